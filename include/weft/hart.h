@@ -1,0 +1,52 @@
+/* Harts: hardware threads that may be used now (the word is Lithe's: Pan, Hindman, Asanovic, PLDI 2010,
+ * section 2). A hart is a token, lent and never owned. The process has as many as its CPU set and the CPU
+ * quota of its cgroups allow. For now the streams are the one client of the harts. */
+#ifndef WEFT_HART_H
+#define WEFT_HART_H
+
+#include <stddef.h>
+
+#include <weft/status.h>
+
+WEFT_BEGIN
+
+/** How the harts are used at this moment. The numbers are read one after the other. */
+typedef struct weft_hart_use {
+    size_t size;           /**< sizeof(weft_hart_use), set by the caller */
+    size_t limit;          /**< harts the process may use: min(CPU set, cgroup quota), at least 1 */
+    size_t granted;        /**< tokens held now; idle streams hold none */
+    size_t oversubscribed; /**< how many of them are beyond the limit */
+    size_t streams;        /**< streams alive */
+} weft_hart_use;
+
+/** The number of harts the process may use: CPUs in its affinity mask, or fewer when a cgroup (v1 or v2,
+ * the process's own or an ancestor) has a CPU quota: floor(quota / period), at least 1. Read anew at
+ * most once a second. Works before weft_init. From any thread or unit; never switches. Since 0.1. */
+WEFT_API size_t weft_hart_limit(void) WEFT_NOTHROW;
+
+/** How the harts are used. Returns WEFT_OK, WEFT_INVALID or WEFT_NOT_INITIALIZED. From anywhere but signal
+ * handlers; never switches. Since 0.1. */
+WEFT_API weft_status weft_hart_use_get(weft_hart_use *use) WEFT_NOTHROW;
+
+/** Where a hart lies in the machine. */
+typedef struct weft_hart_place {
+    size_t size;      /**< sizeof(weft_hart_place), set by the caller */
+    unsigned cpu;     /**< the operating system's number of the hardware thread */
+    unsigned core;    /**< logical index of the core it belongs to */
+    unsigned package; /**< logical index of the package */
+    unsigned numa;    /**< the operating system's number of the nearest NUMA node */
+} weft_hart_place;
+
+/** Where hart number `hart` lies; harts are numbered from 0 in the order of the CPUs in the process's
+ * affinity mask. The first question about topology loads hwloc (5 to 15 ms).
+ * Returns WEFT_OK, WEFT_INVALID (no such hart), WEFT_UNSUPPORTED (hwloc is not installed), WEFT_NO_MEMORY.
+ * Works before weft_init. From any thread or unit; never switches. Since 0.1. */
+WEFT_API weft_status weft_hart_place_get(size_t hart, weft_hart_place *place) WEFT_NOTHROW;
+
+/** The number of NUMA nodes that have CPUs of this process. Loads hwloc. Returns as weft_hart_place_get.
+ * Works before weft_init. From any thread or unit; never switches. Since 0.1. */
+WEFT_API weft_status weft_numa_count(size_t *count) WEFT_NOTHROW;
+
+WEFT_END
+
+#endif

@@ -1,0 +1,86 @@
+/* Starting and stopping the runtime, and its settings.
+ *
+ * Each setting has an environment variable, read at the first weft_init; a variable wins over what the
+ * program asks, so that a user can change a program that he cannot recompile. A value that is not
+ * legal is refused: weft_init returns WEFT_ENVIRONMENT and weft_error_text() lists the legal ones. */
+#ifndef WEFT_RUNTIME_H
+#define WEFT_RUNTIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <weft/pool.h>
+#include <weft/sched.h>
+#include <weft/status.h>
+#include <weft/unit.h>
+
+WEFT_BEGIN
+
+/** As many streams as the process may use harts. */
+#define WEFT_ALL_HARTS ((size_t)-1)
+
+/** How stacks are guarded against overflow. */
+typedef enum weft_guard {
+    WEFT_GUARD_AUTO = 0,     /**< the first of the next three that works */
+    WEFT_GUARD_INSTALL = 1,  /**< MADV_GUARD_INSTALL: Linux 6.13 and later; no limit on the number of stacks */
+    WEFT_GUARD_MPROTECT = 2, /**< mprotect: near 32,000 stacks, canaries beyond */
+    WEFT_GUARD_CANARY = 3,   /**< a word at the end of the stack, looked at when the unit is switched out */
+    WEFT_GUARD_NONE = 4      /**< nothing: overflows destroy what lies below */
+} weft_guard;
+
+/** What a program may ask of the runtime. Zero means the default. */
+typedef struct weft_settings {
+    size_t size;                  /**< sizeof(weft_settings) */
+    size_t streams;               /**< WEFT_STREAMS: streams to start; 0: 1; WEFT_ALL_HARTS ("all") */
+    size_t stack_bytes;           /**< WEFT_STACK_BYTES: a ULT's stack; 0: 65536 */
+    size_t guard_bytes;           /**< WEFT_GUARD_BYTES: 0: one page */
+    weft_guard guard;             /**< WEFT_GUARD: auto, install, mprotect, canary, none */
+    weft_kind kind;               /**< WEFT_KIND: the kind of a ULT whose options do not say: full, lsa */
+    weft_pool_kind pool;          /**< WEFT_POOL: the streams' main pools: private, shared, deque; 0: private
+                                       for one stream, deque for several */
+    weft_sched_kind scheduler;    /**< WEFT_SCHEDULER: basic, random-steal; 0: as fits the pools */
+    size_t scheduler_stack_bytes; /**< WEFT_SCHEDULER_STACK_BYTES: where schedulers and tasklets run; 0: 262144 */
+    size_t idle_memory_bytes;     /**< WEFT_IDLE_MEMORY_BYTES: idle stacks and descriptors kept above this go
+                                       back to the system; 0: 67108864 */
+    size_t spin_ns;               /**< WEFT_SPIN_NS: how long an idle stream looks for work before it sleeps,
+                                       when harts are to spare; 0: 20000; 1: does not look */
+} weft_settings;
+
+/** Starts the runtime: the calling OS thread becomes the primary unit of stream 0.
+ *
+ * settings  NULL for the defaults
+ *
+ * May be nested: each call needs its weft_finalize; settings of inner calls are ignored.
+ * Returns WEFT_OK, WEFT_NO_MEMORY, WEFT_INVALID (settings out of range), WEFT_ENVIRONMENT,
+ * WEFT_SYSTEM (a thread was refused), WEFT_WRONG_CONTEXT (the runtime was started by another OS
+ * thread and the caller is no unit of it). After a failure nothing is left behind.
+ * From any OS thread, or any unit when nested; never switches. Since 0.1. */
+WEFT_API weft_status weft_init(const weft_settings *settings) WEFT_NOTHROW;
+
+/** Ends what one weft_init began. The last one runs what is ready until all pools are empty, stops
+ * the streams, and frees everything: all handles become invalid. Units that are still suspended
+ * never go on; their number is in weft_error_text() and the status is WEFT_BUSY, but all is freed.
+ *
+ * Returns WEFT_OK, WEFT_BUSY (see above), WEFT_NOT_INITIALIZED, WEFT_WRONG_CONTEXT (the last one must
+ * be called by the primary unit; nothing is done). May switch. Since 0.1. */
+WEFT_API weft_status weft_finalize(void) WEFT_NOTHROW;
+
+/** Whether the runtime runs. From anywhere; never switches. Since 0.1. */
+WEFT_API bool weft_initialized(void) WEFT_NOTHROW;
+
+/** The settings in force, environment included. Returns WEFT_OK, WEFT_INVALID or
+ * WEFT_NOT_INITIALIZED. `settings->size` is set by the caller. From anywhere; never switches. Since 0.1. */
+WEFT_API weft_status weft_settings_get(weft_settings *settings) WEFT_NOTHROW;
+
+/** Writes each environment variable to `file`: name, legal values, default, meaning. From anywhere;
+ * never switches. Returns WEFT_OK or WEFT_INVALID. Since 0.1. */
+WEFT_API weft_status weft_environment_print(FILE *file) WEFT_NOTHROW;
+
+/** Gives idle memory of the calling stream and of the common store back to the system, whatever the
+ * threshold. Returns WEFT_OK or WEFT_NOT_INITIALIZED. From anywhere; never switches. Since 0.1. */
+WEFT_API weft_status weft_memory_trim(void) WEFT_NOTHROW;
+
+WEFT_END
+
+#endif

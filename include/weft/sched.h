@@ -1,0 +1,84 @@
+/* Schedulers: pick the next unit from their pools (Argobots, Seo et al., TPDS 2018, section III).
+ *
+ * A table has either `pick` (the stream owns the loop and asks for the next unit: stateless) or `run` (the
+ * scheduler owns its loop: stateful). Stateless schedulers are faster, because a unit that leaves can ask
+ * for its successor itself, and they will be required by the lightest kinds of unit. */
+#ifndef WEFT_SCHED_H
+#define WEFT_SCHED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <weft/pool.h>
+#include <weft/status.h>
+
+WEFT_BEGIN
+
+/** Picks the next unit for one stream. */
+typedef struct weft_sched weft_sched;
+
+/** The schedulers that come with the library; both are stateless. */
+typedef enum weft_sched_kind {
+    WEFT_SCHED_DEFAULT = 0,      /**< as the settings say */
+    WEFT_SCHED_BASIC = 1,        /**< the pools in their order: the first that has a unit gives it */
+    WEFT_SCHED_RANDOM_STEAL = 2, /**< the first pool; when it is empty the others, beginning at a random one */
+    WEFT_SCHED_USER = 3          /**< made from a table by weft_sched_create_user */
+} weft_sched_kind;
+
+/** A scheduler of one's own. `self` is what was given to weft_sched_create_user. */
+typedef struct weft_sched_ops {
+    size_t size; /**< sizeof(weft_sched_ops) when the caller was compiled */
+    /** Returns the next unit, or NULL when there is none now. Called on units' stacks as well as on the
+     * scheduler's: must not suspend, throw, or need more than 4 KiB of stack. Exactly one of pick and run is set. */
+    weft_unit *(*pick)(void *self, weft_sched *sched);
+    /** Runs units with weft_sched_run_unit until weft_sched_should_stop says true; calls weft_sched_wait when
+     * there is nothing to do. On the scheduler's own stack. */
+    void (*run)(void *self, weft_sched *sched);
+    /** Called once when the scheduler is freed. May be NULL. */
+    void (*destroy)(void *self);
+} weft_sched_ops;
+
+/** Creates one of the schedulers that come with the library.
+ *
+ * kind   WEFT_SCHED_BASIC or WEFT_SCHED_RANDOM_STEAL
+ * pools  `count` pools, at least 1; the first is the main pool of the stream that will run the scheduler
+ * sched  required; receives the scheduler, which belongs to the stream it is given to
+ *
+ * Returns WEFT_OK, WEFT_NO_MEMORY, WEFT_INVALID, WEFT_NOT_INITIALIZED. From any thread or unit; never
+ * switches. Since 0.1. */
+WEFT_API weft_status weft_sched_create(weft_sched_kind kind, weft_pool *const *pools, size_t count,
+                                       weft_sched **sched) WEFT_NOTHROW;
+
+/** Creates a scheduler from a table. Arguments as weft_sched_create; `ops` is copied. Returns as it does;
+ * WEFT_INVALID also when not exactly one of pick and run is set. From any thread or unit; never switches. Since 0.1. */
+WEFT_API weft_status weft_sched_create_user(const weft_sched_ops *ops, void *self, weft_pool *const *pools,
+                                            size_t count, weft_sched **sched) WEFT_NOTHROW;
+
+/** Frees a scheduler that no stream runs. Returns WEFT_OK, WEFT_INVALID or WEFT_BUSY. From any thread or
+ * unit; never switches. Since 0.1. */
+WEFT_API weft_status weft_sched_free(weft_sched *sched) WEFT_NOTHROW;
+
+/** The pools of a scheduler: how many (`count`), and pool number `index`. Either receiver may be NULL.
+ * Returns WEFT_OK or WEFT_INVALID. From any thread or unit; never switches. Since 0.1. */
+WEFT_API weft_status weft_sched_pools(const weft_sched *sched, size_t *count, size_t index,
+                                      weft_pool **pool) WEFT_NOTHROW;
+
+/** Whether the scheduler is stateless, that is, has `pick`. Returns WEFT_OK or WEFT_INVALID. From anywhere;
+ * never switches. Since 0.1. */
+WEFT_API weft_status weft_sched_stateless(const weft_sched *sched, bool *stateless) WEFT_NOTHROW;
+
+/** Runs a unit that was popped, and returns when it has ended or left the stream. Only from `run` of a
+ * scheduler. Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_CONTEXT, WEFT_WRONG_STATE (the unit is not ready). Since 0.1. */
+WEFT_API weft_status weft_sched_run_unit(weft_sched *sched, weft_unit *unit) WEFT_NOTHROW;
+
+/** Whether the scheduler should return from `run`: its stream is asked to stop and its pools are empty. Also does
+ * what the stream was asked from outside, so call it at least once a millisecond. Only from `run`. Since 0.1. */
+WEFT_API bool weft_sched_should_stop(weft_sched *sched) WEFT_NOTHROW;
+
+/** Gives the hart back and sleeps until a pool of the scheduler has a unit or the stream is wanted. May return
+ * early. Only from `run`. Returns WEFT_OK, WEFT_INVALID or WEFT_WRONG_CONTEXT. Since 0.1. */
+WEFT_API weft_status weft_sched_wait(weft_sched *sched) WEFT_NOTHROW;
+
+WEFT_END
+
+#endif

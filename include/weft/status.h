@@ -1,0 +1,47 @@
+/* What a call came to.
+ *
+ * Conventions of the whole C interface:
+ *  1. A call that can fail returns a weft_status; results come through pointers and are written only
+ *     when the status is WEFT_OK.
+ *  2. Handles are opaque pointers. A required handle that is null is WEFT_INVALID in every build; a
+ *     handle of something that was freed is undefined, and stops the process in checked builds.
+ *  3. Structures that the caller fills begin with `size`, set to their sizeof.
+ *  4. Sizes are in bytes, times in nanoseconds, and their names say so.
+ *  5. "May switch" says that the calling unit may be suspended and continue on another OS thread:
+ *     what was read from thread-local memory before the call is stale after it.
+ *  6. No exception leaves a call. */
+#ifndef WEFT_STATUS_H
+#define WEFT_STATUS_H
+
+#include <weft/version.h>
+
+WEFT_BEGIN
+
+/** What a call came to. */
+typedef enum weft_status {
+    WEFT_OK = 0,              /**< it is done */
+    WEFT_NO_MEMORY = 1,       /**< memory or address space ran out; nothing was changed */
+    WEFT_INVALID = 2,         /**< an argument is null or out of range */
+    WEFT_WRONG_KIND = 3,      /**< not for this kind of unit, pool or scheduler (a tasklet cannot suspend) */
+    WEFT_WRONG_STATE = 4,     /**< not in this state (resuming a unit that is not suspended) */
+    WEFT_WRONG_CONTEXT = 5,   /**< not from here (yielding outside of a unit) */
+    WEFT_NOT_INITIALIZED = 6, /**< weft_init has not been called, or all was finalized */
+    WEFT_BUSY = 7,            /**< not yet, or somebody else has it; the call may be repeated */
+    WEFT_UNSUPPORTED = 8,     /**< this machine, kernel or plug-in cannot do it */
+    WEFT_EXCEPTION = 9,       /**< the unit's body ended by an exception; see weft_unit_exception */
+    WEFT_ENVIRONMENT = 10,    /**< a WEFT_ variable has a value that is not legal */
+    WEFT_SYSTEM = 11          /**< the kernel refused (threads, affinity); the text says what */
+} weft_status;
+
+/** The name of `status` as it stands in this header, "WEFT_OK" for instance; "WEFT_?" for a number
+ * that is none. Static memory. From anywhere, signal handlers included; never switches. Since 0.1. */
+WEFT_API const char *weft_status_name(weft_status status) WEFT_NOTHROW;
+
+/** One sentence about the last call of this OS thread that did not return WEFT_OK: it names the value
+ * and the remedy. "" when there was none. Valid until the next failing call of the OS thread, so read
+ * it before the unit switches. From anywhere but signal handlers; never switches. Since 0.1. */
+WEFT_API const char *weft_error_text(void) WEFT_NOTHROW;
+
+WEFT_END
+
+#endif

@@ -1,0 +1,97 @@
+/* Streams: execution streams run units on a hart, as their scheduler says (Argobots, Seo et al., TPDS 2018,
+ * section III). Each has an OS thread, its carrier; it holds a hart while it runs units and gives it
+ * back when it has nothing to run. There may be more streams than harts. */
+#ifndef WEFT_STREAM_H
+#define WEFT_STREAM_H
+
+#include <stddef.h>
+
+#include <weft/pool.h>
+#include <weft/sched.h>
+#include <weft/status.h>
+
+WEFT_BEGIN
+
+/** An execution stream. */
+typedef struct weft_stream weft_stream;
+
+/** How a stream is to be. Zero means the default. */
+typedef struct weft_stream_options {
+    size_t size;        /**< sizeof(weft_stream_options) */
+    weft_sched *sched;  /**< its scheduler, which it then owns; NULL: made from `pool` */
+    weft_pool *pool;    /**< with sched NULL: its main pool; NULL: a new one, freed with the stream */
+    const char *name;   /**< at most 15 bytes are kept; NULL: "weft/RANK" */
+} weft_stream_options;
+
+/** Starts a stream, while the others run. From any thread or unit; never switches.
+ *
+ * options  NULL for the defaults
+ * stream   required; receives the stream
+ *
+ * Returns WEFT_OK, WEFT_NO_MEMORY, WEFT_INVALID, WEFT_BUSY (the scheduler is another stream's, or a private or
+ * deque pool at its head is), WEFT_SYSTEM (no OS thread could be had), WEFT_NOT_INITIALIZED. Since 0.1. */
+WEFT_API weft_status weft_stream_create(const weft_stream_options *options, weft_stream **stream) WEFT_NOTHROW;
+
+/** Stops a stream once its pools are empty, waits for that, and frees it with its scheduler. Suspended units
+ * that belong to its pools stay; a stream that draws from those pools later runs them.
+ *
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_CONTEXT (stream 0, or the caller runs on it, or is a tasklet), WEFT_BUSY
+ * (somebody frees it already). From any thread or ult; may switch. Since 0.1. */
+WEFT_API weft_status weft_stream_free(weft_stream *stream) WEFT_NOTHROW;
+
+/** Asks a stream to run nothing more, from its next switch on, until weft_stream_resume; its hart is given
+ * back. Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE (it is suspended already), WEFT_WRONG_CONTEXT (the caller
+ * runs on it, or it is stream 0). Does not wait. From any thread or unit; never switches. Since 0.1. */
+WEFT_API weft_status weft_stream_suspend(weft_stream *stream) WEFT_NOTHROW;
+
+/** Lets a suspended stream run again. Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE (it is not suspended). From
+ * any thread or unit; never switches. Since 0.1. */
+WEFT_API weft_status weft_stream_resume(weft_stream *stream) WEFT_NOTHROW;
+
+/** The stream that runs the caller, or NULL outside of streams. From anywhere; never switches. Since 0.1. */
+WEFT_API weft_stream *weft_stream_self(void) WEFT_NOTHROW;
+
+/** The stream's rank: 0 for the stream of weft_init, then the smallest number that is free. Returns WEFT_OK or
+ * WEFT_INVALID. From anywhere; never switches. Since 0.1. */
+WEFT_API weft_status weft_stream_rank(const weft_stream *stream, size_t *rank) WEFT_NOTHROW;
+
+/** The stream of that rank, or NULL. From any thread or unit; never switches. Since 0.1. */
+WEFT_API weft_stream *weft_stream_at(size_t rank) WEFT_NOTHROW;
+
+/** How many streams there are. From any thread or unit; never switches. Since 0.1. */
+WEFT_API size_t weft_stream_count(void) WEFT_NOTHROW;
+
+/** The stream's main pool: the first of its scheduler's. Returns WEFT_OK or WEFT_INVALID. From any thread or unit;
+ * never switches. Since 0.1. */
+WEFT_API weft_status weft_stream_pool(const weft_stream *stream, weft_pool **pool) WEFT_NOTHROW;
+
+/** The stream's name, or "" for a null handle; valid as long as the stream. From anywhere; never switches. Since 0.1. */
+WEFT_API const char *weft_stream_name(const weft_stream *stream) WEFT_NOTHROW;
+
+/** Binds a stream's carrier to one hart, numbered as in hart.h. May be repeated while it runs; the next binding
+ * takes the place of the last. Returns WEFT_OK, WEFT_INVALID (no such hart), WEFT_SYSTEM (the kernel refused).
+ * From any thread or unit; never switches. Since 0.1. */
+WEFT_API weft_status weft_stream_bind_hart(weft_stream *stream, size_t hart) WEFT_NOTHROW;
+
+/** Binds a stream's carrier to a set of CPUs, written as the kernel does: "0-3,8". CPUs outside the process's
+ * own set are refused. Returns as weft_stream_bind_hart. From any thread or unit; never switches. Since 0.1. */
+WEFT_API weft_status weft_stream_bind_cpus(weft_stream *stream, const char *cpus) WEFT_NOTHROW;
+
+/** Binds a stream's carrier to the CPUs of a NUMA node (the operating system's number). Loads hwloc. Returns as
+ * weft_stream_bind_hart; WEFT_UNSUPPORTED without hwloc. From any thread or unit; never switches. Since 0.1. */
+WEFT_API weft_status weft_stream_bind_numa(weft_stream *stream, unsigned node) WEFT_NOTHROW;
+
+/** Lets a stream's carrier run on all CPUs of the process again. Returns as weft_stream_bind_hart. From any thread
+ * or unit; never switches. Since 0.1. */
+WEFT_API weft_status weft_stream_unbind(weft_stream *stream) WEFT_NOTHROW;
+
+/** Writes the CPUs that a stream's carrier may run on, as "0-3,8", ending in a null byte.
+ *
+ * buffer, bytes  required; WEFT_INVALID when it is too small
+ *
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_SYSTEM. From any thread or unit; never switches. Since 0.1. */
+WEFT_API weft_status weft_stream_binding(const weft_stream *stream, char *buffer, size_t bytes) WEFT_NOTHROW;
+
+WEFT_END
+
+#endif

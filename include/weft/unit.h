@@ -1,0 +1,202 @@
+/* Units: user-level threads (ULTs), which can suspend, and tasklets, which run to completion.
+ *
+ * A unit is spawned into a pool, runs once on whatever stream pops it, and is joined and freed, or detached.
+ * Per unit are kept, across suspensions and moves between streams: the callee-saved registers, errno and the
+ * C++ exception globals. `thread_local` memory belongs to the carrier, not to the unit. */
+#ifndef WEFT_UNIT_H
+#define WEFT_UNIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <weft/pool.h>
+#include <weft/status.h>
+
+WEFT_BEGIN
+
+/** What kind of thread a unit is (dynamic promotion, Iwasaki et al., "Lessons Learned from Analyzing Dynamic
+ * Promotion for User-Level Threading", section III). */
+typedef enum weft_kind {
+    WEFT_KIND_DEFAULT = 0, /**< as the settings say */
+    WEFT_KIND_FULL = 1,    /**< a ULT whose stack is allocated when it is spawned */
+    WEFT_KIND_LSA = 2,     /**< a ULT whose stack is allocated when it first runs (lazy stack allocation) */
+    WEFT_KIND_TASKLET = 3  /**< run to completion on the scheduler's stack; cannot suspend */
+} weft_kind;
+
+/** Where a unit is in its life. */
+typedef enum weft_unit_state {
+    WEFT_UNIT_READY = 1,     /**< in a pool, or popped and about to run */
+    WEFT_UNIT_RUNNING = 2,   /**< on a stream */
+    WEFT_UNIT_SUSPENDED = 3, /**< until somebody resumes it */
+    WEFT_UNIT_DONE = 4       /**< its body has ended */
+} weft_unit_state;
+
+/** How a unit is to be. Zero means the default. */
+typedef struct weft_unit_options {
+    size_t size;        /**< sizeof(weft_unit_options) */
+    weft_kind kind;     /**< of a ULT: WEFT_KIND_FULL or WEFT_KIND_LSA */
+    size_t stack_bytes; /**< rounded up to a size class; 0: as the settings say; with `stack`: its size */
+    void *stack;        /**< memory of the caller for the stack (not guarded), at least _SC_MINSIGSTKSZ + 8 KiB; it
+                             may be reused once the unit is joined. NULL: Weft's */
+    const char *name;   /**< copied, 31 bytes at most; NULL: none */
+    bool child_first;   /**< run the new unit at once and let the caller wait in its pool; only inside a ULT */
+    bool measure_stack; /**< note how deep the stack was used; see weft_unit_stack */
+} weft_unit_options;
+
+/** Spawns a user-level thread: body(argument) runs once some stream pops it.
+ *
+ * pool     NULL: the main pool of the calling stream, or of stream 0 outside of streams
+ * body     required
+ * options  NULL for the defaults
+ * unit     receives the handle, to be given to weft_unit_free; NULL detaches the unit: it frees itself
+ *
+ * Returns WEFT_OK, WEFT_NO_MEMORY, WEFT_INVALID (a null body, a user's stack too small), WEFT_WRONG_KIND (not a ULT's
+ * kind), WEFT_WRONG_CONTEXT (child_first outside of a ULT), WEFT_NOT_INITIALIZED.
+ * From any thread or unit; switches only with child_first. Since 0.1. */
+WEFT_API weft_status weft_ult_spawn(weft_pool *pool, void (*body)(void *), void *argument,
+                                    const weft_unit_options *options, weft_unit **unit) WEFT_NOTHROW;
+
+/** Spawns a tasklet: as weft_ult_spawn, but it runs on the scheduler's stack and any call in it that would suspend
+ * returns WEFT_WRONG_KIND. Of the options only `name` counts. Never switches. Since 0.1. */
+WEFT_API weft_status weft_tasklet_spawn(weft_pool *pool, void (*body)(void *), void *argument,
+                                        const weft_unit_options *options, weft_unit **unit) WEFT_NOTHROW;
+
+/** Spawns `count` units that run body(arguments[i]); all of them or none.
+ *
+ * arguments  NULL: each gets NULL
+ * options    NULL for the defaults; kind WEFT_KIND_TASKLET makes tasklets; child_first and stack must be zero
+ * units      receives `count` handles; NULL detaches them
+ *
+ * Returns as weft_ult_spawn. From any thread or unit; never switches. Since 0.1. */
+WEFT_API weft_status weft_unit_spawn_many(weft_pool *pool, size_t count, void (*body)(void *),
+                                          void *const *arguments, const weft_unit_options *options,
+                                          weft_unit **units) WEFT_NOTHROW;
+
+/** Waits until the unit has ended; the handle stays valid. One at a time may wait for a unit.
+ *
+ * Returns how it ended: WEFT_OK, WEFT_EXCEPTION (see weft_unit_exception), WEFT_NO_MEMORY (no stack could be had and
+ * none would come free; the body did not run). Or why nothing was waited for: WEFT_INVALID, WEFT_BUSY (somebody
+ * waits for it already), WEFT_WRONG_STATE (a unit cannot join itself), WEFT_WRONG_KIND (the caller is a tasklet and the
+ * unit has not ended).
+ * From any thread or unit; a ULT may switch. Since 0.1. */
+WEFT_API weft_status weft_unit_join(weft_unit *unit) WEFT_NOTHROW;
+
+/** As weft_unit_join, but returns WEFT_BUSY when the unit has not ended. Never switches. Since 0.1. */
+WEFT_API weft_status weft_unit_try_join(weft_unit *unit) WEFT_NOTHROW;
+
+/** Waits until all of `count` units have ended: one suspension, however many they are. Null handles are passed over.
+ *
+ * Returns WEFT_OK, or the status of the first unit in order whose own is not WEFT_OK; WEFT_WRONG_STATE, WEFT_BUSY and
+ * WEFT_WRONG_KIND as weft_unit_join, when nothing more can be waited for. From any thread or unit; a ULT may switch. Since 0.1. */
+WEFT_API weft_status weft_unit_join_many(weft_unit *const *units, size_t count) WEFT_NOTHROW;
+
+/** Joins the unit if it has not ended, then frees it; the handle is invalid afterwards. Returns as weft_unit_join; the
+ * unit is freed if and only if it has ended, that is, on WEFT_OK, WEFT_EXCEPTION and WEFT_NO_MEMORY. WEFT_WRONG_STATE for
+ * the primary unit. From any thread or unit; a ULT may switch. Since 0.1. */
+WEFT_API weft_status weft_unit_free(weft_unit *unit) WEFT_NOTHROW;
+
+/** weft_unit_join_many, then frees all of them and sets the handles to NULL. Returns as weft_unit_join_many. Since 0.1. */
+WEFT_API weft_status weft_unit_free_many(weft_unit **units, size_t count) WEFT_NOTHROW;
+
+/** Lets the unit free itself when it ends (or at once when it has ended); the handle is invalid afterwards.
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_BUSY (somebody waits for it), WEFT_WRONG_STATE (the primary unit). From any thread
+ * or unit; never switches. Since 0.1. */
+WEFT_API weft_status weft_unit_detach(weft_unit *unit) WEFT_NOTHROW;
+
+/** The exception that ended the unit's body: a pointer to a std::exception_ptr that lives as long as the unit, or NULL.
+ * Only after a join. From any thread or unit; never switches. Since 0.1. */
+WEFT_API void *weft_unit_exception(const weft_unit *unit) WEFT_NOTHROW;
+
+/** Ends the calling ULT at once. Destructors of its C++ frames do not run. Does not return, except with a
+ * status: WEFT_WRONG_CONTEXT (outside of a ULT), WEFT_WRONG_KIND (in a tasklet), WEFT_WRONG_STATE (in the primary unit, whose
+ * end is the program's). Since 0.1. */
+WEFT_API weft_status weft_unit_exit(void) WEFT_NOTHROW;
+
+/** Lets others run: the calling ULT goes to the end of its pool. Returns WEFT_OK, WEFT_WRONG_KIND (in a tasklet),
+ * WEFT_WRONG_CONTEXT (outside of units). May switch. Since 0.1. */
+WEFT_API weft_status weft_unit_yield(void) WEFT_NOTHROW;
+
+/** Lets `unit`, which must be ready, run now in the caller's place; the caller goes to the end of its own pool.
+ *
+ * Returns WEFT_OK; WEFT_WRONG_STATE (it is not ready, or no longer where it could be taken from), WEFT_UNSUPPORTED (its
+ * pool cannot give a unit out of the middle: a deque, a user's pool without `remove`, another stream's private one),
+ * WEFT_WRONG_KIND (a tasklet calls, or is called for), WEFT_WRONG_CONTEXT, WEFT_INVALID. In all those nothing happens. Argobots
+ * IV-B. May switch. Since 0.1. */
+WEFT_API weft_status weft_unit_yield_to(weft_unit *unit) WEFT_NOTHROW;
+
+/** Suspends the calling ULT until somebody calls weft_unit_resume on it.
+ *
+ * publish   NULL, or called as publish(unit, argument) once the unit is suspended and its stack has been left, on whatever
+ *           runs next: it puts the unit where its waker will find it. Its last act may already have been answered by a
+ *           resume. It must not suspend, and must not touch the unit's stack after that last act.
+ * argument  given to publish
+ *
+ * Returns WEFT_OK when resumed, WEFT_WRONG_KIND (in a tasklet), WEFT_WRONG_CONTEXT (outside of units). May switch. Since 0.1. */
+WEFT_API weft_status weft_unit_suspend(void (*publish)(weft_unit *unit, void *argument), void *argument) WEFT_NOTHROW;
+
+/** Makes a suspended unit ready: it goes to its pool. Of several that resume it at once, one succeeds.
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE (it is not suspended: not yet, or not any more). From any thread or unit;
+ * never switches. Since 0.1. */
+WEFT_API weft_status weft_unit_resume(weft_unit *unit) WEFT_NOTHROW;
+
+/** The calling unit, or NULL outside of units. From anywhere; never switches. Since 0.1. */
+WEFT_API weft_unit *weft_unit_self(void) WEFT_NOTHROW;
+
+/** A number that no other unit of this run of the runtime has; 0 for a null handle. From any thread or unit; never
+ * switches. Since 0.1. */
+WEFT_API uint64_t weft_unit_id(const weft_unit *unit) WEFT_NOTHROW;
+
+/** The unit's name, "" when it has none; valid as long as the unit. From any thread or unit; never switches. Since 0.1. */
+WEFT_API const char *weft_unit_name(const weft_unit *unit) WEFT_NOTHROW;
+
+/** Names the unit; `name` is copied, 31 bytes at most. Returns WEFT_OK, WEFT_INVALID or WEFT_NO_MEMORY. From the unit
+ * itself, or while it does not run; never switches. Since 0.1. */
+WEFT_API weft_status weft_unit_name_set(weft_unit *unit, const char *name) WEFT_NOTHROW;
+
+/** The unit's kind. Returns WEFT_OK or WEFT_INVALID. From any thread or unit; never switches. Since 0.1. */
+WEFT_API weft_status weft_unit_kind(const weft_unit *unit, weft_kind *kind) WEFT_NOTHROW;
+
+/** The unit's state: stale as soon as it returns, unless it is WEFT_UNIT_DONE. Returns WEFT_OK or WEFT_INVALID. From any
+ * thread or unit; never switches. Since 0.1. */
+WEFT_API weft_status weft_unit_state_get(const weft_unit *unit, weft_unit_state *state) WEFT_NOTHROW;
+
+/** The pool the unit belongs to: where it goes when it becomes ready. Returns WEFT_OK or WEFT_INVALID. From any thread or
+ * unit; never switches. Since 0.1. */
+WEFT_API weft_status weft_unit_pool(const weft_unit *unit, weft_pool **pool) WEFT_NOTHROW;
+
+/** A unit's stack. */
+typedef struct weft_stack_info {
+    size_t size;       /**< sizeof(weft_stack_info), set by the caller */
+    void *lowest;      /**< its lowest usable byte; NULL while it has none */
+    size_t bytes;      /**< usable bytes */
+    size_t most_bytes; /**< the most that was ever used, to a page; 0 unless measured (measure_stack) */
+    weft_status guarded; /**< WEFT_OK: by a guard page or a canary; WEFT_UNSUPPORTED: by nothing */
+} weft_stack_info;
+
+/** What is known of a unit's stack. Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_KIND (a tasklet has none). From the unit itself
+ * or, while it does not run or after its join, from anywhere; never switches. Since 0.1. */
+WEFT_API weft_status weft_unit_stack(const weft_unit *unit, weft_stack_info *info) WEFT_NOTHROW;
+
+/** One unit, as weft_unit_each sees it. */
+typedef struct weft_unit_info {
+    size_t size;              /**< sizeof(weft_unit_info) of the library; read only what lies within */
+    weft_unit *unit;          /**< the handle; it may be freed by others at any time */
+    uint64_t id;              /**< as weft_unit_id */
+    weft_kind kind;           /**< its kind */
+    weft_unit_state state;    /**< its state when it was looked at */
+    const char *name;         /**< "" when it has none; valid during the call */
+    const void *spawn_site;   /**< the code address that spawned it */
+    const char *waits_for;    /**< what a suspended unit waits for ("join", "suspend"); "" otherwise */
+    const void *waits_object; /**< the object it waits for (for a join the unit), or NULL */
+} weft_unit_info;
+
+/** Calls visit(info, argument) for each unit that lives, found by walking the memory of the descriptors: a unit that is
+ * created or ends meanwhile may be missed. Returns WEFT_OK, WEFT_INVALID, WEFT_NOT_INITIALIZED. visit must not suspend, spawn
+ * or free. From any thread or unit; never switches. Since 0.1. */
+WEFT_API weft_status weft_unit_each(void (*visit)(const weft_unit_info *info, void *argument),
+                                    void *argument) WEFT_NOTHROW;
+
+WEFT_END
+
+#endif

@@ -1,0 +1,39 @@
+/* Weft's version, and what is stable since when.
+ *
+ * The C ABI grows and never shrinks within a major version: structures that a caller fills begin with
+ * their size, so an older caller works on a newer library. */
+#ifndef WEFT_VERSION_H
+#define WEFT_VERSION_H
+
+/** Major version: changes when the ABI breaks. */
+#define WEFT_VERSION_MAJOR 0
+/** Minor version: changes when the ABI grows. */
+#define WEFT_VERSION_MINOR 1
+/** Patch version: changes when neither does. */
+#define WEFT_VERSION_PATCH 0
+
+/** Marks what the shared library exports. */
+#define WEFT_API __attribute__((visibility("default")))
+
+#ifdef __cplusplus
+/** Begins declarations with C linkage; they throw nothing. */
+#define WEFT_BEGIN extern "C" {
+/** Ends what WEFT_BEGIN began. */
+#define WEFT_END }
+/** Promises that a call throws no exception. */
+#define WEFT_NOTHROW noexcept
+#else
+#define WEFT_BEGIN
+#define WEFT_END
+#define WEFT_NOTHROW
+#endif
+
+WEFT_BEGIN
+
+/** The version of the library that is running, as MAJOR * 10000 + MINOR * 100 + PATCH; it may differ
+ * from the macros, which are those of the header. From anywhere; never switches. Since 0.1. */
+WEFT_API int weft_version(void) WEFT_NOTHROW;
+
+WEFT_END
+
+#endif

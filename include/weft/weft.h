@@ -1,0 +1,15 @@
+/* Weft's C interface, in reading order. Declares nothing itself. */
+#ifndef WEFT_WEFT_H
+#define WEFT_WEFT_H
+
+#include <weft/version.h>
+#include <weft/status.h>
+#include <weft/hart.h>
+#include <weft/pool.h>
+#include <weft/sched.h>
+#include <weft/unit.h>
+#include <weft/stream.h>
+#include <weft/trace.h>
+#include <weft/runtime.h>
+
+#endif

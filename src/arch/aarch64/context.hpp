@@ -1,0 +1,93 @@
+// The context switch of AArch64, inlined: see x86_64/context.hpp for why. Leaves by `br` and lands on a
+// `bti j` of its own. The address to resume at is signed with the stack pointer, by hint instructions
+// that older processors ignore, so a frame that was overwritten does not resume.
+// Not kept: the signal mask, FPCR (units of a stream share it), x18 (the platform's).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "arch/aarch64/frame.h"
+
+extern "C" void weft_context_entry();
+
+namespace weft::arch {
+
+// What a switch hands to the context it resumes: a call to be made there, first of all.
+struct Message {
+    void (*call)(void*);
+    void* argument;
+};
+
+// Runs on a fresh stack; never returns.
+using Main = void (*)(void (*call)(void*), void* argument);
+
+struct Frame {
+    Main main;
+    void* resume;
+};
+static_assert(offsetof(Frame, main) == FRAME_X29);
+static_assert(offsetof(Frame, resume) == FRAME_X30);
+static_assert(sizeof(Frame) == FRAME_SIZE);
+
+inline constexpr std::size_t stack_alignment = 16;
+
+// A context on the fresh stack that ends at `top` (aligned to 16): its first resumption calls main.
+inline void* prepare(void* top, Main main) {
+    register void* resume asm("x17") = reinterpret_cast<void*>(weft_context_entry);
+    register void* modifier asm("x16") = top;
+    asm("hint #8" : "+r"(resume) : "r"(modifier));   // pacia1716: as swap signs, with the stack pointer
+    auto* frame = reinterpret_cast<Frame*>(static_cast<char*>(top) - sizeof(Frame));
+    frame->main = main;
+    frame->resume = resume;
+    return frame;
+}
+
+// See x86_64/context.hpp.
+[[gnu::always_inline]] inline Message swap(void** saved, void* next, Message message) {
+    register void** x0 asm("x0") = saved;
+    register void* x1 asm("x1") = next;
+    register void (*x2)(void*) asm("x2") = message.call;
+    register void* x3 asm("x3") = message.argument;
+    asm volatile(
+        "adr     x30, 1f\n\t"
+        "hint    #25\n\t"                  // paciasp
+        "stp     x29, x30, [sp, #-16]!\n\t"
+        "mov     x9, sp\n\t"
+        "str     x9, [x0]\n\t"
+        "mov     sp, x1\n\t"               // from here on we stand on the other stack
+        "ldp     x29, x30, [sp], #16\n\t"
+        "hint    #29\n\t"                  // autiasp
+        "br      x30\n"
+        "1:\n\t"
+        "hint    #36\n\t"                  // bti j
+        : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3)
+        :
+        : "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17",
+          "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x30", "memory", "cc",
+          "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13",
+          "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26",
+          "v27", "v28", "v29", "v30", "v31");
+    return {x2, x3};
+}
+
+// Resumes `next` with `message` and forgets the running context.
+[[noreturn, gnu::always_inline]] inline void jump(void* next, Message message) {
+    register void* x1 asm("x1") = next;
+    register void (*x2)(void*) asm("x2") = message.call;
+    register void* x3 asm("x3") = message.argument;
+    asm volatile(
+        "mov     sp, x1\n\t"
+        "ldp     x29, x30, [sp], #16\n\t"
+        "hint    #29\n\t"                  // autiasp
+        "br      x30\n\t"
+        :
+        : "r"(x1), "r"(x2), "r"(x3)
+        : "x30", "memory");
+    __builtin_unreachable();
+}
+
+// The stack pointer of a suspended context: nothing below it is in use.
+inline void* stack_pointer(void* context) { return context; }
+
+}  // namespace weft::arch

@@ -1,0 +1,43 @@
+/* The two symbols of the x86-64 port; the switch itself is inlined (context.hpp). */
+#include "arch/x86_64/frame.h"
+
+/* Where the first switch to a fresh stack lands: main(message.call, message.argument), never to return.
+ *   rdx  message.call       rcx  message.argument
+ *   top of the stack: main, FRAME_RBP of the frame that prepare() wrote; above it the stack is 16-aligned */
+        .text
+        .globl  weft_context_entry
+        .hidden weft_context_entry
+        .type   weft_context_entry, @function
+        .balign 16
+weft_context_entry:
+        .cfi_startproc
+        .cfi_undefined %rip             /* the outermost frame: backtraces end here */
+        endbr64
+        popq    %rax
+        movq    %rdx, %rdi
+        movq    %rcx, %rsi
+        xorl    %ebp, %ebp
+        call    *%rax
+        ud2                             /* main never returns */
+        .cfi_endproc
+        .size   weft_context_entry, . - weft_context_entry
+
+/* The one thread-local word (os/local.hpp). In assembly, so that no compiler knows it as a variable
+ * whose address it might keep across a switch, link-time optimisation included. */
+        .section .tbss, "awT", @nobits
+        .globl  weft_local_word
+        .hidden weft_local_word
+        .type   weft_local_word, @object
+        .size   weft_local_word, 8
+        .balign 8
+weft_local_word:
+        .zero   8
+
+        .section .note.GNU-stack, "", @progbits
+
+/* This object lands every indirect jump on endbr64 (IBT). No claim about shadow stacks. */
+        .section .note.gnu.property, "a"
+        .balign 8
+        .long   4, 16, 5
+        .asciz  "GNU"
+        .long   0xc0000002, 4, 1, 0

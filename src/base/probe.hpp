@@ -1,0 +1,37 @@
+// Probes: points where a test of a checked build opens a race window on purpose. In a release build
+// they are nothing.
+#pragma once
+
+#include "base/atomic.hpp"
+#include "base/config.hpp"
+
+namespace weft {
+
+enum class Probe : unsigned char {
+    suspend_before_publish,    // the context is saved, nobody knows it yet
+    suspend_after_publish,     // a waker may have resumed it already
+    finish_before_publish,     // the body has returned, joiners do not know
+    join_before_announce,      // the joiner saw "not done" and has not announced itself
+    sleep_before_recheck,      // a stream has announced that it sleeps and has not looked again
+    sleep_before_wait,         // it has looked again and found nothing
+    push_before_ring,          // work is in the pool, no sleeper has been looked for
+    steal_before_claim,        // a thief has read the top of a deque and not claimed it
+    pop_before_claim,          // the owner has taken the last item and not claimed it
+    fifo_push_before_link,     // the tail has moved, the link is not there yet
+    count_
+};
+
+using ProbeHook = void (*)(Probe where);
+
+// The test's hook, or null. Called with no lock held, on whatever stack the runtime stands on; it may
+// block its OS thread and must not call Weft.
+inline atomic<ProbeHook> probe_hook{nullptr};
+
+inline void probe([[maybe_unused]] Probe where) {
+    if constexpr (config::checked) {
+        // acquire: pairs with the test's store of the hook, whose data it reads.
+        if (auto hook = probe_hook.load(std::memory_order_acquire)) [[unlikely]] hook(where);
+    }
+}
+
+}  // namespace weft

@@ -1,0 +1,10 @@
+// The door to time: nanoseconds of the monotonic clock.
+#pragma once
+
+#include <cstdint>
+
+namespace weft::os {
+
+std::uint64_t now_ns();
+
+}  // namespace weft::os

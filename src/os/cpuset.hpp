@@ -1,0 +1,40 @@
+// Doors to affinity, and a set of CPUs.
+#pragma once
+
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace weft::os {
+
+// A set of the operating system's CPU numbers.
+class CpuSet {
+public:
+    static constexpr std::size_t limit = 4096;   // above the kernel's own largest NR_CPUS for our targets' distributions
+
+    void add(std::size_t cpu) { bits_.set(cpu); }
+    bool has(std::size_t cpu) const { return cpu < limit && bits_.test(cpu); }
+    std::size_t count() const { return bits_.count(); }
+    bool empty() const { return bits_.none(); }
+    bool within(const CpuSet& other) const { return (bits_ & ~other.bits_).none(); }
+    bool operator==(const CpuSet&) const = default;
+
+    // CPU number `index` of the set, counting from the lowest; limit when there are not so many.
+    std::size_t at(std::size_t index) const;
+
+    // "0-3,8", as the kernel writes it. parse() is false when `text` is not such a list.
+    std::string text() const;
+    bool parse(const char* text);
+
+    CpuSet operator&(const CpuSet& other) const { CpuSet both; both.bits_ = bits_ & other.bits_; return both; }
+
+private:
+    std::bitset<limit> bits_;
+};
+
+// Thread 0 is the calling one. False: the kernel refused.
+bool affinity_get(std::uint32_t thread, CpuSet& cpus);
+bool affinity_set(std::uint32_t thread, const CpuSet& cpus);
+
+}  // namespace weft::os

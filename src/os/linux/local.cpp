@@ -1,0 +1,14 @@
+#include "os/local.hpp"
+
+#include <cerrno>
+#include <cxxabi.h>
+
+namespace weft::os {
+
+ExceptionGlobals* exception_globals() {
+    return reinterpret_cast<ExceptionGlobals*>(abi::__cxa_get_globals());
+}
+
+int* errno_address() { return &errno; }
+
+}  // namespace weft::os

@@ -1,0 +1,84 @@
+#include "os/memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/assert.hpp"
+#include "os/fault.hpp"
+
+namespace weft::os {
+namespace {
+
+// Not in Debian 12's headers; the numbers are the kernel's (include/uapi/asm-generic/mman-common.h).
+constexpr int madv_guard_install = 102;
+constexpr int madv_guard_remove = 103;
+
+}  // namespace
+
+std::size_t page_bytes() {
+    static const std::size_t bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    return bytes;
+}
+
+void* map(std::size_t bytes, std::size_t alignment) {
+    if (fault(Door::map)) return nullptr;
+    const std::size_t page = page_bytes();
+    const std::size_t slack = alignment > page ? alignment - page : 0;
+    void* found = mmap(nullptr, bytes + slack, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (found == MAP_FAILED) return nullptr;
+    if (slack == 0) return found;
+    auto* start = static_cast<char*>(found);
+    auto address = reinterpret_cast<std::uintptr_t>(start);
+    const std::size_t before = (alignment - address % alignment) % alignment;
+    if (before > 0) munmap(start, before);
+    if (slack > before) munmap(start + before + bytes, slack - before);
+    return start + before;
+}
+
+void unmap(void* address, std::size_t bytes) {
+    [[maybe_unused]] int answer = munmap(address, bytes);
+    WEFT_ASSERT(answer == 0);
+}
+
+void discard(void* address, std::size_t bytes) { madvise(address, bytes, MADV_DONTNEED); }
+
+void advise_huge(void* address, std::size_t bytes, bool wanted) {
+    madvise(address, bytes, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+}
+
+bool guard_install(void* address, std::size_t bytes) {
+    if (fault(Door::guard)) return false;
+    return madvise(address, bytes, madv_guard_install) == 0;
+}
+
+void guard_remove(void* address, std::size_t bytes) { madvise(address, bytes, madv_guard_remove); }
+
+bool protect(void* address, std::size_t bytes) {
+    if (fault(Door::protect)) return false;
+    return mprotect(address, bytes, PROT_NONE) == 0;
+}
+
+void unprotect(void* address, std::size_t bytes) { mprotect(address, bytes, PROT_READ | PROT_WRITE); }
+
+std::size_t mapping_limit() {
+    std::size_t limit = 65530;
+    if (FILE* file = std::fopen("/proc/sys/vm/max_map_count", "re")) {
+        if (std::fscanf(file, "%zu", &limit) != 1) limit = 65530;
+        std::fclose(file);
+    }
+    return limit;
+}
+
+void* allocate(std::size_t bytes) {
+    if (fault(Door::allocate)) return nullptr;
+    return std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
+
+void release(void* block) { std::free(block); }
+
+}  // namespace weft::os

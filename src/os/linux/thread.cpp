@@ -1,0 +1,67 @@
+#include "os/thread.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "os/fault.hpp"
+#include "os/memory.hpp"
+
+namespace weft::os {
+namespace {
+
+struct Start {
+    void (*body)(void*);
+    void* argument;
+};
+
+void* thread_main(void* raw) {
+    const Start start = *static_cast<Start*>(raw);
+    release(raw);
+    start.body(start.argument);
+    return nullptr;
+}
+
+}  // namespace
+
+bool thread_start(Thread& thread, std::size_t stack_bytes, void (*body)(void*), void* argument) {
+    if (fault(Door::thread)) return false;
+    auto* start = make<Start>(body, argument);
+    if (start == nullptr) return false;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, stack_bytes);
+    pthread_t created;
+    const int answer = pthread_create(&created, &attributes, thread_main, start);
+    pthread_attr_destroy(&attributes);
+    if (answer != 0) {
+        release(start);
+        return false;
+    }
+    thread.handle = static_cast<std::uintptr_t>(created);
+    return true;
+}
+
+void thread_join(Thread& thread) {
+    pthread_join(static_cast<pthread_t>(thread.handle), nullptr);
+    thread.handle = 0;
+}
+
+void thread_name(const char* name) { pthread_setname_np(pthread_self(), name); }
+
+std::uint32_t thread_id() { return static_cast<std::uint32_t>(syscall(SYS_gettid)); }
+
+Span thread_stack() {
+    Span span;
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        pthread_attr_getstack(&attributes, &span.lowest, &span.bytes);
+        pthread_attr_destroy(&attributes);
+    }
+    return span;
+}
+
+void thread_yield() { sched_yield(); }
+
+}  // namespace weft::os

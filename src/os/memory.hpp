@@ -1,0 +1,53 @@
+// Doors to memory: pages from the kernel, and small blocks from the C library. All of them answer null
+// or false when there is no more; none throws.
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <utility>
+
+namespace weft::os {
+
+std::size_t page_bytes();
+
+// Whole pages, zeroed, committed when touched, not counted against overcommit; null: none to be had.
+// `alignment` is a power of two, at least a page; 0: a page.
+void* map(std::size_t bytes, std::size_t alignment = 0);
+void unmap(void* address, std::size_t bytes);
+
+// Gives the memory of whole pages back; they read as zero afterwards. Guards stay.
+void discard(void* address, std::size_t bytes);
+
+// Asks for huge pages, or says that they are unwanted; advice, without an answer.
+void advise_huge(void* address, std::size_t bytes, bool wanted);
+
+// MADV_GUARD_INSTALL: an access faults from now on, without splitting the mapping. False: not on this
+// kernel, or no memory.
+bool guard_install(void* address, std::size_t bytes);
+void guard_remove(void* address, std::size_t bytes);
+
+// mprotect(PROT_NONE), which splits the mapping. False: out of mappings.
+bool protect(void* address, std::size_t bytes);
+void unprotect(void* address, std::size_t bytes);
+
+// vm.max_map_count, or 65530 when it cannot be read.
+std::size_t mapping_limit();
+
+// A small block from the C library, aligned to 64; null: no memory.
+void* allocate(std::size_t bytes);
+void release(void* block);
+
+template <class T, class... Arguments>
+T* make(Arguments&&... arguments) {
+    void* block = allocate(sizeof(T));
+    return block ? new (block) T(std::forward<Arguments>(arguments)...) : nullptr;
+}
+
+template <class T>
+void destroy(T* object) {
+    if (object == nullptr) return;
+    object->~T();
+    release(object);
+}
+
+}  // namespace weft::os

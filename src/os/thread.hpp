@@ -1,0 +1,30 @@
+// Doors to OS threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace weft::os {
+
+struct Thread {
+    std::uintptr_t handle = 0;   // pthread_t
+};
+
+struct Span {
+    void* lowest = nullptr;
+    std::size_t bytes = 0;
+};
+
+// Starts body(argument) on an OS thread with a stack of `stack_bytes`, all signals as the caller has them. False:
+// the kernel refused, or no memory.
+bool thread_start(Thread& thread, std::size_t stack_bytes, void (*body)(void*), void* argument);
+void thread_join(Thread& thread);
+
+// At most 15 bytes, for debuggers and top.
+void thread_name(const char* name);
+
+std::uint32_t thread_id();        // the kernel's number of the calling thread
+Span thread_stack();              // of the calling thread; an empty span when it is not known
+void thread_yield();              // lets other OS threads run on this processor
+
+}  // namespace weft::os

@@ -1,0 +1,9 @@
+// The main function of every test program: GoogleTest's, with death tests that start a fresh process,
+// because the runtime's OS threads do not survive a bare fork.
+#include <gtest/gtest.h>
+
+int main(int count, char** arguments) {
+    testing::InitGoogleTest(&count, arguments);
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    return RUN_ALL_TESTS();
+}

@@ -1,0 +1,2 @@
+// Only here so that the precompiled gtest header has a program to belong to.
+int main() { return 0; }
