@@ -1,4 +1,5 @@
-# Cross-compiling for AArch64 with Debian's compiler; programs run under qemu-user.
+# Cross-compiling for AArch64 with Debian's compiler; programs run under qemu-user, as a processor that has all
+# the emulator knows: pointer authentication (by the emulator's own fast hash) and branch target identification.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
@@ -6,7 +7,7 @@ set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 set(CMAKE_ASM_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_C_FLAGS_INIT "-mbranch-protection=standard")
 set(CMAKE_CXX_FLAGS_INIT "-mbranch-protection=standard")
-set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -L /usr/aarch64-linux-gnu)
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -cpu max,pauth-impdef=on -L /usr/aarch64-linux-gnu)
 set(CMAKE_FIND_ROOT_PATH /usr/aarch64-linux-gnu)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)

@@ -1,0 +1,22 @@
+# The house's own checks: what scripts in tools/ can show of the tree and of the library as it is installed. They need
+# one compiler and one build, so they belong to the release group. tools/check_tools_test.py shows that each can fail.
+if(NOT WEFT_GROUP STREQUAL "release")
+  return()
+endif()
+find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
+
+function(weft_house_test name)
+  add_test(NAME house_${name} COMMAND ${Python3_EXECUTABLE} ${ARGN})
+  weft_label(house_${name} quick)
+endfunction()
+
+set(weft_tools ${CMAKE_SOURCE_DIR}/tools)
+weft_house_test(layers ${weft_tools}/layers.py)
+weft_house_test(tidy ${weft_tools}/tidy.py)
+weft_house_test(documented ${weft_tools}/documented.py)
+weft_house_test(headers ${weft_tools}/headers.py --build ${CMAKE_BINARY_DIR}
+  --cc ${CMAKE_C_COMPILER} --cxx ${CMAKE_CXX_COMPILER})
+weft_house_test(symbols ${weft_tools}/symbols.py --library $<TARGET_FILE:weft>)
+weft_house_test(consumers ${CMAKE_SOURCE_DIR}/test/install/consumers.py --build ${CMAKE_BINARY_DIR}
+  --version ${PROJECT_VERSION} --cc ${CMAKE_C_COMPILER} --cxx ${CMAKE_CXX_COMPILER})
+weft_house_test(tools_can_fail ${weft_tools}/check_tools_test.py)

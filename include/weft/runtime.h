@@ -45,6 +45,8 @@ typedef struct weft_settings {
                                        back to the system; 0: 67108864 */
     size_t spin_ns;               /**< WEFT_SPIN_NS: how long an idle stream looks for work before it sleeps,
                                        when harts are to spare; 0: 20000; 1: does not look */
+    bool timing;                  /**< WEFT_TIMING: off, on: whether the counters of time in units and in schedulers
+                                       are kept (two clock readings a switch) */
 } weft_settings;
 
 /** Starts the runtime: the calling OS thread becomes the primary unit of stream 0.

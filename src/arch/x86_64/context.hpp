@@ -4,6 +4,10 @@
 //
 // It leaves by an indirect jump and lands on an endbr64 of its own. Not kept: the signal mask (a
 // system call), MXCSR and the x87 control word (units of a stream share them).
+//
+// The function that holds a swap must be noinline, and hold neither an alloca nor a local aligned beyond
+// 16: clang then needs rbx as a base pointer and does not mind that it is clobbered. It must not be compiled
+// for AVX-512, whose registers can be named in a clobber list only there (CMakeLists.txt turns it off).
 #pragma once
 
 #include <cstddef>
@@ -11,7 +15,7 @@
 
 #include "arch/x86_64/frame.h"
 
-extern "C" void weft_context_entry();
+extern "C" [[gnu::visibility("hidden")]] void weft_context_entry();
 
 namespace weft::arch {
 
@@ -43,9 +47,12 @@ inline void* prepare(void* top, Main main) {
 }
 
 // Leaves the running context, its stack pointer in *saved, and resumes `next` with `message`. Returns the
-// message of whoever resumes this one. The function that holds a swap must not be inlined into code
-// compiled for a larger register set than this file: mark it noinline.
+// message of whoever resumes this one.
 [[gnu::always_inline]] inline Message swap(void** saved, void* next, Message message) {
+    // Never taken, and no instruction. It shows the optimiser a call through a pointer: gcc does not reckon that
+    // assembly runs other functions of the program, and its interprocedural passes (ipa-reference, from -O1 on) would
+    // keep static variables in registers over a call to the function that holds this.
+    asm goto("" : : : : called);
     asm volatile(
         "leaq    -128(%%rsp), %%rsp\n\t"   // past the red zone, which the compiler may be using
         "pushq   %%rbp\n\t"                // not in the clobber list: it may be the frame pointer
@@ -66,10 +73,14 @@ inline void* prepare(void* top, Main main) {
           "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "st", "st(1)", "st(2)", "st(3)", "st(4)",
           "st(5)", "st(6)", "st(7)");
     return message;
+called:
+    message.call(message.argument);
+    __builtin_unreachable();
 }
 
 // Resumes `next` with `message` and forgets the running context.
 [[noreturn, gnu::always_inline]] inline void jump(void* next, Message message) {
+    asm goto("" : : : : called);   // as in swap
     asm volatile(
         "movq    %%rsi, %%rsp\n\t"
         "popq    %%rax\n\t"
@@ -77,6 +88,9 @@ inline void* prepare(void* top, Main main) {
         :
         : "S"(next), "d"(message.call), "c"(message.argument)
         : "rax", "memory");
+    __builtin_unreachable();
+called:
+    message.call(message.argument);
     __builtin_unreachable();
 }
 

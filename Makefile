@@ -1,0 +1,66 @@
+# The commands of this house. `make demo` and `make test` are the two that a newcomer needs; the work is done
+# by CMake (CMakePresets.json) and by the scripts in tools/.
+#
+#   JOBS=n     processes at a time (default: as many as there are CPUs)
+#   DIR=path   the tree that `make demo` hashes (default: /usr/share)
+#   GROUP=g    `make test-soak` runs this group only: release, models, debug, asan, tsan, aarch64
+#   SETUP=no   packages are neither looked for nor installed (systems without dpkg)
+JOBS ?= $(shell nproc)
+DIR ?= /usr/share
+SETUP ?= yes
+PYTHON ?= python3
+export JOBS DIR GROUP SETUP
+
+.PHONY: help setup demo test test-full test-soak bench format doc clean
+help:
+	@echo "make demo        builds a release and runs the main job on real input ($(DIR)), then the tour"
+	@echo "make test        the tests that every change must pass (15 minutes at most on 2 cores)"
+	@echo "make test-full   the same and the longer ones (40 minutes at most)"
+	@echo "make test-soak   the long ones; GROUP=name for one group"
+	@echo "make bench       measures; a table of multiples of the floor, and JSON"
+	@echo "make doc         the API reference, in build/doc/html"
+	@echo "make format      formats the sources by .clang-format"
+	@echo "make setup       installs what the commands above need (as root; otherwise prints the line to run)"
+	@echo "make clean       removes build/"
+
+setup:
+	@tools/setup demo test bench
+
+# The first configuration leaves the tests out, because they need packages that the demo does not.
+demo:
+	@tools/setup demo
+	@test -f build/release/CMakeCache.txt || cmake --preset release -DWEFT_TESTS=OFF
+	@cmake --build build/release --parallel $(JOBS) --target treesum tour
+	@tools/demo build/release "$(DIR)"
+
+test:
+	@tools/setup test
+	@$(PYTHON) tools/test.py quick --jobs $(JOBS)
+
+test-full:
+	@tools/setup test
+	@$(PYTHON) tools/test.py full --jobs $(JOBS)
+
+test-soak:
+	@tools/setup test
+	@$(PYTHON) tools/test.py soak --jobs $(JOBS) $(if $(GROUP),--group $(GROUP))
+
+bench:
+	@tools/setup bench
+	@cmake --preset release -B build/bench -DWEFT_TESTS=OFF -DWEFT_BENCH=ON
+	@cmake --build build/bench --parallel $(JOBS)
+	@$(PYTHON) bench/run.py build/bench
+
+# Not the C headers: their tables of fields and comments are set by hand.
+format:
+	@tools/setup format
+	@find include src test example bench \( -name '*.hpp' -o -name '*.cpp' \) -print0 | xargs -0 clang-format -i
+
+doc:
+	@tools/setup doc
+	@mkdir -p build/doc
+	@doxygen -q doc/Doxyfile
+	@echo "build/doc/html/index.html"
+
+clean:
+	rm -rf build

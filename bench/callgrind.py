@@ -1,0 +1,100 @@
+"""What one operation executes: callgrind_spawn runs twice under callgrind with different counts, and the
+difference of the two dumps, instruction by instruction, is divided by the difference of the counts. So
+start-up cancels out, and atomic read-modify-writes are counted where they are executed, not where they stand.
+"""
+
+import pathlib
+import re
+import subprocess
+from collections import defaultdict
+
+COUNTS = (2560, 7680)   # multiples of 256, for the bulk operations
+
+# x86-64: a lock prefix, or xchg with memory, which locks by itself. AArch64: LSE atomics and exclusives.
+READ_MODIFY_WRITE = re.compile(
+    r"^(lock\b|xchg\w*\b.*\(|(cas|swp|ldadd|ldset|ldclr|ldeor|stadd|stset|stclr)(a|l|al)?[bhp]?\b|ldax?x?r[bhp]?\b|ldxr[bhp]?\b)")
+FULL_FENCE = re.compile(r"^(mfence|dmb\s+ish$)")
+
+
+def dump(program: pathlib.Path, operation: str, count: int, out: pathlib.Path) -> None:
+    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", "--dump-instr=yes", "--compress-pos=no",
+               "--compress-strings=no", str(program), operation, str(count)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"bench: {' '.join(command)}\n{done.stderr[-2000:]}")
+
+
+def read(path: pathlib.Path) -> dict:
+    """(object, address) -> [executions, function]; the cost of callees is left out."""
+    costs: dict = defaultdict(lambda: [0, ""])
+    objects = function = ""
+    skip = False
+    for line in path.read_text().splitlines():
+        if line.startswith("ob="):
+            objects = line[3:]
+        elif line.startswith("fn="):
+            function = line[3:]
+        elif line.startswith("calls="):
+            skip = True   # the next line is the callee's inclusive cost
+        elif line.startswith("0x"):
+            if skip:
+                skip = False
+                continue
+            address, _, cost = line.split()[:3]
+            entry = costs[objects, int(address, 16)]
+            entry[0] += int(cost)
+            entry[1] = function
+    return costs
+
+
+def disassembly(program: str, function_names: bool = True) -> dict:
+    """address -> instruction of one object file; empty for what is no file."""
+    if not pathlib.Path(program).is_file():
+        return {}
+    text = subprocess.run(["objdump", "-d", "-C", "--no-show-raw-insn", program], capture_output=True, text=True).stdout
+    found = re.findall(r"^\s*([0-9a-f]+):\t(.*)$", text, re.M)
+    return {int(address, 16): instruction.strip() for address, instruction in found}
+
+
+def measure(program: pathlib.Path, operation: str, folder: pathlib.Path) -> dict:
+    """Executions per operation: instructions, read-modify-writes, fences, and by function; a listing beside."""
+    folder.mkdir(parents=True, exist_ok=True)
+    dumps = []
+    for count in COUNTS:
+        out = folder / f"{operation}.{count}.out"
+        dump(program, operation, count, out)
+        dumps.append(read(out))
+    few, many = dumps
+    per_operation = {}
+    for place, (cost, function) in many.items():
+        difference = (cost - few[place][0] if place in few else cost) / (COUNTS[1] - COUNTS[0])
+        if abs(difference) > 1e-4:
+            per_operation[place] = (difference, function)
+
+    code = {name: disassembly(name) for name in {place[0] for place in per_operation}}
+    result = {"instructions": 0.0, "read_modify_writes": 0.0, "fences": 0.0, "functions": defaultdict(float)}
+    listing = []
+    last = None
+    for place in sorted(per_operation):
+        cost, function = per_operation[place]
+        instruction = code[place[0]].get(place[1], "?")
+        result["instructions"] += cost
+        result["functions"][f"{function.split('(')[0]} [{pathlib.Path(place[0]).name}]"] += cost
+        if READ_MODIFY_WRITE.match(instruction):
+            result["read_modify_writes"] += cost
+        if FULL_FENCE.match(instruction):
+            result["fences"] += cost
+        if function != last:
+            listing.append(f"\n{function}  [{place[0]}]")
+            last = function
+        listing.append(f"{cost:10.3f}  {place[1]:8x}  {instruction}")
+    result["functions"] = dict(sorted(result["functions"].items(), key=lambda item: -item[1]))
+    (folder / f"{operation}.txt").write_text("\n".join(listing) + "\n")
+    return result
+
+
+def report(name: str, result: dict) -> str:
+    lines = [f"{name}: {result['instructions']:.1f} instructions, {result['read_modify_writes']:.2f} atomic "
+             f"read-modify-writes, {result['fences']:.2f} full fences"]
+    lines += [f"    {cost:8.2f}  {function}" for function, cost in list(result["functions"].items())[:24] if cost >= 0.01]
+    return "\n".join(lines)

@@ -1,0 +1,111 @@
+// The same primitives with what the system has: POSIX threads, one CPU. Also "as many suspended at once as the
+// machine allows":
+//   peer_pthread --suspended=N
+#include <pthread.h>
+#include <semaphore.h>
+
+#include <atomic>
+
+#include "harness.hpp"
+#include "samples.hpp"
+
+namespace {
+
+constexpr std::size_t stack_bytes = 65536;   // as Weft's default
+
+class Attributes {
+public:
+    Attributes() {
+        pthread_attr_init(&attributes_);
+        pthread_attr_setstacksize(&attributes_, stack_bytes);
+    }
+    ~Attributes() { pthread_attr_destroy(&attributes_); }
+    Attributes(const Attributes&) = delete;
+    Attributes& operator=(const Attributes&) = delete;
+    const pthread_attr_t* get() const { return &attributes_; }
+
+private:
+    pthread_attr_t attributes_;
+};
+
+void* leave(void* nothing) { return nothing; }
+
+void create_and_join(benchmark::State& state, std::size_t count) {
+    const Attributes attributes;
+    std::vector<pthread_t> threads(count);
+    while (state.KeepRunningBatch(static_cast<benchmark::IterationCount>(count))) {
+        for (auto& thread : threads) {
+            if (pthread_create(&thread, attributes.get(), leave, nullptr) != 0) {
+                state.SkipWithError("pthread_create");
+                return;
+            }
+        }
+        for (auto thread : threads) pthread_join(thread, nullptr);
+    }
+}
+
+struct Crowd {
+    std::atomic<bool> stop{false};
+};
+
+void* yield_until_told(void* argument) {
+    while (!static_cast<Crowd*>(argument)->stop.load(std::memory_order_relaxed)) sched_yield();   // relaxed: a hint
+    return nullptr;
+}
+
+void yield_among(benchmark::State& state, std::size_t count) {
+    const Attributes attributes;
+    Crowd crowd;
+    std::vector<pthread_t> others(count - 1);
+    for (auto& thread : others) pthread_create(&thread, attributes.get(), yield_until_told, &crowd);
+    while (state.KeepRunningBatch(static_cast<benchmark::IterationCount>(count))) sched_yield();   // a round of all
+    crowd.stop = true;
+    for (auto thread : others) pthread_join(thread, nullptr);
+}
+
+sem_t go;
+std::atomic<std::size_t> waiting{0};
+
+void* wait_once(void*) {
+    waiting.fetch_add(1);
+    while (sem_wait(&go) != 0) {}
+    return nullptr;
+}
+
+// Up to `wanted` threads that wait on a semaphore: time and resident bytes of each. A thread's kernel memory (its
+// kernel stack, 16 KiB, and its task structure) is not in the resident bytes.
+int suspend_many(std::size_t wanted) {
+    sem_init(&go, 0, 0);
+    const Attributes attributes;
+    std::vector<pthread_t> threads(wanted);
+    const double resident = bench::resident_bytes();
+    std::uint64_t since = bench::now_ns();
+    std::size_t count = 0;
+    while (count < wanted && pthread_create(&threads[count], attributes.get(), wait_once, nullptr) == 0) ++count;
+    while (waiting.load() < count) sched_yield();
+    const auto per_thread = [&](double value) { return value / static_cast<double>(count); };
+    bench::print_sample("suspended/spawn:pthread", per_thread(static_cast<double>(bench::now_ns() - since)));
+    bench::print_sample("suspended/resident:pthread", per_thread(bench::resident_bytes() - resident), "bytes");
+    bench::print_sample("suspended/count:pthread", static_cast<double>(count), "threads");
+    since = bench::now_ns();
+    for (std::size_t i = 0; i < count; ++i) sem_post(&go);
+    for (std::size_t i = 0; i < count; ++i) pthread_join(threads[i], nullptr);
+    bench::print_sample("suspended/run, join and free:pthread", per_thread(static_cast<double>(bench::now_ns() - since)));
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const std::size_t suspended = std::stoul(bench::take_flag(argc, argv, "suspended", "0"));
+    bench::pin(bench::usable_cpus().back());
+    if (suspended > 0) return suspend_many(suspended);
+    bench::add("spawn_join/one", "pthread", create_and_join, std::size_t{1})->UseRealTime();
+    for (std::size_t count : {64, 256, 4096}) {
+        bench::add("spawn_join/" + std::to_string(count), "pthread", create_and_join, count)->UseRealTime();
+    }
+    for (std::size_t count : {2, 64}) {
+        bench::add("yield/" + std::to_string(count), "pthread", yield_among, count)->UseRealTime();
+    }
+    return bench::run_registered(argc, argv);
+}

@@ -1,0 +1,32 @@
+// The same primitives with oneTBB: a task_group in an arena of one thread; its tasks cannot suspend, so
+// they stand beside tasklets.
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/task_group.h>
+
+#include "harness.hpp"
+
+namespace {
+
+void run_and_wait(benchmark::State& state, std::size_t count) {
+    oneapi::tbb::task_arena arena(1);
+    arena.execute([&] {
+        oneapi::tbb::task_group group;
+        while (state.KeepRunningBatch(static_cast<benchmark::IterationCount>(count))) {
+            for (std::size_t i = 0; i < count; ++i) group.run([] { bench::nothing(nullptr); });
+            group.wait();
+        }
+    });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    bench::pin(bench::usable_cpus().back());
+    const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism, 1);
+    bench::add("spawn_join/one", "tbb.task_group", run_and_wait, std::size_t{1});
+    for (std::size_t count : {64, 256, 4096, 262144}) {
+        bench::add("spawn_join/" + std::to_string(count), "tbb.task_group", run_and_wait, count);
+    }
+    return bench::run_registered(argc, argv);
+}

@@ -1,0 +1,74 @@
+// The baselines that several programs register beside what they measure.
+#pragma once
+
+#include "floor.hpp"
+#include "harness.hpp"
+
+namespace bench {
+
+inline constexpr std::size_t bulk_sizes[] = {64, 256, 4096, 262144};
+
+// Two stacks and a switch between them; one iteration is one switch, one way.
+using Switch = void (*)(void** saved, void* next);
+
+template <Switch change>
+class PingPong {
+public:
+    void run(benchmark::State& state) {
+        alignas(64) static char stack[16384];
+        here_ = this;
+        other_ = prepare_stack(stack + sizeof stack, [] {
+            PingPong* self = here_;
+            for (;;) change(&self->other_, self->main_);
+        });
+        while (state.KeepRunningBatch(64)) {
+            for (int i = 0; i < 32; ++i) change(&main_, other_);
+        }
+    }
+
+private:
+    static inline PingPong* here_ = nullptr;
+    void* main_ = nullptr;
+    void* other_ = nullptr;
+};
+
+// The switch of six registers that the targets are multiples of.
+inline void add_raw_switch(const std::string& primitive) {
+    add(primitive, "raw", [](benchmark::State& state) { PingPong<bench_switch>().run(state); });
+}
+
+template <Where where>
+void floor_one_by_one(benchmark::State& state) {
+    Floor floor;
+    floor.reserve(64);
+    void (*body)(void*) = nothing;
+    benchmark::DoNotOptimize(body);
+    while (state.KeepRunning()) floor.join_and_free<where>(floor.spawn(body, nullptr));
+}
+
+template <Where where>
+void floor_bulk(benchmark::State& state, std::size_t count) {
+    Floor floor;
+    floor.reserve(count);
+    std::vector<FloorUnit*> units(count);
+    void (*body)(void*) = nothing;
+    benchmark::DoNotOptimize(body);
+    auto all = [&] {
+        for (auto& unit : units) unit = floor.spawn(body, nullptr);
+        for (auto* unit : units) floor.join_and_free<where>(unit);
+    };
+    all();   // first touch of the memory
+    while (state.KeepRunningBatch(static_cast<benchmark::IterationCount>(count))) all();
+}
+
+inline void add_floors_one_by_one(const std::string& primitive) {
+    add(primitive, "floor.rtc", floor_one_by_one<Where::here>);
+    add(primitive, "floor", floor_one_by_one<Where::on_a_stack>);
+}
+
+inline void add_floors_bulk(const std::string& primitive, std::size_t count) {
+    add(primitive, "floor.rtc", floor_bulk<Where::here>, count);
+    add(primitive, "floor", floor_bulk<Where::on_a_stack>, count);
+}
+
+}  // namespace bench

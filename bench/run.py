@@ -1,0 +1,296 @@
+#!/usr/bin/env python3
+"""Runs the benchmarks of a build folder and prints what they came to beside their baselines of the same run.
+
+    bench/run.py BUILD_DIR [--quick] [--only PART ...] [--callgrind]
+
+Writes BUILD_DIR/bench/results/: a JSON file per program, results.json with all samples, table.md.
+--quick       fewer and shorter repetitions: a look, not a measurement
+--only        some of the parts (their names are printed as they run)
+--callgrind   instruction counts only
+"""
+
+import argparse
+import json
+import pathlib
+import platform
+import shutil
+import subprocess
+import sys
+from collections import defaultdict
+from dataclasses import dataclass
+
+import callgrind
+
+BIG = "spawn_join/262144"
+
+
+@dataclass
+class Part:
+    """One process: its samples are compared with each other."""
+    name: str
+    program: str
+    arguments: tuple = ()
+    quick: tuple = ()         # instead of `arguments` under --quick
+    google: bool = True       # Google Benchmark's flags and JSON; else a sample per line on stdout
+    rounds: tuple = (1, 1)    # processes, and under --quick
+
+
+def pools(name: str, program: str, kinds: tuple, *arguments: str) -> list:
+    return [Part(f"{name}.{kind}", program, (f"--pool={kind}", *arguments)) for kind in kinds]
+
+
+PARTS = [
+    Part("floor", "floor"),
+    Part("switch", "switch"),
+    *pools("spawn_join", "spawn_join", ("private", "shared", "deque"), f"--benchmark_filter=-{BIG}"),
+    *pools("spawn_join_big", "spawn_join", ("private", "shared"), f"--benchmark_filter={BIG}", "--benchmark_repetitions=9"),
+    *pools("yield", "yield", ("private", "shared", "deque")),
+    Part("wake", "wake", (), ("--samples=201",), google=False),
+    Part("init", "init", (), ("--samples=21",), google=False),
+    Part("suspended.full", "suspended", ("--kind=full",), ("--kind=full", "--count=100000"), False, (5, 1)),
+    Part("suspended.lsa", "suspended", ("--kind=lsa",), ("--kind=lsa", "--count=100000"), False, (5, 1)),
+    Part("suspended.pthread", "peer_pthread", ("--suspended=1000000",), ("--suspended=10000",), False, (3, 1)),
+    Part("peer_pthread", "peer_pthread"),
+    Part("peer_boost_fiber", "peer_boost_fiber"),
+    Part("peer_tbb", "peer_tbb"),
+    *pools("peer_argobots", "peer_argobots", ("private", "shared")),
+]
+
+
+# ---- running ---------------------------------------------------------------------------------------------
+
+def google_samples(path: pathlib.Path) -> dict:
+    """name -> samples. Processor time, which a busy machine disturbs less, unless the benchmark asked for real time."""
+    samples = defaultdict(list)
+    for run in json.loads(path.read_text())["benchmarks"]:
+        if run.get("run_type") != "iteration":
+            continue
+        if run.get("error_occurred"):
+            raise SystemExit(f"bench: {run['name']}: {run['error_message']}")
+        scale = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[run["time_unit"]]
+        real = run["run_name"].endswith("/real_time")
+        name = run["run_name"].removesuffix("/real_time")
+        samples[name].append(run["real_time" if real else "cpu_time"] * scale)
+    return samples
+
+
+def line_samples(text: str) -> dict:
+    samples = defaultdict(list)
+    for line in text.splitlines():
+        sample = json.loads(line)
+        samples[sample["name"]].append(sample["value"])
+    return samples
+
+
+def run_part(part: Part, programs: pathlib.Path, results: pathlib.Path, quick: bool) -> dict | None:
+    program = programs / part.program
+    if not program.exists():
+        print(f"{part.name}: skipped", flush=True)
+        return None
+    print(f"{part.name}: running", flush=True)
+    arguments = part.quick if quick and part.quick else part.arguments
+    samples = defaultdict(list)
+    out = results / f"{part.name}.json"
+    for _ in range(part.rounds[quick]):
+        command = [str(program), *arguments]
+        if part.google:
+            command += [f"--benchmark_out={out}", "--benchmark_out_format=json"]
+            command += ["--benchmark_repetitions=5", "--benchmark_min_time=0.005"] if quick else []
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            print(f"{part.name}: failed ({done.returncode}): {done.stderr.strip()[-600:]}", flush=True)
+            return None
+        for name, values in (google_samples(out) if part.google else line_samples(done.stdout)).items():
+            samples[name] += values
+    if not part.google:
+        out.write_text(json.dumps(samples, indent=1))
+    return samples
+
+
+# ---- reading ---------------------------------------------------------------------------------------------
+
+def quantile(values: list, share: float) -> float:
+    ordered = sorted(values)
+    place = share * (len(ordered) - 1)
+    low = int(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+
+
+def show(value: float) -> str:
+    if value >= 1e6 or value == int(value):
+        return f"{value:,.0f}"
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.1f}"
+
+
+@dataclass
+class Row:
+    title: str
+    part: str
+    subject: str              # a sample's name
+    baseline: str = ""        # another, of the same part
+    ratio: float = 0          # target: at most this many times the baseline; 0: none set
+    limit: float = 0          # target: at most this much, whatever the baseline
+    share: float = 0.5        # which quantile
+    less_baseline: bool = False   # the value is what the subject has beyond the baseline
+
+
+def spawn_join_rows() -> list:
+    rows = []
+    for pool in ("private", "shared", "deque"):
+        for kind, floor in (("full", "floor"), ("lsa", "floor"), ("tasklet", "floor.rtc")):
+            for ways, label in (("", ""), (".from_main", ", from main"), (".child_first", ", child-first")):
+                target = 3.5 if pool == "private" and not ways and kind != "tasklet" else 0
+                rows.append(Row(f"spawn+join+free one by one, {pool}, {kind}{label}", f"spawn_join.{pool}",
+                                f"spawn_join/one:weft.{pool}.{kind}{ways}", f"spawn_join/one:{floor}", target))
+            for count in (64, 256, 4096, 262144):
+                part = f"spawn_join_big.{pool}" if count == 262144 else f"spawn_join.{pool}"
+                for ways, label in (("", ""), (".single_calls", ", single calls")):
+                    target = 4 if pool == "private" and count == 256 and not ways and kind != "tasklet" else 0
+                    rows.append(Row(f"bulk of {count:,}, {pool}, {kind}{label}", part,
+                                    f"spawn_join/{count}:weft.{pool}.{kind}{ways}", f"spawn_join/{count}:{floor}", target))
+    return rows
+
+
+def yield_rows() -> list:
+    rows = []
+    for pool in ("private", "shared", "deque"):
+        for count in (1, 2, 64, 16384):
+            for kind in ("full", "full.two_places", "lsa"):
+                target = 3.5 if pool == "private" and count in (2, 64) and "." not in kind else 0
+                rows.append(Row(f"yield among {count:,}, {pool}, {kind}", f"yield.{pool}",
+                                f"yield/{count}:weft.{pool}.{kind}", "switch:raw", target))
+        rows.append(Row(f"yield_to, {pool}", f"yield.{pool}", f"yield_to:weft.{pool}.full", "switch:raw"))
+    return rows
+
+
+def other_rows() -> list:
+    rows = [Row("switch, inlined", "switch", "switch:weft.inlined", "switch:raw"),
+            Row("switch that ends in ret", "switch", "switch:raw.ret", "switch:raw")]
+    for way in ("resume.default", "spawn.default", "resume.shared", "spawn.shared"):
+        rows.append(Row(f"idle wake-up, {way}", "wake", f"wake:weft.{way}", "wake:futex", 1.3))
+        rows.append(Row(f"idle wake-up, {way}, p99", "wake", f"wake:weft.{way}", "wake:futex", share=0.99))
+    rows += [
+        Row("init of one stream", "init", "init/first stream:weft", limit=150e3),
+        Row("each further stream", "init", "init/further stream:weft", "init/further stream:pthread_create", limit=100e3),
+        Row("finalize", "init", "init/finalize:weft"),
+        Row("resident after init, beyond libc (bytes)", "init", "init/resident:weft", "init/resident:libc",
+            limit=1048576, less_baseline=True),
+        Row("resident after init, beyond libc and libstdc++ (bytes)", "init", "init/resident:weft", "init/resident:libstdc++",
+            limit=1048576, less_baseline=True),
+        Row("of what is beyond libc, in no file (bytes)", "init", "init/anonymous:weft", "init/anonymous:libc", less_baseline=True),
+        Row("resident by weft_init alone (bytes)", "init", "init/resident by weft_init:weft"),
+        Row("resident per further stream (bytes)", "init", "init/resident per further stream:weft"),
+    ]
+    for kind in ("full", "lsa"):
+        for what in ("spawn", "run and suspend", "resume", "run, join and free", "resident", "page tables"):
+            unit = " (bytes)" if what in ("resident", "page tables") else ""
+            rows.append(Row(f"suspended at once, {kind}: {what}, per ULT{unit}", f"suspended.{kind}",
+                            f"suspended/{what}:weft.{kind}"))
+    return rows
+
+
+ROWS = [*spawn_join_rows(), *yield_rows(), *other_rows()]
+
+
+def peers_of(primitive: str, samples: dict) -> str:
+    """Everybody else's median for the same primitive."""
+    found = []
+    for part in samples.values():
+        for name, values in part.items():
+            other, subject = name.split(":")
+            if other == primitive and not subject.startswith(("weft", "floor", "raw", "futex", "lib")):
+                found.append(f"{subject} {show(quantile(values, 0.5))}")
+    return ", ".join(dict.fromkeys(found))
+
+
+def line_of(row: Row, samples: dict) -> list | None:
+    part = samples.get(row.part)
+    if part is None or row.subject not in part:
+        return None
+    values = part[row.subject]
+    base = quantile(part[row.baseline], row.share) if row.baseline in part else None
+    if row.less_baseline and base is not None:
+        values = [value - base for value in values]
+    value = quantile(values, row.share)
+    spread = f"{show(quantile(values, 0.1))}-{show(quantile(values, 0.9))}"
+    ratio = value / base if base and not row.less_baseline else None
+    target, met = "", ""
+    if row.ratio:
+        target, met = f"<= {row.ratio} x", "yes" if ratio <= row.ratio else "NO"
+    elif row.limit:
+        target, met = f"<= {show(row.limit)}", "yes" if value <= row.limit else "NO"
+    return [row.title, f"{show(value)} ({spread})", show(base) if base is not None else "",
+            f"{ratio:.2f}" if ratio else "", target, met, peers_of(row.subject.split(":")[0], samples)]
+
+
+HEAD = ["primitive", "Weft, median ns (p10-p90)", "baseline", "ratio", "target", "met", "peers, median ns"]
+
+
+def callgrind_lines(counts: dict) -> list:
+    lines = []
+    for operation, result in counts.items():
+        single = operation in ("spawn_join.full", "spawn_join.lsa")
+        instructions, atomics = result["instructions"], result["read_modify_writes"]
+        lines.append([f"instructions, {operation}", f"{instructions:.1f}",
+                      f"{counts['floor']['instructions']:.1f}" if "floor" in counts else "", "",
+                      "<= 170" if single else "", ("yes" if instructions <= 170 else "NO") if single else "", ""])
+        lines.append([f"atomic read-modify-writes, {operation}", f"{atomics:.2f}", "", "",
+                      "0" if single else "", ("yes" if atomics < 0.01 else "NO") if single else "", ""])
+    return lines
+
+
+def table(lines: list) -> str:
+    widths = [max(len(line[i]) for line in [HEAD, *lines]) for i in range(len(HEAD))]
+    rows = [HEAD, ["-" * width for width in widths], *lines]
+    return "\n".join("| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in rows)
+
+
+def run_callgrind(programs: pathlib.Path, results: pathlib.Path) -> dict:
+    program = programs / "callgrind_spawn"
+    if not program.exists() or shutil.which("valgrind") is None:
+        print("callgrind: skipped")
+        return {}
+    counts = {}
+    for operation in ("floor", "spawn_join.full", "spawn_join.lsa", "spawn_join.tasklet", "bulk256.full", "bulk256.lsa",
+                      "bulk256.tasklet", "yield.full"):
+        counts[operation] = callgrind.measure(program, operation, results / "callgrind")
+        print(callgrind.report(operation, counts[operation]), flush=True)
+    (results / "callgrind.json").write_text(json.dumps(counts, indent=1))
+    return counts
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", nargs="+", default=[], metavar="PART")
+    parser.add_argument("--callgrind", action="store_true")
+    options = parser.parse_args()
+    programs = options.build.resolve() / "bench"
+    if not programs.is_dir():
+        parser.error(f"{programs} is not there: configure with -DWEFT_BENCH=ON and build")
+    results = programs / "results"
+    results.mkdir(exist_ok=True)
+
+    samples = {}
+    for part in PARTS:
+        chosen = not options.only or any(part.name.startswith(wanted) for wanted in options.only)
+        if options.callgrind or not chosen:
+            continue
+        measured = run_part(part, programs, results, options.quick)
+        if measured is not None:
+            samples[part.name] = measured
+    counts = run_callgrind(programs, results) if options.callgrind or not options.only or "callgrind" in options.only else {}
+
+    lines = [line for row in ROWS if (line := line_of(row, samples)) is not None] + callgrind_lines(counts)
+    text = table(lines)
+    (results / "results.json").write_text(json.dumps(
+        {"machine": platform.uname()._asdict(), "quick": options.quick, "samples": samples, "callgrind": counts}, indent=1))
+    (results / "table.md").write_text(text + "\n")
+    print("\n" + text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+// A million ULTs suspended all at once: what each costs in time and in resident memory. One round per
+// process, so that the memory is counted from nothing; pthreads are in peers/pthread.cpp.
+//   suspended [--count=N] [--kind=full|lsa]
+#include "samples.hpp"
+#include "weft_harness.hpp"
+
+namespace {
+
+std::size_t suspended = 0;   // one stream: nobody else writes it
+
+void suspend_once(void*) {
+    bench::must(weft_unit_suspend([](weft_unit*, void*) { ++suspended; }, nullptr));
+}
+
+struct Clock {
+    std::string subject;
+    double count;
+    std::uint64_t since = bench::now_ns();
+    void lap(const char* what) {
+        bench::print_sample("suspended/" + std::string(what) + ":" + subject,
+                            static_cast<double>(bench::now_ns() - since) / count);
+        since = bench::now_ns();
+    }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const std::size_t count = std::stoul(bench::take_flag(argc, argv, "count", "1000000"));
+    const std::string kind = bench::take_flag(argc, argv, "kind", "full");
+    bench::pin(bench::usable_cpus().back());
+    std::vector<weft_unit*> units(count, reinterpret_cast<weft_unit*>(sizeof(void*)));   // touched before we count
+    const bench::Runtime runtime(WEFT_POOL_PRIVATE);
+    const weft_unit_options options = bench::options_of(kind == "lsa" ? WEFT_KIND_LSA : WEFT_KIND_FULL);
+    const double resident = bench::resident_bytes();
+    const double tables = bench::page_table_bytes();
+
+    Clock clock{"weft." + kind, static_cast<double>(count)};
+    bench::must(weft_unit_spawn_many(runtime.pool(), count, suspend_once, nullptr, &options, units.data()));
+    clock.lap("spawn");
+    while (suspended < count) bench::must(weft_unit_yield());
+    clock.lap("run and suspend");
+    bench::print_sample("suspended/resident:weft." + kind,
+                        (bench::resident_bytes() - resident) / static_cast<double>(count), "bytes");
+    bench::print_sample("suspended/page tables:weft." + kind,
+                        (bench::page_table_bytes() - tables) / static_cast<double>(count), "bytes");
+    clock.since = bench::now_ns();
+    for (auto* unit : units) bench::must(weft_unit_resume(unit));
+    clock.lap("resume");
+    bench::must(weft_unit_free_many(units.data(), count));
+    clock.lap("run, join and free");
+    return 0;
+}

@@ -1,0 +1,64 @@
+// What the benchmarks of Weft itself share, on top of harness.hpp: start, stop, a ULT to stand on.
+#pragma once
+
+#include <weft/weft.h>
+
+#include "harness.hpp"
+
+namespace bench {
+
+// A call that does not come to WEFT_OK ends the benchmark: its numbers would mean nothing.
+[[gnu::always_inline]] inline void must(weft_status status) {
+    if (status == WEFT_OK) [[likely]] return;
+    std::fprintf(stderr, "bench: %s: %s\n", weft_status_name(status), weft_error_text());
+    std::exit(1);
+}
+
+inline weft_pool_kind pool_kind(const std::string& name) {
+    if (name == "private") return WEFT_POOL_PRIVATE;
+    if (name == "shared") return WEFT_POOL_SHARED;
+    if (name == "deque") return WEFT_POOL_DEQUE;
+    std::fprintf(stderr, "bench: --pool=%s is not legal; legal are: private, shared, deque\n", name.c_str());
+    std::exit(1);
+}
+
+// A runtime of one stream for as long as this lives.
+class Runtime {
+public:
+    explicit Runtime(weft_pool_kind kind) {
+        weft_settings settings = {};
+        settings.size = sizeof settings;
+        settings.streams = 1;
+        settings.pool = kind;
+        settings.idle_memory_bytes = std::size_t{1} << 36;   // rounds of many units are to find their memory again
+        must(weft_init(&settings));
+        must(weft_stream_pool(weft_stream_self(), &pool_));
+    }
+    Runtime(const Runtime&) = delete;
+    Runtime& operator=(const Runtime&) = delete;
+    ~Runtime() { must(weft_finalize()); }
+    [[nodiscard]] weft_pool* pool() const { return pool_; }
+
+private:
+    weft_pool* pool_ = nullptr;
+};
+
+inline weft_unit_options options_of(weft_kind kind) {
+    weft_unit_options options = {};
+    options.size = sizeof options;
+    options.kind = kind;
+    return options;
+}
+
+// Runs f() on a ULT with room for Google Benchmark's own calls, and waits for it: so the caller of what is
+// measured is an ordinary unit, not the primary one.
+template <class F>
+void on_ult(weft_pool* pool, F f) {
+    weft_unit_options options = options_of(WEFT_KIND_FULL);
+    options.stack_bytes = 262144;
+    weft_unit* unit = nullptr;
+    must(weft_ult_spawn(pool, [](void* argument) { (*static_cast<F*>(argument))(); }, &f, &options, &unit));
+    must(weft_unit_free(unit));
+}
+
+}  // namespace bench

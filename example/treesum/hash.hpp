@@ -1,0 +1,107 @@
+// Hashing of whole files, by libcrypto. The units that hash share a few hashers, each with its buffer: that and the
+// Limit bound memory and open files whatever the size of the tree.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <openssl/evp.h>
+
+#include "limit.hpp"
+#include "report.hpp"
+#include "text.hpp"
+
+namespace treesum {
+
+// How a file is opened.
+enum class Opening {
+    listed,  // found by walking: no symbolic links, nothing that is not a regular file, never waits
+    named    // named by a list of checksums: whatever the name leads to
+};
+
+class Hasher {
+public:
+    // Throws std::runtime_error when libcrypto has no SHA-256.
+    Hasher();
+
+    // The digest of the file, or the errno of what went wrong. Yields to other units after each chunk.
+    int hash(const std::string& path, Opening opening, Digest& digest, Report& report);
+
+private:
+    static constexpr std::size_t chunk_bytes = 128 * 1024;
+
+    struct MessageDeleter {
+        void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+    };
+    struct AlgorithmDeleter {
+        void operator()(EVP_MD* algorithm) const { EVP_MD_free(algorithm); }
+    };
+    std::unique_ptr<EVP_MD, AlgorithmDeleter> algorithm_;
+    std::unique_ptr<EVP_MD_CTX, MessageDeleter> context_;
+    std::unique_ptr<unsigned char[]> buffer_;
+};
+
+// Runs hashing units, at most `places` at once.
+class Hashing {
+public:
+    Hashing(Report& report, std::size_t places) : report_(report), places_(places), limit_(places) {}
+
+    // Calls then(path, errno or 0, digest) on a unit of its own, once the file was read. Waits, that is suspends the
+    // caller, while too many are under way. What `then` throws is a complaint about the file.
+    template <class Then>
+    void start(std::string path, Opening opening, Then then) {
+        limit_.enter();
+        report_.found();
+        try {
+            // The name is copied: after a refused spawn it is still here, and the caller's unit does the work.
+            weft::thread({.name = "hash"}, [this, path, opening, then] { run(path, opening, then); }).detach();
+        } catch (const weft::error&) {
+            run(path, opening, then);
+        } catch (...) {
+            limit_.leave();
+            throw;
+        }
+    }
+
+    // Waits for all that were started; nothing may be started meanwhile.
+    void finish() {
+        for (std::size_t i = 0; i < places_; ++i) limit_.enter();
+    }
+
+private:
+    // Gives the place back however the work ends.
+    struct Place {
+        Hashing& hashing;
+        ~Place() {
+            hashing.report_.done();
+            hashing.limit_.leave();
+        }
+    };
+
+    template <class Then>
+    void run(const std::string& path, Opening opening, const Then& then) {
+        const Place place{*this};
+        try {
+            Digest digest{};
+            std::unique_ptr<Hasher> hasher = take_hasher();
+            const int error_number = hasher->hash(path, opening, digest, report_);
+            keep_hasher(std::move(hasher));
+            then(path, error_number, digest);
+        } catch (const std::exception& problem) {
+            report_.failure(path, problem.what());
+        }
+    }
+
+    std::unique_ptr<Hasher> take_hasher();
+    void keep_hasher(std::unique_ptr<Hasher> hasher);
+
+    Report& report_;
+    const std::size_t places_;
+    Limit limit_;
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<Hasher>> idle_;
+};
+
+}  // namespace treesum

@@ -1,0 +1,14 @@
+// Checking files against a list of checksums, as `sha256sum -c` does.
+#pragma once
+
+#include <string>
+
+#include "hash.hpp"
+#include "report.hpp"
+
+namespace treesum {
+
+// Reads the list from the file of that name, "-" for standard input, and reports on each file it names.
+void verify(const std::string& list, Hashing& hashing, Report& report);
+
+}  // namespace treesum

@@ -1,0 +1,234 @@
+#include "walk.hpp"
+
+#include <cerrno>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <weft/weft.hpp>
+
+#include "limit.hpp"
+#include "text.hpp"
+
+namespace treesum {
+namespace {
+
+// A directory on the way to one that is still to be read.
+struct Place {
+    std::shared_ptr<const Place> above;
+    dev_t device = 0;
+    ino_t inode = 0;
+};
+
+struct Directory {
+    std::string path;
+    std::shared_ptr<const Place> above;  // null: named by the user
+};
+
+// The directories that are still to be read, newest first, so that the list stays about as long as the tree is deep.
+// Walkers wait here, suspended, while others may still find some; when all wait, the walk is over.
+class DirectoryList {
+public:
+    explicit DirectoryList(std::size_t walkers) : reading_(walkers) {}
+
+    void add(Directory directory) {
+        std::unique_lock guard(mutex_);
+        waiting_.push_back(std::move(directory));
+        Waiter* const idle = line_.take();
+        if (idle == nullptr) return;
+        ++reading_;
+        const weft::unit_ref unit = idle->unit;
+        guard.unlock();
+        unit.resume();
+    }
+
+    // The next directory for a walker that has read its last; nothing when the walk is over.
+    std::optional<Directory> next() {
+        for (;;) {
+            {
+                const std::lock_guard guard(mutex_);
+                if (!waiting_.empty()) return take();
+                if (over_) return std::nullopt;
+            }
+            wait();
+        }
+    }
+
+private:
+    Directory take() {
+        Directory directory = std::move(waiting_.back());
+        waiting_.pop_back();
+        return directory;
+    }
+
+    // Counts the walker out, until add() or the end counts it in again.
+    void wait() {
+        Waiter waiter;
+        weft::this_thread::suspend([this, &waiter](weft::unit_ref self) {
+            std::unique_lock guard(mutex_);
+            if (!waiting_.empty() || over_) {
+                guard.unlock();
+                self.resume();
+                return;
+            }
+            waiter.unit = self;
+            line_.append(waiter);
+            if (--reading_ > 0) return;
+            over_ = true;
+            // The waiters lie on the stacks of suspended units: read each before its unit is resumed.
+            Waiter* idle = line_.take();
+            guard.unlock();
+            while (idle != nullptr) {
+                Waiter* const following = idle->next;
+                const weft::unit_ref unit = idle->unit;
+                unit.resume();
+                idle = following;
+            }
+        });
+    }
+
+    std::mutex mutex_;  // of all below; never held across a suspension
+    std::vector<Directory> waiting_;
+    WaitingLine line_;
+    std::size_t reading_;  // walkers that do not wait
+    bool over_ = false;
+};
+
+// Trees that the kernel makes up: without end, different at each look, with files that block their reader.
+bool made_up(int descriptor) {
+    struct statfs system;
+    if (::fstatfs(descriptor, &system) != 0) return false;
+    switch (static_cast<unsigned long>(system.f_type)) {
+        case PROC_SUPER_MAGIC:
+        case SYSFS_MAGIC:
+        case DEBUGFS_MAGIC:
+        case TRACEFS_MAGIC:
+        case SECURITYFS_MAGIC:
+        case CGROUP_SUPER_MAGIC:
+        case CGROUP2_SUPER_MAGIC:
+        case BPF_FS_MAGIC: return true;
+        default: return false;
+    }
+}
+
+class Walk {
+public:
+    Walk(std::size_t walkers, Report& report, const std::function<void(std::string)>& file)
+        : list_(walkers), report_(report), file_(file) {}
+
+    // A path that the user named.
+    void begin(const std::string& root) {
+        struct stat status;
+        if (::lstat(root.c_str(), &status) != 0) {
+            report_.failure(root, errno);
+        } else if (S_ISDIR(status.st_mode)) {
+            list_.add({root, nullptr});
+        } else if (S_ISREG(status.st_mode)) {
+            file_(root);
+        }
+    }
+
+    // What each walker does.
+    void run() {
+        while (auto directory = list_.next()) {
+            try {
+                read(*directory);
+            } catch (const std::exception& problem) {
+                report_.failure(directory->path, problem.what());
+            }
+        }
+    }
+
+private:
+    struct Closer {
+        void operator()(DIR* stream) const { ::closedir(stream); }
+    };
+    using Stream = std::unique_ptr<DIR, Closer>;
+
+    void read(const Directory& directory) {
+        // O_NOFOLLOW lets a trailing slash follow, as find does; only what the user named can have one.
+        const int descriptor = ::open(directory.path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (descriptor < 0) return report_.failure(directory.path, errno);
+        const Stream stream(::fdopendir(descriptor));
+        if (!stream) {
+            const int error_number = errno;
+            ::close(descriptor);
+            return report_.failure(directory.path, error_number);
+        }
+        const auto here = place(directory, descriptor);
+        if (!here) return;
+        for (;;) {
+            errno = 0;
+            const dirent* const entry = ::readdir(stream.get());
+            if (entry == nullptr) {
+                if (errno != 0) report_.failure(directory.path, errno);
+                return;
+            }
+            visit(directory, here, descriptor, *entry);
+        }
+    }
+
+    // Where we are; null, after a word to the user, when this directory is not to be read.
+    std::shared_ptr<const Place> place(const Directory& directory, int descriptor) {
+        struct stat status;
+        if (::fstat(descriptor, &status) != 0) {
+            report_.failure(directory.path, errno);
+            return nullptr;
+        }
+        for (const Place* above = directory.above.get(); above != nullptr; above = above->above.get()) {
+            if (above->device == status.st_dev && above->inode == status.st_ino) {
+                report_.failure(directory.path, "is mounted below itself; not entered again");
+                return nullptr;
+            }
+        }
+        if (directory.above && directory.above->device != status.st_dev && made_up(descriptor)) {
+            report_.warning(quoted(directory.path) + ": made up by the kernel; not entered unless named");
+            return nullptr;
+        }
+        return std::make_shared<const Place>(Place{directory.above, status.st_dev, status.st_ino});
+    }
+
+    void visit(const Directory& directory, const std::shared_ptr<const Place>& here, int descriptor, const dirent& entry) {
+        const std::string_view name = entry.d_name;
+        if (name == "." || name == "..") return;
+        unsigned char type = entry.d_type;
+        std::string path = directory.path;
+        if (!path.ends_with('/')) path += '/';
+        path += name;
+        if (type == DT_UNKNOWN) {  // some file systems do not say
+            struct stat status;
+            if (::fstatat(descriptor, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
+                return report_.failure(path, errno);
+            }
+            type = static_cast<unsigned char>(IFTODT(status.st_mode));
+        }
+        if (type == DT_DIR) {
+            list_.add({std::move(path), here});
+        } else if (type == DT_REG) {
+            file_(std::move(path));
+        }
+    }
+
+    DirectoryList list_;
+    Report& report_;
+    const std::function<void(std::string)>& file_;
+};
+
+}  // namespace
+
+void walk(const std::vector<std::string>& roots, std::size_t walkers, Report& report,
+          const std::function<void(std::string)>& file) {
+    Walk walk(walkers, report, file);
+    for (const std::string& root : roots) walk.begin(root);
+    weft::spawn_many({.name = "walk"}, walkers, [&walk] { walk.run(); }).join();
+}
+
+}  // namespace treesum

@@ -1,0 +1,56 @@
+// Harts in C++: how many hardware threads may be used, how they are, and where they lie.
+#pragma once
+
+#include <cstddef>
+
+#include <weft/hart.h>
+#include <weft/status.hpp>
+
+namespace weft {
+inline namespace v0 {
+
+/** How the harts are used at this moment. */
+struct hart_use {
+    std::size_t limit;          /**< harts the process may use, at least 1 */
+    std::size_t granted;        /**< tokens held now; idle streams hold none */
+    std::size_t oversubscribed; /**< how many of them are beyond the limit */
+    std::size_t streams;        /**< streams alive */
+};
+
+/** Where a hart lies in the machine. */
+struct hart_place {
+    unsigned cpu;     /**< the operating system's number of the hardware thread */
+    unsigned core;    /**< logical index of the core it belongs to */
+    unsigned package; /**< logical index of the package */
+    unsigned numa;    /**< the operating system's number of the nearest NUMA node */
+};
+
+/** How many harts the process may use: CPUs of its affinity mask, or fewer by the quota of its cgroups. Works without
+ * a runtime. */
+inline std::size_t hart_limit() noexcept { return weft_hart_limit(); }
+
+/** How the harts are used. */
+inline hart_use harts_in_use() {
+    weft_hart_use use{};
+    use.size = sizeof use;
+    check(weft_hart_use_get(&use));
+    return {use.limit, use.granted, use.oversubscribed, use.streams};
+}
+
+/** Where hart number `hart` lies. The first question about topology loads hwloc. Works without a runtime. */
+inline hart_place place_of_hart(std::size_t hart) {
+    weft_hart_place place{};
+    place.size = sizeof place;
+    check(weft_hart_place_get(hart, &place));
+    return {place.cpu, place.core, place.package, place.numa};
+}
+
+/** How many NUMA nodes have CPUs of this process. Loads hwloc. Works without a runtime. */
+inline std::size_t numa_count() {
+    std::size_t count = 0;
+    check(weft_numa_count(&count));
+    return count;
+}
+
+}  // namespace v0
+}  // namespace weft

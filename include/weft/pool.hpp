@@ -1,0 +1,178 @@
+// Pools in C++: where ready units wait. Handles, and the template that writes the C table of a pool of
+// one's own. A pool_ref is one pointer and owns nothing; a pool owns.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include <weft/pool.h>
+#include <weft/status.hpp>
+#include <weft/unit.hpp>
+
+namespace weft {
+inline namespace v0 {
+
+/** The pools that come with the library. */
+enum class pool_kind {
+    automatic = WEFT_POOL_DEFAULT,     /**< as the settings say */
+    private_fifo = WEFT_POOL_PRIVATE,  /**< first in, first out; drawn from by one stream, without atomics */
+    shared_fifo = WEFT_POOL_SHARED,    /**< first in, first out, for any number of streams */
+    deque = WEFT_POOL_DEQUE,           /**< one stream's newest first; others steal the oldest */
+    user = WEFT_POOL_USER              /**< made from a type by make_pool */
+};
+
+/** A pool that somebody else owns. Copying it copies the pointer. Any number of threads may use one pool. */
+class pool_ref {
+public:
+    /** No pool. Where a pool is optional this means the default. */
+    constexpr pool_ref() noexcept = default;
+    /** The pool behind a handle of the C interface. */
+    constexpr pool_ref(weft_pool* handle) noexcept : handle_(handle) {}  // NOLINT: meant to convert
+
+    /** The handle, for calls of the C interface. */
+    constexpr weft_pool* native_handle() const noexcept { return handle_; }
+    /** Whether there is a pool. */
+    explicit constexpr operator bool() const noexcept { return handle_ != nullptr; }
+    /** Whether both are the same pool. */
+    friend constexpr bool operator==(pool_ref, pool_ref) noexcept = default;
+
+    /** How many units wait: a hint, stale as soon as it returns. */
+    std::size_t length() const {
+        std::size_t length = 0;
+        check(weft_pool_length(handle_, &length));
+        return length;
+    }
+
+    /** What kind of pool it is. */
+    pool_kind kind() const {
+        weft_pool_kind kind = WEFT_POOL_DEFAULT;
+        check(weft_pool_kind_get(handle_, &kind));
+        return static_cast<pool_kind>(kind);
+    }
+
+    /** Puts a unit that was popped back into this pool, which becomes its pool. */
+    void push(unit_ref unit) const { check(weft_pool_push(handle_, unit.native_handle())); }
+
+    /** Takes a ready unit out, to be run by scheduler_ref::run_unit or pushed again; none when nothing waits. */
+    unit_ref pop() const {
+        weft_unit* unit = nullptr;
+        check(weft_pool_pop(handle_, &unit));
+        return unit;
+    }
+
+protected:
+    /** The handle; a derived owner changes it. */
+    weft_pool* handle_ = nullptr;
+};
+
+/** The pool that `unit` belongs to: where it goes when it becomes ready. */
+inline pool_ref pool_of(unit_ref unit) {
+    weft_pool* pool = nullptr;
+    check(weft_unit_pool(unit.native_handle(), &pool));
+    return pool;
+}
+
+/** A pool that is freed with this object. A pool that is still in use then, because a scheduler draws from it or units
+ * wait in it, stays until the runtime ends; close() says so instead. */
+class pool : public pool_ref {
+public:
+    /** No pool. */
+    pool() noexcept = default;
+    /** Creates one of the pools that come with the library. */
+    explicit pool(pool_kind kind) { check(weft_pool_create(static_cast<weft_pool_kind>(kind), &handle_)); }
+    /** Takes over a pool of the C interface. */
+    explicit pool(weft_pool* handle) noexcept : pool_ref(handle) {}
+    /** Takes the pool; `other` is left with none. */
+    pool(pool&& other) noexcept : pool_ref(std::exchange(other.handle_, nullptr)) {}
+    /** Frees this pool as the destructor does and takes the other. */
+    pool& operator=(pool&& other) noexcept {
+        pool(std::move(other)).swap(*this);
+        return *this;
+    }
+    /** Frees the pool, unless it is in use. */
+    ~pool() {
+        if (handle_ != nullptr) weft_pool_free(handle_);
+    }
+
+    /** Frees the pool now; throws an error with WEFT_BUSY, and keeps the pool, when it is in use. */
+    void close() {
+        check(weft_pool_free(handle_));
+        handle_ = nullptr;
+    }
+
+    /** Gives the pool up without freeing it. */
+    weft_pool* release() noexcept { return std::exchange(handle_, nullptr); }
+
+    /** Exchanges two pools. */
+    void swap(pool& other) noexcept { std::swap(handle_, other.handle_); }
+    /** Exchanges two pools. */
+    friend void swap(pool& one, pool& other) noexcept { one.swap(other); }
+};
+
+/** What a type must have to be a pool: push, pop and length as in weft_pool_ops; none may throw or suspend. Optional:
+ * `bool remove(unit)`, without which yield_to cannot reach into the pool. A unit is a weft_unit* or a unit_ref; units are
+ * linked without memory by unit_ref::link(). */
+template <class P>
+concept pool_policy = std::destructible<P> && requires(P& pool, const P& quiet, weft_unit* unit) {
+    { pool.push(unit) } noexcept;
+    { pool.pop() } noexcept -> std::convertible_to<unit_ref>;
+    { quiet.length() } noexcept -> std::convertible_to<std::size_t>;
+};
+
+namespace detail {
+
+// The C table of a pool type; the object is deleted by the table's destroy.
+template <pool_policy P>
+constexpr weft_pool_ops pool_table() noexcept {
+    weft_pool_ops ops{};
+    ops.size = sizeof ops;
+    ops.push = [](void* self, weft_unit* unit) { static_cast<P*>(self)->push(unit); };
+    ops.pop = [](void* self) { return unit_ref(static_cast<P*>(self)->pop()).native_handle(); };
+    ops.length = [](const void* self) -> std::size_t { return static_cast<const P*>(self)->length(); };
+    if constexpr (requires(P& pool, weft_unit* unit) {
+                      { pool.remove(unit) } noexcept -> std::convertible_to<bool>;
+                  }) {
+        ops.remove = [](void* self, weft_unit* unit) { return static_cast<P*>(self)->remove(unit) ? 1 : 0; };
+    }
+    ops.destroy = [](void* self) { delete static_cast<P*>(self); };
+    return ops;
+}
+
+}  // namespace detail
+
+/** The C table of a pool type, for callers of weft_pool_create_user. Its `destroy` deletes the object. */
+template <pool_policy P>
+inline constexpr weft_pool_ops pool_ops = detail::pool_table<P>();
+
+/** A pool made from a type. The object lives as long as the pool in the library does. */
+template <pool_policy P>
+class user_pool : public pool {
+public:
+    /** Makes the object from `arguments` and a pool around it. */
+    template <class... Arguments>
+        requires std::constructible_from<P, Arguments...>
+    explicit user_pool(std::in_place_t, Arguments&&... arguments) {
+        auto policy = std::make_unique<P>(std::forward<Arguments>(arguments)...);
+        check(weft_pool_create_user(&pool_ops<P>, policy.get(), &handle_));
+        policy_ = policy.release();
+    }
+
+    /** The object. */
+    P& policy() const noexcept { return *policy_; }
+    /** Reaches into the object. */
+    P* operator->() const noexcept { return policy_; }
+
+private:
+    P* policy_ = nullptr;
+};
+
+/** Makes a pool of one's own type: `auto pool = weft::make_pool<my_lifo>();`. */
+template <pool_policy P, class... Arguments>
+user_pool<P> make_pool(Arguments&&... arguments) {
+    return user_pool<P>(std::in_place, std::forward<Arguments>(arguments)...);
+}
+
+}  // namespace v0
+}  // namespace weft

@@ -1,0 +1,122 @@
+// Starting and stopping the runtime from C++, and its settings.
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+#include <utility>
+
+#include <weft/pool.hpp>
+#include <weft/runtime.h>
+#include <weft/sched.hpp>
+#include <weft/status.hpp>
+#include <weft/unit.hpp>
+
+namespace weft {
+inline namespace v0 {
+
+/** As many streams as the process may use harts. */
+inline constexpr std::size_t all_harts = WEFT_ALL_HARTS;
+
+/** How stacks are guarded against overflow. */
+enum class guard_kind {
+    automatic = WEFT_GUARD_AUTO,    /**< the first of the next three that works */
+    install = WEFT_GUARD_INSTALL,   /**< MADV_GUARD_INSTALL: Linux 6.13 and later */
+    mprotect = WEFT_GUARD_MPROTECT, /**< mprotect: near 32,000 stacks, canaries beyond */
+    canary = WEFT_GUARD_CANARY,     /**< a word at the end of the stack */
+    none = WEFT_GUARD_NONE          /**< nothing: overflows destroy what lies below */
+};
+
+/** What a program may ask of the runtime; written with designated initialisers. Zero means the default. The
+ * environment variable of each setting wins over it; see runtime.h. */
+struct settings {
+    std::size_t streams = 0;                               /**< streams to start; 0: 1; or all_harts */
+    std::size_t stack_bytes = 0;                           /**< a thread's stack; 0: 65536 */
+    std::size_t guard_bytes = 0;                           /**< 0: one page */
+    guard_kind guard = guard_kind::automatic;              /**< how stacks are guarded */
+    unit_kind kind = unit_kind::automatic;                 /**< the kind of a thread that does not say: full, lsa */
+    pool_kind pool = pool_kind::automatic;                 /**< the streams' main pools */
+    scheduler_kind scheduler = scheduler_kind::automatic;  /**< as fits the pools */
+    std::size_t scheduler_stack_bytes = 0;                 /**< where schedulers and tasklets run; 0: 262144 */
+    std::size_t idle_memory_bytes = 0;                     /**< idle memory above this goes back; 0: 67108864 */
+    std::size_t spin_ns = 0;                               /**< how long an idle stream looks for work; 0: 20000 */
+};
+
+/** The runtime, from construction to destruction:
+ *
+ *     weft::runtime runtime{{.streams = weft::all_harts}};
+ *
+ * The constructing thread becomes the primary unit of stream 0. Runtimes nest; the settings of inner ones are ignored.
+ * To be destroyed by the thread that constructed it. */
+class runtime {
+public:
+    /** Starts the runtime with the default settings. Throws weft::error; see weft_init. */
+    runtime() : runtime(weft::settings{}) {}
+
+    /** Starts the runtime as `wanted` says. Throws weft::error; see weft_init. */
+    explicit runtime(const weft::settings& wanted) {
+        weft_settings asked{};
+        asked.size = sizeof asked;
+        asked.streams = wanted.streams;
+        asked.stack_bytes = wanted.stack_bytes;
+        asked.guard_bytes = wanted.guard_bytes;
+        asked.guard = static_cast<weft_guard>(wanted.guard);
+        asked.kind = static_cast<weft_kind>(wanted.kind);
+        asked.pool = static_cast<weft_pool_kind>(wanted.pool);
+        asked.scheduler = static_cast<weft_sched_kind>(wanted.scheduler);
+        asked.scheduler_stack_bytes = wanted.scheduler_stack_bytes;
+        asked.idle_memory_bytes = wanted.idle_memory_bytes;
+        asked.spin_ns = wanted.spin_ns;
+        check(weft_init(&asked));
+        started_ = true;
+    }
+
+    runtime(const runtime&) = delete;
+    runtime& operator=(const runtime&) = delete;
+
+    /** Ends what the constructor began, unless finalize() did. Units that are suspended then never go on, and nothing
+     * is said about them; finalize() does. */
+    ~runtime() {
+        if (started_) weft_finalize();
+    }
+
+    /** Ends what the constructor began: runs what is ready, stops the streams, frees everything. Throws weft::error with
+     * WEFT_BUSY when units were still suspended (all is freed nevertheless), with WEFT_WRONG_CONTEXT when the caller
+     * is not the primary unit (nothing is done). */
+    void finalize() {
+        const weft_status status = weft_finalize();
+        started_ = started_ && status == WEFT_WRONG_CONTEXT;
+        check(status);
+    }
+
+    /** Whether a runtime runs. */
+    static bool running() noexcept { return weft_initialized(); }
+
+    /** The settings in force, environment included. */
+    static weft::settings settings_in_force() {
+        weft_settings force{};
+        force.size = sizeof force;
+        check(weft_settings_get(&force));
+        return {.streams = force.streams,
+                .stack_bytes = force.stack_bytes,
+                .guard_bytes = force.guard_bytes,
+                .guard = static_cast<guard_kind>(force.guard),
+                .kind = static_cast<unit_kind>(force.kind),
+                .pool = static_cast<pool_kind>(force.pool),
+                .scheduler = static_cast<scheduler_kind>(force.scheduler),
+                .scheduler_stack_bytes = force.scheduler_stack_bytes,
+                .idle_memory_bytes = force.idle_memory_bytes,
+                .spin_ns = force.spin_ns};
+    }
+
+    /** Writes each environment variable to `file`: name, legal values, default, meaning. */
+    static void print_environment(std::FILE* file) { check(weft_environment_print(file)); }
+
+    /** Gives idle memory of the calling stream and of the common store back to the system. */
+    static void trim_memory() { check(weft_memory_trim()); }
+
+private:
+    bool started_ = false;
+};
+
+}  // namespace v0
+}  // namespace weft

@@ -1,0 +1,146 @@
+// Streams in C++: they run units on a hart, as their scheduler says. A stream_ref is one pointer and owns nothing; a
+// stream owns, and stops the stream when destroyed.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <weft/pool.hpp>
+#include <weft/sched.hpp>
+#include <weft/status.hpp>
+#include <weft/stream.h>
+
+namespace weft {
+inline namespace v0 {
+
+/** A stream that somebody else owns. Any number of threads may use one stream. */
+class stream_ref {
+public:
+    /** No stream. */
+    constexpr stream_ref() noexcept = default;
+    /** The stream behind a handle of the C interface. */
+    constexpr stream_ref(weft_stream* handle) noexcept : handle_(handle) {}  // NOLINT: meant to convert
+
+    /** The handle, for calls of the C interface. */
+    constexpr weft_stream* native_handle() const noexcept { return handle_; }
+    /** Whether there is a stream. */
+    explicit constexpr operator bool() const noexcept { return handle_ != nullptr; }
+    /** Whether both are the same stream. */
+    friend constexpr bool operator==(stream_ref, stream_ref) noexcept = default;
+
+    /** Its rank: 0 for the stream of the thread that started the runtime. */
+    std::size_t rank() const {
+        std::size_t rank = 0;
+        check(weft_stream_rank(handle_, &rank));
+        return rank;
+    }
+
+    /** Its name; valid as long as the stream. */
+    std::string_view name() const noexcept { return weft_stream_name(handle_); }
+
+    /** Its main pool. */
+    pool_ref pool() const {
+        weft_pool* pool = nullptr;
+        check(weft_stream_pool(handle_, &pool));
+        return pool;
+    }
+
+    /** Asks it to run nothing more, from its next switch on, until resume(). Does not wait. */
+    void suspend() const { check(weft_stream_suspend(handle_)); }
+    /** Lets it run again. */
+    void resume() const { check(weft_stream_resume(handle_)); }
+
+    /** Binds its carrier to one hart, in the place of what it was bound to. */
+    void bind_hart(std::size_t hart) const { check(weft_stream_bind_hart(handle_, hart)); }
+    /** Binds its carrier to a set of CPUs, "0-3,8". */
+    void bind_cpus(const char* cpus) const { check(weft_stream_bind_cpus(handle_, cpus)); }
+    /** The same, from a std::string. */
+    void bind_cpus(const std::string& cpus) const { bind_cpus(cpus.c_str()); }
+    /** Binds its carrier to the CPUs of a NUMA node. */
+    void bind_numa(unsigned node) const { check(weft_stream_bind_numa(handle_, node)); }
+    /** Lets its carrier run on all CPUs of the process again. */
+    void unbind() const { check(weft_stream_unbind(handle_)); }
+
+    /** The CPUs that its carrier may run on, as "0-3,8". */
+    std::string binding() const {
+        std::array<char, 4096> text{};  // a set of 1,024 CPUs, written as singles, fits
+        check(weft_stream_binding(handle_, text.data(), text.size()));
+        return text.data();
+    }
+
+protected:
+    /** The handle; a derived owner changes it. */
+    weft_stream* handle_ = nullptr;
+};
+
+/** A stream that is stopped, once its pools are empty, and freed when this object is destroyed. Where it cannot be stopped,
+ * by a unit that runs on it or by a tasklet, it stays until the runtime ends; stop() says so instead. */
+class stream : public stream_ref {
+public:
+    /** Starts a stream with a pool of its own. `name`: at most 15 bytes are kept; null: "weft/RANK". */
+    explicit stream(const char* name = nullptr) : stream(nullptr, pool_ref{}, name) {}
+    /** Starts a stream with this main pool. */
+    explicit stream(pool_ref pool, const char* name = nullptr) : stream(nullptr, pool, name) {}
+    /** Starts a stream with this scheduler, which it then owns. */
+    explicit stream(scheduler&& runs, const char* name = nullptr) : stream(runs.native_handle(), pool_ref{}, name) {
+        static_cast<void>(runs.release());
+    }
+    /** Takes over a stream of the C interface. */
+    explicit stream(weft_stream* handle) noexcept : stream_ref(handle) {}
+    /** Takes the stream; `other` is left with none. */
+    stream(stream&& other) noexcept : stream_ref(std::exchange(other.handle_, nullptr)) {}
+    /** Stops this stream as the destructor does and takes the other. */
+    stream& operator=(stream&& other) noexcept {
+        stream(std::move(other)).swap(*this);
+        return *this;
+    }
+    /** Stops and frees the stream. May switch. */
+    ~stream() {
+        if (handle_ != nullptr) weft_stream_free(handle_);
+    }
+
+    /** Stops the stream once its pools are empty, waits for that, and frees it. Throws, and keeps it, when that
+     * cannot be done from here. May switch. */
+    void stop() {
+        check(weft_stream_free(handle_));
+        handle_ = nullptr;
+    }
+
+    /** Gives the stream up without stopping it. */
+    weft_stream* release() noexcept { return std::exchange(handle_, nullptr); }
+
+    /** Exchanges two streams. */
+    void swap(stream& other) noexcept { std::swap(handle_, other.handle_); }
+    /** Exchanges two streams. */
+    friend void swap(stream& one, stream& other) noexcept { one.swap(other); }
+
+private:
+    stream(weft_sched* sched, pool_ref pool, const char* name) {
+        weft_stream_options options{};
+        options.size = sizeof options;
+        options.sched = sched;
+        options.pool = pool.native_handle();
+        options.name = name;
+        check(weft_stream_create(&options, &handle_));
+    }
+};
+
+/** How many streams there are. */
+inline std::size_t stream_count() noexcept { return weft_stream_count(); }
+
+/** The stream of that rank, or none. */
+inline stream_ref stream_at(std::size_t rank) noexcept { return weft_stream_at(rank); }
+
+/** What the calling stream says of itself. */
+namespace this_stream {
+
+/** The stream that runs the caller, or none outside of streams. After a call that may switch it may be another. */
+inline stream_ref self() noexcept { return weft_stream_self(); }
+
+}  // namespace this_stream
+
+}  // namespace v0
+}  // namespace weft

@@ -1,0 +1,399 @@
+// Threads and tasklets as std::jthread has it, and what a thread says of itself.
+//
+// A body and its arguments travel to the unit in one allocation, or in none when there are no arguments and the
+// callable is trivially copyable and fits in a pointer. The body's side of the trip is below, in detail.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <weft/hart.h>
+#include <weft/pool.hpp>
+#include <weft/status.hpp>
+#include <weft/unit.hpp>
+
+namespace weft {
+inline namespace v0 {
+
+/** How a thread is to be; written with designated initialisers. What is left out is the default. */
+struct attributes {
+    pool_ref pool = {};                     /**< where it waits while it is ready; none: the main pool of the calling stream */
+    unit_kind kind = unit_kind::automatic;  /**< full or lsa; in spawn_many also tasklet */
+    std::size_t stack_bytes = 0;            /**< 0: as the settings say */
+    std::span<std::byte> stack = {};        /**< memory of the caller for the stack; it must outlive the join */
+    const char* name = nullptr;             /**< copied, at most 31 bytes */
+    bool child_first = false;               /**< run the new thread at once and let the caller wait in its pool */
+    bool measure_stack = false;             /**< note how deep the stack was used; see stack_info */
+};
+
+namespace detail {
+
+inline weft_unit_options options_of(const attributes& wanted) noexcept {
+    weft_unit_options options{};
+    options.size = sizeof options;
+    options.kind = static_cast<weft_kind>(wanted.kind);
+    options.stack_bytes = wanted.stack.empty() ? wanted.stack_bytes : wanted.stack.size();
+    options.stack = wanted.stack.data();
+    options.name = wanted.name;
+    options.child_first = wanted.child_first;
+    options.measure_stack = wanted.measure_stack;
+    return options;
+}
+
+// What a body is called through: this_thread::exit() ends here, any other exception goes on to the unit.
+template <class Call>
+void enter(Call&& call) {
+    try {
+        static_cast<void>(std::forward<Call>(call)());
+    } catch (const exit_request&) {
+    }
+}
+
+template <class Function, class... Arguments>
+struct closure final : closure_base {
+    template <class F, class... A>
+    explicit closure(F&& function, A&&... arguments)
+        : closure_base{[](closure_base* self) noexcept { delete static_cast<closure*>(self); }},
+          parts(std::forward<F>(function), std::forward<A>(arguments)...) {}
+
+    // The body of the unit. The parts are destroyed here, on the unit's stack, however the call ends.
+    static void body(void* argument) {
+        const std::unique_ptr<closure> self(static_cast<closure*>(argument));
+        enter([&] {
+            std::apply([](auto&&... part) { std::invoke(std::forward<decltype(part)>(part)...); },
+                       std::move(self->parts));
+        });
+    }
+
+    std::tuple<Function, Arguments...> parts;
+};
+
+// A callable that travels inside the argument pointer. Its destructor, being trivial, need not run.
+template <class Function>
+struct packed {
+    static constexpr bool fits = std::is_trivially_copyable_v<Function> && sizeof(Function) <= sizeof(void*) &&
+                                 alignof(Function) <= alignof(void*);
+
+    static void* pack(const Function& function) noexcept {
+        void* argument = nullptr;
+        std::memcpy(&argument, &function, sizeof function);
+        return argument;
+    }
+
+    static void body(void* argument) {
+        alignas(Function) std::byte bytes[sizeof(Function)];
+        std::memcpy(bytes, &argument, sizeof bytes);
+        enter([&] { std::invoke(std::move(*std::launder(reinterpret_cast<Function*>(bytes)))); });
+    }
+};
+
+using spawn_call = weft_status (*)(weft_pool*, void (*)(void*), void*, const weft_unit_options*, weft_unit**);
+
+struct spawned {
+    weft_unit* unit;
+    closure_ptr closure;
+};
+
+template <class F, class... A>
+spawned spawn(spawn_call call, const attributes& wanted, F&& function, A&&... arguments) {
+    using function_type = std::decay_t<F>;
+    const weft_unit_options options = options_of(wanted);
+    weft_unit* unit = nullptr;
+    if constexpr (sizeof...(A) == 0 && packed<function_type>::fits) {
+        check(call(wanted.pool.native_handle(), packed<function_type>::body, packed<function_type>::pack(function),
+                   &options, &unit));
+        return {unit, nullptr};
+    } else {
+        using closure_type = closure<function_type, std::decay_t<A>...>;
+        auto parts = std::make_unique<closure_type>(std::forward<F>(function), std::forward<A>(arguments)...);
+        check(call(wanted.pool.native_handle(), closure_type::body, parts.get(), &options, &unit));
+        return {unit, closure_ptr(parts.release())};
+    }
+}
+
+template <class F, class... A>
+concept spawnable = std::constructible_from<std::decay_t<F>, F> && (std::constructible_from<std::decay_t<A>, A> && ...) &&
+                    std::invocable<std::decay_t<F>, std::decay_t<A>...>;
+
+template <class F>
+concept not_a_handle = !std::derived_from<std::remove_cvref_t<F>, unit_handle> &&
+                       !std::same_as<std::remove_cvref_t<F>, attributes>;
+
+}  // namespace detail
+
+/** A user-level thread, with the interface of std::jthread: it can suspend, and it is joined when destroyed.
+ *
+ *     weft::thread hello([] { std::puts("hello"); });
+ *     hello.join();
+ */
+class thread : public unit_handle {
+public:
+    /** Owns no thread. */
+    thread() noexcept = default;
+
+    /** Spawns a thread that runs a decayed copy of `function` with decayed copies of `arguments`, as std::thread does.
+     * Throws weft::error when the library refuses (no memory, not initialized, ...). */
+    template <class F, class... A>
+        requires(detail::not_a_handle<F> && detail::spawnable<F, A...>)
+    explicit thread(F&& function, A&&... arguments)
+        : thread(attributes{}, std::forward<F>(function), std::forward<A>(arguments)...) {}
+
+    /** Spawns a thread as `wanted` says. With child_first it has run, up to its first suspension, when the
+     * constructor returns. */
+    template <class F, class... A>
+        requires detail::spawnable<F, A...>
+    explicit thread(const attributes& wanted, F&& function, A&&... arguments) {
+        auto [unit, closure] =
+            detail::spawn(weft_ult_spawn, wanted, std::forward<F>(function), std::forward<A>(arguments)...);
+        adopt(unit, std::move(closure));
+    }
+
+    /** How many harts the process may use: CPUs of its affinity mask, or fewer by the quota of its cgroups. */
+    static unsigned hardware_concurrency() noexcept { return static_cast<unsigned>(weft_hart_limit()); }
+};
+
+/** A unit that runs to completion on the scheduler's stack: cheaper than a thread, and cannot suspend. Otherwise as
+ * weft::thread. */
+class tasklet : public unit_handle {
+public:
+    /** Owns no tasklet. */
+    tasklet() noexcept = default;
+
+    /** Spawns a tasklet that runs a decayed copy of `function` with decayed copies of `arguments`. */
+    template <class F, class... A>
+        requires(detail::not_a_handle<F> && detail::spawnable<F, A...>)
+    explicit tasklet(F&& function, A&&... arguments)
+        : tasklet(attributes{}, std::forward<F>(function), std::forward<A>(arguments)...) {}
+
+    /** Spawns a tasklet as `wanted` says; only the pool and the name count. */
+    template <class F, class... A>
+        requires detail::spawnable<F, A...>
+    explicit tasklet(const attributes& wanted, F&& function, A&&... arguments) {
+        auto [unit, closure] =
+            detail::spawn(weft_tasklet_spawn, wanted, std::forward<F>(function), std::forward<A>(arguments)...);
+        adopt(unit, std::move(closure));
+    }
+};
+
+/** Exchanges two handles. */
+inline void swap(unit_handle& one, unit_handle& other) noexcept { one.swap(other); }
+
+namespace detail {
+
+// Waits for all of `units`; how they ended is asked afterwards, one by one. Throws when nothing was waited for.
+inline void wait_for_all(std::span<weft_unit* const> units) {
+    const weft_status status = weft_unit_join_many(units.data(), units.size());
+    if (status == WEFT_OK || status == WEFT_EXCEPTION || status == WEFT_NO_MEMORY) return;
+    throw error(status);
+}
+
+}  // namespace detail
+
+/** Joins all threads and tasklets of a range with one suspension, however many they are; those that are not joinable are
+ * passed over. When all have ended, rethrows the exception of the first in order that ended by one; those of the others
+ * are dropped. Throws weft::error as unit_handle::join when there are some that cannot be waited for. May switch. */
+template <std::ranges::forward_range Range>
+    requires std::derived_from<std::ranges::range_value_t<Range>, unit_handle>
+void join_all(Range&& handles) {
+    std::vector<weft_unit*> units;
+    if constexpr (std::ranges::sized_range<Range>) units.reserve(std::ranges::size(handles));
+    for (const unit_handle& handle : handles) units.push_back(handle.native_handle());
+    detail::wait_for_all(units);
+    std::exception_ptr first;
+    for (unit_handle& handle : handles) {
+        if (!handle.joinable()) continue;
+        try {
+            handle.join();
+        } catch (...) {
+            if (!first) first = std::current_exception();
+        }
+    }
+    if (first) std::rethrow_exception(first);
+}
+
+/** Units that were spawned together by spawn_many, owned and joined together. */
+class thread_group {
+public:
+    /** Owns nothing. */
+    thread_group() noexcept = default;
+    /** Takes the units; `other` is left with none. */
+    thread_group(thread_group&& other) noexcept
+        : state_(std::move(other.state_)), units_(std::exchange(other.units_, {})) {}
+    /** Joins these units as the destructor does, then takes the others. */
+    thread_group& operator=(thread_group&& other) noexcept {
+        thread_group(std::move(other)).swap(*this);
+        return *this;
+    }
+    /** Joins. Calls std::terminate when a body ended by an exception, or when joining is impossible. */
+    ~thread_group() {
+        if (!units_.empty()) finish();
+    }
+
+    /** How many units there are; 0 after join(). */
+    std::size_t size() const noexcept { return units_.size(); }
+    /** Whether there is anything to join. */
+    bool joinable() const noexcept { return !units_.empty(); }
+    /** Unit number `index`, below size(). */
+    unit_ref operator[](std::size_t index) const noexcept { return units_[index]; }
+
+    /** Waits until all units have ended, with one suspension, and frees them. Rethrows the exception of the first in
+     * order whose body ended by one; those of the others are dropped. Throws weft::error, and owns the units still, when
+     * they cannot be waited for. May switch. */
+    void join() {
+        detail::wait_for_all(units_);
+        std::exception_ptr first;
+        for (weft_unit* unit : units_) {
+            const weft_status status = weft_unit_try_join(unit);
+            if (status == WEFT_OK || first) continue;
+            first = status == WEFT_EXCEPTION ? *static_cast<const std::exception_ptr*>(weft_unit_exception(unit))
+                                             : std::make_exception_ptr(error(status));
+        }
+        weft_unit_free_many(units_.data(), units_.size());
+        units_.clear();
+        state_.reset();
+        if (first) std::rethrow_exception(first);
+    }
+
+    /** Exchanges two groups. */
+    void swap(thread_group& other) noexcept {
+        state_.swap(other.state_);
+        units_.swap(other.units_);
+    }
+    /** Exchanges two groups. */
+    friend void swap(thread_group& one, thread_group& other) noexcept { one.swap(other); }
+
+    template <class F>
+    friend thread_group spawn_many(const attributes& wanted, std::size_t count, F&& function);
+
+private:
+    // Unit i gets the address of element i of `places`; its number is the distance from the first.
+    template <class Function>
+    struct shared_state {
+        template <class F>
+        shared_state(F&& wanted, std::size_t count) : function(std::forward<F>(wanted)), places(count, this) {}
+
+        static void body(void* argument) {
+            const auto* const place = static_cast<const shared_state* const*>(argument);
+            const shared_state& state = **place;
+            const auto number = static_cast<std::size_t>(place - state.places.data());
+            detail::enter([&] { call(state.function, number); });
+        }
+
+        static void call(const Function& function, std::size_t number) {
+            if constexpr (std::invocable<const Function&, std::size_t>) {
+                std::invoke(function, number);
+            } else {
+                std::invoke(function);
+            }
+        }
+
+        const Function function;
+        std::vector<const shared_state*> places;
+    };
+
+    void finish() noexcept { join(); }  // what join() throws meets noexcept: std::terminate
+
+    // Before the units, so that it is destroyed after them; a plain pointer with a deleter, to hold any type.
+    std::unique_ptr<void, void (*)(void*)> state_{nullptr, [](void*) {}};
+    std::vector<weft_unit*> units_;
+};
+
+/** Spawns `count` threads as `wanted` says, all of them or none; thread i calls function(i), or function() when it takes
+ * no number. One copy of `function` is called by all of them, at the same time and as const; it lives until the group
+ * is joined. With unit_kind::tasklet they are tasklets. child_first and stack must be left out. */
+template <class F>
+thread_group spawn_many(const attributes& wanted, std::size_t count, F&& function) {
+    using function_type = std::decay_t<F>;
+    static_assert(std::invocable<const function_type&, std::size_t> || std::invocable<const function_type&>,
+                  "the function is called as const, with a std::size_t or with nothing");
+    using state_type = thread_group::shared_state<function_type>;
+    thread_group group;
+    if (count == 0) return group;
+    auto state = std::make_unique<state_type>(std::forward<F>(function), count);
+    std::vector<void*> arguments(count);
+    for (std::size_t i = 0; i < count; ++i) arguments[i] = &state->places[i];
+    std::vector<weft_unit*> units(count);
+    const weft_unit_options options = detail::options_of(wanted);
+    check(weft_unit_spawn_many(wanted.pool.native_handle(), count, state_type::body, arguments.data(), &options,
+                               units.data()));
+    group.units_ = std::move(units);
+    group.state_ = {state.release(), [](void* held) { delete static_cast<state_type*>(held); }};
+    return group;
+}
+
+/** Spawns `count` threads with default attributes; see above. */
+template <class F>
+thread_group spawn_many(std::size_t count, F&& function) {
+    return spawn_many(attributes{}, count, std::forward<F>(function));
+}
+
+/** What the calling thread says and does of itself, as std::this_thread. */
+namespace this_thread {
+
+/** The calling unit, or none outside of units. */
+inline unit_ref self() noexcept { return weft_unit_self(); }
+
+/** The calling unit's id; that of no unit outside of units. */
+inline unit_id get_id() noexcept { return self().get_id(); }
+
+/** The calling unit's name, empty when it has none or outside of units. */
+inline std::string_view name() noexcept { return self() ? self().name() : std::string_view{}; }
+
+/** Names the calling unit; at most 31 bytes are kept. */
+inline void set_name(const char* name) { self().set_name(name); }
+
+/** Lets others run: the calling thread goes to the end of its pool. May switch. */
+inline void yield() { check(weft_unit_yield()); }
+
+/** Lets `unit`, which must be ready, run now in the caller's place. Throws weft::error, and nothing happens, when it is
+ * not ready or its pool cannot give a unit out of the middle; see weft_unit_yield_to. May switch. */
+inline void yield_to(unit_ref unit) { check(weft_unit_yield_to(unit.native_handle())); }
+
+/** Suspends the calling thread until somebody resumes it by a unit_ref that he has already. May switch. */
+inline void suspend() { check(weft_unit_suspend(nullptr, nullptr)); }
+
+/** Suspends the calling thread and calls publish(unit_ref) on whatever runs next, once the thread's stack has been left:
+ * publish puts the unit where its waker will find it. Its last act may already have been answered by a resume; after
+ * that it must not touch the stack of the suspended thread. It must not suspend; what it throws ends the process. A
+ * trivially copyable callable is copied off the stack before it is called, so it may touch its own captures to its
+ * end. May switch. */
+template <class Publish>
+    requires std::invocable<std::remove_reference_t<Publish>&, unit_ref>
+void suspend(Publish&& publish) {
+    using callable = std::remove_reference_t<Publish>;
+    check(weft_unit_suspend(
+        [](weft_unit* unit, void* argument) noexcept {
+            auto* const given = static_cast<callable*>(argument);
+            if constexpr (std::is_trivially_copyable_v<callable>) {
+                auto copy = *given;
+                std::invoke(copy, unit_ref(unit));
+            } else {
+                std::invoke(*given, unit_ref(unit));
+            }
+        },
+        const_cast<void*>(static_cast<const void*>(std::addressof(publish)))));
+}
+
+/** Ends the calling thread or tasklet, which must be a weft::thread, a weft::tasklet, or of spawn_many. Unlike
+ * weft_unit_exit it unwinds: the destructors of the unit's frames run. It does so by an exception that no handler but
+ * catch (...) sees, and that one has to rethrow it. Throws weft::error with WEFT_WRONG_CONTEXT outside of units. */
+[[noreturn]] inline void exit() {
+    if (!self()) throw error(WEFT_WRONG_CONTEXT, "WEFT_WRONG_CONTEXT: this_thread::exit() was called outside of units");
+    throw detail::exit_request{};
+}
+
+}  // namespace this_thread
+
+}  // namespace v0
+}  // namespace weft

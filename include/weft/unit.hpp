@@ -1,0 +1,278 @@
+// Units in C++. A unit_ref is one pointer and owns nothing; a unit_handle owns a unit and joins it, and is what
+// weft::thread and weft::tasklet have in common. The unit keeps the exception that ended its body; whoever joins gets it.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <ostream>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <weft/status.hpp>
+#include <weft/unit.h>
+
+namespace weft {
+inline namespace v0 {
+
+/** What kind of thread a unit is. */
+enum class unit_kind {
+    automatic = WEFT_KIND_DEFAULT, /**< as the settings say */
+    full = WEFT_KIND_FULL,         /**< a ULT whose stack is allocated when it is spawned */
+    lsa = WEFT_KIND_LSA,           /**< a ULT whose stack is allocated when it first runs */
+    tasklet = WEFT_KIND_TASKLET    /**< run to completion on the scheduler's stack; cannot suspend */
+};
+
+/** Where a unit is in its life. */
+enum class unit_state {
+    ready = WEFT_UNIT_READY,         /**< in a pool, or popped and about to run */
+    running = WEFT_UNIT_RUNNING,     /**< on a stream */
+    suspended = WEFT_UNIT_SUSPENDED, /**< until somebody resumes it */
+    done = WEFT_UNIT_DONE            /**< its body has ended */
+};
+
+/** Tells units apart, as std::thread::id does threads: ordered, hashable, printable. */
+class unit_id {
+public:
+    /** The id of no unit. */
+    constexpr unit_id() noexcept = default;
+    /** The id with that number; see weft_unit_id. */
+    explicit constexpr unit_id(std::uint64_t number) noexcept : number_(number) {}
+
+    /** The number, which no other unit of this run of the runtime has; 0 for no unit. */
+    constexpr std::uint64_t number() const noexcept { return number_; }
+    /** Orders ids by their numbers. */
+    friend constexpr auto operator<=>(unit_id, unit_id) noexcept = default;
+    /** Writes the number. */
+    template <class Char, class Traits>
+    friend std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& out, unit_id id) {
+        return out << id.number_;
+    }
+
+private:
+    std::uint64_t number_ = 0;
+};
+
+/** What is known of a unit's stack. */
+struct stack_info {
+    std::span<std::byte> bytes = {}; /**< the usable bytes; empty while it has no stack */
+    std::size_t most_bytes = 0;      /**< the most that was ever used, to a page; 0 unless measured */
+    bool guarded = false;            /**< by a guard page or a canary */
+};
+
+/** A unit that somebody else owns. Copying it copies the pointer; it is good as long as the unit is not freed. */
+class unit_ref {
+public:
+    /** No unit. */
+    constexpr unit_ref() noexcept = default;
+    /** The unit behind a handle of the C interface. */
+    constexpr unit_ref(weft_unit* handle) noexcept : handle_(handle) {}  // NOLINT: meant to convert
+
+    /** The handle, for calls of the C interface. */
+    constexpr weft_unit* native_handle() const noexcept { return handle_; }
+    /** Whether there is a unit. */
+    explicit constexpr operator bool() const noexcept { return handle_ != nullptr; }
+    /** Whether both are the same unit. */
+    friend constexpr bool operator==(unit_ref, unit_ref) noexcept = default;
+
+    /** Its id. */
+    unit_id get_id() const noexcept { return unit_id(weft_unit_id(handle_)); }
+    /** Its name, empty when it has none; valid as long as the unit. */
+    std::string_view name() const noexcept { return weft_unit_name(handle_); }
+    /** Names it; at most 31 bytes are kept. From the unit itself, or while it does not run. */
+    void set_name(const char* name) const { check(weft_unit_name_set(handle_, name)); }
+
+    /** Its kind. */
+    unit_kind kind() const {
+        weft_kind kind = WEFT_KIND_DEFAULT;
+        check(weft_unit_kind(handle_, &kind));
+        return static_cast<unit_kind>(kind);
+    }
+
+    /** Its state: stale as soon as it returns, unless it is unit_state::done. */
+    unit_state state() const {
+        weft_unit_state state = WEFT_UNIT_READY;
+        check(weft_unit_state_get(handle_, &state));
+        return static_cast<unit_state>(state);
+    }
+
+    /** Its stack. From the unit itself, or while it does not run. Throws for a tasklet, which has none. */
+    stack_info stack() const {
+        weft_stack_info info{};
+        info.size = sizeof info;
+        check(weft_unit_stack(handle_, &info));
+        const std::size_t bytes = info.lowest == nullptr ? 0 : info.bytes;
+        return {{static_cast<std::byte*>(info.lowest), bytes}, info.most_bytes, info.guarded == WEFT_OK};
+    }
+
+    /** Makes a suspended unit ready. Throws an error with WEFT_WRONG_STATE when it is not suspended. */
+    void resume() const { check(weft_unit_resume(handle_)); }
+    /** Makes a suspended unit ready; false when it is not suspended: not yet, or not any more. */
+    bool try_resume() const noexcept { return weft_unit_resume(handle_) == WEFT_OK; }
+
+    /** The slot that belongs to the pool as long as a pool holds the unit; see weft_unit_link. */
+    void*& link() const noexcept { return *weft_unit_link(handle_); }
+
+protected:
+    /** The handle; a derived owner changes it. */
+    weft_unit* handle_ = nullptr;
+};
+
+namespace detail {
+
+// What this_thread::exit() throws; body functions catch it. Not a std::exception, so that only catch (...) sees it.
+struct WEFT_API exit_request {};
+
+// A callable with its arguments, on the heap. The body deletes it. `destroy` is for a body that never ran.
+struct closure_base {
+    void (*destroy)(closure_base*) noexcept;
+};
+struct closure_deleter {
+    void operator()(closure_base* closure) const noexcept { closure->destroy(closure); }
+};
+using closure_ptr = std::unique_ptr<closure_base, closure_deleter>;
+
+}  // namespace detail
+
+/** Owns a unit that was spawned, joins it when destroyed: what weft::thread and weft::tasklet have in common.
+ *
+ * The object itself is for one thread at a time, as std::thread is. An exception that left the unit's body is kept by the
+ * unit until join() rethrows it. If nobody does, the destructor calls std::terminate, as the exception would have
+ * done in a std::thread: none is lost. */
+class unit_handle {
+public:
+    /** Tells units apart. */
+    using id = unit_id;
+    /** The handle of the C interface. */
+    using native_handle_type = weft_unit*;
+
+    /** Owns no unit. */
+    unit_handle() noexcept = default;
+    /** Takes the unit; `other` is left with none. */
+    unit_handle(unit_handle&& other) noexcept
+        : unit_(std::exchange(other.unit_, nullptr)), closure_(std::move(other.closure_)) {}
+    /** Joins this unit as the destructor does, then takes the other. */
+    unit_handle& operator=(unit_handle&& other) noexcept {
+        unit_handle(std::move(other)).swap(*this);
+        return *this;
+    }
+    /** Joins. Calls std::terminate when the body ended by an exception, or when joining is impossible, as in a tasklet
+     * that would have to wait. */
+    ~unit_handle() {
+        if (unit_ != nullptr) finish();
+    }
+
+    /** Whether there is a unit to join. */
+    bool joinable() const noexcept { return unit_ != nullptr; }
+    /** The unit's id; that of no unit when there is none. */
+    id get_id() const noexcept { return id(weft_unit_id(unit_)); }
+    /** The handle of the C interface; it stays owned. */
+    native_handle_type native_handle() const noexcept { return unit_; }
+    /** The unit without the ownership. */
+    unit_ref ref() const noexcept { return unit_; }
+    /** The unit without the ownership. */
+    operator unit_ref() const noexcept { return unit_; }  // NOLINT: meant to convert
+
+    /** Waits until the unit has ended, and frees it. Rethrows the exception that ended its body, if one did.
+     *
+     * Throws weft::error, and owns the unit still, when nothing could be waited for: WEFT_INVALID (not joinable),
+     * WEFT_WRONG_STATE (a unit cannot join itself), WEFT_WRONG_KIND (a tasklet cannot wait), WEFT_BUSY (somebody waits for
+     * it already). Throws weft::error with WEFT_NO_MEMORY, and owns nothing any more, when no stack could be had to
+     * run the body. May switch. */
+    void join() { settle(weft_unit_join(unit_)); }
+
+    /** As join(), but returns false at once when the unit has not ended. */
+    bool try_join() {
+        const weft_status status = weft_unit_try_join(unit_);
+        if (status == WEFT_BUSY) return false;
+        settle(status);
+        return true;
+    }
+
+    /** Lets the unit free itself when it ends. An exception that ends its body afterwards has nobody to go to. */
+    void detach() {
+        check(weft_unit_detach(unit_));
+        unit_ = nullptr;
+        static_cast<void>(closure_.release());  // the body deletes it
+    }
+
+    /** Exchanges two handles. */
+    void swap(unit_handle& other) noexcept {
+        std::swap(unit_, other.unit_);
+        closure_.swap(other.closure_);
+    }
+
+protected:
+    /** Takes over a unit that was just spawned, and the closure that its body will delete. */
+    void adopt(weft_unit* unit, detail::closure_ptr closure) noexcept {
+        unit_ = unit;
+        closure_ = std::move(closure);
+    }
+
+private:
+    void finish() noexcept { join(); }  // what join() throws meets noexcept: std::terminate
+
+    // After a join with this status: frees the unit when it has ended, throws what there is to throw.
+    void settle(weft_status status) {
+        if (status == WEFT_OK) [[likely]] {
+            free_ended();
+            return;
+        }
+        if (status == WEFT_EXCEPTION) {
+            const auto exception = *static_cast<const std::exception_ptr*>(weft_unit_exception(unit_));
+            free_ended();
+            std::rethrow_exception(exception);
+        }
+        error failure(status);
+        if (status == WEFT_NO_MEMORY) {
+            weft_unit_free(std::exchange(unit_, nullptr));
+            closure_.reset();  // the body did not run
+        }
+        throw failure;
+    }
+
+    void free_ended() noexcept {
+        weft_unit_free(std::exchange(unit_, nullptr));
+        static_cast<void>(closure_.release());  // the body has deleted it
+    }
+
+    weft_unit* unit_ = nullptr;
+    detail::closure_ptr closure_;
+};
+
+/** Calls visit(const weft_unit_info&) for each unit that lives. A unit that is created or ends meanwhile may be missed.
+ * The visitor must not suspend, spawn or free; what it throws comes out here, after the walk. */
+template <std::invocable<const weft_unit_info&> Visitor>
+void for_each_unit(Visitor&& visit) {
+    struct walk {
+        std::remove_reference_t<Visitor>& visit;
+        std::exception_ptr exception;
+    } state{visit, nullptr};
+    check(weft_unit_each(
+        [](const weft_unit_info* info, void* argument) {
+            auto& seen = *static_cast<walk*>(argument);
+            if (seen.exception) return;
+            try {
+                std::invoke(seen.visit, *info);
+            } catch (...) {
+                seen.exception = std::current_exception();
+            }
+        },
+        &state));
+    if (state.exception) std::rethrow_exception(state.exception);
+}
+
+}  // namespace v0
+}  // namespace weft
+
+/** Hashes a weft::unit_id. */
+template <>
+struct std::hash<weft::unit_id> {
+    /** The hash of its number. */
+    std::size_t operator()(weft::unit_id id) const noexcept { return std::hash<std::uint64_t>{}(id.number()); }
+};

@@ -1,0 +1,12 @@
+// Weft's C++ interface, in reading order. Declares nothing itself.
+#pragma once
+
+#include <weft/status.hpp>
+#include <weft/hart.hpp>
+#include <weft/unit.hpp>
+#include <weft/pool.hpp>
+#include <weft/thread.hpp>
+#include <weft/sched.hpp>
+#include <weft/stream.hpp>
+#include <weft/trace.hpp>
+#include <weft/runtime.hpp>

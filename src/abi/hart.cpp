@@ -1,0 +1,61 @@
+#include "weft/hart.h"
+
+#include <cstring>
+#include <mutex>
+
+#include "abi/convert.hpp"
+#include "hart/quota.hpp"
+#include "hart/topology.hpp"
+
+using namespace weft;
+
+namespace {
+
+weft_status told(hart::Answer answer, std::size_t number) {
+    switch (answer) {
+    case hart::Answer::ok: return WEFT_OK;
+    case hart::Answer::no_such: return fail(WEFT_INVALID, "there is no hart %zu", number);
+    case hart::Answer::unsupported: return fail(WEFT_UNSUPPORTED, "the topology is known only with hwloc; install libhwloc15");
+    case hart::Answer::no_memory: return fail(WEFT_NO_MEMORY, "no memory for the topology");
+    }
+    return WEFT_INVALID;
+}
+
+}  // namespace
+
+extern "C" {
+
+size_t weft_hart_limit(void) noexcept { return hart::limit(); }
+
+weft_status weft_hart_use_get(weft_hart_use* use) noexcept {
+    if (use == nullptr) return is_null("use");
+    Runtime* of = runtime_or_null();
+    if (of == nullptr) return not_initialized();
+    weft_hart_use now{};
+    now.size = use->size;
+    now.limit = hart::limit();
+    now.granted = of->harts.granted();
+    now.oversubscribed = now.granted > now.limit ? now.granted - now.limit : 0;
+    {
+        std::lock_guard guard(of->lock);
+        now.streams = of->stream_count;
+    }
+    std::memcpy(use, &now, use->size < sizeof now ? use->size : sizeof now);
+    return WEFT_OK;
+}
+
+weft_status weft_hart_place_get(size_t hart, weft_hart_place* place) noexcept {
+    if (place == nullptr) return is_null("place");
+    hart::Place found;
+    if (weft_status status = told(hart::place(hart, found), hart); status != WEFT_OK) return status;
+    const weft_hart_place full{place->size, found.cpu, found.core, found.package, found.numa};
+    std::memcpy(place, &full, place->size < sizeof full ? place->size : sizeof full);
+    return WEFT_OK;
+}
+
+weft_status weft_numa_count(size_t* count) noexcept {
+    if (count == nullptr) return is_null("count");
+    return told(hart::numa_count(*count), 0);
+}
+
+}  // extern "C"

@@ -1,0 +1,53 @@
+#include "weft/runtime.h"
+
+#include <cstring>
+#include <mutex>
+
+#include "abi/convert.hpp"
+
+using namespace weft;
+
+extern "C" {
+
+weft_status weft_init(const weft_settings* settings) noexcept { return start(settings); }
+
+weft_status weft_finalize(void) noexcept { return stop(); }
+
+bool weft_initialized(void) noexcept { return runtime_or_null() != nullptr; }
+
+weft_status weft_settings_get(weft_settings* settings) noexcept {
+    if (settings == nullptr) return is_null("settings");
+    Runtime* of = runtime_or_null();
+    if (of == nullptr) return not_initialized();
+    const std::size_t size = settings->size;
+    if (size < sizeof size) return fail(WEFT_INVALID, "weft_settings.size is %zu; set it to sizeof(weft_settings)", size);
+    std::memcpy(settings, &of->settings.values, size < sizeof *settings ? size : sizeof *settings);
+    settings->size = size;
+    return WEFT_OK;
+}
+
+weft_status weft_environment_print(FILE* file) noexcept {
+    if (file == nullptr) return is_null("file");
+    settings_print(file);
+    return WEFT_OK;
+}
+
+weft_status weft_memory_trim(void) noexcept {
+    Runtime* of = runtime_or_null();
+    if (of == nullptr) return not_initialized();
+    if (Stream* stream = current_or_null()) {
+        stream->heap->stacks.flush();
+        stream->heap->units->flush();
+        stream->heap->units->trim(0);
+    }
+    {
+        std::lock_guard guard(of->outside_lock);
+        of->outside->stacks.flush();
+        of->outside->units->flush();
+        of->outside->units->trim(0);
+    }
+    of->stacks.trim(0);
+    return WEFT_OK;
+}
+
+}  // extern "C"

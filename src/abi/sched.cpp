@@ -1,0 +1,108 @@
+#include "weft/sched.h"
+
+#include <cstring>
+
+#include "abi/convert.hpp"
+
+using namespace weft;
+
+namespace {
+
+weft_status check_pools(weft_pool* const* pools, std::size_t count, weft_sched** sched) {
+    if (pools == nullptr || sched == nullptr) return is_null(pools == nullptr ? "pools" : "sched");
+    if (runtime_or_null() == nullptr) return not_initialized();
+    if (count == 0) return fail(WEFT_INVALID, "a scheduler needs at least one pool");
+    for (std::size_t i = 0; i < count; ++i) {
+        if (pools[i] == nullptr) return fail(WEFT_INVALID, "pool %zu of the scheduler is null", i);
+    }
+    return WEFT_OK;
+}
+
+weft_status admit(Sched* made, weft_sched** sched) {
+    if (made == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a scheduler");
+    enlist(*made);
+    *sched = to_handle(made);
+    return WEFT_OK;
+}
+
+// The stream that runs the scheduler and calls from its `run`; null otherwise.
+Stream* running(weft_sched* sched) {
+    Stream* stream = current_or_null();
+    return stream != nullptr && stream->running == nullptr && stream->sched == to_sched(sched) ? stream : nullptr;
+}
+
+}  // namespace
+
+extern "C" {
+
+weft_status weft_sched_create(weft_sched_kind kind, weft_pool* const* pools, size_t count, weft_sched** sched) noexcept {
+    if (weft_status status = check_pools(pools, count, sched); status != WEFT_OK) return status;
+    if (kind == WEFT_SCHED_DEFAULT) kind = WEFT_SCHED_BASIC;
+    if (kind != WEFT_SCHED_BASIC && kind != WEFT_SCHED_RANDOM_STEAL) {
+        return fail(WEFT_INVALID, "there is no built-in scheduler of kind %d; see weft_sched_kind", static_cast<int>(kind));
+    }
+    return admit(sched::create(kind, nullptr, nullptr, reinterpret_cast<Pool* const*>(pools), count), sched);
+}
+
+weft_status weft_sched_create_user(const weft_sched_ops* ops, void* self, weft_pool* const* pools, size_t count,
+                                   weft_sched** sched) noexcept {
+    if (weft_status status = check_pools(pools, count, sched); status != WEFT_OK) return status;
+    if (ops == nullptr) return is_null("ops");
+    weft_sched_ops table{};
+    std::memcpy(&table, ops, ops->size < sizeof table ? ops->size : sizeof table);
+    if ((table.pick == nullptr) == (table.run == nullptr)) {
+        return fail(WEFT_INVALID, "a scheduler's table has exactly one of pick and run; this has %s", table.pick == nullptr ? "none" : "both");
+    }
+    return admit(sched::create(WEFT_SCHED_USER, &table, self, reinterpret_cast<Pool* const*>(pools), count), sched);
+}
+
+weft_status weft_sched_free(weft_sched* sched) noexcept {
+    if (sched == nullptr) return is_null("sched");
+    if (to_sched(sched)->stream.load() != nullptr) return fail(WEFT_BUSY, "a stream runs this scheduler and frees it when it ends");
+    dismiss(*to_sched(sched));
+    return WEFT_OK;
+}
+
+weft_status weft_sched_pools(const weft_sched* sched, size_t* count, size_t index, weft_pool** pool) noexcept {
+    if (sched == nullptr) return is_null("sched");
+    const Sched* of = to_sched(sched);
+    if (pool != nullptr && index >= of->count) return fail(WEFT_INVALID, "pool %zu of a scheduler that has %zu", index, of->count);
+    if (count != nullptr) *count = of->count;
+    if (pool != nullptr) *pool = to_handle(of->pools[index]);
+    return WEFT_OK;
+}
+
+weft_status weft_sched_stateless(const weft_sched* sched, bool* stateless) noexcept {
+    if (sched == nullptr || stateless == nullptr) return is_null(sched == nullptr ? "sched" : "stateless");
+    *stateless = to_sched(sched)->stateless();
+    return WEFT_OK;
+}
+
+weft_status weft_sched_run_unit(weft_sched* sched, weft_unit* unit) noexcept {
+    if (sched == nullptr || unit == nullptr) return is_null(sched == nullptr ? "sched" : "unit");
+    Stream* stream = running(sched);
+    if (stream == nullptr) return fail(WEFT_WRONG_CONTEXT, "only the run function of a scheduler runs units");
+    Unit* next = to_unit(unit);
+    if (!next->life.is(State::ready)) return fail(WEFT_WRONG_STATE, "only a ready unit that was popped can be run");
+    run_unit(*stream, next);
+    return WEFT_OK;
+}
+
+bool weft_sched_should_stop(weft_sched* sched) noexcept {
+    Stream* stream = running(sched);
+    if (stream == nullptr) return true;
+    if (stream->wanted()) attend(*stream);
+    run_handed(*stream);
+    return should_stop(*stream);
+}
+
+weft_status weft_sched_wait(weft_sched* sched) noexcept {
+    if (sched == nullptr) return is_null("sched");
+    Stream* stream = running(sched);
+    if (stream == nullptr) return fail(WEFT_WRONG_CONTEXT, "only the run function of a scheduler waits for work");
+    idle(*stream);
+    run_handed(*stream);
+    return WEFT_OK;
+}
+
+}  // extern "C"

@@ -1,0 +1,170 @@
+#include "weft/stream.h"
+
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+
+#include "abi/convert.hpp"
+#include "hart/topology.hpp"
+
+using namespace weft;
+
+namespace {
+
+// The scheduler that the options ask for; made here when they name none. `automatic` receives a pool made for it.
+weft_status choose_sched(const weft_stream_options& options, Sched** sched, Pool** automatic) {
+    if (options.sched != nullptr) {
+        *sched = to_sched(options.sched);
+        return WEFT_OK;
+    }
+    Pool* main = to_pool(options.pool);
+    if (main == nullptr) *automatic = main = automatic_pool();
+    if (main == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a pool");
+    *sched = default_sched(*main);
+    return *sched == nullptr ? fail(WEFT_NO_MEMORY, "no memory for a scheduler") : WEFT_OK;
+}
+
+void return_pool(Pool* automatic) {
+    if (automatic == nullptr) return;
+    std::lock_guard guard(runtime().lock);
+    automatic->orphan = true;
+}
+
+weft_status check(const weft_stream* stream) { return stream == nullptr ? is_null("stream") : WEFT_OK; }
+
+// A set that is not within the process's own is refused here: the kernel would silently take the common part.
+weft_status bind(weft_stream* stream, const os::CpuSet& cpus, const char* what) {
+    const os::CpuSet own = process_cpus();
+    if (cpus.empty() || !cpus.within(own)) {
+        return fail(WEFT_INVALID, "the CPUs of %s are not all the process's own, which are %s", what, own.text().c_str());
+    }
+    return bind_stream(*to_stream(stream), cpus, what);
+}
+
+}  // namespace
+
+extern "C" {
+
+weft_status weft_stream_create(const weft_stream_options* options, weft_stream** stream) noexcept {
+    if (stream == nullptr) return is_null("stream");
+    if (runtime_or_null() == nullptr) return not_initialized();
+    weft_stream_options given{};
+    if (options != nullptr) std::memcpy(&given, options, options->size < sizeof given ? options->size : sizeof given);
+    Sched* sched = nullptr;
+    Pool* automatic = nullptr;
+    weft_status status = choose_sched(given, &sched, &automatic);
+    Stream* made = nullptr;
+    if (status == WEFT_OK) status = start_stream(*sched, automatic, given.name, &made);
+    if (status != WEFT_OK) {
+        if (given.sched == nullptr && sched != nullptr) dismiss(*sched);
+        return_pool(automatic);
+        return status;
+    }
+    *stream = to_handle(made);
+    return WEFT_OK;
+}
+
+weft_status weft_stream_free(weft_stream* stream) noexcept {
+    if (weft_status status = check(stream); status != WEFT_OK) return status;
+    return free_stream(*to_stream(stream));
+}
+
+weft_status weft_stream_suspend(weft_stream* stream) noexcept {
+    if (weft_status status = check(stream); status != WEFT_OK) return status;
+    Stream* of = to_stream(stream);
+    if (of->rank == 0) return fail(WEFT_WRONG_CONTEXT, "stream 0 runs the primary unit and cannot be suspended");
+    if (of == current_or_null()) return fail(WEFT_WRONG_CONTEXT, "a stream cannot suspend itself; ask from another");
+    if ((of->attention.load() & attention::pause) != 0) return fail(WEFT_WRONG_STATE, "stream %zu is suspended already", of->rank);
+    ask(*of, attention::pause);
+    return WEFT_OK;
+}
+
+weft_status weft_stream_resume(weft_stream* stream) noexcept {
+    if (weft_status status = check(stream); status != WEFT_OK) return status;
+    Stream* of = to_stream(stream);
+    if ((of->attention.load() & attention::pause) == 0) return fail(WEFT_WRONG_STATE, "stream %zu is not suspended", of->rank);
+    unask(*of, attention::pause);
+    return WEFT_OK;
+}
+
+weft_stream* weft_stream_self(void) noexcept { return to_handle(current_or_null()); }
+
+weft_status weft_stream_rank(const weft_stream* stream, size_t* rank) noexcept {
+    if (stream == nullptr || rank == nullptr) return is_null(stream == nullptr ? "stream" : "rank");
+    *rank = to_stream(stream)->rank;
+    return WEFT_OK;
+}
+
+weft_stream* weft_stream_at(size_t rank) noexcept {
+    Runtime* of = runtime_or_null();
+    if (of == nullptr || rank >= Runtime::most_streams) return nullptr;
+    std::lock_guard guard(of->lock);
+    return to_handle(of->streams[rank]);
+}
+
+size_t weft_stream_count(void) noexcept {
+    Runtime* of = runtime_or_null();
+    if (of == nullptr) return 0;
+    std::lock_guard guard(of->lock);
+    return of->stream_count;
+}
+
+weft_status weft_stream_pool(const weft_stream* stream, weft_pool** pool) noexcept {
+    if (stream == nullptr || pool == nullptr) return is_null(stream == nullptr ? "stream" : "pool");
+    *pool = to_handle(to_stream(stream)->sched->pools[0]);
+    return WEFT_OK;
+}
+
+const char* weft_stream_name(const weft_stream* stream) noexcept { return stream == nullptr ? "" : to_stream(stream)->name; }
+
+weft_status weft_stream_bind_hart(weft_stream* stream, size_t hart) noexcept {
+    if (weft_status status = check(stream); status != WEFT_OK) return status;
+    const os::CpuSet own = process_cpus();
+    const std::size_t cpu = own.at(hart);
+    if (cpu == os::CpuSet::limit) return fail(WEFT_INVALID, "there is no hart %zu; the process has %zu", hart, own.count());
+    os::CpuSet cpus;
+    cpus.add(cpu);
+    char what[32];
+    std::snprintf(what, sizeof what, "hart %zu", hart);
+    return bind(stream, cpus, what);
+}
+
+weft_status weft_stream_bind_cpus(weft_stream* stream, const char* cpus) noexcept {
+    if (stream == nullptr || cpus == nullptr) return is_null(stream == nullptr ? "stream" : "cpus");
+    os::CpuSet set;
+    if (!set.parse(cpus)) return fail(WEFT_INVALID, "'%s' is not a list of CPUs; write it like 0-3,8", cpus);
+    return bind(stream, set, cpus);
+}
+
+weft_status weft_stream_bind_numa(weft_stream* stream, unsigned node) noexcept {
+    if (weft_status status = check(stream); status != WEFT_OK) return status;
+    os::CpuSet cpus;
+    switch (hart::numa_cpus(node, cpus)) {
+    case hart::Answer::ok: break;
+    case hart::Answer::no_such: return fail(WEFT_INVALID, "there is no NUMA node %u with CPUs of this process", node);
+    case hart::Answer::unsupported: return fail(WEFT_UNSUPPORTED, "NUMA nodes are known only with hwloc; install libhwloc15");
+    case hart::Answer::no_memory: return fail(WEFT_NO_MEMORY, "no memory for the topology");
+    }
+    char what[32];
+    std::snprintf(what, sizeof what, "NUMA node %u", node);
+    return bind(stream, cpus, what);
+}
+
+weft_status weft_stream_unbind(weft_stream* stream) noexcept {
+    if (weft_status status = check(stream); status != WEFT_OK) return status;
+    return bind_stream(*to_stream(stream), process_cpus(), "all CPUs");
+}
+
+weft_status weft_stream_binding(const weft_stream* stream, char* buffer, size_t bytes) noexcept {
+    if (stream == nullptr || buffer == nullptr) return is_null(stream == nullptr ? "stream" : "buffer");
+    const Stream* of = to_stream(stream);
+    while (of->thread_id.load() == 0) os::futex_wait(of->thread_id, 0);
+    os::CpuSet cpus;
+    if (!os::affinity_get(of->thread_id.load(), cpus)) return fail(WEFT_SYSTEM, "the kernel does not tell the CPUs of stream %zu", of->rank);
+    const std::string text = cpus.text();
+    if (text.size() + 1 > bytes) return fail(WEFT_INVALID, "%zu bytes are too few for '%s'", bytes, text.c_str());
+    std::memcpy(buffer, text.c_str(), text.size() + 1);
+    return WEFT_OK;
+}
+
+}  // extern "C"

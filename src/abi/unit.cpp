@@ -1,0 +1,284 @@
+#include "weft/unit.h"
+
+#include <cstring>
+
+#include "abi/convert.hpp"
+#include "stream/join.hpp"
+#include "stream/list.hpp"
+#include "stream/spawn.hpp"
+#include "stream/suspend.hpp"
+
+using namespace weft;
+
+namespace {
+
+// Where a unit goes when the caller names no pool.
+Pool& standard_pool(Stream* stream) {
+    return *(stream != nullptr ? stream : runtime().streams[0])->sched->pools[0];
+}
+
+// The descriptor enters its pool; its handle goes to the caller, or it belongs to nobody.
+[[gnu::always_inline]] inline void launch(Unit& unit, bool child_first, weft_unit** handle) {
+    if (handle != nullptr) {
+        *handle = weft::to_handle(&unit);
+    } else {
+        unit.joint.detach_local();   // nobody else knows the unit yet
+    }
+    if (child_first) [[unlikely]] return launch_child_first(unit);
+    unit.life.move(State::free, State::ready);
+    make_ready(unit);
+}
+
+// Everything but the plain case: outside of streams, options, the default kind full.
+[[gnu::noinline]] weft_status spawn_slowly(Pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
+                                           bool tasklet, weft_unit** handle, const void* site) {
+    if (body == nullptr) return is_null("body");
+    if (runtime_or_null() == nullptr) return not_initialized();
+    Stream* stream = current_or_null();
+    Plan chosen;
+    if (weft_status status = plan(options, tasklet, chosen); status != WEFT_OK) return status;
+    if (pool == nullptr) pool = &standard_pool(stream);
+    Unit* unit = describe(stream, *pool, body, argument, chosen.kind, site);
+    if (unit == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a unit");
+    if (weft_status status = furnish(stream, *unit, chosen); status != WEFT_OK) return status;
+    launch(*unit, chosen.child_first, handle);
+    return WEFT_OK;
+}
+
+[[gnu::always_inline]] inline weft_status spawn(Pool* pool, void (*body)(void*), void* argument,
+                                                const weft_unit_options* options, Kind kind, weft_unit** handle,
+                                                const void* site) {
+    Stream* stream = current_or_null();
+    if (stream == nullptr || body == nullptr || options != nullptr || kind == Kind::full) [[unlikely]] {
+        return spawn_slowly(pool, body, argument, options, kind == Kind::tasklet, handle, site);
+    }
+    if (pool == nullptr) pool = stream->sched->pools[0];
+    Unit* unit = describe(stream, *pool, body, argument, kind, site);
+    if (unit == nullptr) [[unlikely]] return fail(WEFT_NO_MEMORY, "no memory for a unit");
+    launch(*unit, false, handle);
+    return WEFT_OK;
+}
+
+bool ended(weft_status status) { return status == WEFT_OK || status == WEFT_EXCEPTION || status == WEFT_NO_MEMORY; }
+
+// Takes the first `count` of a chain of descriptors back.
+void give_back_chain(Stream* stream, Unit* first) {
+    while (first != nullptr) {
+        Unit* next = first->link;
+        if (first->stack != nullptr) {
+            if (stream != nullptr) stream->heap->stacks.give(first->stack);
+        }
+        if (stream != nullptr) {
+            stream->heap->units->give(first);
+        } else {
+            runtime().give_outside(*first);
+        }
+        first = next;
+    }
+}
+
+struct Published {
+    void (*publish)(weft_unit*, void*);
+    void* argument;
+};
+
+}  // namespace
+
+extern "C" {
+
+weft_status weft_ult_spawn(weft_pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
+                           weft_unit** unit) noexcept {
+    Runtime* of = runtime_or_null();
+    return spawn(to_pool(pool), body, argument, options, of == nullptr ? Kind::full : of->default_kind, unit,
+                 __builtin_return_address(0));
+}
+
+weft_status weft_tasklet_spawn(weft_pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
+                               weft_unit** unit) noexcept {
+    return spawn(to_pool(pool), body, argument, options, Kind::tasklet, unit, __builtin_return_address(0));
+}
+
+weft_status weft_unit_spawn_many(weft_pool* pool, size_t count, void (*body)(void*), void* const* arguments,
+                                 const weft_unit_options* options, weft_unit** units) noexcept {
+    if (body == nullptr) return is_null("body");
+    if (runtime_or_null() == nullptr) return not_initialized();
+    if (count == 0) return WEFT_OK;
+    Stream* stream = current_or_null();
+    const bool tasklets = options != nullptr && options->size >= sizeof(size_t) + sizeof(weft_kind) && options->kind == WEFT_KIND_TASKLET;
+    Plan chosen;
+    if (weft_status status = plan(options, tasklets, chosen); status != WEFT_OK) return status;
+    if (chosen.child_first || chosen.stack != nullptr) {
+        return fail(WEFT_INVALID, "units spawned together cannot be child-first or share one stack");
+    }
+    Pool& home = pool == nullptr ? standard_pool(stream) : *to_pool(pool);
+    Unit* first = nullptr;
+    Unit** last = &first;
+    Unit* unit = nullptr;
+    for (size_t i = 0; i < count; ++i) {
+        unit = describe(stream, home, body, arguments == nullptr ? nullptr : arguments[i], chosen.kind, __builtin_return_address(0));
+        weft_status status = unit == nullptr ? fail(WEFT_NO_MEMORY, "no memory for unit %zu of %zu", i + 1, count) : furnish(stream, *unit, chosen);
+        if (status != WEFT_OK) {
+            *last = nullptr;
+            give_back_chain(stream, first);
+            return status;
+        }
+        if (units != nullptr) {
+            units[i] = weft::to_handle(unit);
+        } else {
+            unit->joint.detach_local();   // nobody else knows the unit yet
+        }
+        unit->life.move(State::free, State::ready);
+        *last = unit;
+        last = &unit->link;
+    }
+    *last = nullptr;
+    pool::push_many(home, first, unit, count);
+    return WEFT_OK;
+}
+
+weft_status weft_unit_join(weft_unit* unit) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    return join(*to_unit(unit));
+}
+
+weft_status weft_unit_try_join(weft_unit* unit) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    const Unit* of = to_unit(unit);
+    if (!of->joint.done()) return fail(WEFT_BUSY, "the unit has not ended");
+    return static_cast<weft_status>(of->outcome);
+}
+
+weft_status weft_unit_join_many(weft_unit* const* units, size_t count) noexcept {
+    if (units == nullptr && count != 0) return is_null("units");
+    return join_many(units, count);
+}
+
+weft_status weft_unit_free(weft_unit* unit) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    Unit* of = to_unit(unit);
+    if (of->has(Unit::bound)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the runtime");
+    const weft_status status = join(*of);
+    if (ended(status)) release(*of);
+    return status;
+}
+
+weft_status weft_unit_free_many(weft_unit** units, size_t count) noexcept {
+    if (units == nullptr && count != 0) return is_null("units");
+    const weft_status status = join_many(units, count);
+    if (!ended(status)) return status;
+    for (size_t i = 0; i < count; ++i) {
+        if (units[i] == nullptr) continue;
+        release(*to_unit(units[i]));
+        units[i] = nullptr;
+    }
+    return status;
+}
+
+weft_status weft_unit_detach(weft_unit* unit) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    return detach(*to_unit(unit));
+}
+
+void* weft_unit_exception(const weft_unit* unit) noexcept {
+    if (unit == nullptr) return nullptr;
+    Unit* of = to_unit(unit);
+    return of->joint.done() && of->outcome == WEFT_EXCEPTION ? &of->exception() : nullptr;
+}
+
+weft_status weft_unit_exit(void) noexcept {
+    Unit* self = running_or_null();
+    if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a ULT can exit");
+    if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet ends by returning");
+    if (self->has(Unit::bound)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the program");
+    self->outcome = WEFT_OK;
+    finish();
+}
+
+weft_status weft_unit_yield(void) noexcept { return yield_now(); }
+
+weft_status weft_unit_yield_to(weft_unit* unit) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    return yield_to(*to_unit(unit));
+}
+
+weft_status weft_unit_suspend(void (*publish)(weft_unit*, void*), void* argument) noexcept {
+    Unit* self = running_or_null();
+    if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a unit can suspend itself");
+    if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet cannot suspend; make it a ULT");
+    const Published by{publish, argument};
+    suspend(*self, waits_for_resume, argument, [by](Unit& unit) {
+        if (by.publish != nullptr) by.publish(weft::to_handle(&unit), by.argument);
+    });
+    return WEFT_OK;
+}
+
+weft_status weft_unit_resume(weft_unit* unit) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    Unit* of = to_unit(unit);
+    const bool joins = of->life.is(State::suspended) && of->waits_for != waits_for_resume;
+    if (joins) return fail(WEFT_WRONG_STATE, "unit %llu waits for something else (%s); it is resumed by that", static_cast<unsigned long long>(of->id), of->waits_for);
+    if (!of->life.claim()) return fail(WEFT_WRONG_STATE, "unit %llu is not suspended", static_cast<unsigned long long>(of->id));
+    resume_claimed(*of);
+    return WEFT_OK;
+}
+
+weft_unit* weft_unit_self(void) noexcept { return weft::to_handle(running_or_null()); }
+
+uint64_t weft_unit_id(const weft_unit* unit) noexcept { return unit == nullptr ? 0 : to_unit(unit)->id; }
+
+const char* weft_unit_name(const weft_unit* unit) noexcept { return unit == nullptr ? "" : to_unit(unit)->name; }
+
+weft_status weft_unit_name_set(weft_unit* unit, const char* name) noexcept {
+    if (unit == nullptr || name == nullptr) return is_null(unit == nullptr ? "unit" : "name");
+    Unit* of = to_unit(unit);
+    std::strncpy(of->name, name, sizeof of->name - 1);
+    of->name[sizeof of->name - 1] = '\0';
+    return WEFT_OK;
+}
+
+weft_status weft_unit_kind(const weft_unit* unit, weft_kind* kind) noexcept {
+    if (unit == nullptr || kind == nullptr) return is_null(unit == nullptr ? "unit" : "kind");
+    *kind = static_cast<weft_kind>(to_unit(unit)->kind);
+    return WEFT_OK;
+}
+
+weft_status weft_unit_state_get(const weft_unit* unit, weft_unit_state* state) noexcept {
+    if (unit == nullptr || state == nullptr) return is_null(unit == nullptr ? "unit" : "state");
+    *state = static_cast<weft_unit_state>(to_unit(unit)->life.now());
+    return WEFT_OK;
+}
+
+weft_status weft_unit_pool(const weft_unit* unit, weft_pool** pool) noexcept {
+    if (unit == nullptr || pool == nullptr) return is_null(unit == nullptr ? "unit" : "pool");
+    *pool = to_handle(to_unit(unit)->pool);
+    return WEFT_OK;
+}
+
+weft_status weft_unit_stack(const weft_unit* unit, weft_stack_info* info) noexcept {
+    if (unit == nullptr || info == nullptr) return is_null(unit == nullptr ? "unit" : "info");
+    const Unit* of = to_unit(unit);
+    if (of->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet runs on its scheduler's stack and has none");
+    weft_stack_info told{};
+    told.size = info->size;
+    told.guarded = WEFT_UNSUPPORTED;
+    if (of->stack != nullptr) {
+        told.lowest = of->stack->lowest;
+        told.bytes = of->stack->bytes;
+        if (of->has(Unit::measured)) told.most_bytes = mem::measure(*of->stack);
+        told.guarded = of->stack->guarded == mem::Guard::none ? WEFT_UNSUPPORTED : WEFT_OK;
+    } else if (of->joint.done() && of->has(Unit::measured)) {
+        told.most_bytes = reinterpret_cast<std::uintptr_t>(of->context);
+    }
+    std::memcpy(info, &told, info->size < sizeof told ? info->size : sizeof told);
+    return WEFT_OK;
+}
+
+weft_status weft_unit_each(void (*visit)(const weft_unit_info*, void*), void* argument) noexcept {
+    if (visit == nullptr) return is_null("visit");
+    Runtime* of = runtime_or_null();
+    if (of == nullptr) return not_initialized();
+    each_unit(*of, visit, argument);
+    return WEFT_OK;
+}
+
+}  // extern "C"

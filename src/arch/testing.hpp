@@ -1,0 +1,114 @@
+// For tests of the bare switch: stacks, places to be resumed at, and coroutines over them. Every switch
+// made here is told to the sanitizers; the library does that in the layer above.
+#pragma once
+
+#include <pthread.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <functional>
+#include <utility>
+
+#include "arch/arch.hpp"
+#include "base/config.hpp"
+#include "base/sanitizer.hpp"
+
+namespace weft::arch::testing {
+
+// Somewhere to come back to: an OS thread, or a context. Whoever leaves it writes `saved`.
+struct Place {
+    void* saved = nullptr;
+    void* lowest = nullptr;        // its stack
+    std::size_t bytes = 0;
+    void* fake_stack = nullptr;    // AddressSanitizer's
+    void* fiber = nullptr;         // ThreadSanitizer's
+};
+
+// The calling OS thread.
+inline Place this_thread() {
+    Place place;
+    pthread_attr_t attributes;
+    pthread_getattr_np(pthread_self(), &attributes);
+    pthread_attr_getstack(&attributes, &place.lowest, &place.bytes);
+    pthread_attr_destroy(&attributes);
+    place.fiber = sanitizer::fiber_current();
+    return place;
+}
+
+// Around each switch, in the function that holds it: inlined, because the sanitizers keep account of entries
+// and exits for each stack.
+[[gnu::always_inline]] inline void leaving(Place& from, const Place& to) {
+    sanitizer::asan_start_switch(&from.fake_stack, to.lowest, to.bytes);
+    sanitizer::fiber_switch(to.fiber);
+}
+[[gnu::always_inline]] inline void arrived(Place& here) {
+    sanitizer::asan_finish_switch(here.fake_stack, nullptr, nullptr);
+}
+
+// From `from`, where we are, to `to`; comes back with the message of whoever resumes `from`.
+[[gnu::noinline]] inline Message go(Place& from, Place& to, Message message) {
+    leaving(from, to);
+    message = swap(&from.saved, to.saved, message);
+    arrived(from);
+    return message;
+}
+
+// A body on a stack of its own. Whoever resumes it says where it stands; leave() goes back there.
+class Coroutine {
+public:
+    using Body = std::function<void(Coroutine& self, Message first)>;
+    static constexpr std::size_t default_bytes = 256 * 1024;
+
+    explicit Coroutine(Body body, std::size_t bytes = default_bytes) : body_(std::move(body)) {
+        place_.lowest = std::aligned_alloc(4096, bytes);
+        place_.bytes = bytes;
+        place_.fiber = sanitizer::fiber_create();
+        place_.saved = prepare(static_cast<char*>(place_.lowest) + bytes, main);
+    }
+    ~Coroutine() {
+        sanitizer::fiber_destroy(place_.fiber);
+        std::free(place_.lowest);
+    }
+    Coroutine(const Coroutine&) = delete;
+    Coroutine& operator=(const Coroutine&) = delete;
+
+    Message resume(Place& from, Message message = {}) {
+        back_ = &from;
+        if (!std::exchange(started_, true)) {
+            first_ = message;
+            message = {nullptr, this};
+        }
+        return go(from, place_, message);
+    }
+    Message leave(Message message = {}) { return go(place_, *back_, message); }
+
+    Place& place() { return place_; }
+    bool done() const { return done_; }
+
+private:
+    static void main(void (*)(void*), void* self) { static_cast<Coroutine*>(self)->run(); }
+
+    [[noreturn, gnu::noinline]] void run() {
+        arrived(place_);
+        body_(*this, first_);
+        body_ = nullptr;
+        done_ = true;
+        finish();
+    }
+    [[noreturn, gnu::noinline]] void finish() {
+        Place& back = *back_;
+        // Null: AddressSanitizer drops what it keeps for the stack that is being left for good.
+        sanitizer::asan_start_switch(nullptr, back.lowest, back.bytes);
+        sanitizer::fiber_switch(back.fiber);
+        jump(back.saved, {});
+    }
+
+    Body body_;
+    Place place_;
+    Place* back_ = nullptr;
+    Message first_ = {};
+    bool started_ = false;
+    bool done_ = false;
+};
+
+}  // namespace weft::arch::testing

@@ -1,0 +1,69 @@
+// What the sanitizers must be told when a program changes stacks by itself. In a build without the
+// sanitizer in question every call here is nothing, at any level of optimisation.
+//
+// The prototypes are written out, so that no sanitizer header is needed.
+#pragma once
+
+#include <cstddef>
+
+#include "base/config.hpp"
+
+extern "C" {
+void* __tsan_get_current_fiber(void);
+void* __tsan_create_fiber(unsigned flags);
+void __tsan_destroy_fiber(void* fiber);
+void __tsan_switch_to_fiber(void* fiber, unsigned flags);
+void __sanitizer_start_switch_fiber(void** fake_stack_save, const void* bottom, std::size_t size);
+void __sanitizer_finish_switch_fiber(void* fake_stack_save, const void** bottom_old, std::size_t* size_old);
+void __asan_unpoison_memory_region(void const volatile* address, std::size_t size);
+}
+
+namespace weft::sanitizer {
+
+// ---- thread sanitizer ---------------------------------------------------------------------------
+
+// The fiber that the calling context is, in the eyes of the thread sanitizer; null without it.
+[[gnu::always_inline]] inline void* fiber_current() {
+    if constexpr (config::thread_sanitizer) return __tsan_get_current_fiber();
+    return nullptr;
+}
+
+[[gnu::always_inline]] inline void* fiber_create() {
+    if constexpr (config::thread_sanitizer) return __tsan_create_fiber(0);
+    return nullptr;
+}
+
+[[gnu::always_inline]] inline void fiber_destroy([[maybe_unused]] void* fiber) {
+    if constexpr (config::thread_sanitizer) {
+        if (fiber != nullptr) __tsan_destroy_fiber(fiber);
+    }
+}
+
+// The very last thing before the switch, in a function that is not instrumented itself
+// ([[gnu::no_sanitize_thread]]): an instrumented one enters on one fiber's shadow stack and leaves on another's.
+[[gnu::always_inline]] inline void fiber_switch([[maybe_unused]] void* fiber) {
+    if constexpr (config::thread_sanitizer) __tsan_switch_to_fiber(fiber, 0);
+}
+
+// ---- address sanitizer ----------------------------------------------------------------------------
+
+// Before the switch to the stack [bottom, bottom + size). *fake receives what asan_finish_switch wants when
+// this context runs again; `fake` null: it never will.
+[[gnu::always_inline]] inline void asan_start_switch([[maybe_unused]] void** fake, [[maybe_unused]] const void* bottom,
+                                                     [[maybe_unused]] std::size_t size) {
+    if constexpr (config::address_sanitizer) __sanitizer_start_switch_fiber(fake, bottom, size);
+}
+
+// First of all after the switch. `fake`: what asan_start_switch saved for this context, null on its first run. The others,
+// where not null, receive the stack that was left.
+[[gnu::always_inline]] inline void asan_finish_switch([[maybe_unused]] void* fake, [[maybe_unused]] const void** bottom_old,
+                                                      [[maybe_unused]] std::size_t* size_old) {
+    if constexpr (config::address_sanitizer) __sanitizer_finish_switch_fiber(fake, bottom_old, size_old);
+}
+
+// Forgets what the frames that once lay there left behind: frames that were never returned from.
+[[gnu::always_inline]] inline void unpoison([[maybe_unused]] void* address, [[maybe_unused]] std::size_t bytes) {
+    if constexpr (config::address_sanitizer) __asan_unpoison_memory_region(address, bytes);
+}
+
+}  // namespace weft::sanitizer

@@ -1,0 +1,52 @@
+// Leaving one context for another, as sanitizers must see it. README.md tells the protocol; the switch itself
+// is arch/<processor>/context.hpp.
+#pragma once
+
+#include "arch/arch.hpp"
+#include "base/config.hpp"
+#include "base/sanitizer.hpp"
+#include "mem/stack.hpp"
+
+namespace weft::context {
+
+using arch::Message;
+
+// Where a switch goes: a saved context and, for sanitizers, the stack that it stands on.
+struct Target {
+    void* context;
+    const mem::Stack* stack;
+};
+
+[[gnu::always_inline]] inline void run(Message message) {
+    if (message.call != nullptr) message.call(message.argument);
+}
+
+// Leaves the running context, saved in *saved, for `target`, where `message` is run first of all. Returns when
+// somebody resumes this one, after having run his message. Everything read from the stream before is stale.
+[[gnu::always_inline]] inline void leave(void** saved, Target target, Message message) {
+    void* fake_stack = nullptr;
+    if constexpr (config::address_sanitizer) {
+        sanitizer::asan_start_switch(&fake_stack, target.stack->lowest, target.stack->bytes);
+    }
+    if constexpr (config::thread_sanitizer) sanitizer::fiber_switch(target.stack->fiber);
+    const Message arrived = arch::swap(saved, target.context, message);
+    if constexpr (config::address_sanitizer) sanitizer::asan_finish_switch(fake_stack, nullptr, nullptr);
+    run(arrived);
+}
+
+// Leaves the running context for good.
+[[noreturn, gnu::always_inline]] inline void abandon(Target target, Message message) {
+    if constexpr (config::address_sanitizer) {
+        sanitizer::asan_start_switch(nullptr, target.stack->lowest, target.stack->bytes);
+    }
+    if constexpr (config::thread_sanitizer) sanitizer::fiber_switch(target.stack->fiber);
+    arch::jump(target.context, message);
+}
+
+// First of all on a fresh stack.
+[[gnu::always_inline]] inline void arrive(Message message) {
+    if constexpr (config::address_sanitizer) sanitizer::asan_finish_switch(nullptr, nullptr, nullptr);
+    run(message);
+}
+
+}  // namespace weft::context

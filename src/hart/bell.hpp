@@ -1,0 +1,229 @@
+// Sleep and wake without losing a wake-up: a Bell beside each pool, a Sleeper in each stream. README.md in
+// this folder, "Going to sleep and being woken", has the protocol as numbered steps and its proof; the
+// numbers below are its.
+#pragma once
+
+#include <cstdint>
+
+#include "base/assert.hpp"
+#include "base/atomic.hpp"
+#include "base/config.hpp"
+#include "os/clock.hpp"
+#include "os/futex.hpp"
+#include "os/lock.hpp"
+
+namespace weft {
+
+// The orders of Bell and Sleeper; a model test passes weaker ones, which must fail.
+struct BellOrders {
+    // seq_cst: "announce, then look at the pool" against "push, then look at the count": at least one of
+    // the two sees the other.
+    static constexpr std::memory_order announce = std::memory_order_seq_cst;
+    static constexpr std::memory_order look = std::memory_order_seq_cst;
+    // acq_rel, pairs with `announce`: of the two read-modify-writes on the count one comes second and reads the
+    // other's. If it is the announcement, its acquire part makes the push visible.
+    static constexpr std::memory_order look_unordered = std::memory_order_acq_rel;
+    // acq_rel, pairs with itself: the ringer's push is seen by the stream that finds itself claimed.
+    static constexpr std::memory_order claim = std::memory_order_acq_rel;
+    // acquire: pairs with `claim`.
+    static constexpr std::memory_order woken = std::memory_order_acquire;
+};
+
+template <class Orders>
+class BasicBell;
+
+// One per stream: whether it may be woken, and the futex word it sleeps on.
+//
+//     awake ──prepare──► listening ──wait──► asleep
+//       ▲ ▲                │    │              │
+//       │ └────cancel──────┘    └──► woken ◄───┘   a ringer's claim, or wake()
+//       └───────────wait or cancel returns true
+//
+// The claim is the last thing a ringer does to a sleeper (a wake needs only its address), so a stream that is
+// awake and on no bell's list may end.
+template <class Orders = BellOrders>
+class BasicSleeper {
+public:
+    // The sleeper's entry in one bell's list. Its storage belongs to the stream, which calls add and remove.
+    class Place {
+    public:
+        Place() = default;
+        explicit Place(BasicSleeper& sleeper) : sleeper_(&sleeper) {}
+        void belong_to(BasicSleeper& sleeper) { sleeper_ = &sleeper; }
+
+    private:
+        friend class BasicBell<Orders>;
+        plain<BasicSleeper*> sleeper_{nullptr};
+        plain<Place*> next_{nullptr};        // under the bell's lock, as is the rest
+        plain<Place*> previous_{nullptr};
+        plain<bool> listed_{false};
+    };
+
+    // Step 1, before the first Bell::add. seq_cst, for wake(): the stream looks at its own mail after this.
+    void prepare() {
+        // relaxed: only the stream itself leaves and enters `awake`.
+        WEFT_ASSERT(state_.load(std::memory_order_relaxed) == awake);
+        state_.store(listening, std::memory_order_seq_cst);
+    }
+
+    // Step 4a: the stream has found something to do. True: it had been claimed all the same, and owes a ring to
+    // its other pools (step 6).
+    bool cancel() {
+        std::uint32_t seen = listening;
+        if (state_.compare_exchange_strong(seen, awake, Orders::claim, Orders::woken)) return false;
+        return stand_up();
+    }
+
+    // Step 4b: sleeps. True: somebody claimed it; step 6. False: `timeout_ns` have passed.
+    bool wait(std::uint64_t timeout_ns = os::forever) {
+        std::uint32_t seen = listening;
+        if (!state_.compare_exchange_strong(seen, asleep, Orders::claim, Orders::woken)) return stand_up();
+        const std::uint64_t start = timeout_ns == os::forever ? 0 : os::now_ns();
+        std::uint64_t left = timeout_ns;
+        while (left != 0) {
+            os::futex_wait(state_, asleep, left);   // may return for no reason
+            if (state_.load(Orders::woken) == woken) return stand_up();
+            if (timeout_ns == os::forever) continue;
+            const std::uint64_t passed = os::now_ns() - start;
+            left = passed < timeout_ns ? timeout_ns - passed : 0;
+        }
+        seen = asleep;
+        if (state_.compare_exchange_strong(seen, awake, Orders::claim, Orders::woken)) return false;
+        return stand_up();
+    }
+
+    // Wakes this stream and no other, whatever its pools hold: for mail that is only its own (a stop, a
+    // suspension). The caller has written the mail with seq_cst and knows that the stream lives. Nothing is lost
+    // when the stream is awake: it looks at its mail after prepare().
+    void wake() {
+        if (claim() == Claim::asleep) os::futex_wake(state_, 1);
+    }
+
+private:
+    friend class BasicBell<Orders>;
+
+    enum class Claim : std::uint8_t {
+        refused,     // it is awake, or somebody else has claimed it
+        listening,   // claimed; it will notice by itself
+        asleep,      // claimed; the futex must be woken
+    };
+
+    Claim claim() {
+        // seq_cst: in wake() the second half of "write the mail, then look whether the stream listens".
+        std::uint32_t seen = state_.load(std::memory_order_seq_cst);
+        while (seen == listening || seen == asleep) {
+            const Claim claimed = seen == asleep ? Claim::asleep : Claim::listening;
+            // relaxed when it fails: what the load above has read settles the order against the mail.
+            if (state_.compare_exchange_strong(seen, woken, Orders::claim, std::memory_order_relaxed)) return claimed;
+        }
+        return Claim::refused;
+    }
+
+    bool stand_up() {
+        // relaxed: nobody but the stream changes it from `woken`; to others both mean: not to be claimed.
+        state_.store(awake, std::memory_order_relaxed);
+        return true;
+    }
+
+    static constexpr std::uint32_t awake = 0;
+    static constexpr std::uint32_t listening = 1;   // on lists, looking at its pools a last time
+    static constexpr std::uint32_t asleep = 2;      // in the kernel, or about to be
+    static constexpr std::uint32_t woken = 3;       // claimed
+
+    atomic<std::uint32_t> state_{awake};
+};
+
+// One per pool: the streams that draw from it and sleep. Aligned so that the count, which each push reads,
+// shares a cache line with nothing that changes while all are awake.
+template <class Orders = BellOrders>
+class alignas(config::cache_line) BasicBell {
+public:
+    using Sleeper = BasicSleeper<Orders>;
+    using Place = typename Sleeper::Place;
+
+    // Step 2.
+    void add(Place& place) {
+        lock_.lock();
+        WEFT_ASSERT(!place.listed_);
+        place.next_ = first_;
+        place.previous_ = nullptr;
+        if (Place* second = first_) second->previous_ = &place;
+        first_ = &place;
+        place.listed_ = true;
+        count_.fetch_add(1, Orders::announce);
+        lock_.unlock();
+    }
+
+    // Step 5. Once it returns, no ringer knows the place, nor by it the sleeper.
+    void remove(Place& place) {
+        lock_.lock();
+        if (place.listed_) unlink(place);
+        lock_.unlock();
+    }
+
+    // Step 3 of the pusher: after its push, wakes at most one sleeper.
+    void ring() {
+        if (count_.load(Orders::look) != 0) [[unlikely]] wake(1);
+    }
+
+    // The same after a push of `pushed` units: wakes at most as many.
+    void ring(std::uint32_t pushed) {
+        if (count_.load(Orders::look) != 0) [[unlikely]] wake(pushed);
+    }
+
+    // After a push that may have ended in anything, such as a user's own: reads the count by a read-modify-write, which
+    // either sees the announcement or is seen by it, and the push with it. Costs pushers the line of the count.
+    void ring_unordered() {
+        if (count_.fetch_add(0, Orders::look_unordered) != 0) [[unlikely]] wake(1);
+    }
+
+    // After a push that need not have been a seq_cst operation: a pool of the user's. The read-modify-write orders it
+    // against the announcing one: either it comes first, and the sleeper sees the push, or it sees the count.
+    void ring_after_plain_push() {
+        if (count_.fetch_add(0, std::memory_order_seq_cst) != 0) [[unlikely]] wake(1);
+    }
+
+private:
+    [[gnu::noinline]] void wake(std::uint32_t wanted) {
+        while (wanted != 0 && wake_one()) --wanted;
+    }
+
+    // The system call comes after the lock, so that the woken one does not run into it.
+    bool wake_one() {
+        using Claim = typename Sleeper::Claim;
+        const atomic<std::uint32_t>* word = nullptr;
+        Claim claimed = Claim::refused;
+        lock_.lock();
+        while (claimed == Claim::refused) {
+            Place* place = first_;      // the newest: its caches are the warmest
+            if (place == nullptr) break;
+            unlink(*place);
+            Sleeper* sleeper = place->sleeper_;
+            word = &sleeper->state_;
+            claimed = sleeper->claim();   // refused: another bell has woken it, try the next
+        }
+        lock_.unlock();
+        if (claimed == Claim::asleep) os::futex_wake(*word, 1);
+        return claimed != Claim::refused;
+    }
+
+    // Under the lock.
+    void unlink(Place& place) {
+        Place* next = place.next_;
+        Place* previous = place.previous_;
+        if (next != nullptr) next->previous_ = previous;
+        if (previous != nullptr) previous->next_ = next;
+        else first_ = next;
+        place.listed_ = false;
+        count_.fetch_sub(1, std::memory_order_seq_cst);
+    }
+
+    atomic<std::uint32_t> count_{0};     // of places on the list
+    os::Lock lock_;
+    plain<Place*> first_{nullptr};       // under the lock
+};
+
+using Sleeper = BasicSleeper<>;
+using Bell = BasicBell<>;
+
+}  // namespace weft

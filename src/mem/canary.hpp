@@ -1,0 +1,10 @@
+// The pattern at the lowest end of a stack that nothing else guards.
+#pragma once
+
+#include "mem/stack.hpp"
+
+namespace weft::mem {
+
+void canary_write(Stack& stack);   // makes the stack's lowest page resident
+
+}  // namespace weft::mem

@@ -1,0 +1,149 @@
+#include "mem/overflow.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/assert.hpp"
+#include "base/atomic.hpp"
+#include "os/memory.hpp"
+#include "os/stack.hpp"
+
+namespace weft::mem {
+namespace {
+
+// One signal that we handle, and who handled it before.
+struct Handled {
+    int signal;
+    struct sigaction previous;
+    bool in_chain;             // our handler is installed, or somebody who came later may still call it
+    atomic<bool> spent;        // the previous handler was for one time (SA_RESETHAND) and has been called
+};
+
+Handled handled[] = {{SIGSEGV, {}, false, {false}}, {SIGBUS, {}, false, {false}}};
+atomic<OverflowDescribe> describe_fault{nullptr};
+
+void set_default(int signal) {
+    struct sigaction action {};
+    action.sa_handler = SIG_DFL;
+    sigaction(signal, &action, nullptr);
+}
+
+void write_all(const char* text, std::size_t bytes) {
+    while (bytes > 0) {
+        const ssize_t written = write(STDERR_FILENO, text, bytes);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return;   // nobody listens; the signal itself will tell
+        text += written;
+        bytes -= static_cast<std::size_t>(written);
+    }
+}
+
+// As if we had never been there.
+void chain(Handled& entry, siginfo_t* info, void* context) {
+    const struct sigaction& previous = entry.previous;
+    const bool of_the_kernel = info->si_code > 0;   // a real fault: it comes again when we return
+    // relaxed: two threads that fault at once may both find it fresh, as they might in the kernel.
+    const bool once = (previous.sa_flags & static_cast<int>(SA_RESETHAND)) != 0;
+    const bool spent = once && entry.spent.exchange(true, std::memory_order_relaxed);
+    if (!(previous.sa_flags & SA_SIGINFO) && previous.sa_handler == SIG_IGN && !of_the_kernel) return;
+    if (spent || (!(previous.sa_flags & SA_SIGINFO) && (previous.sa_handler == SIG_DFL || previous.sa_handler == SIG_IGN))) {
+        set_default(entry.signal);
+        if (!of_the_kernel) raise(entry.signal);   // delivered when this handler returns
+        return;
+    }
+    sigset_t during = previous.sa_mask;
+    sigset_t before;
+    pthread_sigmask(SIG_BLOCK, &during, &before);
+    if (previous.sa_flags & SA_NODEFER) {
+        sigset_t own;
+        sigemptyset(&own);
+        sigaddset(&own, entry.signal);
+        pthread_sigmask(SIG_UNBLOCK, &own, nullptr);
+    }
+    if (previous.sa_flags & SA_SIGINFO) {
+        previous.sa_sigaction(entry.signal, info, context);
+    } else {
+        previous.sa_handler(entry.signal);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void handle(int signal, siginfo_t* info, void* context) {
+    const int saved = errno;
+    // acquire: pairs with the release in overflow_install(); what describe reads was made before.
+    const OverflowDescribe describe = describe_fault.load(std::memory_order_acquire);
+    char text[512];
+    if (describe != nullptr && info->si_code > 0 && describe(info->si_addr, text, sizeof text)) {
+        write_all(text, strnlen(text, sizeof text));
+        set_default(signal);   // we return, the instruction faults again, and the process ends as it would have
+    } else {
+        chain(*std::find_if(std::begin(handled), std::end(handled), [=](auto& entry) { return entry.signal == signal; }), info, context);
+    }
+    errno = saved;
+}
+
+bool is_ours(const struct sigaction& action) { return (action.sa_flags & SA_SIGINFO) && action.sa_sigaction == handle; }
+
+}  // namespace
+
+void overflow_install(OverflowDescribe describe) {
+    // release: pairs with the acquire in handle().
+    describe_fault.store(describe, std::memory_order_release);
+    for (Handled& entry : handled) {
+        struct sigaction present {};
+        sigaction(entry.signal, nullptr, &present);
+        // Left below somebody who came later: installing again would make a ring of the chain.
+        if (is_ours(present) || entry.in_chain) continue;
+        entry.previous = present;
+        entry.spent.store(false, std::memory_order_relaxed);   // relaxed: nobody handles this signal by us yet
+        struct sigaction ours {};
+        ours.sa_sigaction = handle;
+        ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+        sigemptyset(&ours.sa_mask);
+        sigaction(entry.signal, &ours, nullptr);
+        entry.in_chain = true;
+    }
+}
+
+void overflow_remove() {
+    describe_fault.store(nullptr, std::memory_order_release);   // release: as in overflow_install()
+    for (Handled& entry : handled) {
+        struct sigaction present {};
+        sigaction(entry.signal, nullptr, &present);
+        if (!is_ours(present)) continue;
+        sigaction(entry.signal, &entry.previous, nullptr);
+        entry.in_chain = false;
+    }
+}
+
+AlternateStack::~AlternateStack() { WEFT_ASSERT(memory_ == nullptr); }
+
+bool AlternateStack::enter() {
+    WEFT_ASSERT(memory_ == nullptr);
+    const std::size_t page = os::page_bytes();
+    // Virtual: without a fault it costs nothing, and a handler that ours passes a fault to may want to print much.
+    const std::size_t wanted = std::max<std::size_t>(os::signal_frame_bytes() + (16 << 10), 64 << 10);
+    bytes_ = (wanted + page - 1) / page * page;
+    void* memory = os::map(bytes_);
+    if (memory == nullptr) return false;
+    if (os::signal_stack_set(memory, bytes_)) {
+        memory_ = memory;
+    } else {
+        os::unmap(memory, bytes_);   // somebody else's serves as well
+    }
+    return true;
+}
+
+void AlternateStack::leave() {
+    if (memory_ == nullptr) return;
+    // When somebody has put another in its place, the kernel does not use ours any more either.
+    os::signal_stack_remove(memory_);
+    os::unmap(memory_, bytes_);
+    memory_ = nullptr;
+}
+
+}  // namespace weft::mem

@@ -1,0 +1,148 @@
+// Slabs: objects of one size (the units' descriptors) from 64 KiB blocks, each owned by one cache.
+//
+// A stream takes from and gives to its own cache without atomics. An object that is freed elsewhere goes home to the
+// cache that owns its slab, in batches, so memory does not wander. Free objects are linked through
+// their first 8 bytes; the rest of a free object stays as it was (a generation, a state) until its slab goes back to
+// the system, after which it is zero.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/assert.hpp"
+#include "base/atomic.hpp"
+#include "base/config.hpp"
+#include "os/lock.hpp"
+
+namespace weft::mem {
+
+class SlabCache;
+class SlabStore;
+struct SlabRegion;
+
+inline constexpr std::size_t slab_bytes = 64 << 10;
+inline constexpr std::size_t region_bytes = 2 << 20;
+
+// The first bytes of a free object. May alias whatever the object is when it is in use.
+using SlabLink [[gnu::may_alias]] = void*;
+
+// What stands at the start of a slab.
+struct alignas(config::cache_line) Slab {
+    SlabCache* owner;               // fixed while the slab is out of the store
+    Slab* next;                     // the owner's slabs
+    SlabRegion* region;
+    atomic<std::uint32_t> carved;   // objects that were ever handed out; written by the owner
+    std::uint32_t idle;             // trim() counts here
+    bool leaving;                   // trim() has chosen it
+};
+
+inline Slab* slab_of(void* object) noexcept {
+    return reinterpret_cast<Slab*>(reinterpret_cast<std::uintptr_t>(object) & ~(slab_bytes - 1));
+}
+
+// One per stream. Its user is one thread at a time; only the splice that other caches do is concurrent.
+class alignas(config::cache_line) SlabCache {
+public:
+    // An object, zero-filled or as it was when it was last freed, its first 8 bytes undefined; null: no memory.
+    [[gnu::always_inline]] void* take() noexcept {
+        void* object = free_;
+        if (object == nullptr) [[unlikely]] return take_slow();
+        free_ = *static_cast<SlabLink*>(object);
+        return object;
+    }
+
+    // An object of any cache of this store.
+    [[gnu::always_inline]] void give(void* object) noexcept {
+        if (slab_of(object)->owner != this) [[unlikely]] return give_away(object);
+        *static_cast<SlabLink*>(object) = free_;
+        free_ = object;
+    }
+
+    // Sends home what has been given here and belongs elsewhere. Call it before idling.
+    void flush() noexcept;
+
+    // While more than `keep_bytes` are idle, returns whole free slabs to the system. Returns the bytes returned. Takes
+    // time with the number of free objects.
+    std::size_t trim(std::size_t keep_bytes) noexcept;
+
+    // The bytes of free objects here, without those that others have returned since. Counts them one by one.
+    std::size_t idle_bytes() const noexcept;
+
+    // Only for os::make; see SlabStore::adopt.
+    explicit SlabCache(SlabStore& store) noexcept : store_(store) {}
+    SlabCache(const SlabCache&) = delete;
+
+private:
+    friend class SlabStore;
+
+    [[gnu::noinline]] void* take_slow() noexcept;
+    [[gnu::noinline]] void give_away(void* object) noexcept;
+    void carve() noexcept;
+    void collect() noexcept;
+    std::uint32_t choose_leaving(std::size_t keep_bytes) noexcept;
+    void accept(void* first, void* last) noexcept;
+
+    void* free_ = nullptr;
+    SlabStore& store_;
+    Slab* slabs_ = nullptr;         // all that this cache owns
+    Slab* carving_ = nullptr;       // the one that still has objects nobody has had; the head of slabs_ or null
+    // Objects of one other cache, on their way home.
+    SlabCache* away_owner_ = nullptr;
+    void* away_first_ = nullptr;
+    void* away_last_ = nullptr;
+    std::uint32_t away_count_ = 0;
+    SlabCache* next_ = nullptr;         // the store's: all caches
+    SlabCache* next_orphan_ = nullptr;  // the store's: those without a stream
+
+    // What other caches sent home: its own line, since others write it.
+    alignas(config::cache_line) atomic<void*> returned_{nullptr};
+};
+
+// The process-wide source of slabs for one size of object. Thread-safe.
+class SlabStore {
+public:
+    // `object_bytes`: a multiple of 64, at most 4096. `huge`: regions after the first are advised to be huge pages (the first is
+    // not: a program with few units shall not pay 2 MiB for them).
+    explicit SlabStore(std::size_t object_bytes, bool huge = true) noexcept;
+    // All memory goes, used or not. Nobody may use a cache of this store any more.
+    ~SlabStore();
+    SlabStore(const SlabStore&) = delete;
+
+    // A cache for a new stream: one that lost its stream, with all that it owns, or a new one; null: no memory.
+    SlabCache* adopt() noexcept;
+    // The stream of `cache` ends. What others still hold of it comes home to it all the same.
+    void orphan(SlabCache* cache) noexcept;
+
+    // Calls visit(object, argument) for every object that was ever handed out, free or not: what it is, its own bytes
+    // must say. No slab goes or comes meanwhile; visit must not take, give or trim here.
+    void each(void (*visit)(void* object, void* argument), void* argument);
+
+    // Trims the caches that have no stream. Returns the bytes returned to the system.
+    std::size_t trim_orphans() noexcept;
+
+    std::size_t slabs() const;                                           // out with caches
+    std::size_t resident_bytes() const { return slabs() * slab_bytes; }  // an upper bound: pages come when they are touched
+    std::size_t object_bytes() const { return object_bytes_; }
+    std::size_t objects_per_slab() const { return slab_bytes / object_bytes_ - 1; }   // the header takes the place of one
+
+private:
+    friend class SlabCache;
+
+    Slab* open_slab(SlabCache* owner) noexcept;
+    void close_slabs(Slab* list) noexcept;
+    SlabRegion* open_region() noexcept;
+    void close_slab(Slab* slab) noexcept;
+    void each_of(SlabRegion* list, void (*visit)(void*, void*), void* argument);
+
+    const std::size_t object_bytes_;
+    const bool huge_;
+    mutable os::Lock lock_;                 // everything below
+    SlabRegion* open_ = nullptr;            // regions with room for a slab
+    SlabRegion* full_ = nullptr;
+    SlabCache* caches_ = nullptr;
+    SlabCache* orphans_ = nullptr;
+    std::size_t regions_ = 0;
+    std::size_t slabs_ = 0;
+};
+
+}  // namespace weft::mem

@@ -1,0 +1,244 @@
+// Stacks for units: size classes, a depot for the process, a cache for each stream, guards.
+//
+// A stack's record lies beside its memory, not in it, so that an idle stack's pages can go back to the system whole. Stacks
+// are carved from larger mappings, 64 at a time where they are small; committed when touched. A stack belongs to exactly
+// one of: a unit, a cache, the depot.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/assert.hpp"
+#include "base/atomic.hpp"
+#include "base/config.hpp"
+#include "base/sanitizer.hpp"
+#include "os/lock.hpp"
+
+namespace weft::mem {
+
+enum class Guard : std::uint8_t {
+    automatic,   // the first of the next three that works, asked anew for each stack
+    install,     // MADV_GUARD_INSTALL
+    mprotect,    // canaries where the mappings run out
+    canary,      // a pattern at the lowest end, looked at by whoever cares
+    none,
+};
+
+struct StackSettings {
+    std::size_t default_bytes = 65536;
+    std::size_t guard_bytes = 0;        // 0: one page
+    Guard guard = Guard::automatic;
+    std::size_t idle_bytes = 64 << 20;  // idle stacks in the depot beyond this lose their pages
+};
+
+struct StackChunk;
+
+struct alignas(config::cache_line) Stack {
+    Stack* next = nullptr;         // the list it is in; free for its user while it is in use
+    char* lowest = nullptr;        // the lowest byte that may be used; the guard lies below
+    char* top = nullptr;           // the initial stack pointer, aligned to 16, coloured: see colour()
+    std::size_t bytes = 0;         // usable: from lowest to the real end
+    void* fiber = nullptr;         // the thread sanitizer's; made once, recycled with the stack
+    StackChunk* chunk = nullptr;   // the mapping it was carved from
+    std::uint32_t guard_bytes = 0; // kept free below `lowest`, whatever protects it
+    unsigned valgrind_id = 0;
+    std::uint8_t size_class = 0;
+    Guard guarded = Guard::none;   // what really protects it: install, mprotect, canary or none
+    bool user = false;             // its memory is the user's
+    bool measured = false;         // measure_begin() was called for its present use
+    bool prepared = false;         // its guard is in place
+    std::uint8_t fiber_uses = 0;   // since `fiber` was made
+};
+static_assert(sizeof(Stack) == config::cache_line);
+
+inline constexpr std::size_t smallest_class_bytes = 16 << 10;
+inline constexpr std::size_t largest_class_bytes = 64 << 20;
+inline constexpr std::uint8_t stack_classes = 13;       // 16 KiB, 32 KiB, ... 64 MiB
+inline constexpr std::uint8_t exact_class = stack_classes;   // larger: mapped as asked, unmapped when given back
+static_assert(smallest_class_bytes << (stack_classes - 1) == largest_class_bytes);
+
+// The least that a stack may have: a signal's frame and 8 KiB.
+std::size_t stack_minimum();
+
+// How far below the real end a stack begins: the hot ends of many stacks would otherwise fall on the same cache sets.
+inline constexpr std::size_t colour(std::size_t index) { return (index & 15) * 128; }
+
+// False when the pattern at the stack's end has been overwritten. True for stacks that are not guarded so.
+bool canary_intact(const Stack& stack);
+
+// Whether an access to `address` that faulted (or a canary found broken) looks like an overflow of `stack`: in the guard,
+// or within a page below it. Async-signal-safe.
+bool in_guard(const Stack& stack, const void* address);
+
+// Wraps memory of the user's: the record is placed at its high end. Not guarded. Null: less than stack_minimum().
+// Such a stack is not given to a cache: user_stack_done() ends its use, before the memory goes.
+Stack* user_stack(void* memory, std::size_t bytes);
+void user_stack_done(Stack* stack);
+
+// The most that a stack was used, to a page, since measure_begin, which destroys what lies on the stack: nobody may stand on it.
+// measure() may be called from anywhere, also while the stack is in use.
+void measure_begin(Stack& stack);
+std::size_t measure(const Stack& stack);
+
+class StackCache;
+
+// The depot. Thread-safe.
+class StackStore {
+public:
+    explicit StackStore(const StackSettings& settings);
+    // Unmaps every stack, also those in use. All caches must have gone.
+    ~StackStore();
+    StackStore(const StackStore&) = delete;
+
+    // False: the kind of guard that the settings ask for cannot be had on this system, and takes come to null.
+    bool usable();
+
+    // Takes the pages of idle stacks in the depot while more than `keep_bytes` of them have any. Returns the stacks' bytes, touched
+    // or not.
+    std::size_t trim(std::size_t keep_bytes) noexcept;
+
+    // Counters. live(): with units now (a moment's view); created(): ever made; the others: of those that exist.
+    std::size_t live() const;
+    std::size_t created() const;
+    std::size_t existing() const;
+    std::size_t guarded_by_canary() const;
+    std::size_t unguarded() const;
+    std::size_t idle_bytes() const;    // in the depot, with their pages
+    std::size_t cold_bytes() const;    // in the depot, without pages
+
+    // The size class for `bytes` (0: the default).
+    std::uint8_t class_of(std::size_t bytes) const noexcept {
+        if (bytes == 0) return default_class_;
+        if (bytes < minimum_) bytes = minimum_;
+        if (bytes > largest_class_bytes) return exact_class;
+        return static_cast<std::uint8_t>(std::bit_width((bytes - 1) / smallest_class_bytes));
+    }
+
+private:
+    friend class StackCache;
+
+    // A chain of one to `wanted` stacks of a class, their number in *count; null: no memory.
+    Stack* take_chain(std::uint8_t size_class, std::uint32_t wanted, std::uint32_t* count) noexcept;
+    // Takes over `count` stacks of one class.
+    void give_chain(Stack* first, Stack* last, std::uint32_t count) noexcept;
+    // Of exact_class.
+    Stack* take_exact(std::size_t bytes) noexcept;
+    void give_exact(Stack* stack) noexcept;
+    void enter(StackCache* cache) noexcept;
+    void leave(StackCache* cache) noexcept;
+
+    struct Depot {
+        Stack* hot = nullptr;             // idle, as they were left
+        StackChunk* cold = nullptr;       // chunks that hold idle stacks without pages, or without a guard yet
+        StackChunk* carving = nullptr;    // the chunk with stacks that nobody has had
+    };
+
+    bool install_works() noexcept;
+    bool prepare(Stack& stack) noexcept;
+    bool protect(Stack& stack) noexcept;
+    bool protect_by_mprotect(Stack& stack) noexcept;
+    void cool(Stack* chain) noexcept;
+    void close_chunks(StackChunk* list) noexcept;
+
+    // With the lock held.
+    Stack* claim(Depot& depot, std::uint8_t size_class, std::uint32_t wanted, bool* hot) noexcept;
+    StackChunk* open_chunk(std::uint8_t size_class, std::size_t bytes) noexcept;
+    void unlink_chunk(StackChunk* chunk) noexcept;
+    Stack* carve(StackChunk* chunk) noexcept;
+    Stack* pop_cold(Depot& depot) noexcept;
+    bool push_cold(Stack* stack) noexcept;
+
+    StackSettings settings_;              // guard_bytes in whole pages, 0 for Guard::none
+    std::size_t minimum_;
+    std::uint8_t default_class_;
+
+    // Statistics. relaxed everywhere: they order nothing.
+    atomic<std::size_t> created_{0};
+    atomic<std::size_t> existing_{0};
+    atomic<std::size_t> canaries_{0};
+    atomic<std::size_t> unguarded_{0};
+    atomic<std::size_t> mprotected_{0};
+
+    // Found out when first needed. relaxed: whoever sees "unknown" asks the system again, and gets the same answer.
+    enum class Answer : std::uint8_t { unknown, no, yes };
+    atomic<Answer> install_works_{Answer::unknown};
+    atomic<std::size_t> mprotect_limit_{0};   // 0: unknown
+
+    mutable os::Lock lock_;               // everything below
+    Depot depots_[stack_classes];
+    StackChunk* chunks_ = nullptr;
+    StackCache* caches_ = nullptr;
+    std::size_t carved_ = 0;              // gives stacks their colours
+    std::size_t hot_count_ = 0;
+    std::size_t hot_bytes_ = 0;
+    std::size_t cold_count_ = 0;          // of those with a guard
+    std::size_t cold_bytes_ = 0;
+};
+
+// One per stream; used by one thread at a time.
+class StackCache {
+public:
+    explicit StackCache(StackStore& store) noexcept;
+    ~StackCache();
+    StackCache(const StackCache&) = delete;
+
+    // A stack of at least `bytes` (0: the default); null: no memory. What is on it is undefined.
+    [[gnu::always_inline]] Stack* take(std::size_t bytes = 0) noexcept {
+        List& list = bytes == 0 ? *default_list_ : lists_[store_.class_of(bytes)];
+        Stack* stack = list.first;
+        if (stack == nullptr) [[unlikely]] return ready(take_slow(list, bytes));
+        list.first = stack->next;
+        list.add(-1);
+        return ready(stack);
+    }
+
+    // A stack that nobody stands on.
+    [[gnu::always_inline]] void give(Stack* stack) noexcept {
+        WEFT_ASSERT(!stack->user);
+        List& list = lists_[stack->size_class];
+        stack->measured = false;
+        stack->next = list.first;
+        list.first = stack;
+        if (list.add(1) > list.limit) [[unlikely]] spill(list);
+    }
+
+    // Everything goes to the depot.
+    void flush() noexcept;
+
+private:
+    friend class StackStore;
+
+    struct List {
+        Stack* first = nullptr;
+        // Written by the owner alone; StackStore::live() reads it. relaxed: a statistic, it orders nothing.
+        atomic<std::uint32_t> count{0};
+        std::uint32_t limit = 0;   // beyond it half of the list goes to the depot
+        std::uint32_t add(int change) noexcept {
+            const std::uint32_t now = count.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(change);
+            count.store(now, std::memory_order_relaxed);
+            return now;
+        }
+    };
+
+    [[gnu::always_inline]] Stack* ready(Stack* stack) noexcept {
+        if constexpr (config::address_sanitizer) {
+            if (stack != nullptr) sanitizer::unpoison(stack->lowest, stack->bytes);
+        }
+        if constexpr (config::thread_sanitizer) renew_fiber(stack);
+        return stack;
+    }
+
+    [[gnu::noinline]] Stack* take_slow(List& list, std::size_t bytes) noexcept;
+    [[gnu::noinline]] void spill(List& list) noexcept;
+    static void renew_fiber(Stack* stack) noexcept;
+
+    StackStore& store_;
+    List* default_list_;
+    StackCache* next_ = nullptr;    // the store's
+    // By class. The last is that of exact_class: its limit is 0, so it is empty whenever somebody looks, and neither take()
+    // nor give() has to ask about it.
+    List lists_[stack_classes + 1];
+};
+
+}  // namespace weft::mem

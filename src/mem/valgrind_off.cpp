@@ -1,0 +1,8 @@
+#include "mem/valgrind.hpp"
+
+namespace weft::mem {
+
+unsigned valgrind_stack_register(void*, void*) { return 0; }
+void valgrind_stack_deregister(unsigned) {}
+
+}  // namespace weft::mem

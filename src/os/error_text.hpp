@@ -1,0 +1,13 @@
+// The one sentence per OS thread that weft_error_text shows.
+#pragma once
+
+#include <cstddef>
+
+namespace weft::os {
+
+inline constexpr std::size_t error_text_bytes = 512;
+
+// Of the calling OS thread: error_text_bytes long, zero-terminated. Ask again after a switch.
+char* error_text();
+
+}  // namespace weft::os

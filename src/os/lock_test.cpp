@@ -1,0 +1,73 @@
+#include "os/lock.hpp"
+
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "os/fault.hpp"
+#include "os/thread.hpp"
+
+namespace {
+
+using weft::os::Lock;
+
+TEST(Lock, OnlyOneThreadIsInside) {
+    constexpr int threads = 4, rounds = 20000;
+    Lock lock;
+    int inside = 0;
+    long total = 0;
+    weft::atomic<bool> crowded{false};
+    std::vector<std::thread> team;
+    for (int t = 0; t < threads; ++t) {
+        team.emplace_back([&] {
+            for (int i = 0; i < rounds; ++i) {
+                std::lock_guard hold(lock);
+                if (++inside != 1) crowded.store(true);
+                if (i % 64 == 0) weft::os::thread_yield();   // a holder that is preempted
+                ++total;
+                --inside;
+            }
+        });
+    }
+    for (auto& thread : team) thread.join();
+    EXPECT_FALSE(crowded.load());
+    EXPECT_EQ(total, long{threads} * rounds);
+}
+
+TEST(Lock, CannotBeTriedWhileItIsHeld) {
+    Lock lock;
+    ASSERT_TRUE(lock.try_lock());
+    EXPECT_FALSE(lock.try_lock());
+    lock.unlock();
+    EXPECT_TRUE(lock.try_lock());
+    lock.unlock();
+}
+
+weft::atomic<int> waits{0};
+
+// All waiters are made to pass the futex's door before the holder lets go: each must be woken by the one before it.
+TEST(Lock, EverySleeperIsWoken) {
+    if (!weft::config::checked) GTEST_SKIP() << "needs the fault hook of a checked build";
+    constexpr int threads = 5;
+    waits.store(0);
+    weft::os::fault_hook.store([](weft::os::Door door) {
+        if (door == weft::os::Door::futex_wait) waits.fetch_add(1);
+        return false;
+    });
+    Lock lock;
+    lock.lock();
+    std::vector<std::thread> team;
+    for (int t = 0; t < threads; ++t) {
+        team.emplace_back([&] { std::lock_guard hold(lock); });
+    }
+    while (waits.load() < threads) weft::os::thread_yield();   // none of them spins for ever
+    lock.unlock();
+    for (auto& thread : team) thread.join();
+    weft::os::fault_hook.store(nullptr);
+    EXPECT_TRUE(lock.try_lock());
+    lock.unlock();
+}
+
+}  // namespace

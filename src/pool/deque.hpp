@@ -1,0 +1,120 @@
+// A work-stealing deque on a ring of fixed size (Chase and Lev 2005): its owner pushes and pops at the bottom,
+// newest first; thieves steal at the top, oldest first. A full ring says so and the owner spills elsewhere.
+//
+// Invariant: the items are those with indices in [top, bottom). `top` only grows. An index is claimed
+// by moving `top` over it, or, by the owner, by lowering `bottom` below it while `top` is still lower.
+//
+// No fences: where Le, Pop, Cohen and Zappa Nardelli (2013) place them, the accesses themselves are
+// seq_cst. On x86-64 a push is one exchange and a pop is one exchange, plus one for the last item.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/atomic.hpp"
+#include "base/config.hpp"
+#include "base/probe.hpp"
+
+namespace weft {
+
+// The orders of Deque; a model test passes weaker ones, which must fail.
+struct DequeOrders {
+    // seq_cst, not release: "push, then look whether anyone sleeps" must not be turned around.
+    static constexpr std::memory_order push_bottom = std::memory_order_seq_cst;
+    // acquire: pairs with `claim`. A thief has read the slot before it moved top; without this the owner
+    // might fill the slot anew under the reading thief.
+    static constexpr std::memory_order push_top = std::memory_order_acquire;
+    // The owner lowers bottom, then reads top; a thief reads top, then bottom, then moves top. All of it
+    // seq_cst: weaker, both may take the last item.
+    static constexpr std::memory_order pop_bottom = std::memory_order_seq_cst;
+    static constexpr std::memory_order pop_top = std::memory_order_seq_cst;
+    static constexpr std::memory_order steal_top = std::memory_order_seq_cst;
+    static constexpr std::memory_order steal_bottom = std::memory_order_seq_cst;
+    static constexpr std::memory_order claim = std::memory_order_seq_cst;
+};
+
+template <class Node, std::size_t Capacity = 1024, class Orders = DequeOrders>
+class Deque {
+    static_assert((Capacity & (Capacity - 1)) == 0, "an index becomes a slot by a mask");
+
+public:
+    struct Stolen {
+        Node* node;    // null: nothing was to be had
+        bool lost;     // somebody else took the item: it may be worth another try
+    };
+
+    // Owner. False: full.
+    bool push_bottom(Node* node) {
+        // relaxed: only the owner writes it.
+        const Index bottom = bottom_.load(std::memory_order_relaxed);
+        const Index top = top_.load(Orders::push_top);
+        if (bottom - top >= static_cast<Index>(Capacity)) [[unlikely]] return false;
+        // relaxed: published with bottom.
+        slot(bottom).store(node, std::memory_order_relaxed);
+        bottom_.store(bottom + 1, Orders::push_bottom);
+        return true;
+    }
+
+    // Owner. The newest, or null.
+    Node* pop_bottom() {
+        const Index bottom = bottom_.load(std::memory_order_relaxed) - 1;   // relaxed: only the owner writes it
+        // relaxed: top only grows, so an old value can only make the deque look fuller than it is. This
+        // look keeps the owner of an empty deque from paying for an exchange in each round.
+        if (top_.load(std::memory_order_relaxed) > bottom) return nullptr;
+        bottom_.store(bottom, Orders::pop_bottom);
+        Index top = top_.load(Orders::pop_top);
+        if (top < bottom) return slot(bottom).load(std::memory_order_relaxed);   // relaxed: the owner's own write
+        Node* node = nullptr;
+        if (top == bottom) {
+            node = slot(bottom).load(std::memory_order_relaxed);
+            probe(Probe::pop_before_claim);
+            if (!top_.compare_exchange_strong(top, top + 1, Orders::claim, std::memory_order_relaxed)) node = nullptr;
+        }
+        // release, though nothing new is published: pairs with steal_bottom like each store to bottom, since a
+        // relaxed one would end the release sequence of the pushes before it. Everything below is claimed.
+        bottom_.store(bottom + 1, std::memory_order_release);
+        return node;
+    }
+
+    // Any thread. The oldest.
+    Stolen steal() {
+        Index top = top_.load(Orders::steal_top);
+        const Index bottom = bottom_.load(Orders::steal_bottom);
+        if (top >= bottom) return {nullptr, false};
+        // relaxed: written before bottom was, and bottom was read with acquire. If the owner has gone round the
+        // ring since, top has moved and the claim fails.
+        Node* node = slot(top).load(std::memory_order_relaxed);
+        probe(Probe::steal_before_claim);
+        if (!top_.compare_exchange_strong(top, top + 1, Orders::claim, std::memory_order_relaxed)) {
+            return {nullptr, true};
+        }
+        return {node, false};
+    }
+
+    // For one that has announced that it will sleep: false if any push whose ring did not see the
+    // announcement has left something here.
+    bool looks_empty() const {
+        const Index top = top_.load(Orders::steal_top);
+        return top >= bottom_.load(Orders::steal_bottom);
+    }
+
+    // How many: a hint. Relaxed, since the two are read one after the other anyway.
+    std::size_t length() const {
+        const Index top = top_.load(std::memory_order_relaxed);
+        const Index bottom = bottom_.load(std::memory_order_relaxed);
+        return bottom > top ? static_cast<std::size_t>(bottom - top) : 0;
+    }
+
+    static constexpr std::size_t capacity() { return Capacity; }
+
+private:
+    using Index = std::int64_t;   // signed: the owner's bottom may be one less than top for a moment
+
+    atomic<Node*>& slot(Index index) { return slots_[static_cast<std::size_t>(index) & (Capacity - 1)]; }
+
+    alignas(config::cache_line) atomic<Index> top_{0};       // thieves'
+    alignas(config::cache_line) atomic<Index> bottom_{0};    // the owner's
+    alignas(config::cache_line) atomic<Node*> slots_[Capacity];
+};
+
+}  // namespace weft

@@ -1,0 +1,229 @@
+#include "pool/pool.hpp"
+
+#include <cstring>
+
+namespace weft {
+
+void PrivatePool::collect() {
+    for (Unit* unit = inbox.take_all(); unit != nullptr;) {
+        Unit* following = unit->link;
+        put(unit);
+        unit = following;
+    }
+}
+
+void PrivatePool::send(Unit* unit) {
+    inbox.push(unit);
+    probe(Probe::push_before_ring);
+    bell.ring();
+    // seq_cst, after the push: an owner that leaves writes null and then looks into the inbox, so one of us sees
+    // the other. Without this a letter could lie in a pool that nobody serves.
+    if (owner.load(std::memory_order_seq_cst) == nullptr) serve_orphan();
+}
+
+// Letters (Unit::internal) announce joiners of units of this pool. A pool without an owner must still answer
+// them, because a unit of it may have ended already; its real units wait for the next owner.
+void PrivatePool::serve_orphan() {
+    do {
+        void* none = nullptr;
+        if (!owner.compare_exchange_strong(none, this)) return;   // somebody owns it or serves it: he looks again
+        collect();
+        Fifo<Unit, &Unit::link> units;
+        while (Unit* unit = ready.pop_front()) {
+            if (unit->has(Unit::internal)) {
+                waiting.add(-1);
+                unit->body(unit->argument);
+            } else {
+                units.push_back(unit);
+            }
+        }
+        while (Unit* unit = units.pop_front()) ready.push_back(unit);
+        owner.store(nullptr, std::memory_order_seq_cst);
+    } while (!inbox.looks_empty());
+}
+
+Unit* DequePool::pop_own() {
+    if (++pops % turn == 0) {
+        if (Unit* unit = spill.pop()) return unit;
+    }
+    if (Unit* unit = ring.pop_bottom()) return unit;
+    return spill.pop();
+}
+
+Unit* DequePool::steal() {
+    // A lost race is not tried again here: the scheduler has other victims, and asks again before it sleeps.
+    if (Unit* unit = ring.steal().node) return unit;
+    return spill.pop();
+}
+
+namespace pool {
+
+void push_other(Pool& to, Unit* unit, Place place) {
+    switch (to.kind) {
+    case WEFT_POOL_PRIVATE: static_cast<PrivatePool&>(to).send(unit); return;
+    case WEFT_POOL_SHARED: static_cast<SharedPool&>(to).ready.push(unit); break;
+    case WEFT_POOL_DEQUE: {
+        auto& deque = static_cast<DequePool&>(to);
+        if (place == Place::last || !deque.mine() || !deque.ring.push_bottom(unit)) deque.spill.push(unit);
+        break;
+    }
+    case WEFT_POOL_USER: {
+        auto& user = static_cast<UserPool&>(to);
+        user.ops.push(user.self, to_handle(unit));
+        probe(Probe::push_before_ring);
+        to.bell.ring_after_plain_push();   // his push may have ended in anything
+        return;
+    }
+    case WEFT_POOL_DEFAULT: break;
+    }
+    probe(Probe::push_before_ring);
+    to.bell.ring();
+}
+
+void push_many(Pool& to, Unit* first, Unit* last, std::size_t count) {
+    if (to.kind == WEFT_POOL_SHARED) {
+        static_cast<SharedPool&>(to).ready.push_chain(first, last);
+        probe(Probe::push_before_ring);
+        to.bell.ring(static_cast<std::uint32_t>(count));
+        return;
+    }
+    for (Unit* unit = first; unit != nullptr;) {
+        Unit* next = unit == last ? nullptr : unit->link;
+        push(to, unit);
+        unit = next;
+    }
+}
+
+Unit* pop_other(Pool& from) {
+    switch (from.kind) {
+    case WEFT_POOL_PRIVATE: return static_cast<PrivatePool&>(from).pop();
+    case WEFT_POOL_SHARED: return static_cast<SharedPool&>(from).ready.pop();
+    case WEFT_POOL_DEQUE: {
+        auto& deque = static_cast<DequePool&>(from);
+        return deque.mine() ? deque.pop_own() : deque.steal();
+    }
+    case WEFT_POOL_USER: {
+        auto& user = static_cast<UserPool&>(from);
+        return to_unit(user.ops.pop(user.self));
+    }
+    case WEFT_POOL_DEFAULT: break;
+    }
+    return nullptr;
+}
+
+bool quiet(const Pool& pool) {
+    switch (pool.kind) {
+    case WEFT_POOL_PRIVATE: {
+        const auto& mine = static_cast<const PrivatePool&>(pool);
+        return mine.inbox.looks_empty() && mine.ready.empty();
+    }
+    case WEFT_POOL_SHARED: return static_cast<const SharedPool&>(pool).ready.looks_empty();
+    case WEFT_POOL_DEQUE: {
+        const auto& deque = static_cast<const DequePool&>(pool);
+        return deque.ring.looks_empty() && deque.spill.looks_empty();
+    }
+    case WEFT_POOL_USER: {
+        const auto& user = static_cast<const UserPool&>(pool);
+        return user.ops.length(user.self) == 0;
+    }
+    case WEFT_POOL_DEFAULT: break;
+    }
+    return true;
+}
+
+std::size_t length(const Pool& pool) {
+    switch (pool.kind) {
+    case WEFT_POOL_PRIVATE: {
+        const auto& own = static_cast<const PrivatePool&>(pool);
+        return own.length();
+    }
+    case WEFT_POOL_SHARED: return static_cast<const SharedPool&>(pool).ready.length();
+    case WEFT_POOL_DEQUE: {
+        const auto& deque = static_cast<const DequePool&>(pool);
+        return deque.ring.length() + deque.spill.length();
+    }
+    case WEFT_POOL_USER: {
+        const auto& user = static_cast<const UserPool&>(pool);
+        return user.ops.length(user.self);
+    }
+    case WEFT_POOL_DEFAULT: break;
+    }
+    return 0;
+}
+
+Removal remove(Pool& from, Unit* unit) {
+    bool removed = false;
+    switch (from.kind) {
+    case WEFT_POOL_PRIVATE: {
+        auto& own = static_cast<PrivatePool&>(from);
+        if (!own.mine()) return Removal::impossible;
+        own.collect();
+        removed = own.ready.remove(unit);
+        if (removed) own.waiting.add(-1);
+        break;
+    }
+    case WEFT_POOL_SHARED: removed = static_cast<SharedPool&>(from).ready.remove(unit); break;
+    case WEFT_POOL_USER: {
+        auto& user = static_cast<UserPool&>(from);
+        if (user.ops.remove == nullptr) return Removal::impossible;
+        removed = user.ops.remove(user.self, to_handle(unit)) != 0;
+        break;
+    }
+    case WEFT_POOL_DEQUE:
+    case WEFT_POOL_DEFAULT: return Removal::impossible;
+    }
+    return removed ? Removal::removed : Removal::absent;
+}
+
+bool attach(Pool& pool, void* stream, bool main) {
+    void* none = nullptr;
+    if (pool.kind == WEFT_POOL_PRIVATE) {
+        auto& owner = static_cast<PrivatePool&>(pool).owner;
+        if (!owner.compare_exchange_strong(none, stream)) return false;
+    } else if (pool.kind == WEFT_POOL_DEQUE && main) {
+        if (!static_cast<DequePool&>(pool).owner.compare_exchange_strong(none, stream)) return false;
+    }
+    pool.drawers.fetch_add(1);
+    return true;
+}
+
+void detach(Pool& pool, void* stream) {
+    if (pool.kind == WEFT_POOL_PRIVATE) {
+        auto& own = static_cast<PrivatePool&>(pool);
+        own.owner.store(nullptr, std::memory_order_seq_cst);
+        if (!own.inbox.looks_empty()) own.serve_orphan();
+    } else if (pool.kind == WEFT_POOL_DEQUE) {
+        void* self = stream;
+        static_cast<DequePool&>(pool).owner.compare_exchange_strong(self, nullptr);
+    }
+    pool.drawers.fetch_sub(1);
+}
+
+Pool* create(weft_pool_kind kind) {
+    switch (kind) {
+    case WEFT_POOL_PRIVATE: return os::make<PrivatePool>();
+    case WEFT_POOL_SHARED: return os::make<SharedPool>();
+    case WEFT_POOL_DEQUE: return os::make<DequePool>();
+    default: return nullptr;
+    }
+}
+
+Pool* create_user(const weft_pool_ops& ops, void* self) { return os::make<UserPool>(ops, self); }
+
+void destroy(Pool* pool) {
+    switch (pool->kind) {
+    case WEFT_POOL_PRIVATE: os::destroy(static_cast<PrivatePool*>(pool)); return;
+    case WEFT_POOL_SHARED: os::destroy(static_cast<SharedPool*>(pool)); return;
+    case WEFT_POOL_DEQUE: os::destroy(static_cast<DequePool*>(pool)); return;
+    case WEFT_POOL_USER: {
+        auto* user = static_cast<UserPool*>(pool);
+        if (user->ops.destroy != nullptr) user->ops.destroy(user->self);
+        os::destroy(user);
+        return;
+    }
+    case WEFT_POOL_DEFAULT: return;
+    }
+}
+
+}  // namespace pool
+}  // namespace weft

@@ -1,0 +1,165 @@
+// Pools: where ready units wait. One struct a kind, told apart by a tag, so that built-in pools cost no indirect
+// call; a pool of the user's is a table (weft_pool_ops). A push never fails and wakes at most one sleeper.
+#pragma once
+
+#include <cstddef>
+
+#include "base/atomic.hpp"
+#include "base/fifo.hpp"
+#include "base/probe.hpp"
+#include "hart/bell.hpp"
+#include "os/local.hpp"
+#include "os/memory.hpp"
+#include "pool/deque.hpp"
+#include "pool/fifo_shared.hpp"
+#include "pool/inbox.hpp"
+#include "unit/handle.hpp"
+#include "unit/unit.hpp"
+#include "weft/pool.h"
+
+namespace weft {
+
+// A number with one writer at a time that others may read.
+class Tally {
+public:
+    // relaxed: one writer, and readers want a hint.
+    void add(std::ptrdiff_t amount) {
+        value_.store(value_.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+    }
+    std::size_t read() const {
+        return static_cast<std::size_t>(value_.load(std::memory_order_relaxed));   // relaxed: a hint
+    }
+
+private:
+    atomic<std::ptrdiff_t> value_{0};
+};
+
+struct Pool {
+    const weft_pool_kind kind;
+    bool automatic = false;            // made with its stream, freed with the runtime
+    bool orphan = false;               // automatic, and its stream has ended; under the runtime's lock
+    atomic<unsigned> drawers{0};       // schedulers that draw from it
+    Pool* next = nullptr;              // the runtime's list of all pools
+    Bell bell;                         // rung after a push, heard by streams that sleep for want of work
+
+    explicit Pool(weft_pool_kind of) : kind(of) {}
+};
+
+// Drawn from by one stream, its owner (an opaque os::local() word here). What others push comes by the inbox.
+struct PrivatePool : Pool {
+    Fifo<Unit, &Unit::link> ready;     // the owner's
+    Tally waiting;                     // length of ready; written by the owner, read by anybody
+    atomic<void*> owner{nullptr};
+    Inbox<Unit> inbox;                 // anybody's
+
+    PrivatePool() : Pool(WEFT_POOL_PRIVATE) {}
+
+    // relaxed: a stream knows what it wrote itself, and any other value is somebody else.
+    bool mine() const {
+        void* self = os::local();
+        return self != nullptr && owner.load(std::memory_order_relaxed) == self;
+    }
+
+    void put(Unit* unit) {
+        ready.push_back(unit);
+        waiting.add(1);
+    }
+
+    Unit* pop() {
+        if (!inbox.empty()) [[unlikely]] collect();
+        Unit* unit = ready.pop_front();
+        if (unit != nullptr) waiting.add(-1);
+        return unit;
+    }
+
+    std::size_t length() const { return waiting.read() + (inbox.empty() ? 0 : 1); }
+
+    void collect();                    // the owner takes what others sent
+    void send(Unit* unit);             // from anybody but the owner
+    void serve_orphan();               // runs the runtime's letters while no stream owns the pool
+};
+
+struct SharedPool : Pool {
+    SharedFifo<Unit> ready;
+
+    SharedPool() : Pool(WEFT_POOL_SHARED) {}
+};
+
+// One stream's newest first; what others push, what yields, and what does not fit the ring waits in `spill`, oldest
+// first. Every `turn`-th pop looks there first, so that nobody waits forever behind units that spawn.
+struct DequePool : Pool {
+    static constexpr unsigned turn = 61;   // as Go's scheduler has it: prime, so that it does not fall in step
+
+    Deque<Unit> ring;
+    SharedFifo<Unit> spill;
+    atomic<void*> owner{nullptr};
+    unsigned pops = 0;                 // the owner's
+
+    DequePool() : Pool(WEFT_POOL_DEQUE) {}
+
+    bool mine() const {
+        void* self = os::local();
+        return self != nullptr && owner.load(std::memory_order_relaxed) == self;   // relaxed: as PrivatePool::mine
+    }
+
+    Unit* pop_own();
+    Unit* steal();
+};
+
+struct UserPool : Pool {
+    weft_pool_ops ops;
+    void* self;
+
+    UserPool(const weft_pool_ops& table, void* given) : Pool(WEFT_POOL_USER), ops(table), self(given) {}
+};
+
+namespace pool {
+
+// Where among the ready units a unit goes: a pool that has an order of its own may pass over it.
+enum class Place : unsigned char { next, last };
+
+// A ready unit goes in; from anywhere. Afterwards the unit may run, end and be freed at any moment.
+void push_other(Pool& to, Unit* unit, Place place);
+
+[[gnu::always_inline]] inline void push(Pool& to, Unit* unit, Place place = Place::next) {
+    WEFT_ASSERT(unit->life.is(State::ready) || unit->has(Unit::internal));
+    if (to.kind == WEFT_POOL_PRIVATE) [[likely]] {
+        auto& mine = static_cast<PrivatePool&>(to);
+        if (mine.mine()) [[likely]] {
+            mine.put(unit);          // the owner is awake: nobody to ring for
+            return;
+        }
+    }
+    push_other(to, unit, place);
+}
+
+// `count` ready units, linked first to last by their link.
+void push_many(Pool& to, Unit* first, Unit* last, std::size_t count);
+
+// A ready unit comes out, or null. From a stream; from the owner if the pool is private.
+Unit* pop_other(Pool& from);
+
+[[gnu::always_inline]] inline Unit* pop(Pool& from) {
+    if (from.kind == WEFT_POOL_PRIVATE) [[likely]] return static_cast<PrivatePool&>(from).pop();
+    return pop_other(from);
+}
+
+// Whether nothing waits and nobody is in the middle of a push. A stream that has announced its sleep asks this last.
+bool quiet(const Pool& pool);
+
+std::size_t length(const Pool& pool);
+
+enum class Removal : unsigned char { removed, absent, impossible };
+Removal remove(Pool& from, Unit* unit);
+
+// A stream begins or ceases to draw from a pool. attach is false when the pool has an owner already.
+bool attach(Pool& pool, void* stream, bool main);
+void detach(Pool& pool, void* stream);
+
+// Null: no memory.
+Pool* create(weft_pool_kind kind);
+Pool* create_user(const weft_pool_ops& ops, void* self);
+void destroy(Pool* pool);
+
+}  // namespace pool
+}  // namespace weft

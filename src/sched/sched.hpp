@@ -1,0 +1,52 @@
+// Schedulers: pick the next unit from their pools, for one stream. The built-in ones are told apart by a tag and
+// keep nothing but a random state between two picks (stateless); one of the user's is a table (weft_sched_ops).
+#pragma once
+
+#include <cstddef>
+
+#include "base/random.hpp"
+#include "pool/pool.hpp"
+#include "weft/sched.h"
+
+namespace weft {
+
+struct Sched {
+    weft_sched_kind kind;
+    weft_sched_ops ops = {};           // of a user's
+    void* self = nullptr;
+    Pool** pools = nullptr;            // the first is the main pool
+    std::size_t count = 0;
+    Bell::Place* places = nullptr;     // one for each pool's bell, for the stream's sleep
+    Random random{0};
+    std::size_t stolen = 0;            // units that came out of another stream's deque; the stream takes the number
+    atomic<void*> stream{nullptr};     // that runs it
+    Sched* next = nullptr;             // the runtime's list of all schedulers
+
+    explicit Sched(weft_sched_kind of) : kind(of) {}
+    bool stateless() const { return kind != WEFT_SCHED_USER || ops.pick != nullptr; }
+};
+
+namespace sched {
+
+Unit* pick_other(Sched& by);
+
+// The next unit, or null when there is none now. On any stack of the stream.
+[[gnu::always_inline]] inline Unit* pick(Sched& by) {
+    if (by.kind == WEFT_SCHED_BASIC && by.count == 1) [[likely]] return pool::pop(*by.pools[0]);
+    return pick_other(by);
+}
+
+// Whether all its pools are quiet (pool::quiet).
+bool quiet(const Sched& of);
+
+// Null: no memory. `ops` only for WEFT_SCHED_USER.
+Sched* create(weft_sched_kind kind, const weft_sched_ops* ops, void* self, Pool* const* pools, std::size_t count);
+void destroy(Sched* sched);
+
+// The stream claims the scheduler and its pools. False: another stream has it, or one of the pools has an owner
+// already; nothing is changed.
+bool attach(Sched& sched, void* stream);
+void detach(Sched& sched, void* stream);
+
+}  // namespace sched
+}  // namespace weft

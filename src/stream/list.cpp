@@ -1,0 +1,207 @@
+// What can be seen of the whole runtime: its counters and its live units.
+#include "stream/list.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "hart/quota.hpp"
+#include "stream/error.hpp"
+#include "stream/runtime.hpp"
+
+namespace weft {
+namespace {
+
+using trace::Count;
+using trace::counts;
+
+Count nth(std::size_t index) { return static_cast<Count>(index); }
+
+std::uint64_t sum(const Runtime& of, Count which) {
+    std::uint64_t total = of.ended.read(which) + of.outside_counters.read(which);
+    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+        if (of.streams[rank] != nullptr) total += of.streams[rank]->counters.read(which);
+    }
+    return total;
+}
+
+// Those that no stream keeps: the state of a moment.
+struct Gauge {
+    const char* path;
+    std::uint64_t (*read)(const Runtime& of);
+};
+
+constexpr Gauge gauges[] = {
+    {"/stacks/count/live", [](const Runtime& of) -> std::uint64_t { return of.stacks.live(); }},
+    {"/stacks/count/created", [](const Runtime& of) -> std::uint64_t { return of.stacks.created(); }},
+    {"/stacks/count/guarded-by-canary", [](const Runtime& of) -> std::uint64_t { return of.stacks.guarded_by_canary(); }},
+    {"/stacks/count/unguarded", [](const Runtime& of) -> std::uint64_t { return of.stacks.unguarded(); }},
+    {"/stacks/bytes/idle", [](const Runtime& of) -> std::uint64_t { return of.stacks.idle_bytes(); }},
+    {"/descriptors/bytes", [](const Runtime& of) -> std::uint64_t { return of.descriptors.resident_bytes(); }},
+    {"/streams/count/live", [](const Runtime& of) -> std::uint64_t { return of.stream_count; }},
+    {"/harts/count/limit", [](const Runtime&) -> std::uint64_t { return hart::limit(); }},
+    {"/harts/count/granted", [](const Runtime& of) -> std::uint64_t { return of.harts.granted(); }},
+    {"/harts/count/oversubscribed", [](const Runtime& of) -> std::uint64_t {
+         const std::size_t granted = of.harts.granted(), limit = hart::limit();
+         return granted > limit ? granted - limit : 0;
+     }},
+};
+
+// "/units{stream#2}/count/run" for stream 2.
+std::string path_of(Count which, std::size_t rank) {
+    std::string path = trace::path(which);
+    path.insert(path.find('/', 1), "{stream#" + std::to_string(rank) + "}");
+    return path;
+}
+
+// Takes "{stream#N}" out of `name`; false when there is none.
+bool split(std::string& name, std::size_t& rank) {
+    static constexpr std::string_view mark = "{stream#";
+    const std::size_t at = name.find(mark);
+    if (at == std::string::npos) return false;
+    const std::size_t end = name.find('}', at);
+    if (end == std::string::npos) return false;
+    char* stop;
+    const std::string digits = name.substr(at + mark.size(), end - at - mark.size());
+    rank = std::strtoul(digits.c_str(), &stop, 10);
+    if (digits.empty() || *stop != '\0') return false;
+    name.erase(at, end - at + 1);
+    return true;
+}
+
+// The names that begin as `name` does up to its last slash, or all.
+std::string near(const std::string& name) {
+    const std::string start = name.substr(0, name.find('/', 1));
+    std::string list, all;
+    auto offer = [&](const char* path) {
+        if (std::string_view(path).substr(0, start.size()) == start) list += std::string(list.empty() ? "" : ", ") + path;
+        all += std::string(all.empty() ? "" : ", ") + path;
+    };
+    for (std::size_t i = 0; i < counts; ++i) offer(trace::path(nth(i)));
+    for (const Gauge& gauge : gauges) offer(gauge.path);
+    return list.empty() || start.size() < 2 ? all : list;
+}
+
+const char* kind_name(Kind kind) {
+    switch (kind) {
+    case Kind::full: return "full";
+    case Kind::lsa: return "lsa";
+    case Kind::tasklet: return "tasklet";
+    }
+    return "?";
+}
+
+const char* state_name(weft_unit_state state) {
+    switch (state) {
+    case WEFT_UNIT_READY: return "ready";
+    case WEFT_UNIT_RUNNING: return "running";
+    case WEFT_UNIT_SUSPENDED: return "suspended";
+    case WEFT_UNIT_DONE: return "done";
+    }
+    return "?";
+}
+
+struct Visit {
+    void (*visit)(const weft_unit_info* info, void* argument);
+    void* argument;
+};
+
+// A snapshot of a descriptor that may change under our eyes: what is shown is what some moment had. Therefore it is hidden
+// from the thread sanitizer, and copied by hand.
+[[gnu::no_sanitize_thread]] bool snapshot(const Unit& unit, weft_unit_info& info, char (&name)[sizeof unit.name]) {
+    const State state = unit.life.now();
+    if (state == State::free) return false;
+    info.size = sizeof info;
+    info.unit = to_handle(&unit);
+    info.id = unit.id;
+    info.kind = static_cast<weft_kind>(unit.kind);
+    info.state = static_cast<weft_unit_state>(state);
+    for (std::size_t i = 0; i < sizeof name; ++i) name[i] = unit.name[i];
+    name[sizeof name - 1] = '\0';
+    info.name = name;
+    info.spawn_site = unit.spawn_site;
+    const bool waits = state == State::suspended && unit.waits_for != nullptr;
+    info.waits_for = waits ? unit.waits_for : "";
+    info.waits_object = waits ? unit.waits_object : nullptr;
+    return true;
+}
+
+void visit_one(void* object, void* raw) {
+    const auto& to = *static_cast<Visit*>(raw);
+    weft_unit_info info;
+    char name[sizeof(Unit::name)];
+    if (snapshot(*static_cast<const Unit*>(object), info, name)) to.visit(&info, to.argument);
+}
+
+}  // namespace
+
+weft_status read_counter(Runtime& of, const char* name, std::uint64_t* value) {
+    std::lock_guard guard(of.lock);
+    std::string path = name;
+    std::size_t rank = 0;
+    const bool one_stream = split(path, rank);
+    if (one_stream && (rank >= of.ranks_used || of.streams[rank] == nullptr)) {
+        return fail(WEFT_INVALID, "'%s': there is no stream %zu", name, rank);
+    }
+    for (std::size_t i = 0; i < counts; ++i) {
+        if (path != trace::path(nth(i))) continue;
+        *value = one_stream ? of.streams[rank]->counters.read(nth(i)) : sum(of, nth(i));
+        return WEFT_OK;
+    }
+    for (const Gauge& gauge : gauges) {
+        if (one_stream || path != gauge.path) continue;
+        *value = gauge.read(of);
+        return WEFT_OK;
+    }
+    return fail(WEFT_INVALID, "there is no counter '%s'; near are: %s", name, near(path).c_str());
+}
+
+void print_counters(const Runtime& of, std::FILE* file) {
+    std::lock_guard guard(of.lock);
+    for (std::size_t i = 0; i < counts; ++i) {
+        std::fprintf(file, "%s\t%llu\n", trace::path(nth(i)), static_cast<unsigned long long>(sum(of, nth(i))));
+    }
+    for (const Gauge& gauge : gauges) {
+        std::fprintf(file, "%s\t%llu\n", gauge.path, static_cast<unsigned long long>(gauge.read(of)));
+    }
+    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+        if (of.streams[rank] == nullptr) continue;
+        for (std::size_t i = 0; i < counts; ++i) {
+            std::fprintf(file, "%s\t%llu\n", path_of(nth(i), rank).c_str(),
+                         static_cast<unsigned long long>(of.streams[rank]->counters.read(nth(i))));
+        }
+    }
+}
+
+void print_counters_at_end(Runtime& of) {
+    const char* where = of.settings.counters;
+    if (where == nullptr) return;
+    of.settings.counters = nullptr;   // at exit or at the last finalize, whichever comes first
+    if (std::strcmp(where, "stderr") == 0) return print_counters(of, stderr);
+    std::FILE* file = std::fopen(where, "we");
+    if (file == nullptr) {
+        std::fprintf(stderr, "weft: the counters cannot be written to '%s' (WEFT_COUNTERS)\n", where);
+        return;
+    }
+    print_counters(of, file);
+    std::fclose(file);
+}
+
+void each_unit(Runtime& of, void (*visit)(const weft_unit_info* info, void* argument), void* argument) {
+    Visit to{visit, argument};
+    of.descriptors.each(visit_one, &to);
+}
+
+void print_units(Runtime& of, std::FILE* file) {
+    each_unit(of, [](const weft_unit_info* info, void* raw) {
+        auto* to = static_cast<std::FILE*>(raw);
+        std::fprintf(to, "%llu\t%s\t%s\t'%s'", static_cast<unsigned long long>(info->id), state_name(info->state),
+                     kind_name(static_cast<Kind>(info->kind)), info->name);
+        if (info->waits_for[0] != '\0') std::fprintf(to, "\twaits for %s %p", info->waits_for, info->waits_object);
+        std::fprintf(to, "\tspawned at %p\n", info->spawn_site);
+    }, file);
+}
+
+}  // namespace weft

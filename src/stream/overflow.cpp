@@ -1,0 +1,64 @@
+#include "stream/overflow.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "stream/stream.hpp"
+
+namespace weft {
+namespace {
+
+// Appends to a text of fixed size; async-signal-safe, unlike snprintf.
+class Line {
+public:
+    Line(char* text, std::size_t bytes) : at_(text), end_(text + bytes - 1) {}
+    ~Line() { *at_ = '\0'; }
+
+    Line& operator<<(const char* word) {
+        while (*word != '\0' && at_ < end_) *at_++ = *word++;
+        return *this;
+    }
+    Line& operator<<(std::uint64_t number) {
+        char digits[21];
+        char* first = digits + 20;
+        *first = '\0';
+        do *--first = static_cast<char>('0' + number % 10);
+        while ((number /= 10) != 0);
+        return *this << first;
+    }
+
+private:
+    char* at_;
+    char* end_;
+};
+
+void describe(const Unit& unit, char* text, std::size_t bytes) {
+    Line line(text, bytes);
+    line << "weft: stack overflow in unit " << unit.id;
+    if (unit.name[0] != '\0') line << " '" << unit.name << "'";
+    line << " (kind " << (unit.kind == Kind::full ? "full" : "lsa") << ", stack " << std::uint64_t{unit.stack->bytes}
+         << " bytes): give it more by weft_unit_options.stack_bytes or WEFT_STACK_BYTES\n";
+}
+
+}  // namespace
+
+bool overflow_describe(const void* fault_address, char* text, std::size_t bytes) {
+    const Unit* unit = running_or_null();
+    if (unit == nullptr || unit->kind == Kind::tasklet || unit->stack == nullptr) return false;
+    if (!mem::in_guard(*unit->stack, fault_address)) return false;
+    describe(*unit, text, bytes);
+    return true;
+}
+
+void overflow_report(const Unit& unit) {
+    char text[256];
+    describe(unit, text, sizeof text);
+    [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text, std::strlen(text));
+    signal(SIGSEGV, SIG_DFL);
+    raise(SIGSEGV);
+    _exit(128 + SIGSEGV);   // SIGSEGV is blocked
+}
+
+}  // namespace weft

@@ -1,0 +1,228 @@
+#include "stream/runtime.hpp"
+
+#include <cstdlib>
+#include <mutex>
+
+#include "stream/error.hpp"
+#include "stream/join.hpp"
+#include "stream/overflow.hpp"
+#include "stream/suspend.hpp"
+
+namespace weft {
+namespace {
+
+// Trivially destructible on purpose: carriers may read it while the process ends.
+atomic<Runtime*> active{nullptr};
+
+mem::StackSettings stack_settings(const weft_settings& from) {
+    return {.default_bytes = from.stack_bytes,
+            .guard_bytes = from.guard_bytes,
+            .guard = static_cast<mem::Guard>(from.guard),
+            .idle_bytes = from.idle_memory_bytes};
+}
+static_assert(static_cast<int>(mem::Guard::automatic) == WEFT_GUARD_AUTO &&
+              static_cast<int>(mem::Guard::install) == WEFT_GUARD_INSTALL &&
+              static_cast<int>(mem::Guard::mprotect) == WEFT_GUARD_MPROTECT &&
+              static_cast<int>(mem::Guard::canary) == WEFT_GUARD_CANARY &&
+              static_cast<int>(mem::Guard::none) == WEFT_GUARD_NONE);
+
+// exit() from anywhere: the other carriers stop at their next switch, so that what the exit handlers destroy is
+// not used by units. Once per process.
+void at_exit() {
+    Runtime* ending = active.load();
+    if (ending == nullptr) return;
+    print_counters_at_end(*ending);
+    const Stream* mine = current_or_null();
+    std::lock_guard guard(ending->lock);
+    for (std::size_t rank = 0; rank < ending->ranks_used; ++rank) {
+        Stream* stream = ending->streams[rank];
+        if (stream != nullptr && stream != mine) ask(*stream, attention::exit);
+    }
+}
+
+void register_at_exit() {
+    static const bool registered = std::atexit(at_exit) == 0;
+    if (!registered) fatal("no memory to register the handler that stops the streams at exit");
+}
+
+// The scheduler of stream 0, on a stack of its own.
+[[gnu::noinline]] void scheduler_main(void (*call)(void*), void* argument) {
+    context::arrive({call, argument});
+    Stream& stream = current();
+    *stream.exceptions = {};
+    run_loop(stream);
+    fatal("stream 0 was asked to stop: it ends by weft_finalize");
+}
+
+// The calling OS thread becomes the primary unit of stream 0, in a pool of which only that stream draws.
+weft_status make_primary(Runtime& of, Stream& zero) {
+    auto* unit = static_cast<Unit*>(zero.heap->units->take());
+    mem::Stack* stack = zero.heap->stacks.take(of.settings.values.scheduler_stack_bytes);
+    Pool* main = zero.sched->pools[0];
+    auto* pool = static_cast<PrivatePool*>(main->kind == WEFT_POOL_PRIVATE ? main : pool::create(WEFT_POOL_PRIVATE));
+    if (unit == nullptr || stack == nullptr || pool == nullptr) {
+        if (unit != nullptr) zero.heap->units->give(unit);
+        if (stack != nullptr) zero.heap->stacks.give(stack);
+        if (pool != nullptr && pool != main) pool::destroy(pool);
+        return fail(WEFT_NO_MEMORY, "no memory for the primary unit");
+    }
+    if (pool != main) {
+        enlist(*pool);
+        pool::attach(*pool, &zero, true);
+        zero.own = pool;
+        zero.own_place.belong_to(zero.sleeper);
+    }
+    unit->id = zero.heap->next_id++;
+    unit->kind = Kind::full;
+    unit->flags = Unit::bound | Unit::local;
+    unit->pool = pool;
+    unit->stack = &zero.carrier_stack;
+    unit->joint.reset();
+    unit->life.move(State::free, State::running);
+    zero.running = unit;
+    zero.scheduler_stack = stack;
+    zero.home = {arch::prepare(stack->top, scheduler_main), stack};
+    of.primary = unit;
+    return WEFT_OK;
+}
+
+void drop_suspended(void* object, void* argument) {
+    auto* unit = static_cast<Unit*>(object);
+    auto& dropped = *static_cast<std::size_t*>(argument);
+    if (unit->life.is(State::suspended) || unit->life.is(State::ready)) ++dropped;
+    if (unit->life.is(State::done) && unit->outcome == WEFT_EXCEPTION) unit->exception().~exception_ptr();
+}
+
+void destroy_heaps(Runtime& of) {
+    while (Heap* heap = of.idle_heaps) {
+        of.idle_heaps = heap->next_idle;
+        os::destroy(heap);
+    }
+    os::destroy(of.outside);
+}
+
+// Stream 0 ends with its runtime; the calling OS thread is a plain thread again.
+void end_stream_zero(Runtime& of) {
+    Stream* zero = of.streams[0];
+    if (zero == nullptr) return;
+    if (zero->scheduler_stack != nullptr) zero->heap->stacks.give(zero->scheduler_stack);
+    if (zero->sched != nullptr) sched::detach(*zero->sched, zero);
+    if (zero->own != nullptr) pool::detach(*zero->own, zero);
+    zero->signal_stack.leave();
+    os::set_local(nullptr);
+    zero->heap->next_idle = of.idle_heaps;
+    of.idle_heaps = zero->heap;
+    of.streams[0] = nullptr;
+    os::destroy(zero);
+}
+
+void tear_down(Runtime* ending) {
+    end_stream_zero(*ending);
+    mem::overflow_remove();
+    while (ending->scheds != nullptr) dismiss(*ending->scheds);
+    while (ending->pools != nullptr) dismiss(*ending->pools);
+    destroy_heaps(*ending);
+    active.store(nullptr);
+    os::destroy(ending);
+}
+
+weft_status bring_up(Runtime& made) {
+    if (!made.stacks.usable()) {
+        return fail(WEFT_UNSUPPORTED, "this kernel has no guards of the kind that WEFT_GUARD asks for (install needs "
+                                      "Linux 6.13); use auto");
+    }
+    if (!os::affinity_get(0, made.cpus)) return fail(WEFT_SYSTEM, "the kernel does not tell this process's CPUs");
+    made.outside = make_heap(made);
+    Stream* zero = nullptr;
+    if (made.outside == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the runtime");
+    if (weft_status status = start_stream_zero(made, &zero); status != WEFT_OK) return status;
+    if (weft_status status = make_primary(made, *zero); status != WEFT_OK) return status;
+    mem::overflow_install(overflow_describe);
+    return start_other_streams(made);
+}
+
+}  // namespace
+
+Runtime::Runtime(const Settings& chosen) : settings(chosen), stacks(stack_settings(chosen.values)) {
+    default_kind = static_cast<Kind>(chosen.values.kind);
+}
+
+Runtime* runtime_or_null() {
+    // acquire: pairs with the store in start(), for OS threads that call in.
+    return active.load(std::memory_order_acquire);
+}
+
+Unit* Runtime::take_outside() {
+    std::lock_guard guard(outside_lock);
+    auto* unit = static_cast<Unit*>(outside->units->take());
+    if (unit == nullptr) return nullptr;
+    unit->id = outside->next_id++;
+    outside_counters.add(trace::Count::created);
+    return unit;
+}
+
+mem::Stack* Runtime::take_stack_outside(std::size_t bytes) {
+    std::lock_guard guard(outside_lock);
+    return outside->stacks.take(bytes);
+}
+
+void Runtime::give_outside(Unit& unit) {
+    std::lock_guard guard(outside_lock);
+    outside->units->give(&unit);
+}
+
+weft_status start(const weft_settings* asked) {
+    if (Runtime* running = runtime_or_null()) {
+        if (current_or_null() == nullptr) {
+            return fail(WEFT_WRONG_CONTEXT, "another OS thread has started the runtime; call from one of its units");
+        }
+        std::lock_guard guard(running->lock);
+        ++running->nesting;
+        return WEFT_OK;
+    }
+    Settings chosen;
+    if (weft_status status = chosen.read(asked); status != WEFT_OK) return status;
+    register_at_exit();
+    auto* made = os::make<Runtime>(chosen);
+    if (made == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the runtime");
+    active.store(made);
+    const weft_status status = bring_up(*made);
+    if (status != WEFT_OK) {
+        stop_other_streams(*made);
+        tear_down(made);
+    }
+    return status;
+}
+
+void drain() {
+    Stream& zero = current();
+    do weft::yield_now();
+    while (!sched::quiet(*zero.sched) || (zero.own != nullptr && !pool::quiet(*zero.own)));
+}
+
+weft_status stop() {
+    Runtime* ending = runtime_or_null();
+    if (ending == nullptr) return fail(WEFT_NOT_INITIALIZED, "there is no runtime to finalize");
+    {
+        std::lock_guard guard(ending->lock);
+        if (ending->nesting > 1) {
+            --ending->nesting;
+            return WEFT_OK;
+        }
+    }
+    if (running_or_null() != ending->primary) {
+        return fail(WEFT_WRONG_CONTEXT, "the last weft_finalize belongs to the primary unit, which called weft_init");
+    }
+    drain();
+    stop_other_streams(*ending);
+    drain();
+    std::size_t dropped = 0;
+    ending->primary->life.move(State::running, State::done);
+    ending->descriptors.each(drop_suspended, &dropped);
+    print_counters_at_end(*ending);
+    tear_down(ending);
+    if (dropped == 0) return WEFT_OK;
+    return fail(WEFT_BUSY, "%zu units were still suspended; they never go on", dropped);
+}
+
+}  // namespace weft

@@ -1,0 +1,94 @@
+// The runtime: everything between the first weft_init and the last weft_finalize. One at a time.
+#pragma once
+
+#include <cstddef>
+
+#include "hart/tokens.hpp"
+#include "os/lock.hpp"
+#include "stream/settings.hpp"
+#include "stream/stream.hpp"
+
+namespace weft {
+
+struct Runtime {
+    static constexpr std::size_t most_streams = 1024;
+
+    Settings settings;
+    mem::SlabStore descriptors{sizeof(Unit)};
+    mem::StackStore stacks;
+    hart::Tokens harts;
+    Kind default_kind = Kind::lsa;
+    Unit* primary = nullptr;
+
+    mutable os::Lock lock;                       // guards what follows
+    unsigned nesting = 1;
+    Stream* streams[most_streams] = {};          // by rank
+    std::size_t stream_count = 0;
+    std::size_t ranks_used = 0;                  // no stream at or above
+    Heap* idle_heaps = nullptr;
+    std::uint64_t heaps_made = 0;
+    Pool* initial_pools[most_streams] = {};      // main pools of the streams that weft_init starts
+    os::CpuSet cpus;                             // the process's own, when it started; constant
+    bool bound_once = false;                     // some stream has been bound, so a new carrier may inherit that
+    Pool* pools = nullptr;                       // all, linked by Pool::next
+    Sched* scheds = nullptr;                     // all, linked by Sched::next
+    trace::Counters ended;                       // of streams that have ended
+
+    os::Lock outside_lock;                       // guards what OS threads that are no streams share
+    Heap* outside = nullptr;
+    trace::Counters outside_counters;
+
+    explicit Runtime(const Settings& chosen);
+
+    // For an OS thread that is no stream.
+    Unit* take_outside();
+    mem::Stack* take_stack_outside(std::size_t bytes);
+    void give_outside(Unit& unit);
+};
+
+// The one that runs, or null.
+Runtime* runtime_or_null();
+inline Runtime& runtime() { return *runtime_or_null(); }
+
+weft_status start(const weft_settings* asked);
+weft_status stop();
+
+// ---- streams ---------------------------------------------------------------------------------------
+
+Heap* make_heap(Runtime& of);                    // null: no memory
+weft_status start_stream_zero(Runtime& of, Stream** zero);
+weft_status start_other_streams(Runtime& of);
+void stop_other_streams(Runtime& of);
+
+// A pool or a scheduler joins the runtime's list, or leaves it and is freed.
+void enlist(Pool& pool);
+void dismiss(Pool& pool);
+void enlist(Sched& sched);
+void dismiss(Sched& sched);
+
+// Starts a stream; the scheduler is its from then on. On failure the scheduler is the caller's still.
+weft_status start_stream(Sched& sched, Pool* automatic_pool, const char* name, Stream** stream);
+
+// A scheduler as the settings say, for a stream whose main pool is `main`.
+Sched* default_sched(Pool& main);
+weft_pool_kind default_pool_kind();
+
+// A main pool for a stream that was given none; null: no memory. It belongs to the runtime.
+Pool* automatic_pool();
+
+weft_status free_stream(Stream& stream);
+weft_status bind_stream(Stream& stream, const os::CpuSet& cpus, const char* what);
+
+// The CPUs that the process had when the runtime started.
+inline const os::CpuSet& process_cpus() { return runtime().cpus; }
+
+// Runs what is ready on the calling stream until nothing is. From the primary unit.
+void drain();
+
+weft_status yield_now();
+
+// Prints the counters where WEFT_COUNTERS says, if anywhere.
+void print_counters_at_end(Runtime& of);
+void print_counters(const Runtime& of, std::FILE* file);
+
+}  // namespace weft

@@ -1,0 +1,152 @@
+#include "stream/settings.hpp"
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "os/memory.hpp"
+#include "stream/error.hpp"
+
+namespace weft {
+namespace {
+
+struct Word {
+    const char* name;
+    std::size_t value;
+};
+
+// One setting: where it is kept, what its variable may hold. A number is legal between `least` and `most`; a word stands
+// for a number.
+struct Setting {
+    const char* variable;
+    const char* meaning;
+    std::size_t standard;                      // the default
+    std::size_t least;
+    std::size_t most;
+    std::size_t (*get)(const weft_settings&);
+    void (*set)(weft_settings&, std::size_t);
+    const Word* words;                         // ended by a null name; null: none
+    bool numbers;                              // whether numbers are legal
+};
+
+template <auto Member>
+constexpr Setting setting(const char* variable, const char* meaning, std::size_t standard, std::size_t least,
+                          std::size_t most, const Word* words, bool numbers) {
+    using Value = std::remove_reference_t<decltype(weft_settings{}.*Member)>;
+    return {variable, meaning, standard, least, most,
+            [](const weft_settings& from) { return static_cast<std::size_t>(from.*Member); },
+            [](weft_settings& to, std::size_t value) { to.*Member = static_cast<Value>(value); }, words, numbers};
+}
+
+constexpr Word stream_words[] = {{"all", WEFT_ALL_HARTS}, {nullptr, 0}};
+constexpr Word guard_words[] = {{"auto", WEFT_GUARD_AUTO}, {"install", WEFT_GUARD_INSTALL}, {"mprotect", WEFT_GUARD_MPROTECT},
+                                {"canary", WEFT_GUARD_CANARY}, {"none", WEFT_GUARD_NONE}, {nullptr, 0}};
+constexpr Word kind_words[] = {{"full", WEFT_KIND_FULL}, {"lsa", WEFT_KIND_LSA}, {nullptr, 0}};
+constexpr Word pool_words[] = {{"private", WEFT_POOL_PRIVATE}, {"shared", WEFT_POOL_SHARED}, {"deque", WEFT_POOL_DEQUE}, {nullptr, 0}};
+constexpr Word sched_words[] = {{"basic", WEFT_SCHED_BASIC}, {"random-steal", WEFT_SCHED_RANDOM_STEAL}, {nullptr, 0}};
+constexpr Word switch_words[] = {{"off", 0}, {"on", 1}, {nullptr, 0}};
+
+constexpr std::size_t most_bytes = std::size_t{1} << 40;
+
+constexpr Setting settings_table[] = {
+    setting<&weft_settings::streams>("WEFT_STREAMS", "streams that weft_init starts", 1, 1, 1024, stream_words, true),
+    setting<&weft_settings::stack_bytes>("WEFT_STACK_BYTES", "stack of a ULT", 65536, 1, most_bytes, nullptr, true),
+    setting<&weft_settings::guard_bytes>("WEFT_GUARD_BYTES", "guard below each stack; 0 is one page", 0, 0, 1 << 30, nullptr, true),
+    setting<&weft_settings::guard>("WEFT_GUARD", "how stacks are guarded", WEFT_GUARD_AUTO, 0, 4, guard_words, false),
+    setting<&weft_settings::kind>("WEFT_KIND", "kind of a ULT whose options do not say", WEFT_KIND_LSA, 1, 2, kind_words, false),
+    setting<&weft_settings::pool>("WEFT_POOL", "main pools of the streams; 0: private for one stream, deque for several", 0, 0, 3, pool_words, false),
+    setting<&weft_settings::scheduler>("WEFT_SCHEDULER", "scheduler of the streams; 0: random-steal for deques, else basic", 0, 0, 2, sched_words, false),
+    setting<&weft_settings::scheduler_stack_bytes>("WEFT_SCHEDULER_STACK_BYTES", "stack of schedulers and tasklets", 262144, 32768, 1 << 30, nullptr, true),
+    setting<&weft_settings::idle_memory_bytes>("WEFT_IDLE_MEMORY_BYTES", "idle memory kept; what is above goes back to the system", 64 << 20, 1, most_bytes, nullptr, true),
+    setting<&weft_settings::spin_ns>("WEFT_SPIN_NS", "how long an idle stream looks for work before it sleeps; 1: not at all", 20000, 1, 1000000000, nullptr, true),
+    setting<&weft_settings::timing>("WEFT_TIMING", "whether time in units and in schedulers is measured", 0, 0, 1, switch_words, false),
+};
+
+std::string legal(const Setting& setting) {
+    std::string text;
+    for (const Word* word = setting.words; word != nullptr && word->name != nullptr; ++word) {
+        if (!text.empty()) text += ", ";
+        text += word->name;
+    }
+    if (setting.numbers) {
+        if (!text.empty()) text += ", or ";
+        text += "a number from " + std::to_string(setting.least) + " to " + std::to_string(setting.most);
+    }
+    return text;
+}
+
+bool in_range(const Setting& setting, std::size_t value) {
+    for (const Word* word = setting.words; word != nullptr && word->name != nullptr; ++word) {
+        if (word->value == value) return true;
+    }
+    return value >= setting.least && value <= setting.most;
+}
+
+bool parse(const Setting& setting, const char* text, std::size_t& value) {
+    for (const Word* word = setting.words; word != nullptr && word->name != nullptr; ++word) {
+        if (std::strcmp(word->name, text) == 0) {
+            value = word->value;
+            return true;
+        }
+    }
+    if (!setting.numbers || *text < '0' || *text > '9') return false;
+    char* end;
+    errno = 0;
+    const unsigned long long number = std::strtoull(text, &end, 10);
+    if (errno != 0 || *end != '\0' || number < setting.least || number > setting.most) return false;
+    value = number;
+    return true;
+}
+
+weft_status refuse_variable(const Setting& setting, const char* text) {
+    fail(WEFT_ENVIRONMENT, "%s is '%s'; legal are: %s", setting.variable, text, legal(setting).c_str());
+    std::fprintf(stderr, "weft: %s\n", weft_error_text());
+    return WEFT_ENVIRONMENT;
+}
+
+}  // namespace
+
+weft_status Settings::read(const weft_settings* asked) {
+    weft_settings given{};
+    if (asked != nullptr) {
+        if (asked->size < sizeof(std::size_t) || asked->size > 4096) {
+            return fail(WEFT_INVALID, "weft_settings.size is %zu; set it to sizeof(weft_settings)", asked->size);
+        }
+        std::memcpy(&given, asked, asked->size < sizeof given ? asked->size : sizeof given);
+    }
+    for (const Setting& setting : settings_table) {
+        std::size_t value = setting.get(given);
+        if (value == 0) value = setting.standard;
+        if (!in_range(setting, value)) {
+            return fail(WEFT_INVALID, "the setting of %s is %zu; legal are: %s", setting.variable, value, legal(setting).c_str());
+        }
+        if (const char* text = std::getenv(setting.variable)) {
+            if (!parse(setting, text, value)) return refuse_variable(setting, text);
+        }
+        setting.set(values, value);
+    }
+    values.size = sizeof values;
+    counters = std::getenv("WEFT_COUNTERS");
+    if (counters != nullptr && std::strcmp(counters, "stderr") != 0 && *counters != '/' && *counters != '.') {
+        fail(WEFT_ENVIRONMENT, "WEFT_COUNTERS is '%s'; legal are: stderr, or a file's name that begins with / or .", counters);
+        std::fprintf(stderr, "weft: %s\n", weft_error_text());
+        return WEFT_ENVIRONMENT;
+    }
+    return WEFT_OK;
+}
+
+void settings_print(std::FILE* file) {
+    for (const Setting& setting : settings_table) {
+        std::string standard = std::to_string(setting.standard);
+        for (const Word* word = setting.words; word != nullptr && word->name != nullptr; ++word) {
+            if (word->value == setting.standard) standard = word->name;
+        }
+        std::fprintf(file, "%s\t%s\tdefault %s\t%s\n", setting.variable, legal(setting).c_str(), standard.c_str(), setting.meaning);
+    }
+    std::fprintf(file, "WEFT_COUNTERS\tstderr, or a file's name that begins with / or .\tdefault: nowhere\t"
+                       "where the counters are printed at exit or at the last weft_finalize\n");
+}
+
+}  // namespace weft

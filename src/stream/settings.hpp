@@ -1,0 +1,21 @@
+// The settings: defaults, overlaid by what the program asks, overlaid by the environment.
+#pragma once
+
+#include <cstdio>
+
+#include "weft/runtime.h"
+
+namespace weft {
+
+struct Settings {
+    weft_settings values{};
+    const char* counters = nullptr;   // WEFT_COUNTERS: where they go at exit; null: nowhere
+
+    // Overlays `asked` (null: nothing) and the environment. Not WEFT_OK: the text says which value is wrong and which
+    // are legal.
+    weft_status read(const weft_settings* asked);
+};
+
+void settings_print(std::FILE* file);
+
+}  // namespace weft

@@ -1,0 +1,104 @@
+#include "stream/spawn.hpp"
+
+#include <bit>
+#include <cstring>
+
+#include "stream/join.hpp"
+#include "stream/suspend.hpp"
+
+namespace weft {
+namespace {
+
+void give_back(Stream* stream, Unit& unit) {
+    if (stream != nullptr) {
+        stream->heap->units->give(&unit);
+    } else {
+        runtime().give_outside(unit);
+    }
+}
+
+mem::Stack* take_stack(Stream* stream, std::size_t bytes) {
+    return stream != nullptr ? stream->heap->stacks.take(bytes) : runtime().take_stack_outside(bytes);
+}
+
+}  // namespace
+
+weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
+    out.kind = tasklet ? Kind::tasklet : runtime().default_kind;
+    if (options == nullptr) return WEFT_OK;
+    weft_unit_options given{};
+    if (options->size < sizeof(std::size_t) || options->size > 4096) {
+        return fail(WEFT_INVALID, "weft_unit_options.size is %zu; set it to sizeof(weft_unit_options)", options->size);
+    }
+    std::memcpy(&given, options, options->size < sizeof given ? options->size : sizeof given);
+    out.name = given.name;
+    if (tasklet) return WEFT_OK;
+    if (given.kind != WEFT_KIND_DEFAULT) {
+        if (given.kind != WEFT_KIND_FULL && given.kind != WEFT_KIND_LSA) {
+            return fail(WEFT_WRONG_KIND, "kind %d is not a ULT's; legal are WEFT_KIND_FULL and WEFT_KIND_LSA", given.kind);
+        }
+        out.kind = static_cast<Kind>(given.kind);
+    }
+    out.child_first = given.child_first;
+    if (given.measure_stack) out.flags |= Unit::measured;
+    out.stack_bytes = given.stack_bytes;
+    if (given.stack != nullptr) {
+        if (given.stack_bytes < mem::stack_minimum()) {
+            return fail(WEFT_INVALID, "a stack of %zu bytes is too small; it needs at least %zu", given.stack_bytes, mem::stack_minimum());
+        }
+        out.stack = given.stack;
+        out.flags |= Unit::user_stack;
+        out.kind = Kind::full;
+    } else if (given.stack_bytes > mem::largest_class_bytes) {
+        if (given.stack_bytes > std::size_t{1} << 40) {
+            return fail(WEFT_NO_MEMORY, "a stack of %zu bytes is more than the address space gives", given.stack_bytes);
+        }
+        out.kind = Kind::full;   // no size class that a byte could name
+    } else if (given.stack_bytes != 0) {
+        out.stack_class = static_cast<std::uint8_t>(std::bit_width(given.stack_bytes - 1));
+    }
+    if (out.child_first) {
+        const Unit* self = running_or_null();
+        if (self == nullptr || self->kind == Kind::tasklet) return fail(WEFT_WRONG_CONTEXT, "child_first needs a ULT that waits; there is none here");
+    }
+    return WEFT_OK;
+}
+
+weft_status furnish(Stream* stream, Unit& unit, const Plan& plan) {
+    unit.flags |= plan.flags;
+    unit.stack_class = plan.stack_class;
+    if (plan.name != nullptr) {
+        std::strncpy(unit.name, plan.name, sizeof unit.name - 1);
+        unit.name[sizeof unit.name - 1] = '\0';
+    }
+    if (plan.kind != Kind::full) return WEFT_OK;
+    unit.stack = plan.stack != nullptr ? mem::user_stack(plan.stack, plan.stack_bytes) : take_stack(stream, plan.stack_bytes);
+    if (unit.stack == nullptr) {
+        give_back(stream, unit);
+        return fail(WEFT_NO_MEMORY, "no memory for a stack of %zu bytes", plan.stack_bytes);
+    }
+    if (unit.has(Unit::measured)) mem::measure_begin(*unit.stack);
+    if (unit.stack->guarded == mem::Guard::canary) unit.flags |= Unit::canary;
+    return WEFT_OK;
+}
+
+void launch_child_first(Unit& unit) {
+    unit.life.move(State::free, State::ready);
+    leave_for(unit, {[](void* raw) {
+                         auto* parent = static_cast<Unit*>(raw);
+                         parent->life.move(State::running, State::ready);
+                         make_ready(*parent);
+                     },
+                     running_or_null()});
+}
+
+weft_status yield_now() {
+    Stream* stream = current_or_null();
+    Unit* self = stream == nullptr ? nullptr : stream->running;
+    if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a unit can yield");
+    if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet runs to completion and cannot yield; make it a ULT");
+    yield(*self);
+    return WEFT_OK;
+}
+
+}  // namespace weft

@@ -1,0 +1,217 @@
+#include "stream/stream.hpp"
+
+#include <utility>
+
+#include "hart/quota.hpp"
+#include "os/clock.hpp"
+#include "stream/join.hpp"
+#include "stream/runtime.hpp"
+
+namespace weft {
+namespace {
+
+// Starts or continues a ULT and returns when it has left. noinline: see arch/x86_64/context.hpp.
+[[gnu::noinline]] void switch_to(Stream& stream, Unit& unit, void* context) {
+    unit.life.move(State::ready, State::running);
+    stream.running = &unit;
+    stream.counters.add(trace::Count::run);
+    context::leave(&stream.home.context, {context, unit.stack}, {nullptr, nullptr});
+    *stream.exceptions = {};   // what the unit was handling stays with the unit
+}
+
+void run_tasklet(Stream& stream, Unit& unit) {
+    unit.life.move(State::ready, State::running);
+    stream.running = &unit;
+    stream.counters.add(trace::Count::run);
+    *stream.errno_address = 0;
+    *stream.exceptions = {};
+    run_body(unit);
+    stream.running = nullptr;
+    stream.counters.add(trace::Count::finished);
+    end_unit(unit);
+}
+
+// No stack could be had. The unit waits for one to come free; when nothing runs any more that could free one, it ends
+// with that status.
+void postpone(Stream& stream, Unit& unit) {
+    stream.counters.add(trace::Count::postponed);
+    const bool alone = runtime().harts.granted() <= 1;
+    if (!alone || ++stream.postponed_in_a_row <= pool::length(*unit.pool) + 1) {
+        if (!alone) os::thread_yield();
+        pool::push(*unit.pool, &unit, pool::Place::last);
+        return;
+    }
+    stream.postponed_in_a_row = 0;
+    unit.outcome = WEFT_NO_MEMORY;
+    unit.life.move(State::ready, State::running);
+    stream.counters.add(trace::Count::finished);
+    end_unit(unit);
+}
+
+void hold_hart(Stream& stream) {
+    if (!std::exchange(stream.holds_hart, true)) runtime().harts.take();
+}
+
+void give_hart_back(Stream& stream) {
+    if (std::exchange(stream.holds_hart, false)) runtime().harts.give_back();
+}
+
+// Looks for work for a while before it sleeps, when harts are to spare. True: there is some, in `handed`, or the stream
+// is wanted.
+bool look_around(Stream& stream, std::uint64_t begin_ns) {
+    const std::uint64_t spin_ns = runtime().settings.values.spin_ns;
+    if (spin_ns <= 1 || runtime().harts.granted() > hart::limit()) return false;
+    do {
+        for (int i = 0; i < 32; ++i) arch::pause();
+        if (stream.wanted()) return true;
+        stream.handed = pick(stream);
+        if (stream.handed != nullptr) return true;
+    } while (os::now_ns() - begin_ns < spin_ns);
+    return false;
+}
+
+// hart/README.md, "Going to sleep and being woken": the numbers are its steps.
+void sleep(Stream& stream) {
+    Sched& by = *stream.sched;
+    stream.sleeper.prepare();                                                        // 1
+    for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.add(by.places[i]);  // 2
+    if (stream.own != nullptr) stream.own->bell.add(stream.own_place);
+    probe(Probe::sleep_before_recheck);
+    bool claimed = false;
+    stream.handed = pick(stream);                                                    // 3
+    const bool nothing = stream.handed == nullptr && (stream.attention.load() & ~attention::timing) == 0 && sched::quiet(by) &&
+                         (stream.own == nullptr || pool::quiet(*stream.own));
+    if (nothing) {
+        probe(Probe::sleep_before_wait);
+        stream.counters.add(trace::Count::slept);
+        give_hart_back(stream);
+        claimed = stream.sleeper.wait();                                             // 4b
+        hold_hart(stream);
+    } else {
+        claimed = stream.sleeper.cancel();                                           // 4a
+    }
+    for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.remove(by.places[i]);   // 5
+    if (stream.own != nullptr) stream.own->bell.remove(stream.own_place);
+    if (!claimed) return;
+    if (stream.handed == nullptr) stream.handed = pick(stream);
+    if (stream.handed == nullptr) return;
+    for (std::size_t i = 0; i < by.count; ++i) {                                     // 6
+        if (!pool::quiet(*by.pools[i])) by.pools[i]->bell.ring();
+    }
+}
+
+}  // namespace
+
+Unit* pick(Stream& stream) {
+    if (stream.own == nullptr) [[likely]] return sched::pick(*stream.sched);
+    // The primary unit waits in a pool of its own; it and the others take turns.
+    stream.own_had_a_turn = !stream.own_had_a_turn;
+    if (stream.own_had_a_turn) {
+        if (Unit* unit = stream.own->pop()) return unit;
+    }
+    if (Unit* unit = sched::pick(*stream.sched)) return unit;
+    return stream.own->pop();
+}
+
+void run_unit(Stream& stream, Unit* unit) {
+    if (unit->kind == Kind::tasklet) [[unlikely]] {
+        if (unit->has(Unit::internal)) {
+            unit->body(unit->argument);   // a letter: gone after this
+        } else {
+            run_tasklet(stream, *unit);
+        }
+        return;
+    }
+    void* context = begin(stream, *unit);
+    if (context == nullptr) [[unlikely]] return postpone(stream, *unit);
+    stream.postponed_in_a_row = 0;
+    switch_to(stream, *unit, context);
+}
+
+void run_handed(Stream& stream) {
+    if (Unit* unit = std::exchange(stream.handed, nullptr)) run_unit(stream, unit);
+}
+
+void attend(Stream& stream) {
+    // acquire: pairs with the release half of ask(): what the asker wrote before is seen.
+    std::uint32_t bits = stream.attention.load(std::memory_order_acquire);
+    if ((bits & attention::exit) != 0) {
+        give_hart_back(stream);
+        for (;;) os::futex_wait(stream.attention, stream.attention.load());
+    }
+    while ((bits & attention::pause) != 0) {
+        give_hart_back(stream);
+        os::futex_wait(stream.attention, bits);
+        bits = stream.attention.load(std::memory_order_acquire);   // acquire: as above
+        if ((bits & attention::exit) != 0) return attend(stream);
+    }
+    hold_hart(stream);
+    stream.heeded = bits;
+}
+
+void idle(Stream& stream) {
+    const std::uint64_t begin_ns = os::now_ns();
+    stream.heap->units->flush();
+    if (!look_around(stream, begin_ns)) sleep(stream);
+    stream.counters.add(trace::Count::idle_ns, os::now_ns() - begin_ns);
+    stream.counters.add(trace::Count::stolen, std::exchange(stream.sched->stolen, 0));
+}
+
+bool should_stop(Stream& stream) {
+    if ((stream.attention.load() & attention::stop) == 0) return false;
+    return stream.handed == nullptr && sched::quiet(*stream.sched) &&
+           (stream.own == nullptr || pool::quiet(*stream.own));
+}
+
+void ask(Stream& stream, std::uint32_t bits) {
+    stream.attention.fetch_or(bits);
+    os::futex_wake(stream.attention, 1);   // it may be paused
+    stream.sleeper.wake();
+}
+
+void unask(Stream& stream, std::uint32_t bits) {
+    stream.attention.fetch_and(~bits);
+    os::futex_wake(stream.attention, 1);
+}
+
+namespace {
+
+// run_unit with the clock read around it (WEFT_TIMING=on).
+void run_timed(Stream& stream, Unit* unit) {
+    const std::uint64_t before = os::now_ns();
+    stream.counters.add(trace::Count::scheduling_ns, before - stream.clock_ns);
+    run_unit(stream, unit);
+    stream.clock_ns = os::now_ns();
+    stream.counters.add(trace::Count::units_ns, stream.clock_ns - before);
+}
+
+void run_stateful(Stream& stream) {
+    Sched& by = *stream.sched;
+    while (!should_stop(stream)) by.ops.run(by.self, reinterpret_cast<weft_sched*>(&by));
+}
+
+}  // namespace
+
+void run_loop(Stream& stream) {
+    hold_hart(stream);
+    stream.clock_ns = os::now_ns();
+    if (!stream.sched->stateless()) return run_stateful(stream);
+    for (;;) {
+        if (stream.wanted()) [[unlikely]] attend(stream);
+        Unit* unit = std::exchange(stream.handed, nullptr);
+        if (unit == nullptr) unit = pick(stream);
+        if (unit != nullptr) {
+            if ((stream.heeded & attention::timing) != 0) [[unlikely]] {
+                run_timed(stream, unit);
+            } else {
+                run_unit(stream, unit);
+            }
+            continue;
+        }
+        if (should_stop(stream)) return give_hart_back(stream);
+        idle(stream);
+        stream.clock_ns = os::now_ns();
+    }
+}
+
+}  // namespace weft

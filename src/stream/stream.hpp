@@ -1,0 +1,131 @@
+// A stream: runs units on the OS thread that is its carrier. Everything but what is marked belongs to the
+// carrier alone, on whatever stack it stands; a unit that has switched must ask for current() again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/atomic.hpp"
+#include "context/switch.hpp"
+#include "hart/bell.hpp"
+#include "mem/overflow.hpp"
+#include "mem/slab.hpp"
+#include "mem/stack.hpp"
+#include "os/cpuset.hpp"
+#include "os/local.hpp"
+#include "os/thread.hpp"
+#include "sched/sched.hpp"
+#include "trace/counters.hpp"
+#include "unit/unit.hpp"
+
+namespace weft {
+
+// What one stream allocates from. Streams come and go; heaps stay, so what was freed elsewhere finds home.
+struct Heap {
+    mem::SlabCache* units;
+    mem::StackCache stacks;
+    std::uint64_t next_id;             // the rank in the upper 16 bits, so that no two heaps give the same
+    Heap* next_idle = nullptr;
+
+    Heap(mem::SlabCache* cache, mem::StackStore& store, std::uint64_t rank)
+        : units(cache), stacks(store), next_id((rank << 48) + 1) {}
+};
+
+// Asked of a stream from outside; bits of Stream::attention.
+namespace attention {
+inline constexpr std::uint32_t stop = 1;      // return once the pools are empty
+inline constexpr std::uint32_t pause = 2;     // run nothing until further notice
+inline constexpr std::uint32_t exit = 4;      // the process ends: stop where you are
+inline constexpr std::uint32_t timing = 8;    // always pass through the scheduler, which reads the clock
+}  // namespace attention
+
+struct Stream {
+    // Hot: every switch reads it.
+    Unit* running = nullptr;           // null while the scheduler runs
+    Unit* handed = nullptr;            // picked by a unit that left, to be run by the scheduler
+    Sched* sched = nullptr;
+    PrivatePool* own = nullptr;        // of stream 0, when its main pool is not private: where its primary unit waits
+    int* errno_address = nullptr;
+    os::ExceptionGlobals* exceptions = nullptr;
+    Heap* heap = nullptr;
+    context::Target home{};            // the scheduler's context while a unit runs
+    trace::Counters counters;
+    bool own_had_a_turn = false;
+    bool holds_hart = false;
+    std::uint32_t heeded = 0;          // the bits of attention that attend() has seen
+    std::uint64_t clock_ns = 0;        // when the scheduler began (with WEFT_TIMING=on)
+    std::size_t postponed_in_a_row = 0;
+
+    // Rare.
+    std::size_t rank = 0;
+    char name[16] = {};
+    Pool* automatic_pool = nullptr;    // made with the stream
+    mem::Stack carrier_stack{};        // where the scheduler stands when it is not a stack of ours
+    mem::Stack* scheduler_stack = nullptr;   // of stream 0
+    Sleeper sleeper;
+    Bell::Place own_place;
+    mem::AlternateStack signal_stack;
+
+    // Others write it.
+    alignas(config::cache_line) atomic<std::uint32_t> attention{0};
+    atomic<std::uint32_t> thread_id{0};      // the carrier's; 0: not started
+    atomic<bool> freeing{false};
+    Joint end;                         // where the carrier's end meets whoever frees the stream
+    os::Thread thread;
+    os::CpuSet binding;                // guarded by the runtime's lock; empty: not bound
+
+    // True: somebody wants something; the scheduler sees to it. relaxed: a hint, acted upon with acquire in attend().
+    bool wanted() const { return attention.load(std::memory_order_relaxed) != 0; }
+};
+
+// The stream of the calling OS thread, or null.
+[[gnu::always_inline]] inline Stream* current_or_null() { return static_cast<Stream*>(os::local()); }
+
+[[gnu::always_inline]] inline Stream& current() {
+    auto* stream = current_or_null();
+    WEFT_ASSERT(stream != nullptr);
+    return *stream;
+}
+
+// The unit that calls, or null.
+inline Unit* running_or_null() {
+    auto* stream = current_or_null();
+    return stream == nullptr ? nullptr : stream->running;
+}
+
+// A unit becomes ready: it goes to its pool. The caller has claimed it.
+[[gnu::always_inline]] inline void make_ready(Unit& unit, pool::Place place = pool::Place::next) {
+    pool::push(*unit.pool, &unit, place);
+}
+
+// ---- the loop (stream.cpp) -----------------------------------------------------------------------
+
+// Runs units until the stream is asked to stop and its pools are empty. On the scheduler's stack.
+void run_loop(Stream& stream);
+
+// One unit, from the scheduler's stack; returns when it has ended or left.
+void run_unit(Stream& stream, Unit* unit);
+
+// The next unit, or null. From the stream's own carrier, on any stack.
+Unit* pick(Stream& stream);
+
+// The unit that was left in `handed`, if any. From the scheduler's stack.
+void run_handed(Stream& stream);
+
+// Sees to what the stream was asked (attention). From the scheduler's stack.
+void attend(Stream& stream);
+
+// Gives the hart back and sleeps until there may be work; may leave a unit in `handed`. From the scheduler's stack.
+void idle(Stream& stream);
+
+// Whether the stream was asked to stop and nothing waits for it.
+bool should_stop(Stream& stream);
+
+// Asks the stream for something (bits of attention) and wakes it.
+void ask(Stream& stream, std::uint32_t bits);
+void unask(Stream& stream, std::uint32_t bits);
+
+// A stack for a unit that starts, and the context to start it; null: no stack could be had.
+void* begin(Stream& stream, Unit& unit);
+
+}  // namespace weft

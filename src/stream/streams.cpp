@@ -1,0 +1,339 @@
+// Streams come and go.
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+
+#include "hart/gate.hpp"
+#include "os/clock.hpp"
+#include "stream/error.hpp"
+#include "stream/join.hpp"
+#include "stream/runtime.hpp"
+#include "stream/suspend.hpp"
+
+namespace weft {
+namespace {
+
+// ---- the carrier -----------------------------------------------------------------------------------
+
+void settle_on_carrier(Stream& stream) {
+    os::set_local(&stream);
+    stream.errno_address = os::errno_address();
+    stream.exceptions = os::exception_globals();
+    stream.carrier_stack.fiber = sanitizer::fiber_current();
+    if constexpr (config::address_sanitizer) {
+        const os::Span span = os::thread_stack();
+        stream.carrier_stack.lowest = static_cast<char*>(span.lowest);
+        stream.carrier_stack.bytes = span.bytes;
+    }
+    stream.home.stack = &stream.carrier_stack;
+    stream.signal_stack.enter();   // without one an overflow ends without its message; nothing else depends on it
+    // release: pairs with the acquire of whoever binds the stream. seq_cst by default.
+    stream.thread_id.store(os::thread_id());
+    os::futex_wake(stream.thread_id, ~0u >> 1);
+}
+
+// An OS thread has the CPUs of the one that started it, which may be a bound carrier.
+void inherit_nothing(Runtime& of) {
+    std::lock_guard guard(of.lock);
+    if (of.bound_once && current().binding.empty()) os::affinity_set(0, of.cpus);
+}
+
+void carrier_main(void* raw) {
+    auto& stream = *static_cast<Stream*>(raw);
+    settle_on_carrier(stream);
+    os::thread_name(stream.name);
+    inherit_nothing(runtime());
+    run_loop(stream);
+    stream.heap->units->flush();
+    stream.heap->stacks.flush();
+    sched::detach(*stream.sched, &stream);
+    stream.signal_stack.leave();
+    os::set_local(nullptr);
+    finish_and_wake(stream.end);
+}
+
+// ---- the table of streams --------------------------------------------------------------------------
+
+Heap* take_heap(Runtime& of) {
+    {
+        std::lock_guard guard(of.lock);
+        if (Heap* heap = of.idle_heaps) {
+            of.idle_heaps = heap->next_idle;
+            return heap;
+        }
+    }
+    return make_heap(of);
+}
+
+void give_heap(Runtime& of, Heap* heap) {
+    std::lock_guard guard(of.lock);
+    heap->next_idle = of.idle_heaps;
+    of.idle_heaps = heap;
+}
+
+bool enter_table(Runtime& of, Stream& stream) {
+    std::lock_guard guard(of.lock);
+    std::size_t rank = 0;
+    while (rank < Runtime::most_streams && of.streams[rank] != nullptr) ++rank;
+    if (rank == Runtime::most_streams) return false;
+    of.streams[rank] = &stream;
+    stream.rank = rank;
+    ++of.stream_count;
+    if (rank >= of.ranks_used) of.ranks_used = rank + 1;
+    return true;
+}
+
+void leave_table(Runtime& of, Stream& stream) {
+    std::lock_guard guard(of.lock);
+    of.streams[stream.rank] = nullptr;
+    --of.stream_count;
+    of.ended.absorb(stream.counters);
+}
+
+// A stream without a carrier yet.
+weft_status prepare_stream(Runtime& of, Sched& sched, Pool* automatic_pool, const char* name, Stream** made) {
+    auto* stream = os::make<Stream>();
+    Heap* heap = stream == nullptr ? nullptr : take_heap(of);
+    if (heap == nullptr) {
+        os::destroy(stream);
+        return fail(WEFT_NO_MEMORY, "no memory for a stream");
+    }
+    stream->heap = heap;
+    if (!sched::attach(sched, stream)) {
+        give_heap(of, heap);
+        os::destroy(stream);
+        return fail(WEFT_BUSY, "another stream has this scheduler, or owns its private pool or the deque at its head");
+    }
+    stream->sched = &sched;
+    stream->automatic_pool = automatic_pool;
+    for (std::size_t i = 0; i < sched.count; ++i) sched.places[i].belong_to(stream->sleeper);
+    if (of.settings.values.timing) stream->attention.store(attention::timing);
+    if (!enter_table(of, *stream)) {
+        sched::detach(sched, stream);
+        give_heap(of, heap);
+        os::destroy(stream);
+        return fail(WEFT_INVALID, "there are %zu streams; more are not supported", Runtime::most_streams);
+    }
+    if (name != nullptr) {
+        std::snprintf(stream->name, sizeof stream->name, "%s", name);
+    } else {
+        std::snprintf(stream->name, sizeof stream->name, "weft/%zu", stream->rank);
+    }
+    *made = stream;
+    return WEFT_OK;
+}
+
+void discard_stream(Runtime& of, Stream* stream) {
+    leave_table(of, *stream);
+    give_heap(of, stream->heap);
+    os::destroy(stream);
+}
+
+// ---- waiting for a carrier to end ------------------------------------------------------------------
+
+struct ThreadWait : JoinWaiter {
+    Gate gate;
+    ThreadWait() {
+        wake = [](JoinWaiter* raw) { static_cast<ThreadWait*>(raw)->gate.open(); };
+    }
+};
+
+void wait_for_end(Stream& stream) {
+    if (stream.end.done()) return;
+    if (Unit* self = running_or_null()) {
+        suspend(*self, "stream_free", &stream, [&stream](Unit& unit) {
+            if (stream.end.announce_shared(&unit) == Joint::Announced::waiting) return;
+            unit.life.move(State::suspended, State::ready);
+            resume_claimed(unit);
+        });
+        return;
+    }
+    ThreadWait waiter;
+    if (stream.end.announce_shared(&waiter) == Joint::Announced::waiting) waiter.gate.wait();
+}
+
+}  // namespace
+
+Heap* make_heap(Runtime& of) {
+    mem::SlabCache* cache = of.descriptors.adopt();
+    if (cache == nullptr) return nullptr;
+    std::uint64_t number;
+    {
+        std::lock_guard guard(of.lock);
+        number = of.heaps_made++;
+    }
+    auto* heap = os::make<Heap>(cache, of.stacks, number);
+    if (heap == nullptr) of.descriptors.orphan(cache);
+    return heap;
+}
+
+weft_pool_kind default_pool_kind() {
+    const weft_settings& values = runtime().settings.values;
+    if (values.pool != WEFT_POOL_DEFAULT) return values.pool;
+    return values.streams > 1 ? WEFT_POOL_DEQUE : WEFT_POOL_PRIVATE;
+}
+
+Sched* default_sched(Pool& main) {
+    Runtime& of = runtime();
+    weft_sched_kind kind = of.settings.values.scheduler;
+    if (kind == WEFT_SCHED_DEFAULT) kind = main.kind == WEFT_POOL_DEQUE ? WEFT_SCHED_RANDOM_STEAL : WEFT_SCHED_BASIC;
+    Pool* pools[Runtime::most_streams] = {&main};
+    std::size_t count = 1;
+    if (kind == WEFT_SCHED_RANDOM_STEAL) {
+        // It steals from every pool of the same make, the later streams' as well: those are made before it.
+        std::lock_guard guard(of.lock);
+        for (Pool* pool = of.pools; pool != nullptr; pool = pool->next) {
+            const bool stealable = pool->automatic && pool != &main && pool->kind != WEFT_POOL_PRIVATE;
+            if (stealable && count < Runtime::most_streams) pools[count++] = pool;
+        }
+    }
+    Sched* made = sched::create(kind, nullptr, nullptr, pools, count);
+    if (made != nullptr) enlist(*made);
+    return made;
+}
+
+weft_status start_stream_zero(Runtime& of, Stream** zero) {
+    const std::size_t streams = of.settings.values.streams;
+    Pool* first = nullptr;
+    // All main pools are made before any scheduler, so that each can steal from all.
+    for (std::size_t i = 0; i < streams; ++i) {
+        Pool* pool = pool::create(default_pool_kind());
+        if (pool == nullptr) return fail(WEFT_NO_MEMORY, "no memory for pools");
+        pool->automatic = true;
+        enlist(*pool);
+        of.initial_pools[i] = pool;
+        if (i == 0) first = pool;
+    }
+    Sched* sched = default_sched(*first);
+    if (sched == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a scheduler");
+    if (weft_status status = prepare_stream(of, *sched, first, nullptr, zero); status != WEFT_OK) return status;
+    settle_on_carrier(**zero);
+    (*zero)->holds_hart = true;
+    of.harts.take();
+    return WEFT_OK;
+}
+
+weft_status start_other_streams(Runtime& of) {
+    for (std::size_t i = 1; i < of.settings.values.streams; ++i) {
+        Sched* sched = default_sched(*of.initial_pools[i]);
+        if (sched == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a scheduler");
+        Stream* stream;
+        if (weft_status status = start_stream(*sched, of.initial_pools[i], nullptr, &stream); status != WEFT_OK) return status;
+    }
+    return WEFT_OK;
+}
+
+void stop_other_streams(Runtime& of) {
+    for (std::size_t rank = of.ranks_used; rank-- > 1;) {
+        if (of.streams[rank] != nullptr) free_stream(*of.streams[rank]);
+    }
+}
+
+weft_status start_stream(Sched& sched, Pool* automatic_pool, const char* name, Stream** stream) {
+    Runtime& of = runtime();
+    Stream* made;
+    if (weft_status status = prepare_stream(of, sched, automatic_pool, name, &made); status != WEFT_OK) return status;
+    if (!os::thread_start(made->thread, of.settings.values.scheduler_stack_bytes, carrier_main, made)) {
+        sched::detach(sched, made);
+        discard_stream(of, made);
+        return fail(WEFT_SYSTEM, "the kernel refused another OS thread (see ulimit -u and the cgroup's pids.max)");
+    }
+    *stream = made;
+    return WEFT_OK;
+}
+
+weft_status free_stream(Stream& stream) {
+    Runtime& of = runtime();
+    const Unit* self = running_or_null();
+    if (stream.rank == 0) return fail(WEFT_WRONG_CONTEXT, "stream 0 ends with weft_finalize");
+    if (current_or_null() == &stream) return fail(WEFT_WRONG_CONTEXT, "a stream cannot wait for its own end; free it from another");
+    if (self != nullptr && self->kind == Kind::tasklet) return fail(WEFT_WRONG_CONTEXT, "a tasklet cannot wait for a stream's end; make it a ULT");
+    if (self == nullptr && current_or_null() != nullptr) return fail(WEFT_WRONG_CONTEXT, "a scheduler cannot wait for a stream's end");
+    if (stream.freeing.exchange(true)) return fail(WEFT_BUSY, "somebody frees stream %zu already", stream.rank);
+    unask(stream, attention::pause);
+    ask(stream, attention::stop);
+    wait_for_end(stream);
+    os::thread_join(stream.thread);
+    dismiss(*stream.sched);
+    Pool* pool = stream.automatic_pool;
+    discard_stream(of, &stream);
+    if (pool != nullptr) {
+        // Suspended units may belong to it: the next stream that needs a pool of its own takes it over.
+        std::lock_guard guard(of.lock);
+        pool->orphan = true;
+    }
+    return WEFT_OK;
+}
+
+Pool* automatic_pool() {
+    Runtime& of = runtime();
+    const weft_pool_kind kind = default_pool_kind();
+    {
+        std::lock_guard guard(of.lock);
+        for (Pool* pool = of.pools; pool != nullptr; pool = pool->next) {
+            if (!pool->orphan || pool->kind != kind) continue;
+            pool->orphan = false;
+            return pool;
+        }
+    }
+    Pool* made = pool::create(kind);
+    if (made == nullptr) return nullptr;
+    made->automatic = true;
+    enlist(*made);
+    return made;
+}
+
+weft_status bind_stream(Stream& stream, const os::CpuSet& cpus, const char* what) {
+    Runtime& of = runtime();
+    while (stream.thread_id.load() == 0) os::futex_wait(stream.thread_id, 0);
+    std::lock_guard guard(of.lock);
+    if (!os::affinity_set(stream.thread_id.load(), cpus)) {
+        return fail(WEFT_SYSTEM, "the kernel refused to bind stream %zu to %s", stream.rank, what);
+    }
+    stream.binding = cpus;
+    of.bound_once = true;
+    return WEFT_OK;
+}
+
+void enlist(Pool& pool) {
+    std::lock_guard guard(runtime().lock);
+    pool.next = runtime().pools;
+    runtime().pools = &pool;
+}
+
+void enlist(Sched& sched) {
+    std::lock_guard guard(runtime().lock);
+    sched.next = runtime().scheds;
+    runtime().scheds = &sched;
+}
+
+namespace {
+
+template <class T>
+void unlist(T*& first, T& element) {
+    for (T** at = &first; *at != nullptr; at = &(*at)->next) {
+        if (*at != &element) continue;
+        *at = element.next;
+        return;
+    }
+}
+
+}  // namespace
+
+void dismiss(Pool& pool) {
+    {
+        std::lock_guard guard(runtime().lock);
+        unlist(runtime().pools, pool);
+    }
+    pool::destroy(&pool);
+}
+
+void dismiss(Sched& sched) {
+    {
+        std::lock_guard guard(runtime().lock);
+        unlist(runtime().scheds, sched);
+    }
+    sched::destroy(&sched);
+}
+
+}  // namespace weft

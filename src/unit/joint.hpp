@@ -1,0 +1,131 @@
+// Where the end of a unit meets whoever waits for it: one word in the descriptor.
+//
+//     empty ──announce──► waiter ──finish──► done
+//       │ ◄───withdraw──────┘                 ▲
+//       ├──finish─────────────────────────────┘   (and the joiner frees the unit)
+//       └──detach───────► detached ──finish──► done   (and the finisher frees the unit)
+//
+// Each arrow is one operation on the word, so no step can be seen half. The shared forms are atomic
+// read-modify-writes. The local forms are a load and a store: right when finish, announce, detach and withdraw all
+// happen on one stream. done() may be asked by anybody either way.
+#pragma once
+
+#include <cstdint>
+
+#include "base/assert.hpp"
+#include "base/atomic.hpp"
+
+namespace weft {
+
+struct Unit;
+
+// What waits when it is not a unit: an OS thread at its gate, a join_many. `wake` is called once, on the
+// finisher's stream, after the unit's end is published; it may end the waiter's life.
+struct JoinWaiter {
+    void (*wake)(JoinWaiter* self);
+};
+
+// The orders of Joint; a model test passes weaker ones, which must fail.
+struct JointOrders {
+    // acq_rel: the release pairs with `done` and `announce_failed` (the joiner reads the unit's results), the
+    // acquire with `announce` (the finisher reads the waiter's saved context).
+    static constexpr std::memory_order finish = std::memory_order_acq_rel;
+    // release: pairs with `done` on other streams.
+    static constexpr std::memory_order finish_local = std::memory_order_release;
+    // acq_rel though nothing is read when it succeeds: the model checker knows no release that acquires when it fails.
+    static constexpr std::memory_order announce = std::memory_order_acq_rel;
+    static constexpr std::memory_order announce_failed = std::memory_order_acquire;
+    static constexpr std::memory_order done = std::memory_order_acquire;
+};
+
+// `UnitType` is a parameter for the model tests; the library uses Joint, below.
+template <class UnitType, class Orders = JointOrders>
+class BasicJoint {
+    using Word = std::uintptr_t;
+
+public:
+    // Who waits: what announce puts in and finish takes out.
+    class Waiter {
+    public:
+        Waiter() = default;
+        Waiter(UnitType* unit) : word_(reinterpret_cast<Word>(unit)) {}
+        Waiter(JoinWaiter* waiter) : word_(reinterpret_cast<Word>(waiter) | waiter_tag) {}
+
+        bool none() const { return word_ == empty_word; }
+        bool detached() const { return word_ == detached_word; }     // the finisher frees the unit
+        UnitType* unit() const { return is_pointer() && !tagged() ? reinterpret_cast<UnitType*>(word_) : nullptr; }
+        JoinWaiter* other() const {
+            return is_pointer() && tagged() ? reinterpret_cast<JoinWaiter*>(word_ & ~waiter_tag) : nullptr;
+        }
+
+    private:
+        friend class BasicJoint;
+        explicit Waiter(Word word) : word_(word) {}
+        bool is_pointer() const { return word_ > last_reserved_word; }
+        bool tagged() const { return (word_ & waiter_tag) != 0; }
+
+        Word word_ = empty_word;
+    };
+
+    enum class Announced : std::uint8_t {
+        waiting,    // finish will return this waiter; of a detach: finish will say so, and the finisher frees the unit
+        done,       // the unit has ended: nothing to wait for; of a detach: the caller frees it
+        taken,      // somebody else waits already, or the unit is detached; nothing is changed
+    };
+
+    constexpr BasicJoint() = default;
+
+    // A new life, before the unit is published.
+    void reset() { word_.store(empty_word, std::memory_order_relaxed); }   // relaxed: nobody else knows the unit
+
+    bool done() const { return word_.load(Orders::done) == done_word; }
+
+    // The unit's end. Unless a waiter is returned that keeps the unit alive, or it is detached, the unit may be
+    // freed by its joiner before this returns: the finisher must not touch it any more.
+    Waiter finish_shared() { return Waiter(word_.exchange(done_word, Orders::finish)); }
+    Waiter finish_local() {
+        const Word before = word_.load(std::memory_order_relaxed);   // relaxed: written on this stream
+        word_.store(done_word, Orders::finish_local);
+        return Waiter(before);
+    }
+
+    Announced announce_shared(Waiter waiter) {
+        Word seen = empty_word;
+        if (word_.compare_exchange_strong(seen, waiter.word_, Orders::announce, Orders::announce_failed)) {
+            return Announced::waiting;
+        }
+        return seen == done_word ? Announced::done : Announced::taken;
+    }
+    Announced announce_local(Waiter waiter) {
+        const Word seen = word_.load(std::memory_order_relaxed);     // relaxed: written on this stream
+        if (seen != empty_word) return seen == done_word ? Announced::done : Announced::taken;
+        word_.store(waiter.word_, std::memory_order_relaxed);        // relaxed: read on this stream
+        return Announced::waiting;
+    }
+
+    // Like a joiner who waits for nothing. What the detacher wrote to the unit is seen by the finisher who frees it.
+    Announced detach_shared() { return announce_shared(Waiter(detached_word)); }
+    Announced detach_local() { return announce_local(Waiter(detached_word)); }
+
+    // The waiter gives up (a timeout). True: nobody knows it any more. False: the unit has ended, and `finish`
+    // has returned or will return this waiter to the finisher, who will wake it.
+    bool withdraw(Waiter waiter) {
+        Word seen = waiter.word_;
+        const bool withdrawn = word_.compare_exchange_strong(seen, empty_word, std::memory_order_seq_cst);
+        WEFT_ASSERT(withdrawn || seen == done_word);
+        return withdrawn;
+    }
+
+private:
+    static constexpr Word empty_word = 0;
+    static constexpr Word waiter_tag = 1;      // in a pointer: it is a JoinWaiter's
+    static constexpr Word done_word = 2;
+    static constexpr Word detached_word = 4;
+    static constexpr Word last_reserved_word = 7;
+
+    atomic<Word> word_{empty_word};
+};
+
+using Joint = BasicJoint<Unit>;
+
+}  // namespace weft

@@ -1,0 +1,68 @@
+// A unit's life. Every arrow is one call of Life::move; nothing else writes the state.
+//
+//      free ──spawn──► ready ───run──► running ──finish──► done ──release──► free
+//                       ▲ ▲             │  │
+//                       │ └───yield─────┘  │
+//                       └─resume─ suspended◄┘ suspend
+//
+// A second race is not drawn here: the end of a unit against its joiner. It is decided by the Joint
+// (joint.hpp); `done` in the state is for those who look, the Joint is for those who wait.
+#pragma once
+
+#include <cstdint>
+
+#include "base/assert.hpp"
+#include "base/atomic.hpp"
+
+namespace weft {
+
+enum class State : std::uint8_t {
+    free,        // in a slab's free list
+    ready,       // in a pool, or popped and about to run
+    running,     // on a stream
+    suspended,   // its context is saved and published
+    done,        // its body has ended
+};
+
+constexpr bool legal(State from, State to) {
+    switch (from) {
+    case State::free: return to == State::ready || to == State::running;         // running: child-first, primary
+    case State::ready: return to == State::running || to == State::done;         // done: no stack could be had
+    case State::running: return to == State::ready || to == State::suspended || to == State::done;
+    case State::suspended: return to == State::ready || to == State::free;       // free: dropped at finalize
+    case State::done: return to == State::free;
+    }
+    return false;
+}
+static_assert(!legal(State::done, State::running), "a unit that has ended does not run again");
+
+class Life {
+public:
+    // Relaxed: a hint; whoever acts on it goes through a compare-and-swap or already owns the unit.
+    State now() const { return state_.load(std::memory_order_relaxed); }
+    bool is(State state) const { return now() == state; }
+
+    // For whoever owns the unit at this moment: the stream that runs it, the waker that claimed it.
+    void move(State from, State to) {
+        WEFT_ASSERT(legal(from, to));
+        WEFT_ASSERT(now() == from);
+        // release: pairs with the acquire in claim(). The resumer must see what publish saw: the saved
+        // context. Where the unit travels by a pool, the pool's own release and acquire carry it.
+        state_.store(to, std::memory_order_release);
+    }
+
+    // suspended -> ready, by one of several who may try. True: the caller makes it ready.
+    bool claim() {
+        State expected = State::suspended;
+        // acquire: pairs with the release in move(), so that the saved context is there. Without it the
+        // next stream could jump to a stale stack pointer.
+        return state_.compare_exchange_strong(expected, State::ready, std::memory_order_acquire,
+                                              std::memory_order_relaxed);
+    }
+
+private:
+    atomic<State> state_;
+};
+static_assert(sizeof(Life) == 1);
+
+}  // namespace weft

@@ -1,0 +1,72 @@
+// The descriptor of a unit: two cache lines, the first hot. It lies in a slab (mem/slab.hpp) and belongs to
+// whoever the state says: the pool that holds it, the stream that runs it, the waker that will resume it,
+// and, once it has ended, its joiner. Nothing here schedules.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <new>
+
+#include "base/atomic.hpp"
+#include "base/config.hpp"
+#include "unit/joint.hpp"
+#include "unit/state.hpp"
+
+namespace weft {
+
+struct Pool;
+namespace mem { struct Stack; }
+
+enum class Kind : std::uint8_t { full = 1, lsa = 2, tasklet = 3 };   // the numbers of weft_kind
+
+struct Unit {
+    // A unit is in one list at a time: a plain one that a single stream owns, or one that others reach.
+    // First in the descriptor because slabs link free objects by their first word.
+    union {
+        Unit* link;
+        atomic<Unit*> shared_link;
+    };
+    void* context;                 // where to go on; null: not started. Ended: the deepest use of its stack, measured
+    void (*body)(void*);
+    void* argument;                // ended by an exception: holds the std::exception_ptr (exception() below)
+    Pool* pool;                    // where it goes when it becomes ready
+    Joint joint;                   // where its end meets its joiner
+    mem::Stack* stack;             // null: a tasklet, or a ULT that has not started or has ended
+    Life life;
+    Kind kind;
+    std::uint8_t flags;
+    std::uint8_t outcome;          // a weft_status, valid once done
+    std::uint8_t stack_class;      // log2 of the wanted stack size; 0: the default
+    std::uint8_t unused;
+    std::uint16_t generation;      // counts releases; in checked builds a part of the handle
+
+    // The cold line.
+    alignas(config::cache_line) std::uint64_t id;
+    const void* spawn_site;
+    const char* waits_for;         // of a suspended unit: "join", "suspend"
+    const void* waits_object;
+    char name[32];
+
+    static constexpr std::uint8_t local = 1;       // in a private pool: finish and join need no atomics there
+    static constexpr std::uint8_t bound = 2;       // the primary unit: never leaves its pool
+    static constexpr std::uint8_t user_stack = 4;  // the stack's memory is the user's, free from the join on
+    static constexpr std::uint8_t measured = 8;    // the depth of its stack is noted when it ends
+    static constexpr std::uint8_t internal = 16;   // a letter of the runtime on somebody's stack: no descriptor
+    static constexpr std::uint8_t canary = 32;     // its stack is guarded by a canary: look when it leaves
+    static constexpr std::uint8_t careful_end = user_stack | measured | canary;
+
+    // A descriptor is zeroed slab memory, or a letter on a stack: neither needs more.
+    Unit() : link(nullptr) {}
+
+    bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
+
+    atomic<Unit*>& atomic_link() { return shared_link; }
+
+    // Where the exception is kept that ended the body.
+    std::exception_ptr& exception() { return *std::launder(reinterpret_cast<std::exception_ptr*>(&argument)); }
+};
+static_assert(sizeof(std::exception_ptr) == sizeof(void*));
+static_assert(sizeof(Unit) == 2 * config::cache_line && offsetof(Unit, id) == config::cache_line);
+
+}  // namespace weft

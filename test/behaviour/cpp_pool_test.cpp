@@ -1,0 +1,298 @@
+// Pools and schedulers of one's own by concept, and the handles of those that come with the library.
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <weft/weft.hpp>
+
+namespace {
+
+// Newest first, with everything a pool can have.
+class Lifo {
+public:
+    explicit Lifo(std::atomic<int>& destroyed) : destroyed_(destroyed) {}
+    ~Lifo() { destroyed_.fetch_add(1); }
+
+    void push(weft::unit_ref unit) noexcept {
+        const std::lock_guard guard(mutex_);
+        unit.link() = first_.native_handle();
+        first_ = unit;
+        length_.fetch_add(1);
+    }
+    weft::unit_ref pop() noexcept {
+        const std::lock_guard guard(mutex_);
+        const weft::unit_ref unit = first_;
+        if (unit) {
+            first_ = static_cast<weft_unit*>(unit.link());
+            length_.fetch_sub(1);
+        }
+        return unit;
+    }
+    std::size_t length() const noexcept { return length_.load(); }
+    bool remove(weft::unit_ref wanted) noexcept {
+        const std::lock_guard guard(mutex_);
+        weft::unit_ref before;
+        for (weft::unit_ref unit = first_; unit; unit = static_cast<weft_unit*>(unit.link())) {
+            if (unit == wanted) {
+                (before ? before.link() : head()) = unit.link();
+                first_ = before ? first_ : static_cast<weft_unit*>(head_);
+                length_.fetch_sub(1);
+                ++removed;
+                return true;
+            }
+            before = unit;
+        }
+        return false;
+    }
+
+    std::atomic<int> removed{0};
+
+private:
+    void*& head() { return head_; }
+
+    std::atomic<int>& destroyed_;
+    std::mutex mutex_;
+    weft::unit_ref first_;
+    void* head_ = nullptr;
+    std::atomic<std::size_t> length_{0};
+};
+
+// With C handles, and only what a pool must have.
+struct Slot {
+    void push(weft_unit* unit) noexcept { next = unit; }
+    weft_unit* pop() noexcept { return std::exchange(next, nullptr); }
+    std::size_t length() const noexcept { return next == nullptr ? 0 : 1; }
+    weft_unit* next = nullptr;
+};
+struct ThrowingPush : Slot {
+    void push(weft_unit* unit) { next = unit; }
+};
+struct NoLength {
+    void push(weft_unit*) noexcept {}
+    weft_unit* pop() noexcept { return nullptr; }
+};
+
+static_assert(weft::pool_policy<Lifo>);
+static_assert(weft::pool_policy<Slot>);
+static_assert(!weft::pool_policy<ThrowingPush>, "a push must be noexcept");
+static_assert(!weft::pool_policy<NoLength>);
+static_assert(weft::pool_ops<Lifo>.remove != nullptr);
+static_assert(weft::pool_ops<Slot>.remove == nullptr);
+static_assert(weft::pool_ops<Slot>.size == sizeof(weft_pool_ops));
+
+TEST(CppPool, UnitsComeOutAsTheirOwnPoolSays) {
+    std::atomic<int> destroyed{0};
+    {
+        const weft::runtime runtime;
+        auto pool = weft::make_pool<Lifo>(destroyed);
+        EXPECT_EQ(pool.kind(), weft::pool_kind::user);
+        std::string order;
+        std::vector<weft::thread> threads;
+        for (const char name : {'a', 'b', 'c', 'd'}) {
+            threads.emplace_back(weft::attributes{.pool = pool}, [&order, name] { order += name; });
+        }
+        EXPECT_EQ(pool.length(), 4U);
+        EXPECT_EQ(weft::pool_of(threads[0]), pool);
+        weft::stream stream(pool);
+        weft::join_all(threads);
+        stream.stop();
+        EXPECT_EQ(order, "dcba");
+        EXPECT_EQ(destroyed, 0);
+        pool.close();
+        EXPECT_EQ(destroyed, 1);
+    }
+    EXPECT_EQ(destroyed, 1);
+}
+
+TEST(CppPool, YieldToReachesIntoAPoolThatCanRemove) {
+    std::atomic<int> destroyed{0};
+    const weft::runtime runtime;
+    auto pool = weft::make_pool<Lifo>(destroyed);
+    std::string order;
+    weft::thread deep({.pool = pool}, [&order] { order += "deep "; });
+    weft::thread above({.pool = pool}, [&order] { order += "above "; });
+    weft::thread first({.pool = pool}, [&] {
+        weft::this_thread::yield_to(deep);
+        order += "first ";
+    });
+    weft::stream stream(pool);
+    deep.join();
+    above.join();
+    first.join();
+    stream.stop();
+    EXPECT_EQ(order, "deep first above ");
+    EXPECT_EQ(pool->removed, 1);
+    EXPECT_EQ(pool.policy().length(), 0U);
+}
+
+TEST(CppPool, APoolWithoutRemoveRefusesYieldTo) {
+    const weft::runtime runtime;
+    auto pool = weft::make_pool<Slot>();
+    weft_status code = WEFT_OK;
+    weft::thread other([] {});
+    weft::stream stream(pool);
+    weft::thread target;
+    weft::thread caller({.pool = pool}, [&] {
+        target = weft::thread({.pool = pool}, [] {});
+        try {
+            weft::this_thread::yield_to(target);
+        } catch (const weft::error& error) {
+            code = error.code();
+        }
+    });
+    caller.join();
+    target.join();
+    other.join();
+    stream.stop();
+    EXPECT_EQ(code, WEFT_UNSUPPORTED);
+}
+
+TEST(CppPool, APoolInUseIsNotFreed) {
+    const weft::runtime runtime;
+    weft::pool pool(weft::pool_kind::shared_fifo);
+    weft::thread waits({.pool = pool}, [] {});
+    try {
+        pool.close();
+        ADD_FAILURE() << "a unit waits in it";
+    } catch (const weft::error& error) {
+        EXPECT_EQ(error.code(), WEFT_BUSY);
+    }
+    EXPECT_TRUE(pool);
+    {
+        const weft::stream stream(pool);
+        waits.join();
+    }
+    EXPECT_NO_THROW(pool.close());
+    EXPECT_FALSE(pool);
+}
+
+TEST(CppPool, MovingAPoolMovesTheOwnership) {
+    const weft::runtime runtime;
+    weft::pool one(weft::pool_kind::deque);
+    const weft::pool_ref same = one;
+    weft::pool other(std::move(one));
+    EXPECT_FALSE(one);
+    EXPECT_EQ(other, same);
+    EXPECT_EQ(other.kind(), weft::pool_kind::deque);
+    one = std::move(other);
+    EXPECT_EQ(one, same);
+    weft_pool* const handle = one.release();
+    EXPECT_EQ(weft_pool_free(handle), WEFT_OK);
+}
+
+// Of two pools always the second first.
+struct Backwards {
+    explicit Backwards(std::atomic<int>& ends) : destroyed(ends) {}
+    Backwards(const Backwards&) = delete;
+    ~Backwards() { destroyed.fetch_add(1); }
+    weft_unit* pick(weft::scheduler_ref self) noexcept {
+        for (std::size_t i = self.pool_count(); i-- > 0;) {
+            if (const auto unit = self.pool(i).pop()) return unit.native_handle();
+        }
+        return nullptr;
+    }
+    std::atomic<int>& destroyed;
+};
+
+// A loop of its own.
+struct Loop {
+    explicit Loop(std::atomic<int>& units) : ran(units) {}
+    void run(weft::scheduler_ref self) noexcept {
+        while (!self.should_stop()) {
+            const auto unit = self.pool(0).pop();
+            if (!unit) {
+                self.wait();
+                continue;
+            }
+            self.run_unit(unit);
+            ran.fetch_add(1);
+        }
+    }
+    std::atomic<int>& ran;
+};
+struct Both : Loop {
+    using Loop::Loop;
+    weft_unit* pick(weft::scheduler_ref) noexcept { return nullptr; }
+};
+
+static_assert(weft::scheduler_policy<Backwards> && weft::picking_scheduler<Backwards>);
+static_assert(weft::scheduler_policy<Loop> && weft::running_scheduler<Loop>);
+static_assert(!weft::scheduler_policy<Both>, "exactly one of pick and run");
+static_assert(!weft::scheduler_policy<Slot>);
+static_assert(weft::scheduler_ops<Loop>.pick == nullptr && weft::scheduler_ops<Loop>.run != nullptr);
+
+TEST(CppScheduler, UnitsRunAsTheirOwnSchedulerPicks) {
+    std::atomic<int> destroyed{0};
+    {
+        const weft::runtime runtime;
+        weft::pool first(weft::pool_kind::shared_fifo);
+        weft::pool second(weft::pool_kind::shared_fifo);
+        std::string order;
+        std::vector<weft::thread> threads;
+        threads.emplace_back(weft::attributes{.pool = first}, [&order] { order += "1 "; });
+        threads.emplace_back(weft::attributes{.pool = second}, [&order] { order += "2 "; });
+        threads.emplace_back(weft::attributes{.pool = second}, [&order] { order += "3 "; });
+        auto scheduler = weft::make_scheduler<Backwards>({first, second}, destroyed);
+        EXPECT_TRUE(scheduler.stateless());
+        EXPECT_EQ(scheduler.pool_count(), 2U);
+        EXPECT_EQ(scheduler.pool(1), second);
+        weft::stream stream(std::move(scheduler), "backwards");
+        EXPECT_FALSE(scheduler);
+        EXPECT_EQ(stream.pool(), first);
+        EXPECT_EQ(stream.name(), "backwards");
+        weft::join_all(threads);
+        EXPECT_EQ(order, "2 3 1 ");
+        EXPECT_EQ(destroyed, 0);
+        stream.stop();
+        EXPECT_EQ(destroyed, 1);
+    }
+    EXPECT_EQ(destroyed, 1);
+}
+
+TEST(CppScheduler, ASchedulerMayOwnItsLoop) {
+    const weft::runtime runtime;
+    std::atomic<int> ran{0};
+    std::vector<weft::pool> pools;
+    pools.emplace_back(weft::pool_kind::shared_fifo);
+    auto scheduler = weft::make_scheduler<Loop>(pools, ran);
+    EXPECT_FALSE(scheduler.stateless());
+    {
+        const weft::stream stream(std::move(scheduler));
+        for (int i = 0; i < 3; ++i) {
+            weft::spawn_many({.pool = pools[0]}, 10, [] { weft::this_thread::yield(); }).join();
+        }
+    }
+    EXPECT_EQ(ran, 60);  // each unit once until it yields, and once more
+}
+
+TEST(CppScheduler, OneThatNoStreamTookIsFreed) {
+    std::atomic<int> destroyed{0};
+    const weft::runtime runtime;
+    weft::pool pool(weft::pool_kind::shared_fifo);
+    { const auto scheduler = weft::make_scheduler<Backwards>({pool}, destroyed); }
+    EXPECT_EQ(destroyed, 1);
+    EXPECT_NO_THROW(pool.close());
+}
+
+TEST(CppScheduler, ARefusedOneIsDestroyedToo) {
+    std::atomic<int> destroyed{0};
+    const weft::runtime runtime;
+    EXPECT_THROW(weft::make_scheduler<Backwards>(std::vector<weft::pool>(), destroyed), weft::error);
+    EXPECT_EQ(destroyed, 1);
+}
+
+TEST(CppScheduler, TheOnesOfTheLibraryTakePoolsInAnyForm) {
+    const weft::runtime runtime;
+    weft::pool one(weft::pool_kind::shared_fifo);
+    weft::pool two(weft::pool_kind::shared_fifo);
+    const std::vector<weft::pool_ref> pools{one, two};
+    const weft::scheduler listed(weft::scheduler_kind::basic, {one, two});
+    const weft::scheduler ranged(weft::scheduler_kind::random_steal, pools);
+    EXPECT_EQ(listed.pool(0), one);
+    EXPECT_EQ(ranged.pool(1), two);
+    EXPECT_TRUE(listed.stateless());
+}
+
+}  // namespace

@@ -1,0 +1,183 @@
+// The runtime, its streams, harts and counters from C++.
+#include <atomic>
+#include <cstdio>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <weft/weft.hpp>
+
+namespace {
+
+TEST(CppRuntime, ItRunsFromConstructionToDestruction) {
+    EXPECT_FALSE(weft::runtime::running());
+    {
+        const weft::runtime runtime;
+        EXPECT_TRUE(weft::runtime::running());
+        EXPECT_TRUE(weft::this_thread::self());
+        EXPECT_TRUE(weft::this_stream::self());
+    }
+    EXPECT_FALSE(weft::runtime::running());
+}
+
+TEST(CppRuntime, RuntimesNest) {
+    const weft::runtime outer{{.streams = 2}};
+    {
+        const weft::runtime inner{{.streams = 5}};
+        EXPECT_EQ(weft::stream_count(), 2U);
+    }
+    EXPECT_TRUE(weft::runtime::running());
+    weft::thread([] {}).join();
+}
+
+TEST(CppRuntime, TheSettingsInForceAreThoseAskedFor) {
+    const weft::runtime runtime{{.streams = 2,
+                                 .stack_bytes = 128 * 1024,
+                                 .guard = weft::guard_kind::canary,
+                                 .kind = weft::unit_kind::lsa,
+                                 .pool = weft::pool_kind::shared_fifo}};
+    const weft::settings force = weft::runtime::settings_in_force();
+    EXPECT_EQ(force.streams, 2U);
+    EXPECT_EQ(force.stack_bytes, 128U * 1024);
+    EXPECT_EQ(force.guard, weft::guard_kind::canary);
+    EXPECT_EQ(force.kind, weft::unit_kind::lsa);
+    EXPECT_EQ(force.pool, weft::pool_kind::shared_fifo);
+    EXPECT_EQ(weft::stream_at(0).pool().kind(), weft::pool_kind::shared_fifo);
+}
+
+TEST(CppRuntime, ImpossibleSettingsAreRefused) {
+    EXPECT_THROW(weft::runtime({.stack_bytes = 1}), weft::error);
+    EXPECT_FALSE(weft::runtime::running());
+}
+
+TEST(CppRuntime, FinalizeTellsOfUnitsThatAreStillSuspended) {
+    weft::runtime runtime;
+    weft::thread sleeper([] { weft::this_thread::suspend(); });
+    const weft::unit_ref unit = sleeper;
+    while (unit.state() != weft::unit_state::suspended) weft::this_thread::yield();
+    sleeper.detach();
+    try {
+        runtime.finalize();
+        ADD_FAILURE() << "one unit is suspended";
+    } catch (const weft::error& error) {
+        EXPECT_EQ(error.code(), WEFT_BUSY);
+        EXPECT_NE(std::string(error.what()).find('1'), std::string::npos) << error.what();
+    }
+    EXPECT_FALSE(weft::runtime::running());
+}
+
+TEST(CppRuntime, AllHartsAreAsManyStreams) {
+    const weft::runtime runtime{{.streams = weft::all_harts}};
+    EXPECT_EQ(weft::stream_count(), weft::hart_limit());
+}
+
+TEST(CppStream, AStreamRunsFromConstructionToDestruction) {
+    const weft::runtime runtime;
+    {
+        const weft::stream stream("loom");
+        EXPECT_EQ(weft::stream_count(), 2U);
+        EXPECT_EQ(stream.rank(), 1U);
+        EXPECT_EQ(stream.name(), "loom");
+        EXPECT_EQ(weft::stream_at(1), stream);
+        weft::stream_ref ran_on;
+        weft::thread({.pool = stream.pool()}, [&ran_on] { ran_on = weft::this_stream::self(); }).join();
+        EXPECT_EQ(ran_on, stream);
+    }
+    EXPECT_EQ(weft::stream_count(), 1U);
+    EXPECT_FALSE(weft::stream_at(1));
+}
+
+TEST(CppStream, StoppingRunsWhatIsReady) {
+    const weft::runtime runtime;
+    std::atomic<int> ran{0};
+    weft::stream stream;
+    auto group = weft::spawn_many({.pool = stream.pool()}, 100, [&ran] { ran.fetch_add(1); });
+    stream.stop();
+    EXPECT_FALSE(stream);
+    EXPECT_EQ(ran, 100);
+    group.join();
+}
+
+TEST(CppStream, MovingAStreamMovesTheOwnership) {
+    const weft::runtime runtime;
+    weft::stream one;
+    const weft::stream_ref same = one;
+    weft::stream other(std::move(one));
+    EXPECT_FALSE(one);
+    EXPECT_EQ(other, same);
+    other = weft::stream();
+    EXPECT_NE(other, weft::stream_ref());
+    EXPECT_EQ(weft::stream_count(), 2U);
+}
+
+TEST(CppStream, AStreamDoesNotStopItself) {
+    const weft::runtime runtime;
+    weft::stream stream;
+    weft_status code = WEFT_OK;
+    weft::thread({.pool = stream.pool()}, [&] {
+        try {
+            stream.stop();
+        } catch (const weft::error& error) {
+            code = error.code();
+        }
+    }).join();
+    EXPECT_EQ(code, WEFT_WRONG_CONTEXT);
+    EXPECT_TRUE(stream);
+}
+
+TEST(CppStream, ASuspendedStreamRunsNothingUntilItIsResumed) {
+    const weft::runtime runtime;
+    const weft::stream stream;
+    stream.suspend();
+    EXPECT_THROW(stream.suspend(), weft::error);
+    std::atomic<bool> ran{false};
+    weft::thread thread({.pool = stream.pool()}, [&ran] { ran = true; });
+    for (int i = 0; i < 1000; ++i) weft::this_thread::yield();
+    EXPECT_FALSE(ran);
+    stream.resume();
+    thread.join();
+    EXPECT_TRUE(ran);
+}
+
+TEST(CppStream, AStreamIsBoundAndBoundAnew) {
+    const weft::runtime runtime;
+    const weft::stream stream;
+    const std::string all = stream.binding();
+    EXPECT_NE(all, "");
+    stream.bind_hart(0);
+    const std::string one = stream.binding();
+    EXPECT_EQ(one.find_first_not_of("0123456789"), std::string::npos) << one;
+    stream.bind_cpus(all);
+    EXPECT_EQ(stream.binding(), all);
+    stream.bind_hart(0);
+    stream.unbind();
+    EXPECT_EQ(stream.binding(), all);
+    EXPECT_THROW(stream.bind_cpus("all of them"), weft::error);
+    EXPECT_THROW(stream.bind_hart(1U << 20), weft::error);
+}
+
+TEST(CppHart, UseIsCounted) {
+    const weft::runtime runtime{{.streams = 2}};
+    const weft::hart_use use = weft::harts_in_use();
+    EXPECT_EQ(use.limit, weft::hart_limit());
+    EXPECT_EQ(use.streams, 2U);
+    EXPECT_GE(use.granted, 1U);  // the caller's
+}
+
+TEST(CppTrace, CountersCountAndArePrinted) {
+    const weft::runtime runtime;
+    const auto before = weft::counter("/units/count/created");
+    weft::spawn_many(10, [](std::size_t) {}).join();
+    EXPECT_EQ(weft::counter(std::string("/units/count/created")) - before, 10U);
+    EXPECT_THROW(weft::counter("/units/count/eaten"), weft::error);
+    std::FILE* const file = std::tmpfile();
+    weft::print_counters(file);
+    weft::print_units(file);
+    EXPECT_GT(std::ftell(file), 0);
+    std::fclose(file);
+}
+
+TEST(CppVersion, TheLibraryIsThatOfTheHeaders) {
+    EXPECT_EQ(weft::version(), WEFT_VERSION_MAJOR * 10000 + WEFT_VERSION_MINOR * 100 + WEFT_VERSION_PATCH);
+}
+
+}  // namespace

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Installs a build into a fresh place and builds and runs eight consumers of it outside the tree: in C11 and in
+C++20, by find_package and by pkg-config, with the shared and with the static library.
+
+    test/install/consumers.py --build build/release --version 0.1.0
+"""
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def call(*command, env=None):
+    """Runs a command and returns what it wrote; the test ends when it fails."""
+    command = [str(word) for word in command]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env)
+    if done.returncode != 0:
+        sys.exit(f"status {done.returncode}: {' '.join(command)}\n{done.stdout}")
+    return done.stdout
+
+
+def check(name, program, prefix, shared):
+    """Runs a consumer; the shared one has loaded the installed library, the static one has not."""
+    written = call(program, env={"LD_LIBRARY_PATH": str(next(prefix.rglob("libweft.so")).parent)} if shared else {})
+    if written != "answer 42\n":
+        sys.exit(f"{name}: wrote {written!r}")
+    needed = call("objdump", "-p", program)
+    if ("libweft.so.0" in needed) != shared:
+        sys.exit(f"{name}: is {'not ' if shared else ''}linked with libweft.so")
+    print(f"{name}: ok", flush=True)
+
+
+def by_cmake(language, prefix, work, options):
+    """find_package(weft), found in the prefix, whatever else is installed."""
+    build = work / f"build-{language}"
+    compiler = f"-DCMAKE_C_COMPILER={options.cc}" if language == "c" else f"-DCMAKE_CXX_COMPILER={options.cxx}"
+    call("cmake", "-G", "Ninja", "-S", work / language, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", compiler)
+    call("cmake", "--build", build)
+    for kind in ["shared", "static"]:
+        check(f"{language}, find_package, {kind}", build / kind, prefix, kind == "shared")
+
+
+def by_pkg_config(language, prefix, work, options):
+    """pkg-config weft; statically the whole program, which is what pkg-config --static is for."""
+    folder = next(prefix.rglob("weft.pc")).parent
+    env = {**os.environ, "PKG_CONFIG_PATH": str(folder)}
+    compiler = [options.cc, "-std=c11"] if language == "c" else [options.cxx, "-std=c++20"]
+    source = work / language / ("consumer.c" if language == "c" else "consumer.cpp")
+    for kind, extra in [("shared", []), ("static", ["--static"])]:
+        flags = call("pkg-config", *extra, "--cflags", "--libs", "weft", env=env).split()
+        program = work / f"{language}-pkg-config-{kind}"
+        call(*compiler, "-Wall", "-Wextra", "-Wpedantic", "-Werror", source, *(["-static"] if extra else []), *flags,
+             "-o", program)
+        check(f"{language}, pkg-config, {kind}", program, prefix, kind == "shared")
+    version = call("pkg-config", "--modversion", "weft", env=env).strip()
+    if version != options.version:
+        sys.exit(f"pkg-config says version {version}, the project {options.version}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--version", required=True)
+    parser.add_argument("--cc", default="cc")
+    parser.add_argument("--cxx", default="c++")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="weft-install-") as place:
+        work = pathlib.Path(place)
+        call("cmake", "--install", options.build, "--prefix", work / "first")
+        # The installed tree is moved: nothing in it may remember where it was put.
+        prefix = (work / "first").rename(work / "prefix")
+        for language in ["c", "cpp"]:
+            shutil.copytree(HERE / language, work / language)
+            by_cmake(language, prefix, work, options)
+            by_pkg_config(language, prefix, work, options)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

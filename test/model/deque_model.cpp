@@ -1,0 +1,126 @@
+// The deque: an owner against thieves, on a ring so small that it wraps and fills.
+#include "pool/deque.hpp"
+#include "test/model/model.hpp"
+
+namespace weft::model {
+
+// The owner pushes `items`, popping one now and then; `thieves` steal twice each. Each item is taken once,
+// whole; a thief's come in the order in which they were pushed.
+template <class Orders, int thieves, int items>
+struct OwnerAndThieves : rl::test_suite<OwnerAndThieves<Orders, thieves, items>, 1 + thieves> {
+    Deque<Node, 2, Orders> deque;
+    Node nodes[items];
+    int times[items] = {};
+    int pushed = 0;
+
+    void thread(unsigned index) {
+        if (index == 0) {
+            for (int i = 0; i < items; ++i) {
+                nodes[i].value = i;
+                while (!deque.push_bottom(&nodes[i])) took(deque.pop_bottom());
+                ++pushed;
+            }
+            took(deque.pop_bottom());
+        } else {
+            int last = -1;
+            for (int i = 0; i < 2; ++i) {
+                const auto stolen = deque.steal();
+                if (stolen.node == nullptr) continue;
+                const int value = took(stolen.node);
+                WEFT_ASSERT(value > last);
+                last = value;
+            }
+        }
+    }
+
+    int took(Node* node) {
+        if (node == nullptr) return -1;
+        const int value = node->value;
+        ++times[value];
+        return value;
+    }
+
+    void after() {
+        while (Node* node = deque.pop_bottom()) took(node);
+        for (int time : times) WEFT_ASSERT(time == 1);
+        WEFT_ASSERT(deque.looks_empty() && deque.length() == 0);
+    }
+};
+
+// One item, the owner and `thieves` who want it: exactly one gets it, and the deque is good afterwards.
+template <class Orders, int thieves>
+struct LastItem : rl::test_suite<LastItem<Orders, thieves>, 1 + thieves> {
+    Deque<Node, 2, Orders> deque;
+    Node node, second;
+    int times = 0;
+
+    void before() {
+        node.value = 1;
+        deque.push_bottom(&node);
+    }
+
+    void thread(unsigned index) {
+        Node* taken = index == 0 ? deque.pop_bottom() : deque.steal().node;
+        if (taken != nullptr) ++times;
+    }
+
+    void after() {
+        WEFT_ASSERT(times == 1 || (times == 0 && deque.pop_bottom() == &node));
+        WEFT_ASSERT(deque.push_bottom(&second) && deque.steal().node == &second);
+    }
+};
+
+// The two sides of going to sleep, without the sleeping: not both may miss the other.
+template <class Orders>
+struct LastLook : rl::test_suite<LastLook<Orders>, 2> {
+    Deque<Node, 2, Orders> deque;
+    Node node;
+    atomic<int> sleepers{0};
+    bool seen_by_owner = false, seen_by_sleeper = false;
+
+    void thread(unsigned index) {
+        if (index == 0) {
+            deque.push_bottom(&node);
+            seen_by_owner = sleepers.load() != 0;
+        } else {
+            sleepers.fetch_add(1);
+            seen_by_sleeper = !deque.looks_empty();
+        }
+    }
+
+    void after() { WEFT_ASSERT(seen_by_owner || seen_by_sleeper); }
+};
+
+struct PublishRelaxed : DequeOrders {
+    static constexpr std::memory_order push_bottom = std::memory_order_relaxed;
+};
+struct PublishRelease : DequeOrders {   // enough for the items, not for the last look
+    static constexpr std::memory_order push_bottom = std::memory_order_release;
+};
+struct PopRelease : DequeOrders {       // the well-known fault: the owner's store and load change places
+    static constexpr std::memory_order pop_bottom = std::memory_order_release;
+    static constexpr std::memory_order pop_top = std::memory_order_acquire;
+};
+struct StealAcquire : DequeOrders {     // the same on the thief's side
+    static constexpr std::memory_order steal_top = std::memory_order_relaxed;
+    static constexpr std::memory_order steal_bottom = std::memory_order_relaxed;
+};
+
+}  // namespace weft::model
+
+int main() {
+    using namespace weft;
+    using namespace weft::model;
+    Models models;
+    models.holds<LastItem<DequeOrders, 1>>("the last item, one thief", Search::all());
+    models.holds<LastItem<DequeOrders, 2>>("the last item, two thieves", Search::all());
+    models.holds<OwnerAndThieves<DequeOrders, 1, 3>>("an owner and a thief", Search::preemptions(4));
+    models.holds<OwnerAndThieves<DequeOrders, 1, 4>>("an owner and a thief", Search::random(200'000));
+    models.holds<OwnerAndThieves<DequeOrders, 2, 4>>("an owner and two thieves", Search::random(300'000));
+    models.holds<LastLook<DequeOrders>>("push, then look for sleepers", Search::all());
+    models.fails<OwnerAndThieves<PublishRelaxed, 1, 3>>("a push that releases nothing", Search::random(200'000));
+    models.fails<LastLook<PublishRelease>>("a push that may pass the look for sleepers", Search::all());
+    models.fails<OwnerAndThieves<PopRelease, 1, 3>>("an owner whose look at top may come early", Search::random(1'000'000));
+    models.fails<OwnerAndThieves<StealAcquire, 1, 3>>("a thief that acquires nothing", Search::random(1'000'000));
+    return models.result();
+}

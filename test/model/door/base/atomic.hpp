@@ -1,0 +1,106 @@
+// The door to the atomics as the models see it: the names of src/base/atomic.hpp on Relacy's types, which search
+// the interleavings and report races. Each access carries its place in the source, so that a failing history reads
+// like a trace of the structure.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <source_location>
+
+#include "relacy_door.hpp"
+
+namespace weft {
+
+namespace model {
+
+inline rl::debug_info info(const std::source_location& where) {
+    return {where.function_name(), where.file_name(), where.line()};
+}
+
+[[noreturn]] inline void broken(const char* what, const char* file, unsigned line) {
+    rl::ctx().fail_test(what, rl::test_result_user_assert_failed, rl::debug_info("", file, line));
+    std::abort();   // not reached: fail_test leaves the thread
+}
+
+inline rl::memory_order order(std::memory_order order) {
+    switch (order) {
+    case std::memory_order_relaxed: return rl::mo_relaxed;
+    case std::memory_order_consume: return rl::mo_consume;
+    case std::memory_order_acquire: return rl::mo_acquire;
+    case std::memory_order_release: return rl::mo_release;
+    case std::memory_order_acq_rel: return rl::mo_acq_rel;
+    case std::memory_order_seq_cst: return rl::mo_seq_cst;
+    }
+    std::abort();
+}
+
+}  // namespace model
+
+template <class T>
+class atomic {
+    using Order = std::memory_order;
+    using Where = std::source_location;
+    static constexpr Order seq_cst = std::memory_order_seq_cst;
+
+public:
+    atomic(T value = T()) : value_(value) {}
+
+    T load(Order order = seq_cst, Where where = Where::current()) const {
+        return value_.load(model::order(order), model::info(where));
+    }
+    void store(T value, Order order = seq_cst, Where where = Where::current()) {
+        value_.store(value, model::order(order), model::info(where));
+    }
+    T exchange(T value, Order order = seq_cst, Where where = Where::current()) {
+        return value_.exchange(value, model::order(order), model::info(where));
+    }
+    T fetch_add(T value, Order order = seq_cst, Where where = Where::current()) {
+        return value_.fetch_add(value, model::order(order), model::info(where));
+    }
+    T fetch_sub(T value, Order order = seq_cst, Where where = Where::current()) {
+        return value_.fetch_sub(value, model::order(order), model::info(where));
+    }
+
+    // Relacy knows no compare-and-swap that releases when it succeeds and acquires when it fails: it would fall
+    // back to relaxed without a word.
+    bool compare_exchange_strong(T& expected, T desired, Order success, Order failure, Where where = Where::current()) {
+        if (success == std::memory_order_release && failure != std::memory_order_relaxed) std::abort();
+        return value_.compare_exchange(rl::bool_t<false>(), expected, desired, model::order(success),
+                                       model::order(failure), model::info(where));
+    }
+    bool compare_exchange_weak(T& expected, T desired, Order success, Order failure, Where where = Where::current()) {
+        if (success == std::memory_order_release && failure != std::memory_order_relaxed) std::abort();
+        return value_.compare_exchange(rl::bool_t<true>(), expected, desired, model::order(success),
+                                       model::order(failure), model::info(where));
+    }
+    bool compare_exchange_strong(T& expected, T desired, Order both = seq_cst, Where where = Where::current()) {
+        return value_.compare_exchange(rl::bool_t<false>(), expected, desired, model::order(both), model::info(where));
+    }
+
+    // For the futex door: the value that the kernel would compare.
+    rl::atomic<T>& inner() const { return value_; }
+
+private:
+    mutable rl::atomic<T> value_;
+};
+
+// A plain field: Relacy reports two accesses, one of them a write, that nothing orders.
+template <class T>
+class plain {
+public:
+    plain(T value = T()) : value_(value) {}
+    plain(const plain&) = delete;
+    plain& operator=(const plain&) = delete;
+
+    operator T() const { return value_(model::info(std::source_location::current())).load(); }
+    T operator=(T value) {
+        value_(model::info(std::source_location::current())).store(value);
+        return value;
+    }
+    T operator->() const { return *this; }
+
+private:
+    rl::var<T> value_;
+};
+
+}  // namespace weft

@@ -1,0 +1,10 @@
+// Constants of a model build. Relacy puts the suites into memory from malloc, so nothing may ask for more
+// alignment than that gives.
+#pragma once
+
+namespace weft::config {
+
+inline constexpr bool checked = true;
+inline constexpr int cache_line = 16;
+
+}  // namespace weft::config

@@ -1,0 +1,14 @@
+// A model visits every interleaving by itself: its probes do nothing.
+#pragma once
+
+namespace weft {
+
+enum class Probe : unsigned char {
+    steal_before_claim,
+    pop_before_claim,
+    fifo_push_before_link,
+};
+
+inline void probe(Probe) {}
+
+}  // namespace weft

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""The shared library exports what the public headers declare, no more and no less.
+
+    tools/symbols.py --library build/release/libweft.so [--root ROOT]
+
+Declared is what carries WEFT_API in include/weft/; src/abi/weft.map must name each of it, by name or by a pattern
+that matches nothing else.
+"""
+import argparse
+import fnmatch
+import pathlib
+import re
+import subprocess
+import sys
+
+
+def without_comments(text):
+    text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
+    return re.sub(r"//[^\n]*", "", text)
+
+
+def declared(folder):
+    """The names that the headers mark with WEFT_API, and what could not be read."""
+    names, wrong = set(), []
+    for path in sorted(folder.glob("*.h*")):
+        text = re.sub(r"^\s*#.*(?:\\\n.*)*", "", without_comments(path.read_text()), flags=re.M)
+        # A class of the C++ headers has it too, so that one program has one type of exception; it exports nothing here.
+        text = re.sub(r"\b(?:class|struct)\s+WEFT_API\b", "", text)
+        for declaration in re.findall(r"\bWEFT_API\b([^;{]*)", text):
+            found = re.search(r"\b(weft_\w+)\s*\(", declaration)
+            if found:
+                names.add(found.group(1))
+            else:
+                wrong.append(f"{path.name}: WEFT_API before what is no function: {' '.join(declaration.split())}")
+    return names, wrong
+
+
+def exported(library):
+    """The dynamic symbols that the library defines; of a version node only its definitions."""
+    listing = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+    names = set()
+    for line in listing.splitlines():
+        kind, name = line.split()[-2:]
+        if kind != "A":
+            names.add(name.partition("@")[0])
+    return names
+
+
+def global_patterns(path):
+    """What the version script makes visible."""
+    text = without_comments(path.read_text())
+    patterns = []
+    for body in re.findall(r"\{(.*?)\}", text, re.S):
+        visible = True
+        for word in re.findall(r"[^\s;]+", body):
+            if word in ("global:", "local:"):
+                visible = word == "global:"
+            elif visible:
+                patterns.append(word)
+    return patterns
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--library", required=True)
+    parser.add_argument("--root", default=pathlib.Path(__file__).parent.parent)
+    options = parser.parse_args()
+    root = pathlib.Path(options.root)
+    names, wrong = declared(root / "include" / "weft")
+    found = exported(options.library)
+    patterns = global_patterns(root / "src" / "abi" / "weft.map")
+    wrong += [f"{name}: exported, but no public header declares it" for name in sorted(found - names)]
+    wrong += [f"{name}: declared in a public header, but not exported" for name in sorted(names - found)]
+    for pattern in patterns:
+        if not fnmatch.filter(names, pattern):
+            wrong.append(f"weft.map: {pattern} matches nothing that is declared")
+    for name in sorted(names):
+        if not any(fnmatch.fnmatch(name, pattern) for pattern in patterns):
+            wrong.append(f"weft.map: does not name {name}")
+    for line in wrong:
+        print(line)
+    print(f"{len(names)} declared, {len(found)} exported, {len(wrong)} wrong")
+    return 1 if wrong or not names else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

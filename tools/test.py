@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Builds the presets and runs the groups of tests, one after the other.
+
+    tools/test.py quick        what every change must pass: `make test`
+    tools/test.py full         quick and full ones: `make test-full`
+    tools/test.py soak         the long ones: `make test-soak`; --group NAME for one of them
+
+A group that fails does not keep the later ones from running. The last line is "N passed, M failed", the sum of
+what CTest counted; a group that cannot be built or run counts as one failure.
+"""
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+import group as groups
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# Group, and the preset whose build folder its tests are in.
+GROUPS = {"release": "release", "models": "release", "debug": "debug", "asan": "asan", "tsan": "tsan",
+          "aarch64": "aarch64"}
+SIZES = {"quick": ["quick"], "full": ["quick", "full"], "soak": ["soak"]}
+
+
+def quiet(command):
+    """Runs a command whose output matters only when it fails."""
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        print(done.stdout, flush=True)
+    return done.returncode == 0
+
+
+def targets(build, tests):
+    """What must be built for these tests: what their command lines name of the build folder, and what labels
+    "needs=<target>" name besides."""
+    shown = subprocess.run(["ninja", "-C", build, "-t", "targets", "all"], cwd=ROOT, capture_output=True, text=True)
+    known = set(re.findall(r"^([^:\n]+): ", shown.stdout, re.M))
+    needed, here = set(), f"{ROOT}/{build}/"
+    # CTest itself tells the command of a test only once its program is there.
+    for file in (ROOT / build).rglob("CTestTestfile.cmake"):
+        for name, arguments in re.findall(r"^add_test\((?:\[=\[)?(.+?)(?:\]=\])? (.*)\)$", file.read_text(), re.M):
+            if name in tests:
+                words = re.findall(r'"((?:[^"\\]|\\.)*)"', arguments)
+                needed |= {word[len(here):] for word in words if word.startswith(here)} & known
+    for labels in tests.values():
+        needed |= {label[len("needs="):] for label in labels if label.startswith("needs=")}
+    return sorted(needed)
+
+
+def build(preset, names, sizes, jobs):
+    """Configures and builds a preset: all of release, because that is what is installed, and of the others what
+    the tests of these sizes run. False when that fails."""
+    folder = f"build/{preset}"
+    started = time.monotonic()
+    configure = ["cmake", "--preset", preset, "-DWEFT_TESTS=ON"]
+    if not quiet(configure):
+        return False
+    command = ["cmake", "--build", folder, "--parallel", str(jobs)]
+    if preset != "release":
+        wanted = targets(folder, {name: labels for g in names for size in sizes
+                                  for name, labels in groups.listed(folder, g, size).items()})
+        if not wanted:
+            return True
+        command += ["--target", *wanted]
+    if not sys.stdout.isatty():
+        command += ["--", "--quiet"]
+    print(f"build {preset}", flush=True)
+    if subprocess.run(command, cwd=ROOT).returncode != 0:
+        return False
+    print(f"build {preset}: took {time.monotonic() - started:.0f} s", flush=True)
+    return True
+
+
+def table(results):
+    rows = [("group", "size", "passed", "failed", "time", "budget", "")]
+    rows += [(r.group, r.size, str(r.passed), str(r.failed), f"{r.seconds:.0f} s", f"{r.budget} s", r.note)
+             for r in results]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        left = [row[i].ljust(widths[i]) for i in range(2)]
+        right = [row[i].rjust(widths[i]) for i in range(2, 6)]
+        print("  ".join([*left, *right, row[6]]).rstrip())
+
+
+def run_preset(preset, names, sizes, jobs, optional):
+    """Builds a preset and runs its groups; returns their results. Sizes in `optional` may have no test."""
+    try:
+        built = build(preset, names, sizes, jobs)
+    except groups.Wrong as wrong:
+        print(wrong, flush=True)
+        built = False
+    if not built:
+        print(f"build {preset}: FAILED", flush=True)
+        return [groups.Result(name, sizes[0], 0, 1, 0, 0, "could not be built") for name in names]
+    folder = str(ROOT / "build" / preset)
+    return [groups.run(folder, name, size, jobs) for name in names for size in sizes
+            if size not in optional or groups.listed(folder, name, size)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=SIZES)
+    parser.add_argument("--group", choices=GROUPS, help="only this group")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    options = parser.parse_args()
+
+    chosen = [options.group] if options.group else list(GROUPS)
+    # Every group has quick tests; not every group has longer ones, unless it was asked for by name.
+    optional = {"full", "soak"} if not options.group else {"full"}
+    started = time.monotonic()
+    results = []
+    for preset in dict.fromkeys(GROUPS[name] for name in chosen):
+        names = [name for name in chosen if GROUPS[name] == preset]
+        results += run_preset(preset, names, SIZES[options.what], options.jobs, optional)
+
+    print()
+    table(results)
+    print(f"all of it, builds included: {time.monotonic() - started:.0f} s")
+    passed, failed = sum(r.passed for r in results), sum(r.failed for r in results)
+    if passed + failed == 0:
+        print("no test was run")
+        failed = 1
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

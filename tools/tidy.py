@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""What the house forbids and a line of text can show.
+
+    tools/tidy.py [ROOT]
+
+Everywhere: no word that says that something is unfinished. In src/: no preprocessor conditionals (a file is chosen, or
+`if constexpr` is used), no function-like macros but the assertion, no thread_local (os/local.hpp says why), no
+stand-alone fences (thread sanitizers do not see them), and every memory order weaker than seq_cst is named in a
+comment on its line or just above, or a comment there says what it pairs with. A file whose orders all have one reason
+says so once: "// relaxed throughout: counts that nobody draws conclusions from".
+"""
+import pathlib
+import re
+import sys
+
+UNFINISHED = re.compile(r"\b(?:TO" "DO|FIX" "ME|XX" "X|TB" "D)\\b")
+FOLDERS = ["src", "include", "bridge", "cmd", "example", "test", "bench", "tools", "cmake", "doc", ".ci"]
+TOP = ["CMakeLists.txt", "CMakePresets.json", "Makefile", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md",
+       "CHANGES.md"]
+TEXT = {".c", ".h", ".cpp", ".hpp", ".S", ".in", ".py", ".sh", ".cmake", ".md", ".txt", ".map", ".json", ""}
+CODE = {".c", ".h", ".cpp", ".hpp", ".S", ".in"}
+
+# Conditionals that no chosen file can replace: {path: {directive line: why}}.
+CONDITIONALS = {}
+# Cold ones that the library never reads across a switch.
+THREAD_LOCALS = {"src/os/linux/error_text.cpp"}
+# The macros that must see their argument as text, or the place where they stand.
+MACROS = {"WEFT_ASSERT"}
+
+WEAK = re.compile(r"\bmemory_order(?:_|::)(relaxed|acquire|release|acq_rel|consume)\b")
+LINES_ABOVE = 10
+
+
+def code_of(line, in_comment):
+    """The line without its comments and with empty strings, and whether a /* comment goes on after it."""
+    kept, i = [], 0
+    while i < len(line):
+        if in_comment:
+            end = line.find("*/", i)
+            if end < 0:
+                return "".join(kept), True
+            in_comment, i = False, end + 2
+        elif line.startswith("//", i):
+            break
+        elif line.startswith("/*", i):
+            in_comment, i = True, i + 2
+        elif line[i] in "\"'":
+            found = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])+\'').match(line, i)
+            kept.append('""')
+            i = found.end() if found else i + 1     # an apostrophe alone: a digit separator
+        else:
+            kept.append(line[i])
+            i += 1
+    return "".join(kept), in_comment
+
+
+def comment_of(line):
+    """What a line says to the reader: what follows //, or all of a line within a /* comment."""
+    stripped = line.strip()
+    if stripped.startswith(("/*", "*")):
+        return stripped
+    return line.partition("//")[2]
+
+
+def check_directives(name, number, code):
+    found = re.match(r"\s*#\s*(\w+)\s*(.*)", code)
+    if not found:
+        return []
+    word, rest = found.groups()
+    if word in ("if", "ifdef", "ifndef", "elif", "else", "endif"):
+        if " ".join(code.split()) not in CONDITIONALS.get(name, {}):
+            return [f"{name}:{number}: #{word}: choose a file, or use if constexpr"]
+    if word == "define":
+        macro = re.match(r"(\w+)\(", rest)
+        if macro and macro.group(1) not in MACROS:
+            return [f"{name}:{number}: function-like macro {macro.group(1)}"]
+    return []
+
+
+def check_order(name, lines, number, code, throughout):
+    wrong = []
+    near = " ".join(comment_of(line) for line in lines[max(0, number - 1 - LINES_ABOVE):number]).lower()
+    for order in WEAK.findall(code):
+        if not re.search(rf"\b{order}\b|\bpairs?\b|\bpartner", near) and order not in throughout:
+            wrong.append(f"{name}:{number}: memory_order_{order}: no comment names its partner or says why it may be weak")
+    return wrong
+
+
+def check_src(path, name):
+    wrong, in_comment = [], False
+    lines = path.read_text().splitlines()
+    test = re.search(r"_(test|bench|check)$", path.stem)
+    throughout = {order for line in lines for order in re.findall(r"\b(\w+) throughout:", comment_of(line))}
+    for number, line in enumerate(lines, 1):
+        code, in_comment = code_of(line, in_comment)
+        wrong += check_directives(name, number, code)
+        if test:
+            continue
+        if re.search(r"\bthread_local\b|\b__thread\b", code) and name not in THREAD_LOCALS:
+            wrong.append(f"{name}:{number}: thread_local: a unit may wake on another OS thread; see os/local.hpp")
+        if re.search(r"\batomic_(?:thread|signal)_fence\b", code):
+            wrong.append(f"{name}:{number}: a stand-alone fence: thread sanitizers do not see it")
+        if re.search(r"\bstd::atomic(?:_ref|_flag)?\b", code) and name != "src/base/atomic.hpp":
+            wrong.append(f"{name}:{number}: std::atomic: base/atomic.hpp is the door")
+        wrong += check_order(name, lines, number, code, throughout)
+    return wrong
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()
+    files = [root / name for name in TOP if (root / name).exists()]
+    for folder in FOLDERS:
+        files += [path for path in sorted((root / folder).rglob("*"))
+                  if path.is_file() and path.suffix in TEXT and "__pycache__" not in path.parts]
+    wrong = []
+    for path in files:
+        name = str(path.relative_to(root))
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if found := UNFINISHED.search(line):
+                wrong.append(f"{name}:{number}: {found.group(0)}: finish it, or file it")
+        if name.startswith("src/") and path.suffix in CODE:
+            wrong += check_src(path, name)
+    for line in wrong:
+        print(line)
+    print(f"{len(files)} files, {len(wrong)} wrong")
+    return 1 if wrong or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
