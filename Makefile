@@ -29,7 +29,7 @@ setup:
 # The first configuration leaves the tests out, because they need packages that the demo does not.
 demo:
 	@tools/setup demo
-	@test -f build/release/CMakeCache.txt || cmake --preset release -DWEFT_TESTS=OFF
+	@test -f build/release/build.ninja || cmake --preset release --log-level=WARNING -DWEFT_TESTS=OFF
 	@cmake --build build/release --parallel $(JOBS) --target treesum tour
 	@tools/demo build/release "$(DIR)"
 

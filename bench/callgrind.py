@@ -27,11 +27,11 @@ def dump(program: pathlib.Path, operation: str, count: int, out: pathlib.Path) -
 def read(path: pathlib.Path) -> dict:
     """(object, address) -> [executions, function]; the cost of callees is left out."""
     costs: dict = defaultdict(lambda: [0, ""])
-    objects = function = ""
+    owner = function = ""
     skip = False
     for line in path.read_text().splitlines():
         if line.startswith("ob="):
-            objects = line[3:]
+            owner = line[3:]
         elif line.startswith("fn="):
             function = line[3:]
         elif line.startswith("calls="):
@@ -41,19 +41,23 @@ def read(path: pathlib.Path) -> dict:
                 skip = False
                 continue
             address, _, cost = line.split()[:3]
-            entry = costs[objects, int(address, 16)]
+            entry = costs[owner, int(address, 16)]
             entry[0] += int(cost)
             entry[1] = function
     return costs
 
 
-def disassembly(program: str, function_names: bool = True) -> dict:
+def disassembly(program: str) -> dict:
     """address -> instruction of one object file; empty for what is no file."""
     if not pathlib.Path(program).is_file():
         return {}
     text = subprocess.run(["objdump", "-d", "-C", "--no-show-raw-insn", program], capture_output=True, text=True).stdout
     found = re.findall(r"^\s*([0-9a-f]+):\t(.*)$", text, re.M)
     return {int(address, 16): instruction.strip() for address, instruction in found}
+
+
+def short(function: str) -> str:
+    return function.replace("(anonymous namespace)::", "").split("(")[0]
 
 
 def measure(program: pathlib.Path, operation: str, folder: pathlib.Path) -> dict:
@@ -79,7 +83,7 @@ def measure(program: pathlib.Path, operation: str, folder: pathlib.Path) -> dict
         cost, function = per_operation[place]
         instruction = code[place[0]].get(place[1], "?")
         result["instructions"] += cost
-        result["functions"][f"{function.split('(')[0]} [{pathlib.Path(place[0]).name}]"] += cost
+        result["functions"][f"{short(function)} [{pathlib.Path(place[0]).name}]"] += cost
         if READ_MODIFY_WRITE.match(instruction):
             result["read_modify_writes"] += cost
         if FULL_FENCE.match(instruction):

@@ -11,26 +11,43 @@ namespace {
 
 weft_pool* pool = nullptr;
 
-template <weft_kind kind>
-void spawn_join_free(std::size_t count) {
-    const weft_unit_options options = bench::options_of(kind);
+// Without options the unit is of the default kind.
+void spawn_join_free_with(const weft_unit_options* options, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
         weft_unit* unit = nullptr;
-        bench::must(kind == WEFT_KIND_TASKLET
-                        ? weft_tasklet_spawn(pool, bench::nothing, nullptr, &options, &unit)
-                        : weft_ult_spawn(pool, bench::nothing, nullptr, &options, &unit));
+        bench::must(weft_ult_spawn(pool, bench::nothing, nullptr, options, &unit));
         bench::must(weft_unit_free(unit));
     }
 }
 
-template <weft_kind kind>
-void in_bulk_of_256(std::size_t count) {
-    const weft_unit_options options = bench::options_of(kind);
+void spawn_join_free(std::size_t count) { spawn_join_free_with(nullptr, count); }
+
+void spawn_join_free_with_options(std::size_t count) {
+    const weft_unit_options options = bench::options_of(WEFT_KIND_FULL);
+    spawn_join_free_with(&options, count);
+}
+
+void tasklets(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+        weft_unit* unit = nullptr;
+        bench::must(weft_tasklet_spawn(pool, bench::nothing, nullptr, nullptr, &unit));
+        bench::must(weft_unit_free(unit));
+    }
+}
+
+void in_bulk_of_256_with(const weft_unit_options* options, std::size_t count) {
     weft_unit* units[256];
     for (std::size_t i = 0; i < count; i += std::size(units)) {
-        bench::must(weft_unit_spawn_many(pool, std::size(units), bench::nothing, nullptr, &options, units));
+        bench::must(weft_unit_spawn_many(pool, std::size(units), bench::nothing, nullptr, options, units));
         bench::must(weft_unit_free_many(units, std::size(units)));
     }
+}
+
+void in_bulk_of_256(std::size_t count) { in_bulk_of_256_with(nullptr, count); }
+
+void tasklets_in_bulk_of_256(std::size_t count) {
+    const weft_unit_options options = bench::options_of(WEFT_KIND_TASKLET);
+    in_bulk_of_256_with(&options, count);
 }
 
 // Two ULTs that yield, half of the yields each.
@@ -54,18 +71,20 @@ void floor_one_by_one(std::size_t count) {
 
 struct Operation {
     std::string_view name;
+    weft_kind kind;   // of a ULT without options
     void (*run)(std::size_t count);
 };
 
 constexpr Operation operations[] = {
-    {"spawn_join.full", spawn_join_free<WEFT_KIND_FULL>},
-    {"spawn_join.lsa", spawn_join_free<WEFT_KIND_LSA>},
-    {"spawn_join.tasklet", spawn_join_free<WEFT_KIND_TASKLET>},
-    {"bulk256.full", in_bulk_of_256<WEFT_KIND_FULL>},
-    {"bulk256.lsa", in_bulk_of_256<WEFT_KIND_LSA>},
-    {"bulk256.tasklet", in_bulk_of_256<WEFT_KIND_TASKLET>},
-    {"yield.full", yield},
-    {"floor", floor_one_by_one},
+    {"spawn_join.full", WEFT_KIND_FULL, spawn_join_free},
+    {"spawn_join.full.options", WEFT_KIND_FULL, spawn_join_free_with_options},
+    {"spawn_join.lsa", WEFT_KIND_LSA, spawn_join_free},
+    {"spawn_join.tasklet", WEFT_KIND_FULL, tasklets},
+    {"bulk256.full", WEFT_KIND_FULL, in_bulk_of_256},
+    {"bulk256.lsa", WEFT_KIND_LSA, in_bulk_of_256},
+    {"bulk256.tasklet", WEFT_KIND_FULL, tasklets_in_bulk_of_256},
+    {"yield.full", WEFT_KIND_FULL, yield},
+    {"floor", WEFT_KIND_FULL, floor_one_by_one},
 };
 
 }  // namespace
@@ -75,7 +94,7 @@ int main(int argc, char** argv) {
     for (const auto& operation : operations) {
         if (operation.name != name) continue;
         const std::size_t count = std::stoul(argv[2]);
-        const bench::Runtime runtime(WEFT_POOL_PRIVATE);
+        const bench::Runtime runtime(WEFT_POOL_PRIVATE, operation.kind);
         pool = runtime.pool();
         bench::on_ult(pool, [&] { operation.run(count); });
         return 0;

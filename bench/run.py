@@ -39,11 +39,23 @@ def pools(name: str, program: str, kinds: tuple, *arguments: str) -> list:
     return [Part(f"{name}.{kind}", program, (f"--pool={kind}", *arguments)) for kind in kinds]
 
 
+def spawn_join_parts() -> list:
+    """A pool and a kind are settings of the process; so many units at once want one to themselves."""
+    parts = []
+    for pool in ("private", "shared", "deque"):
+        for kind in ("full", "lsa"):
+            flags = (f"--pool={pool}", f"--kind={kind}")
+            parts.append(Part(f"spawn_join.{pool}.{kind}", "spawn_join", (*flags, f"--benchmark_filter=-{BIG}")))
+            if pool == "private":
+                parts.append(Part(f"spawn_join_big.{pool}.{kind}", "spawn_join",
+                                  (*flags, f"--benchmark_filter={BIG}", "--benchmark_repetitions=9")))
+    return parts
+
+
 PARTS = [
     Part("floor", "floor"),
     Part("switch", "switch"),
-    *pools("spawn_join", "spawn_join", ("private", "shared", "deque"), f"--benchmark_filter=-{BIG}"),
-    *pools("spawn_join_big", "spawn_join", ("private", "shared"), f"--benchmark_filter={BIG}", "--benchmark_repetitions=9"),
+    *spawn_join_parts(),
     *pools("yield", "yield", ("private", "shared", "deque")),
     Part("wake", "wake", (), ("--samples=201",), google=False),
     Part("init", "init", (), ("--samples=21",), google=False),
@@ -138,17 +150,20 @@ class Row:
 def spawn_join_rows() -> list:
     rows = []
     for pool in ("private", "shared", "deque"):
-        for kind, floor in (("full", "floor"), ("lsa", "floor"), ("tasklet", "floor.rtc")):
-            for ways, label in (("", ""), (".from_main", ", from main"), (".child_first", ", child-first")):
-                target = 3.5 if pool == "private" and not ways and kind != "tasklet" else 0
-                rows.append(Row(f"spawn+join+free one by one, {pool}, {kind}{label}", f"spawn_join.{pool}",
-                                f"spawn_join/one:weft.{pool}.{kind}{ways}", f"spawn_join/one:{floor}", target))
+        for kind in ("full", "lsa", "tasklet"):
+            floor = "floor.rtc" if kind == "tasklet" else "floor"
+            process = f"{pool}.{'full' if kind == 'tasklet' else kind}"
+            aimed = pool == "private" and kind != "tasklet"   # the targets are for ULTs in a private pool
+            for way in ("", ".options", ".from_main", ".child_first"):
+                rows.append(Row(f"spawn+join+free one by one, {pool}, {kind}{way.replace('.', ', ')}", f"spawn_join.{process}",
+                                f"spawn_join/one:weft.{pool}.{kind}{way}", f"spawn_join/one:{floor}",
+                                3.5 if aimed and not way else 0))
             for count in (64, 256, 4096, 262144):
-                part = f"spawn_join_big.{pool}" if count == 262144 else f"spawn_join.{pool}"
-                for ways, label in (("", ""), (".single_calls", ", single calls")):
-                    target = 4 if pool == "private" and count == 256 and not ways and kind != "tasklet" else 0
-                    rows.append(Row(f"bulk of {count:,}, {pool}, {kind}{label}", part,
-                                    f"spawn_join/{count}:weft.{pool}.{kind}{ways}", f"spawn_join/{count}:{floor}", target))
+                part = f"spawn_join_big.{process}" if count == 262144 else f"spawn_join.{process}"
+                for way in ("", ".single_calls"):
+                    rows.append(Row(f"bulk of {count:,}, {pool}, {kind}{way.replace('.', ', ')}", part,
+                                    f"spawn_join/{count}:weft.{pool}.{kind}{way}", f"spawn_join/{count}:{floor}",
+                                    4 if aimed and count == 256 and not way else 0))
     return rows
 
 
@@ -252,7 +267,7 @@ def run_callgrind(programs: pathlib.Path, results: pathlib.Path) -> dict:
         print("callgrind: skipped")
         return {}
     counts = {}
-    for operation in ("floor", "spawn_join.full", "spawn_join.lsa", "spawn_join.tasklet", "bulk256.full", "bulk256.lsa",
+    for operation in ("floor", "spawn_join.full", "spawn_join.full.options", "spawn_join.lsa", "spawn_join.tasklet", "bulk256.full", "bulk256.lsa",
                       "bulk256.tasklet", "yield.full"):
         counts[operation] = callgrind.measure(program, operation, results / "callgrind")
         print(callgrind.report(operation, counts[operation]), flush=True)

@@ -11,11 +11,16 @@
 
 namespace bench {
 
-inline std::uint64_t now_ns() {
+inline std::uint64_t read_clock(clockid_t clock) {
     timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
+
+inline std::uint64_t now_ns() { return read_clock(CLOCK_MONOTONIC); }
+
+// What the process has used of its processors, kernel included: what a busy machine disturbs least.
+inline std::uint64_t processor_ns() { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
 
 inline void sleep_ns(std::uint64_t ns) {
     const timespec span{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};

@@ -1,4 +1,4 @@
-// A million ULTs suspended all at once: what each costs in time and in resident memory. One round per
+// A million ULTs suspended all at once: what each costs in processor time and in resident memory. One round per
 // process, so that the memory is counted from nothing; pthreads are in peers/pthread.cpp.
 //   suspended [--count=N] [--kind=full|lsa]
 #include "samples.hpp"
@@ -15,11 +15,11 @@ void suspend_once(void*) {
 struct Clock {
     std::string subject;
     double count;
-    std::uint64_t since = bench::now_ns();
+    std::uint64_t since = bench::processor_ns();
     void lap(const char* what) {
         bench::print_sample("suspended/" + std::string(what) + ":" + subject,
-                            static_cast<double>(bench::now_ns() - since) / count);
-        since = bench::now_ns();
+                            static_cast<double>(bench::processor_ns() - since) / count);
+        since = bench::processor_ns();
     }
 };
 
@@ -30,13 +30,12 @@ int main(int argc, char** argv) {
     const std::string kind = bench::take_flag(argc, argv, "kind", "full");
     bench::pin(bench::usable_cpus().back());
     std::vector<weft_unit*> units(count, reinterpret_cast<weft_unit*>(sizeof(void*)));   // touched before we count
-    const bench::Runtime runtime(WEFT_POOL_PRIVATE);
-    const weft_unit_options options = bench::options_of(kind == "lsa" ? WEFT_KIND_LSA : WEFT_KIND_FULL);
+    const bench::Runtime runtime(WEFT_POOL_PRIVATE, bench::ult_kind(kind));
     const double resident = bench::resident_bytes();
     const double tables = bench::page_table_bytes();
 
     Clock clock{"weft." + kind, static_cast<double>(count)};
-    bench::must(weft_unit_spawn_many(runtime.pool(), count, suspend_once, nullptr, &options, units.data()));
+    bench::must(weft_unit_spawn_many(runtime.pool(), count, suspend_once, nullptr, nullptr, units.data()));
     clock.lap("spawn");
     while (suspended < count) bench::must(weft_unit_yield());
     clock.lap("run and suspend");
@@ -44,7 +43,7 @@ int main(int argc, char** argv) {
                         (bench::resident_bytes() - resident) / static_cast<double>(count), "bytes");
     bench::print_sample("suspended/page tables:weft." + kind,
                         (bench::page_table_bytes() - tables) / static_cast<double>(count), "bytes");
-    clock.since = bench::now_ns();
+    clock.since = bench::processor_ns();
     for (auto* unit : units) bench::must(weft_unit_resume(unit));
     clock.lap("resume");
     bench::must(weft_unit_free_many(units.data(), count));

@@ -14,6 +14,14 @@ namespace bench {
     std::exit(1);
 }
 
+// The kinds by their names in the settings.
+inline weft_kind ult_kind(const std::string& name) {
+    if (name == "full") return WEFT_KIND_FULL;
+    if (name == "lsa") return WEFT_KIND_LSA;
+    std::fprintf(stderr, "bench: --kind=%s is not legal; legal are: full, lsa\n", name.c_str());
+    std::exit(1);
+}
+
 inline weft_pool_kind pool_kind(const std::string& name) {
     if (name == "private") return WEFT_POOL_PRIVATE;
     if (name == "shared") return WEFT_POOL_SHARED;
@@ -22,14 +30,16 @@ inline weft_pool_kind pool_kind(const std::string& name) {
     std::exit(1);
 }
 
-// A runtime of one stream for as long as this lives.
+// A runtime of one stream for as long as this lives, whose ULTs are of `kind` when they have no options: the way
+// most are spawned.
 class Runtime {
 public:
-    explicit Runtime(weft_pool_kind kind) {
+    Runtime(weft_pool_kind pool, weft_kind kind) {
         weft_settings settings = {};
         settings.size = sizeof settings;
         settings.streams = 1;
-        settings.pool = kind;
+        settings.pool = pool;
+        settings.kind = kind;
         settings.idle_memory_bytes = std::size_t{1} << 36;   // rounds of many units are to find their memory again
         must(weft_init(&settings));
         must(weft_stream_pool(weft_stream_self(), &pool_));

@@ -61,7 +61,7 @@ void yield_between_two(benchmark::State& state, weft_pool* pool, weft_kind kind)
 int main(int argc, char** argv) {
     const std::string pool_name = bench::take_flag(argc, argv, "pool", "private");
     bench::pin(bench::usable_cpus().back());
-    const bench::Runtime runtime(bench::pool_kind(pool_name));
+    const bench::Runtime runtime(bench::pool_kind(pool_name), WEFT_KIND_FULL);
     weft_pool* pool = runtime.pool();
     bench::add_raw_switch("switch");
     const std::string subject = "weft." + pool_name;

@@ -72,25 +72,25 @@ void* wait_once(void*) {
     return nullptr;
 }
 
-// Up to `wanted` threads that wait on a semaphore: time and resident bytes of each. A thread's kernel memory (its
+// Up to `wanted` threads that wait on a semaphore: processor time and resident bytes of each. A thread's kernel memory (its
 // kernel stack, 16 KiB, and its task structure) is not in the resident bytes.
 int suspend_many(std::size_t wanted) {
     sem_init(&go, 0, 0);
     const Attributes attributes;
     std::vector<pthread_t> threads(wanted);
     const double resident = bench::resident_bytes();
-    std::uint64_t since = bench::now_ns();
+    std::uint64_t since = bench::processor_ns();
     std::size_t count = 0;
     while (count < wanted && pthread_create(&threads[count], attributes.get(), wait_once, nullptr) == 0) ++count;
     while (waiting.load() < count) sched_yield();
     const auto per_thread = [&](double value) { return value / static_cast<double>(count); };
-    bench::print_sample("suspended/spawn:pthread", per_thread(static_cast<double>(bench::now_ns() - since)));
+    bench::print_sample("suspended/spawn:pthread", per_thread(static_cast<double>(bench::processor_ns() - since)));
     bench::print_sample("suspended/resident:pthread", per_thread(bench::resident_bytes() - resident), "bytes");
     bench::print_sample("suspended/count:pthread", static_cast<double>(count), "threads");
-    since = bench::now_ns();
+    since = bench::processor_ns();
     for (std::size_t i = 0; i < count; ++i) sem_post(&go);
     for (std::size_t i = 0; i < count; ++i) pthread_join(threads[i], nullptr);
-    bench::print_sample("suspended/run, join and free:pthread", per_thread(static_cast<double>(bench::now_ns() - since)));
+    bench::print_sample("suspended/run, join and free:pthread", per_thread(static_cast<double>(bench::processor_ns() - since)));
     return 0;
 }
 

@@ -51,6 +51,13 @@ inline weft_unit_options options_of(const attributes& wanted) noexcept {
     return options;
 }
 
+// Null for the defaults, so that the library takes its shortest way.
+inline const weft_unit_options* given(const weft_unit_options& options) noexcept {
+    const bool plain = options.kind == WEFT_KIND_DEFAULT && options.stack_bytes == 0 && options.stack == nullptr &&
+                       options.name == nullptr && !options.child_first && !options.measure_stack;
+    return plain ? nullptr : &options;
+}
+
 // What a body is called through: this_thread::exit() ends here, any other exception goes on to the unit.
 template <class Call>
 void enter(Call&& call) {
@@ -112,12 +119,12 @@ spawned spawn(spawn_call call, const attributes& wanted, F&& function, A&&... ar
     weft_unit* unit = nullptr;
     if constexpr (sizeof...(A) == 0 && packed<function_type>::fits) {
         check(call(wanted.pool.native_handle(), packed<function_type>::body, packed<function_type>::pack(function),
-                   &options, &unit));
+                   given(options), &unit));
         return {unit, nullptr};
     } else {
         using closure_type = closure<function_type, std::decay_t<A>...>;
         auto parts = std::make_unique<closure_type>(std::forward<F>(function), std::forward<A>(arguments)...);
-        check(call(wanted.pool.native_handle(), closure_type::body, parts.get(), &options, &unit));
+        check(call(wanted.pool.native_handle(), closure_type::body, parts.get(), given(options), &unit));
         return {unit, closure_ptr(parts.release())};
     }
 }
@@ -325,8 +332,8 @@ thread_group spawn_many(const attributes& wanted, std::size_t count, F&& functio
     for (std::size_t i = 0; i < count; ++i) arguments[i] = &state->places[i];
     std::vector<weft_unit*> units(count);
     const weft_unit_options options = detail::options_of(wanted);
-    check(weft_unit_spawn_many(wanted.pool.native_handle(), count, state_type::body, arguments.data(), &options,
-                               units.data()));
+    check(weft_unit_spawn_many(wanted.pool.native_handle(), count, state_type::body, arguments.data(),
+                               detail::given(options), units.data()));
     group.units_ = std::move(units);
     group.state_ = {state.release(), [](void* held) { delete static_cast<state_type*>(held); }};
     return group;

@@ -1,4 +1,6 @@
-// Where the harts lie in the machine.
+// Where harts lie in the machine, asked of hwloc. The library is loaded by the first question, never before: it costs
+// 5 to 15 ms and some megabytes. topology_none.cpp takes the place of topology.cpp where the headers of hwloc were
+// not there when Weft was built.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +9,31 @@
 
 namespace weft::hart {
 
-enum class Answer { ok, no_such, unsupported, no_memory };
-
-struct Place {
-    unsigned cpu, core, package, numa;
+enum class Answer : unsigned char {
+    ok,
+    no_such,       // no hart or node of that number
+    unsupported,   // hwloc is not installed, or does not understand the machine
+    no_memory,
 };
 
-Answer place(std::size_t hart, Place& found);
-Answer numa_count(std::size_t& count);
-Answer numa_cpus(unsigned node, os::CpuSet& cpus);
+struct Place {
+    unsigned cpu = 0;       // the operating system's number
+    unsigned core = 0;      // logical index
+    unsigned package = 0;   // logical index
+    unsigned numa = 0;      // the operating system's number of the nearest node
+};
+
+// Harts are numbered from 0 in the order of the CPUs of process_cpus(). Each call may be made from any thread, and
+// answers through its last argument, which is written only when it is ok.
+Answer place(std::size_t hart, Place& found) noexcept;
+
+// The NUMA nodes that have CPUs of this process.
+Answer numa_count(std::size_t& count) noexcept;
+
+// The CPUs of this process at one of them, by the operating system's number.
+Answer numa_cpus(unsigned node, os::CpuSet& cpus) noexcept;
+
+// Gives the library and all it holds back; the next question loads it again.
+void topology_release() noexcept;
 
 }  // namespace weft::hart

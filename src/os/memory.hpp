@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 namespace weft::os {
@@ -40,7 +41,12 @@ void release(void* block);
 template <class T, class... Arguments>
 T* make(Arguments&&... arguments) {
     void* block = allocate(sizeof(T));
-    return block ? new (block) T(std::forward<Arguments>(arguments)...) : nullptr;
+    if (block == nullptr) return nullptr;
+    if constexpr (std::is_constructible_v<T, Arguments...>) {
+        return new (block) T(std::forward<Arguments>(arguments)...);
+    } else {
+        return new (block) T{std::forward<Arguments>(arguments)...};   // an aggregate
+    }
 }
 
 template <class T>

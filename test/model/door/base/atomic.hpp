@@ -44,6 +44,7 @@ class atomic {
 
 public:
     atomic(T value = T()) : value_(value) {}
+    ~atomic() { alive_ = false; }
 
     T load(Order order = seq_cst, Where where = Where::current()) const {
         return value_.load(model::order(order), model::info(where));
@@ -77,11 +78,14 @@ public:
         return value_.compare_exchange(rl::bool_t<false>(), expected, desired, model::order(both), model::info(where));
     }
 
-    // For the futex door: the value that the kernel would compare.
+    // For the futex door: the word that the kernel would compare, and whether there is one, since a wake may come
+    // to an address where it was. A model keeps the storage; volatile keeps the destructor's store.
     rl::atomic<T>& inner() const { return value_; }
+    bool alive() const { return alive_; }
 
 private:
     mutable rl::atomic<T> value_;
+    volatile bool alive_ = true;
 };
 
 // A plain field: Relacy reports two accesses, one of them a write, that nothing orders.
@@ -90,7 +94,10 @@ class plain {
 public:
     plain(T value = T()) : value_(value) {}
     plain(const plain&) = delete;
-    plain& operator=(const plain&) = delete;
+    plain& operator=(const plain& other) {
+        *this = static_cast<T>(other);
+        return *this;
+    }
 
     operator T() const { return value_(model::info(std::source_location::current())).load(); }
     T operator=(T value) {

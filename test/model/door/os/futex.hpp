@@ -26,6 +26,7 @@ inline void futex_wait(const atomic<std::uint32_t>& word, std::uint32_t expected
 inline void futex_wake(const atomic<std::uint32_t>& word, std::uint32_t count) {
     rl::context& context = rl::ctx();
     context.sched();
+    if (!word.alive()) return;
     word.inner().wake(context, static_cast<rl::thread_id_t>(count), model::info(std::source_location::current()));
 }
 

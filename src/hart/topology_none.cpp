@@ -1,0 +1,11 @@
+// A build without the headers of hwloc: nothing is known.
+#include "hart/topology.hpp"
+
+namespace weft::hart {
+
+Answer place(std::size_t, Place&) noexcept { return Answer::unsupported; }
+Answer numa_count(std::size_t&) noexcept { return Answer::unsupported; }
+Answer numa_cpus(unsigned, os::CpuSet&) noexcept { return Answer::unsupported; }
+void topology_release() noexcept {}
+
+}  // namespace weft::hart

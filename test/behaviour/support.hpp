@@ -1,0 +1,79 @@
+// What behavioural tests share: a runtime that ends with the test, and shorthands over the C interface.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+
+#include "weft/weft.h"
+
+namespace weft_test {
+
+inline weft_settings with_streams(std::size_t streams) {
+    weft_settings settings{};
+    settings.size = sizeof settings;
+    settings.streams = streams;
+    return settings;
+}
+
+// The runtime, for the time of a test; what is left behind fails the test.
+class Runtime {
+public:
+    explicit Runtime(std::size_t streams = 1) : Runtime(with_streams(streams)) {}
+    explicit Runtime(const weft_settings& settings) { EXPECT_EQ(weft_init(&settings), WEFT_OK) << weft_error_text(); }
+    ~Runtime() {
+        EXPECT_EQ(weft_finalize(), expected) << weft_error_text();
+    }
+    Runtime(const Runtime&) = delete;
+
+    weft_status expected = WEFT_OK;   // of the finalize
+};
+
+// A unit with a lambda for its body, joined and freed at the end.
+class Ult {
+public:
+    template <class Body>
+    explicit Ult(Body body, const weft_unit_options* options = nullptr, weft_pool* pool = nullptr) : body_(std::move(body)) {
+        EXPECT_EQ(weft_ult_spawn(pool, [](void* self) { static_cast<Ult*>(self)->body_(); }, this, options, &unit_), WEFT_OK)
+            << weft_error_text();
+    }
+    ~Ult() {
+        if (unit_ != nullptr) free();
+    }
+    Ult(const Ult&) = delete;
+
+    weft_status join() { return weft_unit_join(unit_); }
+    weft_status free() { return weft_unit_free(std::exchange(unit_, nullptr)); }
+    weft_unit* handle() const { return unit_; }
+    weft_unit_state state() const {
+        weft_unit_state now;
+        EXPECT_EQ(weft_unit_state_get(unit_, &now), WEFT_OK);
+        return now;
+    }
+
+private:
+    std::function<void()> body_;
+    weft_unit* unit_ = nullptr;
+};
+
+inline weft_unit_options options() {
+    weft_unit_options made{};
+    made.size = sizeof made;
+    return made;
+}
+
+inline std::uint64_t counter(const char* name) {
+    std::uint64_t value = 0;
+    EXPECT_EQ(weft_counter_read(name, &value), WEFT_OK) << weft_error_text();
+    return value;
+}
+
+// The main pool of the stream of that rank.
+inline weft_pool* pool_of(std::size_t rank) {
+    weft_pool* pool = nullptr;
+    EXPECT_EQ(weft_stream_pool(weft_stream_at(rank), &pool), WEFT_OK);
+    return pool;
+}
+
+}  // namespace weft_test
