@@ -3,7 +3,7 @@
 #
 #   JOBS=n     processes at a time (default: as many as there are CPUs)
 #   DIR=path   the tree that `make demo` hashes (default: /usr/share)
-#   GROUP=g    `make test-soak` runs this group only: release, models, debug, asan, tsan, aarch64
+#   GROUP=g    the tests of this group only: release, models, debug, asan, tsan, aarch64
 #   SETUP=no   packages are neither looked for nor installed (systems without dpkg)
 JOBS ?= $(shell nproc)
 DIR ?= /usr/share
@@ -16,7 +16,7 @@ help:
 	@echo "make demo        builds a release and runs the main job on real input ($(DIR)), then the tour"
 	@echo "make test        the tests that every change must pass (15 minutes at most on 2 cores)"
 	@echo "make test-full   the same and the longer ones (40 minutes at most)"
-	@echo "make test-soak   the long ones; GROUP=name for one group"
+	@echo "make test-soak   the long ones; here and above GROUP=name for one group"
 	@echo "make bench       measures; a table of multiples of the floor, and JSON"
 	@echo "make doc         the API reference, in build/doc/html"
 	@echo "make format      formats the sources by .clang-format"
@@ -35,11 +35,11 @@ demo:
 
 test:
 	@tools/setup test
-	@$(PYTHON) tools/test.py quick --jobs $(JOBS)
+	@$(PYTHON) tools/test.py quick --jobs $(JOBS) $(if $(GROUP),--group $(GROUP))
 
 test-full:
 	@tools/setup test
-	@$(PYTHON) tools/test.py full --jobs $(JOBS)
+	@$(PYTHON) tools/test.py full --jobs $(JOBS) $(if $(GROUP),--group $(GROUP))
 
 test-soak:
 	@tools/setup test

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import callgrind
 
 BIG = "spawn_join/262144"
+PATIENCE_S = 600   # for one process
 
 
 @dataclass
@@ -108,7 +109,11 @@ def run_part(part: Part, programs: pathlib.Path, results: pathlib.Path, quick: b
         if part.google:
             command += [f"--benchmark_out={out}", "--benchmark_out_format=json"]
             command += ["--benchmark_repetitions=5", "--benchmark_min_time=0.005"] if quick else []
-        done = subprocess.run(command, capture_output=True, text=True)
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            print(f"{part.name}: failed: not done after {PATIENCE_S} s", flush=True)
+            return None
         if done.returncode != 0:
             print(f"{part.name}: failed ({done.returncode}): {done.stderr.strip()[-600:]}", flush=True)
             return None

@@ -47,7 +47,8 @@ public:
 private:
     void sleep_and_note(int cpu) {
         bench::pin(cpu);
-        for (unsigned seen = word_.load(); !stop_.load(); seen = word_.load()) {
+        // `seen` counts the wakes: reading the word anew could step over one that came before this thread slept
+        for (unsigned seen = 0; !stop_.load(); ++seen) {
             while (word_.load() == seen) syscall(SYS_futex, &word_, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
             note_the_time(nullptr);
         }

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -364,19 +365,54 @@ class Group(Tree):
         self.tests(("one", "true", "asan;quick;budget=9s"), ("two", "true", "asan;quick;budget=8s"))
         self.fails("disagree on its budget")
 
-    def test_a_group_is_stopped_at_three_times_its_budget_with_all_it_started(self):
-        mark = self.root / "alive"
-        script = self.write("hang.sh", f"#!/bin/sh\nsetsid sh -c 'while :; do date +%s%N > {mark}; sleep 0.1; done' &\nsleep 60\n")
+    def hanging(self, name):
+        """A test that starts something in a session of its own and does not end; and what that touches all the time."""
+        mark = self.root / f"{name}-alive"
+        script = self.write(f"{name}.sh", f"#!/bin/sh\nsetsid sh -c 'while :; do date +%s%N > {mark}; sleep 0.1; done' &\n"
+                                          "sleep 60\n")
         script.chmod(0o755)
-        self.tests(("one", "true", "asan;quick;budget=1s"), ("hangs", script, "asan;quick;budget=1s"))
-        begin = time.monotonic()
-        self.fails("stopped at 3 times its budget; still running: hangs")
-        took = time.monotonic() - begin
-        self.assertGreaterEqual(took, 3)
-        self.assertLess(took, 20)
+        return (name, script, "asan;quick;budget=1s"), mark
+
+    def ended(self, mark):
         last = mark.read_text()
         time.sleep(0.5)
         self.assertEqual(mark.read_text(), last, "what the test started lives on")
+
+    def test_a_test_that_hangs_ends_before_its_group_with_all_it_started(self):
+        entry, mark = self.hanging("hangs")
+        self.tests(entry, ("one", "true", "asan;quick;budget=1s"))
+        self.fails("tests left processes behind")
+        self.fails("\n1 passed, 1 failed\n")
+        self.ended(mark)
+
+    def test_a_group_is_stopped_at_three_times_its_budget_with_all_it_started(self):
+        first, first_mark = self.hanging("first")
+        second, second_mark = self.hanging("second")
+        self.tests(first, second)
+        begin = time.monotonic()
+        status, output = run(*self.command()[:-1], "1")
+        self.assertEqual(status, 1, output)
+        self.assertRegex(output, "stopped at 3 times its budget; still running: (first|second)")
+        self.assertGreaterEqual(time.monotonic() - begin, 3)
+        self.ended(first_mark)
+        self.ended(second_mark)
+
+    def test_a_group_that_is_interrupted_takes_its_tests_along(self):
+        mark = self.root / "alive"
+        script = self.write("hang.sh", f"#!/bin/sh\nwhile :; do date +%s%N > {mark}; sleep 0.1; done\n")
+        script.chmod(0o755)
+        self.tests(("hangs", script, "asan;quick;budget=60s"))
+        for number in [signal.SIGINT, signal.SIGTERM]:
+            mark.unlink(missing_ok=True)
+            group = subprocess.Popen([str(word) for word in self.command()], stdout=subprocess.DEVNULL,
+                                     stderr=subprocess.DEVNULL)
+            while not mark.exists():
+                time.sleep(0.05)
+            group.send_signal(number)
+            self.assertNotEqual(group.wait(20), 0)
+            last = mark.read_text()
+            time.sleep(0.5)
+            self.assertEqual(mark.read_text(), last, f"after signal {number} the test lives on")
 
 
 class Demo(Tree):

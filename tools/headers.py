@@ -4,7 +4,8 @@
     tools/headers.py --build build/release [--root ROOT]
 
 A public .h as C11 and as C++20, a public .hpp as C++20, each with all warnings as errors and no macro of ours; a
-header of src/ with the flags that the library's own sources have in compile_commands.json.
+header of src/ with the flags that the library's own sources have in compile_commands.json, unless the source of its name
+includes it first: then the build has done so.
 """
 import argparse
 import concurrent.futures
@@ -19,27 +20,33 @@ import sys
 PUBLIC = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-fsyntax-only"]
 
 
-def library_command(build, root):
-    """The compiler and flags of a C++ source of the library, without its input and outputs."""
+def flags_of(command):
+    """A command of the compiler without its input and its outputs."""
+    kept, skip = [], False
+    for word in shlex.split(command):
+        if skip:
+            skip = False
+        elif word in ("-o", "-c", "-MF", "-MT"):
+            skip = True
+        elif word != "-MD":
+            kept.append(word)
+    return kept
+
+
+def library(build, root):
+    """How a C++ source of the library is compiled, and all of them."""
     with open(pathlib.Path(build) / "compile_commands.json") as file:
         entries = json.load(file)
-    for entry in entries:
-        source = pathlib.Path(entry["file"])
-        if source.suffix != ".cpp" or "_test" in source.stem or root / "src" not in source.parents:
-            continue
-        if "weft_objects" not in entry.get("output", entry["command"]):
-            continue
-        words, kept = shlex.split(entry["command"]), []
-        skip = 0
-        for word in words:
-            if skip:
-                skip -= 1
-            elif word in ("-o", "-c", "-MF", "-MT"):
-                skip = 1
-            elif word != "-MD":
-                kept.append(word)
-        return kept
-    sys.exit(f"{build}/compile_commands.json has no source of the library")
+    found = {pathlib.Path(entry["file"]): entry["command"] for entry in entries
+             if "weft_objects" in entry["command"] and entry["file"].endswith(".cpp")}
+    if not found:
+        sys.exit(f"{build}/compile_commands.json has no source of the library")
+    return flags_of(next(iter(found.values()))), set(found)
+
+
+def first_include(path):
+    found = re.search(r'^\s*#\s*include\s+["<]([^">]+)[">]', path.read_text(), re.M)
+    return found.group(1) if found else None
 
 
 def jobs(root, build, cc, cxx):
@@ -52,12 +59,14 @@ def jobs(root, build, cc, cxx):
         if path.suffix == ".h":
             yield f"{name} as C11", [cc, "-std=c11", *PUBLIC, include, "-x", "c", "-"], text
         yield f"{name} as C++20", [cxx, "-std=c++20", *PUBLIC, include, "-x", "c++", "-"], text
-    command = library_command(build, root)
+    command, built = library(build, root)
     arch = re.search(r"arch/(\w+)/context\.hpp", " ".join(command))
     for path in sorted((root / "src").rglob("*.hpp")):
         name = path.relative_to(root / "src")
         if name.parts[0] == "arch" and len(name.parts) > 2 and (not arch or name.parts[1] != arch.group(1)):
             continue        # of another processor: its own preset compiles it
+        if path.with_suffix(".cpp") in built and first_include(path.with_suffix(".cpp")) == str(name):
+            continue        # the build has compiled it before anything else
         yield f"src/{name}", [*command, "-Werror", "-fsyntax-only", "-x", "c++", "-"], f'#include "{name}"\n'
 
 

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 
+sys.dont_write_bytecode = True      # the tree stays as it is
 import group as groups
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -103,6 +104,7 @@ def run_preset(preset, names, sizes, jobs, optional):
 
 
 def main():
+    groups.end_on_sigterm()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=SIZES)
     parser.add_argument("--group", choices=GROUPS, help="only this group")

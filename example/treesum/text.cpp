@@ -80,24 +80,39 @@ std::optional<Expectation> read_tagged(std::string_view rest, bool is_escaped) {
     return expectation(rest.substr(digest), name, is_escaped);
 }
 
+// Whether a shell never minds it.
+bool is_plain(char c) {
+    return static_cast<unsigned char>(c) >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+           (c >= 'A' && c <= 'Z') || std::string_view("%+,-./@]_").find(c) != std::string_view::npos;
+}
+
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
-// 'as it is', and what a terminal would act upon as $'\012'.
+// A control character as it stands within $'...'.
+std::string control_escape(char c) {
+    constexpr std::string_view known = "\a\b\t\n\v\f\r";
+    constexpr std::string_view letters = "abtnvfr";
+    const auto place = known.find(c);
+    if (place != std::string_view::npos) return std::string("\\") + letters[place];
+    char octal[8];
+    std::snprintf(octal, sizeof octal, "\\%03o", static_cast<unsigned>(static_cast<unsigned char>(c)));
+    return octal;
+}
+
+// 'as it is', and what a terminal would act upon as $'\n'; in double quotes when only a single quote asks for any.
 std::string shell_quoted(std::string_view name) {
+    const auto mild = [](char c) { return is_plain(c) || c == ' ' || c == '\'' || c == ':'; };
+    if (name.find('\'') != std::string_view::npos && std::all_of(name.begin(), name.end(), mild)) {
+        return '"' + std::string(name) + '"';
+    }
     std::string text = "'";
     bool in_control = false;
     for (const char c : name) {
-        if (is_control(c)) {
-            if (!in_control) text += "'$'";
-            char octal[8];
-            std::snprintf(octal, sizeof octal, "\\%03o", static_cast<unsigned>(static_cast<unsigned char>(c)));
-            text += octal;
-            in_control = true;
-            continue;
-        }
-        if (in_control) text += "''";
-        in_control = false;
-        if (c == '\'') {
+        if (is_control(c) != in_control) text += in_control ? "''" : "'$'";
+        in_control = is_control(c);
+        if (in_control) {
+            text += control_escape(c);
+        } else if (c == '\'') {
             text += "'\\''";
         } else {
             text += c;
@@ -134,14 +149,11 @@ std::string verdict_name(std::string_view name) {
 }
 
 std::string quoted(std::string_view name) {
-    constexpr std::string_view plain = "%+,-./:@_^{}[]~#=";
-    const auto harmless = [&](char c) {
-        const auto byte = static_cast<unsigned char>(c);
-        return byte >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-               plain.find(c) != std::string_view::npos;
-    };
-    if (!name.empty() && std::all_of(name.begin(), name.end(), harmless)) return std::string(name);
-    return shell_quoted(name);
+    // A shell minds these at the beginning only, or as a whole word.
+    const auto harmless = [](char c) { return is_plain(c) || c == '#' || c == '~' || c == '{' || c == '}'; };
+    const bool asks = name.empty() || name == "{" || name == "}" || name.front() == '#' || name.front() == '~' ||
+                      !std::all_of(name.begin(), name.end(), harmless);
+    return asks ? shell_quoted(name) : std::string(name);
 }
 
 std::optional<Expectation> LineReader::read(std::string_view line) {

@@ -39,6 +39,7 @@ struct settings {
     std::size_t scheduler_stack_bytes = 0;                 /**< where schedulers and tasklets run; 0: 262144 */
     std::size_t idle_memory_bytes = 0;                     /**< idle memory above this goes back; 0: 67108864 */
     std::size_t spin_ns = 0;                               /**< how long an idle stream looks for work; 0: 20000 */
+    bool timing = false;                                   /**< keep the counters of time in units and schedulers */
 };
 
 /** The runtime, from construction to destruction:
@@ -66,6 +67,7 @@ public:
         asked.scheduler_stack_bytes = wanted.scheduler_stack_bytes;
         asked.idle_memory_bytes = wanted.idle_memory_bytes;
         asked.spin_ns = wanted.spin_ns;
+        asked.timing = wanted.timing;
         check(weft_init(&asked));
         started_ = true;
     }
@@ -105,7 +107,8 @@ public:
                 .scheduler = static_cast<scheduler_kind>(force.scheduler),
                 .scheduler_stack_bytes = force.scheduler_stack_bytes,
                 .idle_memory_bytes = force.idle_memory_bytes,
-                .spin_ns = force.spin_ns};
+                .spin_ns = force.spin_ns,
+                .timing = force.timing};
     }
 
     /** Writes each environment variable to `file`: name, legal values, default, meaning. */

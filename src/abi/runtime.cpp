@@ -36,9 +36,10 @@ weft_status weft_memory_trim(void) noexcept {
     Runtime* of = runtime_or_null();
     if (of == nullptr) return not_initialized();
     if (Stream* stream = current_or_null()) {
+        give_spare(*stream);
         stream->heap->stacks.flush();
-        stream->heap->units->flush();
-        stream->heap->units->trim(0);
+        stream->units->flush();
+        stream->units->trim(0);
     }
     {
         std::lock_guard guard(of->outside_lock);

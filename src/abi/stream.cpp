@@ -49,6 +49,9 @@ weft_status weft_stream_create(const weft_stream_options* options, weft_stream**
     if (stream == nullptr) return is_null("stream");
     if (runtime_or_null() == nullptr) return not_initialized();
     weft_stream_options given{};
+    if (options != nullptr && (options->size < sizeof(std::size_t) || options->size > 4096)) {
+        return fail(WEFT_INVALID, "weft_stream_options.size is %zu; set it to sizeof(weft_stream_options)", options->size);
+    }
     if (options != nullptr) std::memcpy(&given, options, options->size < sizeof given ? options->size : sizeof given);
     Sched* sched = nullptr;
     Pool* automatic = nullptr;

@@ -18,44 +18,70 @@ Pool& standard_pool(Stream* stream) {
 }
 
 // The descriptor enters its pool; its handle goes to the caller, or it belongs to nobody.
-[[gnu::always_inline]] inline void launch(Unit& unit, bool child_first, weft_unit** handle) {
+void launch(Stream* stream, Unit& unit, bool child_first, weft_unit** handle) {
     if (handle != nullptr) {
         *handle = weft::to_handle(&unit);
     } else {
         unit.joint.detach_local();   // nobody else knows the unit yet
     }
-    if (child_first) [[unlikely]] return launch_child_first(unit);
-    unit.life.move(State::free, State::ready);
-    make_ready(unit);
+    if (child_first) return launch_child_first(unit);
+    make_ready(stream, unit);
 }
 
-// Everything but the plain case: outside of streams, options, the default kind full.
+// Everything but the plain case.
 [[gnu::noinline]] weft_status spawn_slowly(Pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
-                                           bool tasklet, weft_unit** handle, const void* site) {
+                                           weft_unit** handle, bool tasklet, const void* site) {
     if (body == nullptr) return is_null("body");
     if (runtime_or_null() == nullptr) return not_initialized();
     Stream* stream = current_or_null();
     Plan chosen;
     if (weft_status status = plan(options, tasklet, chosen); status != WEFT_OK) return status;
     if (pool == nullptr) pool = &standard_pool(stream);
-    Unit* unit = describe(stream, *pool, body, argument, chosen.kind, site);
+    Unit* unit = make_unit(stream, *pool, body, argument, chosen.kind, site);
     if (unit == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a unit");
     if (weft_status status = furnish(stream, *unit, chosen); status != WEFT_OK) return status;
-    launch(*unit, chosen.child_first, handle);
+    launch(stream, *unit, chosen.child_first, handle);
     return WEFT_OK;
 }
 
+// On a stream, without options, into any pool.
+[[gnu::noinline]] weft_status spawn_elsewhere(Stream& stream, Pool* pool, void (*body)(void*), void* argument, weft_unit** handle,
+                                              Kind kind, const void* site) {
+    if (pool == nullptr) pool = stream.sched->pools[0];
+    if (kind == Kind::full) return spawn_slowly(pool, body, argument, nullptr, handle, false, site);
+    auto* unit = static_cast<Unit*>(stream.units->take());
+    if (unit == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a unit");
+    unit->id = stream.next_id++;
+    describe(*unit, *pool, body, argument, site);
+    unit->begin_life(Unit::birth(kind, pool->kind == WEFT_POOL_PRIVATE));
+    *handle = weft::to_handle(unit);
+    pool::push(*pool, unit);
+    return WEFT_OK;
+}
+
+// The plain case, into the stream's own private pool, calls nothing, so that it needs no frame.
 [[gnu::always_inline]] inline weft_status spawn(Pool* pool, void (*body)(void*), void* argument,
-                                                const weft_unit_options* options, Kind kind, weft_unit** handle,
+                                                const weft_unit_options* options, weft_unit** handle, bool tasklet,
                                                 const void* site) {
     Stream* stream = current_or_null();
-    if (stream == nullptr || body == nullptr || options != nullptr || kind == Kind::full) [[unlikely]] {
-        return spawn_slowly(pool, body, argument, options, kind == Kind::tasklet, handle, site);
+    if (stream == nullptr || body == nullptr || options != nullptr || handle == nullptr) [[unlikely]] {
+        return spawn_slowly(pool, body, argument, options, handle, tasklet, site);
     }
-    if (pool == nullptr) pool = stream->sched->pools[0];
-    Unit* unit = describe(stream, *pool, body, argument, kind, site);
-    if (unit == nullptr) [[unlikely]] return fail(WEFT_NO_MEMORY, "no memory for a unit");
-    launch(*unit, false, handle);
+    PrivatePool* const direct = stream->direct;
+    const Unit::Birth birth = tasklet ? stream->birth_tasklet : stream->birth_ult;
+    if (pool != direct) [[unlikely]] {
+        if (pool != nullptr || direct == nullptr) return spawn_elsewhere(*stream, pool, body, argument, handle, birth.kind, site);
+    } else if (direct == nullptr) {   // no pool is named, and the main pool is no direct one
+        return spawn_elsewhere(*stream, pool, body, argument, handle, birth.kind, site);
+    }
+    if (birth.kind == Kind::full) [[unlikely]] return spawn_slowly(pool, body, argument, options, handle, tasklet, site);
+    auto* unit = static_cast<Unit*>(stream->units->try_take());
+    if (unit == nullptr) [[unlikely]] return spawn_slowly(pool, body, argument, options, handle, tasklet, site);
+    unit->id = stream->next_id++;
+    describe(*unit, *direct, body, argument, site);
+    unit->begin_life(birth);
+    *handle = weft::to_handle(unit);
+    direct->put(unit);
     return WEFT_OK;
 }
 
@@ -65,11 +91,16 @@ bool ended(weft_status status) { return status == WEFT_OK || status == WEFT_EXCE
 void give_back_chain(Stream* stream, Unit* first) {
     while (first != nullptr) {
         Unit* next = first->link;
+        first->life.drop();
         if (first->stack != nullptr) {
-            if (stream != nullptr) stream->heap->stacks.give(first->stack);
+            if (stream != nullptr) {
+                stream->heap->stacks.give(first->stack);
+            } else {
+                runtime().give_stack_outside(first->stack);
+            }
         }
         if (stream != nullptr) {
-            stream->heap->units->give(first);
+            stream->units->give(first);
         } else {
             runtime().give_outside(*first);
         }
@@ -77,10 +108,24 @@ void give_back_chain(Stream* stream, Unit* first) {
     }
 }
 
-struct Published {
-    void (*publish)(weft_unit*, void*);
+struct UserSuspension : Suspension {
+    static constexpr State state = State::suspended;
+    weft_unit* handle;   // made before somebody may free the unit
+    void (*call)(weft_unit*, void*);
     void* argument;
+
+    UserSuspension(Unit& unit, void (*by)(weft_unit*, void*), void* with)
+        : Suspension{unit}, handle(weft::to_handle(&unit)), call(by), argument(with) {}
+
+    void publish() {
+        if (call != nullptr) call(handle, argument);
+    }
 };
+
+[[gnu::noinline]] void suspend_by(Stream& stream, Unit& self, void (*publish)(weft_unit*, void*), void* argument) {
+    UserSuspension request(self, publish, argument);
+    suspend(stream, request, waits_for_resume, argument);
+}
 
 }  // namespace
 
@@ -88,14 +133,12 @@ extern "C" {
 
 weft_status weft_ult_spawn(weft_pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
                            weft_unit** unit) noexcept {
-    Runtime* of = runtime_or_null();
-    return spawn(to_pool(pool), body, argument, options, of == nullptr ? Kind::full : of->default_kind, unit,
-                 __builtin_return_address(0));
+    return spawn(to_pool(pool), body, argument, options, unit, false, __builtin_return_address(0));
 }
 
 weft_status weft_tasklet_spawn(weft_pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
                                weft_unit** unit) noexcept {
-    return spawn(to_pool(pool), body, argument, options, Kind::tasklet, unit, __builtin_return_address(0));
+    return spawn(to_pool(pool), body, argument, options, unit, true, __builtin_return_address(0));
 }
 
 weft_status weft_unit_spawn_many(weft_pool* pool, size_t count, void (*body)(void*), void* const* arguments,
@@ -115,7 +158,7 @@ weft_status weft_unit_spawn_many(weft_pool* pool, size_t count, void (*body)(voi
     Unit** last = &first;
     Unit* unit = nullptr;
     for (size_t i = 0; i < count; ++i) {
-        unit = describe(stream, home, body, arguments == nullptr ? nullptr : arguments[i], chosen.kind, __builtin_return_address(0));
+        unit = make_unit(stream, home, body, arguments == nullptr ? nullptr : arguments[i], chosen.kind, __builtin_return_address(0));
         weft_status status = unit == nullptr ? fail(WEFT_NO_MEMORY, "no memory for unit %zu of %zu", i + 1, count) : furnish(stream, *unit, chosen);
         if (status != WEFT_OK) {
             *last = nullptr;
@@ -127,7 +170,6 @@ weft_status weft_unit_spawn_many(weft_pool* pool, size_t count, void (*body)(voi
         } else {
             unit->joint.detach_local();   // nobody else knows the unit yet
         }
-        unit->life.move(State::free, State::ready);
         *last = unit;
         last = &unit->link;
     }
@@ -156,10 +198,7 @@ weft_status weft_unit_join_many(weft_unit* const* units, size_t count) noexcept 
 weft_status weft_unit_free(weft_unit* unit) noexcept {
     if (unit == nullptr) return is_null("unit");
     Unit* of = to_unit(unit);
-    if (of->has(Unit::bound)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the runtime");
-    const weft_status status = join(*of);
-    if (ended(status)) release(*of);
-    return status;
+    return of->joint.done() ? free_ended(*of) : free_unended(*of);   // last steps both: no frame here
 }
 
 weft_status weft_unit_free_many(weft_unit** units, size_t count) noexcept {
@@ -168,7 +207,7 @@ weft_status weft_unit_free_many(weft_unit** units, size_t count) noexcept {
     if (!ended(status)) return status;
     for (size_t i = 0; i < count; ++i) {
         if (units[i] == nullptr) continue;
-        release(*to_unit(units[i]));
+        release(current_or_null(), *to_unit(units[i]));
         units[i] = nullptr;
     }
     return status;
@@ -205,20 +244,19 @@ weft_status weft_unit_suspend(void (*publish)(weft_unit*, void*), void* argument
     Unit* self = running_or_null();
     if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a unit can suspend itself");
     if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet cannot suspend; make it a ULT");
-    const Published by{publish, argument};
-    suspend(*self, waits_for_resume, argument, [by](Unit& unit) {
-        if (by.publish != nullptr) by.publish(weft::to_handle(&unit), by.argument);
-    });
+    suspend_by(*current_or_null(), *self, publish, argument);
     return WEFT_OK;
 }
 
 weft_status weft_unit_resume(weft_unit* unit) noexcept {
     if (unit == nullptr) return is_null("unit");
     Unit* of = to_unit(unit);
-    const bool joins = of->life.is(State::suspended) && of->waits_for != waits_for_resume;
-    if (joins) return fail(WEFT_WRONG_STATE, "unit %llu waits for something else (%s); it is resumed by that", static_cast<unsigned long long>(of->id), of->waits_for);
-    if (!of->life.claim()) return fail(WEFT_WRONG_STATE, "unit %llu is not suspended", static_cast<unsigned long long>(of->id));
-    resume_claimed(*of);
+    if (!of->life.claim()) {
+        const bool waits = of->life.is(State::waiting);
+        return fail(WEFT_WRONG_STATE, "unit %llu %s", static_cast<unsigned long long>(of->id),
+                    waits ? "waits for something else, such as a join, and is resumed by that" : "is not suspended");
+    }
+    resume_claimed(current_or_null(), *of);
     return WEFT_OK;
 }
 
@@ -244,7 +282,7 @@ weft_status weft_unit_kind(const weft_unit* unit, weft_kind* kind) noexcept {
 
 weft_status weft_unit_state_get(const weft_unit* unit, weft_unit_state* state) noexcept {
     if (unit == nullptr || state == nullptr) return is_null(unit == nullptr ? "unit" : "state");
-    *state = static_cast<weft_unit_state>(to_unit(unit)->life.now());
+    *state = static_cast<weft_unit_state>(shown(to_unit(unit)->life.now()));
     return WEFT_OK;
 }
 

@@ -111,12 +111,14 @@ TEST(Switch, AFreshContextStartsOnAnAlignedStack) {
     }
 }
 
-// A leaf function may keep its locals below the stack pointer (x86-64: the red zone). The sanitizers are told
-// by the caller, for a call in here would make it no leaf.
+// A leaf function may keep its locals below the stack pointer (x86-64: the red zone). This is one in builds
+// without sanitizers.
 [[gnu::noinline]] bool leaf_locals_survive(Place& from, Place& to, std::uint64_t seed) {
     volatile std::uint64_t locals[12];
     for (std::uint64_t i = 0; i < 12; ++i) locals[i] = seed + i;
+    testing::leaving(from, to);
     swap(&from.saved, to.saved, {});
+    testing::arrived(from);
     bool kept = true;
     for (std::uint64_t i = 0; i < 12; ++i) kept &= locals[i] == seed + i;
     return kept;
@@ -127,10 +129,7 @@ TEST(Switch, WhatALeafFunctionKeepsBelowTheStackPointerSurvives) {
     Coroutine coroutine([](Coroutine& self, Message) { while (self.leave().call == nullptr) {} });
     coroutine.resume(home);
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
-        testing::leaving(home, coroutine.place());
-        const bool kept = leaf_locals_survive(home, coroutine.place(), seed << 32);
-        testing::arrived(home);
-        EXPECT_TRUE(kept) << seed;
+        EXPECT_TRUE(leaf_locals_survive(home, coroutine.place(), seed << 32)) << seed;
     }
     coroutine.resume(home, {some_call, nullptr});
     EXPECT_TRUE(coroutine.done());
@@ -191,6 +190,15 @@ int turns;
     testing::arrived(from);
 }
 
+// The same with the switch in plain sight.
+[[gnu::noinline]] int turns_made_meanwhile(Place& from, Place& to) {
+    const int before = turns;
+    testing::leaving(from, to);
+    swap(&from.saved, to.saved, {});
+    testing::arrived(from);
+    return turns - before;
+}
+
 TEST(Switch, AStaticVariableIsReadAnewAfterIt) {
     Place home = testing::this_thread();
     Coroutine coroutine([&](Coroutine& self, Message) {
@@ -206,6 +214,7 @@ TEST(Switch, AStaticVariableIsReadAnewAfterIt) {
         leave_and_come_back(home, coroutine.place());
         const int after = turns;
         wrong += after != before + 1;
+        wrong += turns_made_meanwhile(home, coroutine.place()) != 1;
     }
     EXPECT_EQ(wrong, 0);
 }

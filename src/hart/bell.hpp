@@ -171,16 +171,11 @@ public:
         if (count_.load(Orders::look) != 0) [[unlikely]] wake(pushed);
     }
 
-    // After a push that may have ended in anything, such as a user's own: reads the count by a read-modify-write, which
-    // either sees the announcement or is seen by it, and the push with it. Costs pushers the line of the count.
-    void ring_unordered() {
-        if (count_.fetch_add(0, Orders::look_unordered) != 0) [[unlikely]] wake(1);
-    }
-
     // After a push that need not have been a seq_cst operation: a pool of the user's. The read-modify-write orders it
-    // against the announcing one: either it comes first, and the sleeper sees the push, or it sees the count.
+    // against the announcing one: either it comes first, and the sleeper sees the push, or it sees the count. It costs
+    // pushers the cache line of the count.
     void ring_after_plain_push() {
-        if (count_.fetch_add(0, std::memory_order_seq_cst) != 0) [[unlikely]] wake(1);
+        if (count_.fetch_add(0, Orders::look_unordered) != 0) [[unlikely]] wake(1);
     }
 
 private:

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <mutex>
 #include <string_view>
 
@@ -80,7 +79,7 @@ public:
     }
     bool add(std::string_view text) {
         if (length_ + text.size() >= sizeof(text_)) return false;
-        std::memcpy(text_ + length_, text.data(), text.size());
+        std::copy(text.begin(), text.end(), text_ + length_);
         shorten(length_ + text.size());
         return true;
     }

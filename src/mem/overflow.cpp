@@ -55,9 +55,8 @@ void chain(Handled& entry, siginfo_t* info, void* context) {
         if (!of_the_kernel) raise(entry.signal);   // delivered when this handler returns
         return;
     }
-    sigset_t during = previous.sa_mask;
-    sigset_t before;
-    pthread_sigmask(SIG_BLOCK, &during, &before);
+    // The kernel restores the mask when our handler returns.
+    pthread_sigmask(SIG_BLOCK, &previous.sa_mask, nullptr);
     if (previous.sa_flags & SA_NODEFER) {
         sigset_t own;
         sigemptyset(&own);
@@ -69,7 +68,6 @@ void chain(Handled& entry, siginfo_t* info, void* context) {
     } else {
         previous.sa_handler(entry.signal);
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void handle(int signal, siginfo_t* info, void* context) {

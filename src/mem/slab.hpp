@@ -51,6 +51,13 @@ public:
         return object;
     }
 
+    // As take(), but null also when only the slow path would find one.
+    [[gnu::always_inline]] void* try_take() noexcept {
+        void* object = free_;
+        if (object != nullptr) [[likely]] free_ = *static_cast<SlabLink*>(object);
+        return object;
+    }
+
     // An object of any cache of this store.
     [[gnu::always_inline]] void give(void* object) noexcept {
         if (slab_of(object)->owner != this) [[unlikely]] return give_away(object);

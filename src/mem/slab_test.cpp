@@ -147,7 +147,7 @@ TEST(Slab, OneCreatesAnotherFreesForeverInBoundedMemory) {
 TEST(Slab, EachVisitsWhatWasEverHandedOutFreeOrNot) {
     SlabStore store(object_bytes);
     SlabCache* cache = store.adopt();
-    auto objects = take_many(cache, store.objects_per_slab() + 10);
+    auto objects = take_many(cache, 40 * store.objects_per_slab() + 10);   // more than a region
     for (auto* object : objects) object->state.store(1);
     objects[3]->state.store(2);
     cache->give(objects[3]);
@@ -245,6 +245,17 @@ TEST(Slab, AnOrphanedCacheIsAdoptedWithWhatCameHomeMeanwhile) {
     EXPECT_EQ(store.slabs(), 1u);
     store.orphan(heir);
     EXPECT_NE(store.adopt(), away);
+}
+
+TEST(Slab, AnOrphanKeepsNothingThatBelongsElsewhere) {
+    SlabStore store(object_bytes);
+    SlabCache* home = store.adopt();
+    SlabCache* dying = store.adopt();
+    Object* object = take(home);
+    dying->give(object);
+    store.orphan(dying);
+    home->trim(0);
+    EXPECT_EQ(store.slabs(), 0u);
 }
 
 TEST(Slab, OrphansCanBeTrimmed) {

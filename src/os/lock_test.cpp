@@ -63,6 +63,8 @@ TEST(Lock, EverySleeperIsWoken) {
         team.emplace_back([&] { std::lock_guard hold(lock); });
     }
     while (waits.load() < threads) weft::os::thread_yield();   // none of them spins for ever
+    for (int i = 0; i < 200; ++i) weft::os::thread_yield();
+    EXPECT_EQ(waits.load(), threads) << "who sleeps does not come back by itself";
     lock.unlock();
     for (auto& thread : team) thread.join();
     weft::os::fault_hook.store(nullptr);

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "os/thread.hpp"
+
 namespace weft {
 
 void PrivatePool::collect() {
@@ -44,7 +46,11 @@ void PrivatePool::serve_orphan() {
 
 Unit* DequePool::pop_own() {
     if (++pops % turn == 0) {
-        if (Unit* unit = spill.pop()) return unit;
+        // The oldest of the spill and the oldest of the ring by turns: either may lie behind what always grows anew.
+        const bool spill_first = pops / turn % 2 == 0;
+        Unit* unit = spill_first ? spill.pop() : ring.steal().node;
+        if (unit == nullptr) unit = spill_first ? ring.steal().node : spill.pop();
+        if (unit != nullptr) return unit;
     }
     if (Unit* unit = ring.pop_bottom()) return unit;
     return spill.pop();
@@ -179,7 +185,11 @@ bool attach(Pool& pool, void* stream, bool main) {
     void* none = nullptr;
     if (pool.kind == WEFT_POOL_PRIVATE) {
         auto& owner = static_cast<PrivatePool&>(pool).owner;
-        if (!owner.compare_exchange_strong(none, stream)) return false;
+        while (!owner.compare_exchange_strong(none, stream)) {
+            if (none != static_cast<PrivatePool*>(&pool)) return false;
+            none = nullptr;   // somebody answers letters (serve_orphan): he is done at once
+            os::thread_yield();
+        }
     } else if (pool.kind == WEFT_POOL_DEQUE && main) {
         if (!static_cast<DequePool&>(pool).owner.compare_exchange_strong(none, stream)) return false;
     }

@@ -7,6 +7,7 @@
 #include "base/atomic.hpp"
 #include "base/fifo.hpp"
 #include "base/probe.hpp"
+#include "base/tally.hpp"
 #include "hart/bell.hpp"
 #include "os/local.hpp"
 #include "os/memory.hpp"
@@ -19,26 +20,11 @@
 
 namespace weft {
 
-// A number with one writer at a time that others may read.
-class Tally {
-public:
-    // relaxed: one writer, and readers want a hint.
-    void add(std::ptrdiff_t amount) {
-        value_.store(value_.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
-    }
-    std::size_t read() const {
-        return static_cast<std::size_t>(value_.load(std::memory_order_relaxed));   // relaxed: a hint
-    }
-
-private:
-    atomic<std::ptrdiff_t> value_{0};
-};
-
 struct Pool {
     const weft_pool_kind kind;
     bool automatic = false;            // made with its stream, freed with the runtime
     bool orphan = false;               // automatic, and its stream has ended; under the runtime's lock
-    atomic<unsigned> drawers{0};       // schedulers that draw from it
+    atomic<unsigned> drawers{0};       // schedulers that may draw from it, and streams that do
     Pool* next = nullptr;              // the runtime's list of all pools
     Bell bell;                         // rung after a push, heard by streams that sleep for want of work
 
@@ -72,7 +58,7 @@ struct PrivatePool : Pool {
         return unit;
     }
 
-    std::size_t length() const { return waiting.read() + (inbox.empty() ? 0 : 1); }
+    std::size_t length() const { return static_cast<std::size_t>(waiting.read()) + (inbox.empty() ? 0 : 1); }
 
     void collect();                    // the owner takes what others sent
     void send(Unit* unit);             // from anybody but the owner
@@ -86,7 +72,7 @@ struct SharedPool : Pool {
 };
 
 // One stream's newest first; what others push, what yields, and what does not fit the ring waits in `spill`, oldest
-// first. Every `turn`-th pop looks there first, so that nobody waits forever behind units that spawn.
+// first. Every `turn`-th pop takes the oldest, so that nobody waits forever behind units that spawn.
 struct DequePool : Pool {
     static constexpr unsigned turn = 61;   // as Go's scheduler has it: prime, so that it does not fall in step
 

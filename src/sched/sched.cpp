@@ -42,7 +42,9 @@ Unit* pick_other(Sched& by) {
     switch (by.kind) {
     case WEFT_SCHED_BASIC: return pick_in_order(by);
     case WEFT_SCHED_RANDOM_STEAL: return pick_random_steal(by);
-    case WEFT_SCHED_USER: return to_unit(by.ops.pick(by.self, reinterpret_cast<weft_sched*>(&by)));
+    case WEFT_SCHED_USER:
+        if (by.ops.pick == nullptr) return nullptr;   // stateful: it alone knows what is next
+        return to_unit(by.ops.pick(by.self, reinterpret_cast<weft_sched*>(&by)));
     case WEFT_SCHED_DEFAULT: break;
     }
     return nullptr;
@@ -64,6 +66,7 @@ Sched* create(weft_sched_kind kind, const weft_sched_ops* ops, void* self, Pool*
         return nullptr;
     }
     std::copy_n(pools, count, made->pools);
+    for (std::size_t i = 0; i < count; ++i) pools[i]->drawers.fetch_add(1);   // also while no stream runs it
     for (std::size_t i = 0; i < count; ++i) new (&made->places[i]) Bell::Place();
     made->count = count;
     made->self = self;
@@ -74,6 +77,7 @@ Sched* create(weft_sched_kind kind, const weft_sched_ops* ops, void* self, Pool*
 
 void destroy(Sched* sched) {
     if (sched->ops.destroy != nullptr) sched->ops.destroy(sched->self);
+    for (std::size_t i = 0; i < sched->count; ++i) sched->pools[i]->drawers.fetch_sub(1);
     os::release(sched->pools);
     os::release(sched->places);
     os::destroy(sched);

@@ -13,17 +13,11 @@ namespace {
 // A waiter that is no single unit: an OS thread, or somebody who waits for many.
 void wake(Joint::Waiter waiter) {
     if (Unit* unit = waiter.unit()) {
-        unit->life.move(State::suspended, State::ready);
-        resume_claimed(*unit);
+        unit->life.move(State::waiting, State::ready);
+        resume_claimed(current_or_null(), *unit);
     } else {
         waiter.other()->wake(waiter.other());
     }
-}
-
-Joint::Waiter publish_end(Unit& unit) {
-    probe(Probe::finish_before_publish);
-    unit.life.move(State::running, State::done);
-    return unit.has(Unit::local) ? unit.joint.finish_local() : unit.joint.finish_shared();
 }
 
 // The pool that a local unit's finisher owns; null when the caller may use the Joint as it is.
@@ -33,7 +27,7 @@ PrivatePool* foreign_pool(const Unit& unit) {
     return home->mine() ? nullptr : home;
 }
 
-Joint::Announced announce(Unit& unit, Joint::Waiter waiter) {
+[[gnu::always_inline]] inline Joint::Announced announce(Unit& unit, Joint::Waiter waiter) {
     probe(Probe::join_before_announce);
     return unit.has(Unit::local) ? unit.joint.announce_local(waiter) : unit.joint.announce_shared(waiter);
 }
@@ -62,46 +56,84 @@ struct Letter {
 
 // ---- one unit, from a ULT --------------------------------------------------------------------------
 
-struct UnitJoin {
+struct UnitJoin : Suspension {
     Unit& target;
-    Unit& self;
     bool busy = false;
-    Letter letter{};
 
-    // After the switch. Once the waiter is announced, this request and its stack are somebody else's.
-    void publish() {
-        if (auto* pool = foreign_pool(target)) {
-            letter.target = &target;
-            letter.waiter = Joint::Waiter(&self);
-            letter.context = this;
-            letter.answer = [](Letter* sent, Joint::Announced answer) {
-                static_cast<UnitJoin*>(sent->context)->settle(answer);
-            };
-            letter.send(*pool);
-            return;
-        }
-        settle(announce(target, Joint::Waiter(&self)));
-    }
+    UnitJoin(Unit& joiner, Unit& of) : Suspension{joiner}, target(of) {}
+
+    void publish() { settle(announce(target, Joint::Waiter(&self))); }
 
     void settle(Joint::Announced answer) {
-        if (answer == Joint::Announced::waiting) return;
+        if (answer == Joint::Announced::waiting) [[likely]] return;
         busy = answer != Joint::Announced::done;
-        self.life.move(State::suspended, State::ready);
-        resume_claimed(self);
+        self.life.move(State::waiting, State::ready);
+        resume_claimed(current_or_null(), self);
+    }
+};
+
+struct UnitJoinByLetter : UnitJoin {
+    PrivatePool& home;
+    Letter letter{};
+
+    UnitJoinByLetter(Unit& joiner, Unit& of, PrivatePool& at) : UnitJoin(joiner, of), home(at) {}
+
+    void publish() {
+        letter.target = &target;
+        letter.waiter = Joint::Waiter(&self);
+        letter.context = this;
+        letter.answer = [](Letter* sent, Joint::Announced answer) {
+            static_cast<UnitJoinByLetter*>(sent->context)->settle(answer);
+        };
+        letter.send(home);
     }
 };
 
 weft_status outcome(const Unit& unit) { return static_cast<weft_status>(unit.outcome); }
 
-weft_status join_from_unit(Unit& self, Unit& target) {
+weft_status busy_status() {
+    return fail(WEFT_BUSY, "somebody waits for this unit already; one at a time may join it");
+}
+
+bool ended(weft_status status) { return status == WEFT_OK || status == WEFT_EXCEPTION || status == WEFT_NO_MEMORY; }
+
+[[gnu::noinline]] weft_status join_by_letter(Stream& stream, Unit& self, Unit& target, PrivatePool& home) {
+    UnitJoinByLetter request(self, target, home);
+    suspend(stream, request, "join", &target);
+    return request.busy ? busy_status() : outcome(target);
+}
+
+// The general case: the unit may be any stream's.
+[[gnu::noinline]] weft_status join_with_care(Stream& stream, Unit& self, Unit& target) {
+    if (target.has(Unit::bound)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the runtime; nobody joins it");
     if (&self == &target) return fail(WEFT_WRONG_STATE, "a unit cannot join itself");
     if (self.kind == Kind::tasklet) {
         return fail(WEFT_WRONG_KIND, "a tasklet cannot wait for a unit that has not ended; make it a ULT");
     }
-    UnitJoin request{target, self};
-    suspend(self, "join", &target, [&request](Unit&) { request.publish(); });
-    if (request.busy) return fail(WEFT_BUSY, "somebody waits for this unit already; one at a time may join it");
-    return outcome(target);
+    if (auto* home = foreign_pool(target)) return join_by_letter(stream, self, target, *home);
+    UnitJoin request(self, target);
+    suspend(stream, request, "join", &target);
+    return request.busy ? busy_status() : outcome(target);
+}
+
+// Returns whether the unit has ended; if not, `status` says why it was not waited for. `stream` becomes the one that the
+// joiner comes back on.
+[[gnu::always_inline]] inline bool wait_in_unit(Stream*& stream, Unit& target, weft_status& status) {
+    Unit& self = *stream->running;
+    if (self.kind == Kind::tasklet || target.has(Unit::bound) || target.life.is(State::running) || target.pool != stream->direct) [[unlikely]] {
+        status = join_with_care(*stream, self, target);
+        stream = current_or_null();
+        return ended(status);
+    }
+    // The target ends on this stream, as a unit of its private pool, and nobody else looks at its Joint: it may know
+    // its joiner before the joiner has left.
+    probe(Probe::join_before_announce);
+    if (target.joint.announce_local(&self) != Joint::Announced::waiting) [[unlikely]] {
+        status = busy_status();
+        return false;
+    }
+    stream = &suspend_published(*stream, self, "join", &target);
+    return true;
 }
 
 // ---- one unit, from an OS thread -------------------------------------------------------------------
@@ -122,7 +154,7 @@ struct ThreadJoin : JoinWaiter {
     }
 };
 
-weft_status join_from_thread(Unit& target) {
+[[gnu::noinline]] weft_status join_from_thread(Unit& target) {
     ThreadJoin request;
     if (auto* pool = foreign_pool(target)) {
         request.letter.target = &target;
@@ -136,32 +168,29 @@ weft_status join_from_thread(Unit& target) {
         request.settle(announce(target, Joint::Waiter(&request)));
     }
     request.gate.wait();
-    if (request.busy.load()) return fail(WEFT_BUSY, "somebody waits for this unit already; one at a time may join it");
-    return outcome(target);
+    return request.busy.load() ? busy_status() : outcome(target);
 }
 
 // ---- many ------------------------------------------------------------------------------------------
 
 // Waits for many units at once: each end counts down, the last one wakes.
-struct GroupJoin : JoinWaiter {
+struct GroupJoin : JoinWaiter, Suspension {
     atomic<std::size_t> left{1};       // one for the joiner itself, so that nobody wakes it before it waits
-    Unit& self;
 
-    explicit GroupJoin(Unit& joiner) : self(joiner) {
+    explicit GroupJoin(Unit& joiner) : Suspension{joiner} {
         wake = [](JoinWaiter* raw) { static_cast<GroupJoin*>(raw)->ended(); };
     }
 
-    // True for the last.
-    bool down() { return left.fetch_sub(1) == 1; }
+    void publish() { ended(); }
 
     void ended() {
-        if (!down()) return;
-        self.life.move(State::suspended, State::ready);
-        resume_claimed(self);
+        if (left.fetch_sub(1) != 1) return;
+        self.life.move(State::waiting, State::ready);
+        resume_claimed(current_or_null(), self);
     }
 };
 
-void join_group(Unit& self, weft_unit* const* units, std::size_t count) {
+[[gnu::noinline]] void join_group(Stream& stream, Unit& self, weft_unit* const* units, std::size_t count) {
     GroupJoin group(self);
     for (std::size_t i = 0; i < count; ++i) {
         Unit* unit = to_unit(units[i]);
@@ -169,7 +198,7 @@ void join_group(Unit& self, weft_unit* const* units, std::size_t count) {
         group.left.fetch_add(1);
         if (announce(*unit, Joint::Waiter(&group)) != Joint::Announced::waiting) group.left.fetch_sub(1);
     }
-    if (group.left.load() > 1) suspend(self, "join_many", units, [&group](Unit&) { group.ended(); });
+    if (group.left.load() > 1) suspend(stream, group, "join_many", units);
 }
 
 // As Letter, but nobody waits for it, so it has memory of its own.
@@ -189,7 +218,7 @@ weft_status detach_by_letter(Unit& unit, PrivatePool& pool) {
         os::destroy(sent);
         const auto answer = target.joint.detach_local();
         WEFT_ASSERT(answer != Joint::Announced::taken);   // joined and detached at once: the program's bug
-        if (answer == Joint::Announced::done) release(target);
+        if (answer == Joint::Announced::done) release(current_or_null(), target);
     };
     letter->unit.argument = letter;
     letter->unit.kind = Kind::tasklet;
@@ -201,24 +230,19 @@ weft_status detach_by_letter(Unit& unit, PrivatePool& pool) {
 
 }  // namespace
 
-void run_body(Unit& unit) noexcept {
-    unit.outcome = WEFT_OK;
-    try {
-        unit.body(unit.argument);
-    } catch (...) {
-        new (&unit.argument) std::exception_ptr(std::current_exception());
-        unit.outcome = WEFT_EXCEPTION;
-    }
-}
-
-void end_unit(Unit& unit) {
-    const Joint::Waiter waiter = publish_end(unit);
-    if (waiter.none()) return;
+void tell(Unit* detached, Joint::Waiter waiter) {
     if (waiter.detached()) {
-        release(unit);
+        release(current_or_null(), *detached);
         return;
     }
     wake(waiter);
+}
+
+void end_unit(Stream& stream, Unit& unit) {
+    probe(Probe::finish_before_publish);
+    unit.life.move(State::running, State::done);
+    const Joint::Waiter waiter = unit.has(Unit::local) ? unit.joint.finish_local() : unit.joint.finish_shared();
+    if (!waiter.none()) tell(&unit, waiter);
 }
 
 void finish_and_wake(Joint& joint) {
@@ -226,17 +250,47 @@ void finish_and_wake(Joint& joint) {
     if (!waiter.none()) wake(waiter);
 }
 
-weft_status join(Unit& unit) {
-    if (unit.joint.done()) return outcome(unit);
-    Stream* stream = current_or_null();
+namespace {
+
+[[gnu::cold, gnu::noinline]] weft_status join_outside(Stream* stream, Unit& unit) {
+    if (unit.has(Unit::bound)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the runtime; nobody joins it");
     if (stream == nullptr) return join_from_thread(unit);
-    if (stream->running == nullptr) return fail(WEFT_WRONG_CONTEXT, "a scheduler cannot join; only units and OS threads can");
-    return join_from_unit(*stream->running, unit);
+    return fail(WEFT_WRONG_CONTEXT, "a scheduler cannot join; only units and OS threads can");
+}
+
+}  // namespace
+
+weft_status join_unended(Unit& unit) {
+    Stream* stream = current_or_null();
+    if (stream == nullptr || stream->running == nullptr) [[unlikely]] return join_outside(stream, unit);
+    weft_status status;
+    return wait_in_unit(stream, unit, status) ? outcome(unit) : status;
+}
+
+weft_status free_ended(Unit& unit) {
+    const weft_status status = outcome(unit);
+    release(current_or_null(), unit);
+    return status;
+}
+
+weft_status free_unended(Unit& unit) {
+    Stream* stream = current_or_null();
+    weft_status status;
+    if (stream == nullptr || stream->running == nullptr) [[unlikely]] {
+        status = join_outside(stream, unit);
+        if (ended(status)) release(current_or_null(), unit);
+        return status;
+    }
+    if (!wait_in_unit(stream, unit, status)) [[unlikely]] return status;
+    status = outcome(unit);
+    release(stream, unit);
+    return status;
 }
 
 weft_status join_many(weft_unit* const* units, std::size_t count) {
-    Unit* self = running_or_null();
-    if (self != nullptr && self->kind != Kind::tasklet && count > 1) join_group(*self, units, count);
+    Stream* stream = current_or_null();
+    Unit* self = stream == nullptr ? nullptr : stream->running;
+    if (self != nullptr && self->kind != Kind::tasklet && count > 1) join_group(*stream, *self, units, count);
     weft_status worst = WEFT_OK;
     for (std::size_t i = 0; i < count; ++i) {
         if (units[i] == nullptr) continue;
@@ -249,19 +303,9 @@ weft_status join_many(weft_unit* const* units, std::size_t count) {
     return worst;
 }
 
-void release(Unit& unit) {
-    if (unit.outcome == WEFT_EXCEPTION) [[unlikely]] {
-        unit.exception().~exception_ptr();
-        unit.outcome = WEFT_OK;
-    }
-    unit.life.move(State::done, State::free);
-    if constexpr (config::checked) ++unit.generation;
-    if (auto* stream = current_or_null()) [[likely]] {
-        stream->heap->units->give(&unit);
-    } else {
-        runtime().give_outside(unit);
-    }
-}
+void drop_exception(Unit& unit) { unit.exception().~exception_ptr(); }
+
+void give_outside(Unit& unit) { runtime().give_outside(unit); }
 
 weft_status detach(Unit& unit) {
     if (unit.has(Unit::bound)) return fail(WEFT_WRONG_STATE, "the primary unit cannot be detached");
@@ -270,7 +314,7 @@ weft_status detach(Unit& unit) {
     }
     switch (unit.has(Unit::local) ? unit.joint.detach_local() : unit.joint.detach_shared()) {
     case Joint::Announced::waiting: return WEFT_OK;
-    case Joint::Announced::done: release(unit); return WEFT_OK;
+    case Joint::Announced::done: release(current_or_null(), unit); return WEFT_OK;
     case Joint::Announced::taken: break;
     }
     return fail(WEFT_BUSY, "somebody waits for this unit; it cannot be detached");

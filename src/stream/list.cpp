@@ -22,7 +22,7 @@ Count nth(std::size_t index) { return static_cast<Count>(index); }
 std::uint64_t sum(const Runtime& of, Count which) {
     std::uint64_t total = of.ended.read(which) + of.outside_counters.read(which);
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
-        if (of.streams[rank] != nullptr) total += of.streams[rank]->counters.read(which);
+        if (of.streams[rank] != nullptr) total += of.streams[rank]->counted(which);
     }
     return total;
 }
@@ -111,7 +111,7 @@ struct Visit {
 // A snapshot of a descriptor that may change under our eyes: what is shown is what some moment had. Therefore it is hidden
 // from the thread sanitizer, and copied by hand.
 [[gnu::no_sanitize_thread]] bool snapshot(const Unit& unit, weft_unit_info& info, char (&name)[sizeof unit.name]) {
-    const State state = unit.life.now();
+    const State state = shown(unit.life.now());
     if (state == State::free) return false;
     info.size = sizeof info;
     info.unit = to_handle(&unit);
@@ -147,7 +147,7 @@ weft_status read_counter(Runtime& of, const char* name, std::uint64_t* value) {
     }
     for (std::size_t i = 0; i < counts; ++i) {
         if (path != trace::path(nth(i))) continue;
-        *value = one_stream ? of.streams[rank]->counters.read(nth(i)) : sum(of, nth(i));
+        *value = one_stream ? of.streams[rank]->counted(nth(i)) : sum(of, nth(i));
         return WEFT_OK;
     }
     for (const Gauge& gauge : gauges) {
@@ -170,7 +170,7 @@ void print_counters(const Runtime& of, std::FILE* file) {
         if (of.streams[rank] == nullptr) continue;
         for (std::size_t i = 0; i < counts; ++i) {
             std::fprintf(file, "%s\t%llu\n", path_of(nth(i), rank).c_str(),
-                         static_cast<unsigned long long>(of.streams[rank]->counters.read(nth(i))));
+                         static_cast<unsigned long long>(of.streams[rank]->counted(nth(i))));
         }
     }
 }

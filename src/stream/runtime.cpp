@@ -72,7 +72,7 @@ weft_status make_primary(Runtime& of, Stream& zero) {
         zero.own = pool;
         zero.own_place.belong_to(zero.sleeper);
     }
-    unit->id = zero.heap->next_id++;
+    unit->id = zero.next_id++;
     unit->kind = Kind::full;
     unit->flags = Unit::bound | Unit::local;
     unit->pool = pool;
@@ -89,7 +89,7 @@ weft_status make_primary(Runtime& of, Stream& zero) {
 void drop_suspended(void* object, void* argument) {
     auto* unit = static_cast<Unit*>(object);
     auto& dropped = *static_cast<std::size_t*>(argument);
-    if (unit->life.is(State::suspended) || unit->life.is(State::ready)) ++dropped;
+    if (unit->life.is(State::ready) || shown(unit->life.now()) == State::suspended) ++dropped;
     if (unit->life.is(State::done) && unit->outcome == WEFT_EXCEPTION) unit->exception().~exception_ptr();
 }
 
@@ -105,11 +105,13 @@ void destroy_heaps(Runtime& of) {
 void end_stream_zero(Runtime& of) {
     Stream* zero = of.streams[0];
     if (zero == nullptr) return;
+    give_spare(*zero);
     if (zero->scheduler_stack != nullptr) zero->heap->stacks.give(zero->scheduler_stack);
     if (zero->sched != nullptr) sched::detach(*zero->sched, zero);
     if (zero->own != nullptr) pool::detach(*zero->own, zero);
     zero->signal_stack.leave();
     os::set_local(nullptr);
+    zero->heap->next_id = zero->next_id;
     zero->heap->next_idle = of.idle_heaps;
     of.idle_heaps = zero->heap;
     of.streams[0] = nullptr;
@@ -166,6 +168,11 @@ mem::Stack* Runtime::take_stack_outside(std::size_t bytes) {
     return outside->stacks.take(bytes);
 }
 
+void Runtime::give_stack_outside(mem::Stack* stack) {
+    std::lock_guard guard(outside_lock);
+    outside->stacks.give(stack);
+}
+
 void Runtime::give_outside(Unit& unit) {
     std::lock_guard guard(outside_lock);
     outside->units->give(&unit);
@@ -185,7 +192,11 @@ weft_status start(const weft_settings* asked) {
     register_at_exit();
     auto* made = os::make<Runtime>(chosen);
     if (made == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the runtime");
-    active.store(made);
+    Runtime* none = nullptr;
+    if (!active.compare_exchange_strong(none, made)) {
+        os::destroy(made);
+        return fail(WEFT_WRONG_CONTEXT, "another OS thread starts the runtime at this moment; call from one of its units");
+    }
     const weft_status status = bring_up(*made);
     if (status != WEFT_OK) {
         stop_other_streams(*made);
@@ -200,6 +211,45 @@ void drain() {
     while (!sched::quiet(*zero.sched) || (zero.own != nullptr && !pool::quiet(*zero.own)));
 }
 
+namespace {
+
+// A stream of its own runs the pool dry. False: none could be had.
+bool run_dry(Pool& pool) {
+    Pool* pools[] = {&pool};
+    Sched* sched = sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, pools, 1);
+    if (sched == nullptr) return false;
+    enlist(*sched);
+    Stream* stream;
+    if (start_stream(*sched, nullptr, nullptr, &stream) != WEFT_OK) {
+        dismiss(*sched);
+        return false;
+    }
+    free_stream(*stream);
+    return true;
+}
+
+// Units may wait where no stream draws from: in a pool that never had one, or sent from a stream to the pool of another
+// that had ended before.
+Pool* not_empty(Runtime& of) {
+    std::lock_guard guard(of.lock);
+    Pool* pool = of.pools;
+    while (pool != nullptr && pool::quiet(*pool)) pool = pool->next;
+    return pool;
+}
+
+// Runs what is ready until all pools are empty. Afterwards stream 0 is the only one.
+void run_out(Runtime& of) {
+    Pool* left;
+    do {
+        drain();
+        stop_other_streams(of);
+        drain();
+        left = not_empty(of);
+    } while (left != nullptr && run_dry(*left));
+}
+
+}  // namespace
+
 weft_status stop() {
     Runtime* ending = runtime_or_null();
     if (ending == nullptr) return fail(WEFT_NOT_INITIALIZED, "there is no runtime to finalize");
@@ -213,9 +263,7 @@ weft_status stop() {
     if (running_or_null() != ending->primary) {
         return fail(WEFT_WRONG_CONTEXT, "the last weft_finalize belongs to the primary unit, which called weft_init");
     }
-    drain();
-    stop_other_streams(*ending);
-    drain();
+    run_out(*ending);
     std::size_t dropped = 0;
     ending->primary->life.move(State::running, State::done);
     ending->descriptors.each(drop_suspended, &dropped);

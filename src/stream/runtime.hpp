@@ -17,6 +17,7 @@ struct Runtime {
     mem::SlabStore descriptors{sizeof(Unit)};
     mem::StackStore stacks;
     hart::Tokens harts;
+    atomic<std::size_t> starving{0};             // streams that hold a hart and have only units that got no stack
     Kind default_kind = Kind::lsa;
     Unit* primary = nullptr;
 
@@ -43,6 +44,7 @@ struct Runtime {
     // For an OS thread that is no stream.
     Unit* take_outside();
     mem::Stack* take_stack_outside(std::size_t bytes);
+    void give_stack_outside(mem::Stack* stack);
     void give_outside(Unit& unit);
 };
 

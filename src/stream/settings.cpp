@@ -1,11 +1,13 @@
 #include "stream/settings.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 
+#include "hart/quota.hpp"
 #include "os/memory.hpp"
 #include "stream/error.hpp"
 
@@ -49,9 +51,10 @@ constexpr Word sched_words[] = {{"basic", WEFT_SCHED_BASIC}, {"random-steal", WE
 constexpr Word switch_words[] = {{"off", 0}, {"on", 1}, {nullptr, 0}};
 
 constexpr std::size_t most_bytes = std::size_t{1} << 40;
+constexpr std::size_t most_streams = 1024;
 
 constexpr Setting settings_table[] = {
-    setting<&weft_settings::streams>("WEFT_STREAMS", "streams that weft_init starts", 1, 1, 1024, stream_words, true),
+    setting<&weft_settings::streams>("WEFT_STREAMS", "streams that weft_init starts", 1, 1, most_streams, stream_words, true),
     setting<&weft_settings::stack_bytes>("WEFT_STACK_BYTES", "stack of a ULT", 65536, 1, most_bytes, nullptr, true),
     setting<&weft_settings::guard_bytes>("WEFT_GUARD_BYTES", "guard below each stack; 0 is one page", 0, 0, 1 << 30, nullptr, true),
     setting<&weft_settings::guard>("WEFT_GUARD", "how stacks are guarded", WEFT_GUARD_AUTO, 0, 4, guard_words, false),
@@ -128,6 +131,7 @@ weft_status Settings::read(const weft_settings* asked) {
         setting.set(values, value);
     }
     values.size = sizeof values;
+    if (values.streams == WEFT_ALL_HARTS) values.streams = std::min(hart::limit(), most_streams);
     counters = std::getenv("WEFT_COUNTERS");
     if (counters != nullptr && std::strcmp(counters, "stderr") != 0 && *counters != '/' && *counters != '.') {
         fail(WEFT_ENVIRONMENT, "WEFT_COUNTERS is '%s'; legal are: stderr, or a file's name that begins with / or .", counters);

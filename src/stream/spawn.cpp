@@ -10,8 +10,9 @@ namespace weft {
 namespace {
 
 void give_back(Stream* stream, Unit& unit) {
+    unit.life.drop();
     if (stream != nullptr) {
-        stream->heap->units->give(&unit);
+        stream->units->give(&unit);
     } else {
         runtime().give_outside(unit);
     }
@@ -64,9 +65,24 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     return WEFT_OK;
 }
 
+Unit* make_unit(Stream* stream, Pool& pool, void (*body)(void*), void* argument, Kind kind, const void* site) {
+    Unit* unit;
+    if (stream != nullptr) {
+        unit = static_cast<Unit*>(stream->units->take());
+        if (unit != nullptr) unit->id = stream->next_id++;
+    } else {
+        unit = runtime().take_outside();
+    }
+    if (unit == nullptr) return nullptr;
+    describe(*unit, pool, body, argument, site);
+    unit->begin_life(Unit::birth(kind, pool.kind == WEFT_POOL_PRIVATE));
+    return unit;
+}
+
 weft_status furnish(Stream* stream, Unit& unit, const Plan& plan) {
     unit.flags |= plan.flags;
     unit.stack_class = plan.stack_class;
+    if (plan.stack_class != 0) unit.flags &= static_cast<std::uint8_t>(~Unit::plain);
     if (plan.name != nullptr) {
         std::strncpy(unit.name, plan.name, sizeof unit.name - 1);
         unit.name[sizeof unit.name - 1] = '\0';
@@ -83,13 +99,7 @@ weft_status furnish(Stream* stream, Unit& unit, const Plan& plan) {
 }
 
 void launch_child_first(Unit& unit) {
-    unit.life.move(State::free, State::ready);
-    leave_for(unit, {[](void* raw) {
-                         auto* parent = static_cast<Unit*>(raw);
-                         parent->life.move(State::running, State::ready);
-                         make_ready(*parent);
-                     },
-                     running_or_null()});
+    spawn_away(current(), unit);
 }
 
 weft_status yield_now() {
@@ -97,7 +107,7 @@ weft_status yield_now() {
     Unit* self = stream == nullptr ? nullptr : stream->running;
     if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a unit can yield");
     if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet runs to completion and cannot yield; make it a ULT");
-    yield(*self);
+    yield(*stream, *self);
     return WEFT_OK;
 }
 

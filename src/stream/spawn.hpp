@@ -21,38 +21,25 @@ struct Plan {
 // Completes and checks the options (null: defaults).
 weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out);
 
-// A descriptor with everything but a stack; null: no memory.
-[[gnu::always_inline]] inline Unit* describe(Stream* stream, Pool& pool, void (*body)(void*), void* argument, Kind kind,
-                                             const void* site) {
-    Unit* unit;
-    if (stream != nullptr) [[likely]] {
-        unit = static_cast<Unit*>(stream->heap->units->take());
-        if (unit == nullptr) [[unlikely]] return nullptr;
-        unit->id = stream->heap->next_id++;
-        stream->counters.add(trace::Count::created);
-    } else {
-        unit = runtime().take_outside();
-        if (unit == nullptr) return nullptr;
-    }
-    unit->context = nullptr;
-    unit->body = body;
-    unit->argument = argument;
-    unit->pool = &pool;
-    unit->joint.reset();
-    unit->stack = nullptr;
-    unit->kind = kind;
-    unit->flags = pool.kind == WEFT_POOL_PRIVATE ? Unit::local : 0;
-    unit->outcome = WEFT_OK;
-    unit->stack_class = 0;
-    unit->spawn_site = site;
-    unit->name[0] = '\0';
-    return unit;
+// Fills a descriptor that nobody else knows, but for its id and its first eight bytes, which begin_life() writes.
+[[gnu::always_inline]] inline void describe(Unit& unit, Pool& pool, void (*body)(void*), void* argument, const void* site) {
+    unit.context = nullptr;
+    unit.joint.reset();
+    unit.stack = nullptr;
+    unit.body = body;
+    unit.argument = argument;
+    unit.pool = &pool;
+    unit.spawn_site = site;
+    unit.name[0] = '\0';
 }
+
+// A ready unit that is in no pool yet, from the heap of the stream or, where it is null, from the common one; null: no memory.
+Unit* make_unit(Stream* stream, Pool& pool, void (*body)(void*), void* argument, Kind kind, const void* site);
 
 // What `plan` adds: a name, a stack. Not WEFT_OK: the descriptor has been given back.
 weft_status furnish(Stream* stream, Unit& unit, const Plan& plan);
 
-// A described unit enters its pool, or begins at once in the place of the running ULT (child-first).
+// A described unit begins at once in the place of the running ULT.
 void launch_child_first(Unit& unit);
 
 }  // namespace weft

@@ -14,7 +14,6 @@ namespace {
 [[gnu::noinline]] void switch_to(Stream& stream, Unit& unit, void* context) {
     unit.life.move(State::ready, State::running);
     stream.running = &unit;
-    stream.counters.add(trace::Count::run);
     context::leave(&stream.home.context, {context, unit.stack}, {nullptr, nullptr});
     *stream.exceptions = {};   // what the unit was handling stays with the unit
 }
@@ -22,22 +21,30 @@ namespace {
 void run_tasklet(Stream& stream, Unit& unit) {
     unit.life.move(State::ready, State::running);
     stream.running = &unit;
-    stream.counters.add(trace::Count::run);
     *stream.errno_address = 0;
     *stream.exceptions = {};
     run_body(unit);
     stream.running = nullptr;
     stream.counters.add(trace::Count::finished);
-    end_unit(unit);
+    end_unit(stream, unit);
 }
 
-// No stack could be had. The unit waits for one to come free; when nothing runs any more that could free one, it ends
-// with that status.
+// The stream has something to run after all, or is idle.
+void end_starving(Stream& stream) {
+    stream.postponed_in_a_row = 0;
+    if (std::exchange(stream.starving, false)) runtime().starving.fetch_sub(1);
+}
+
+// No stack could be had. The unit waits for one to come free; when nothing runs any more that could free one, because
+// all streams that hold a hart are in the same need, it ends with that status.
 void postpone(Stream& stream, Unit& unit) {
+    Runtime& of = runtime();
     stream.counters.add(trace::Count::postponed);
-    const bool alone = runtime().harts.granted() <= 1;
-    if (!alone || ++stream.postponed_in_a_row <= pool::length(*unit.pool) + 1) {
-        if (!alone) os::thread_yield();
+    const bool all_tried = ++stream.postponed_in_a_row > pool::length(*unit.pool) + 1;
+    if (all_tried && !std::exchange(stream.starving, true)) of.starving.fetch_add(1);
+    const std::size_t granted = of.harts.granted();
+    if (!all_tried || of.starving.load() < granted) {
+        if (granted > 1) os::thread_yield();
         pool::push(*unit.pool, &unit, pool::Place::last);
         return;
     }
@@ -45,7 +52,7 @@ void postpone(Stream& stream, Unit& unit) {
     unit.outcome = WEFT_NO_MEMORY;
     unit.life.move(State::ready, State::running);
     stream.counters.add(trace::Count::finished);
-    end_unit(unit);
+    end_unit(stream, unit);
 }
 
 void hold_hart(Stream& stream) {
@@ -56,6 +63,9 @@ void give_hart_back(Stream& stream) {
     if (std::exchange(stream.holds_hart, false)) runtime().harts.give_back();
 }
 
+// Somebody wants something that the stream must not sleep over.
+bool has_mail(const Stream& stream) { return (stream.attention.load() & ~attention::timing) != 0; }
+
 // Looks for work for a while before it sleeps, when harts are to spare. True: there is some, in `handed`, or the stream
 // is wanted.
 bool look_around(Stream& stream, std::uint64_t begin_ns) {
@@ -63,9 +73,10 @@ bool look_around(Stream& stream, std::uint64_t begin_ns) {
     if (spin_ns <= 1 || runtime().harts.granted() > hart::limit()) return false;
     do {
         for (int i = 0; i < 32; ++i) arch::pause();
-        if (stream.wanted()) return true;
+        if (has_mail(stream)) return true;
         stream.handed = pick(stream);
         if (stream.handed != nullptr) return true;
+        if (!stream.sched->stateless() && !sched::quiet(*stream.sched)) return true;   // it picks for itself
     } while (os::now_ns() - begin_ns < spin_ns);
     return false;
 }
@@ -79,7 +90,7 @@ void sleep(Stream& stream) {
     probe(Probe::sleep_before_recheck);
     bool claimed = false;
     stream.handed = pick(stream);                                                    // 3
-    const bool nothing = stream.handed == nullptr && (stream.attention.load() & ~attention::timing) == 0 && sched::quiet(by) &&
+    const bool nothing = stream.handed == nullptr && !has_mail(stream) && sched::quiet(by) &&
                          (stream.own == nullptr || pool::quiet(*stream.own));
     if (nothing) {
         probe(Probe::sleep_before_wait);
@@ -94,7 +105,10 @@ void sleep(Stream& stream) {
     if (stream.own != nullptr) stream.own->bell.remove(stream.own_place);
     if (!claimed) return;
     if (stream.handed == nullptr) stream.handed = pick(stream);
-    if (stream.handed == nullptr) return;
+    // A stateful scheduler picks for itself, and from which pool it does nobody knows: when there are several it pays
+    // for all of them.
+    const bool owes = stream.handed != nullptr || (!by.stateless() && by.count > 1);
+    if (!owes) return;
     for (std::size_t i = 0; i < by.count; ++i) {                                     // 6
         if (!pool::quiet(*by.pools[i])) by.pools[i]->bell.ring();
     }
@@ -122,9 +136,9 @@ void run_unit(Stream& stream, Unit* unit) {
         }
         return;
     }
-    void* context = begin(stream, *unit);
+    void* context = detail::context_of(stream, *unit);
     if (context == nullptr) [[unlikely]] return postpone(stream, *unit);
-    stream.postponed_in_a_row = 0;
+    if (stream.postponed_in_a_row != 0 || stream.starving) [[unlikely]] end_starving(stream);
     switch_to(stream, *unit, context);
 }
 
@@ -149,12 +163,21 @@ void attend(Stream& stream) {
     stream.heeded = bits;
 }
 
+namespace {
+
+void note_stolen(Stream& stream) {
+    stream.counters.add(trace::Count::stolen, std::exchange(stream.sched->stolen, 0));
+}
+
+}  // namespace
+
 void idle(Stream& stream) {
     const std::uint64_t begin_ns = os::now_ns();
-    stream.heap->units->flush();
+    end_starving(stream);
+    stream.units->flush();
     if (!look_around(stream, begin_ns)) sleep(stream);
     stream.counters.add(trace::Count::idle_ns, os::now_ns() - begin_ns);
-    stream.counters.add(trace::Count::stolen, std::exchange(stream.sched->stolen, 0));
+    note_stolen(stream);
 }
 
 bool should_stop(Stream& stream) {
@@ -185,17 +208,7 @@ void run_timed(Stream& stream, Unit* unit) {
     stream.counters.add(trace::Count::units_ns, stream.clock_ns - before);
 }
 
-void run_stateful(Stream& stream) {
-    Sched& by = *stream.sched;
-    while (!should_stop(stream)) by.ops.run(by.self, reinterpret_cast<weft_sched*>(&by));
-}
-
-}  // namespace
-
-void run_loop(Stream& stream) {
-    hold_hart(stream);
-    stream.clock_ns = os::now_ns();
-    if (!stream.sched->stateless()) return run_stateful(stream);
+void run_stateless(Stream& stream) {
     for (;;) {
         if (stream.wanted()) [[unlikely]] attend(stream);
         Unit* unit = std::exchange(stream.handed, nullptr);
@@ -208,10 +221,29 @@ void run_loop(Stream& stream) {
             }
             continue;
         }
-        if (should_stop(stream)) return give_hart_back(stream);
+        if (should_stop(stream)) return;
         idle(stream);
         stream.clock_ns = os::now_ns();
     }
+}
+
+void run_stateful(Stream& stream) {
+    Sched& by = *stream.sched;
+    while (!should_stop(stream)) by.ops.run(by.self, reinterpret_cast<weft_sched*>(&by));
+}
+
+}  // namespace
+
+void run_loop(Stream& stream) {
+    hold_hart(stream);
+    stream.clock_ns = os::now_ns();
+    if (stream.sched->stateless()) {
+        run_stateless(stream);
+    } else {
+        run_stateful(stream);
+    }
+    note_stolen(stream);
+    give_hart_back(stream);
 }
 
 }  // namespace weft

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "base/atomic.hpp"
 #include "context/switch.hpp"
@@ -24,7 +25,7 @@ namespace weft {
 struct Heap {
     mem::SlabCache* units;
     mem::StackCache stacks;
-    std::uint64_t next_id;             // the rank in the upper 16 bits, so that no two heaps give the same
+    std::uint64_t next_id;             // the heap's number in the upper 16 bits, so that no two give the same
     Heap* next_idle = nullptr;
 
     Heap(mem::SlabCache* cache, mem::StackStore& store, std::uint64_t rank)
@@ -42,6 +43,12 @@ inline constexpr std::uint32_t timing = 8;    // always pass through the schedul
 struct Stream {
     // Hot: every switch reads it.
     Unit* running = nullptr;           // null while the scheduler runs
+    PrivatePool* direct = nullptr;     // the main pool, where picking is popping from it: a private pool alone under a basic
+                                       // scheduler, on a stream with no other place to look at
+    mem::SlabCache* units = nullptr;   // of the heap
+    std::uint64_t next_id = 0;         // of the heap, while the stream has it
+    mem::Stack* spare = nullptr;       // a default stack, without a canary, for the next plain unit that starts; a unit that
+                                       // ends puts its own here while it still stands on it: nobody but this stream takes it
     Unit* handed = nullptr;            // picked by a unit that left, to be run by the scheduler
     Sched* sched = nullptr;
     PrivatePool* own = nullptr;        // of stream 0, when its main pool is not private: where its primary unit waits
@@ -50,11 +57,16 @@ struct Stream {
     Heap* heap = nullptr;
     context::Target home{};            // the scheduler's context while a unit runs
     trace::Counters counters;
+    Kind default_kind = Kind::lsa;     // of the settings
+    Unit::Birth birth_ult;             // of a unit of the default kind in the direct pool
+    Unit::Birth birth_tasklet;
+    std::uint64_t first_id = 0;        // what next_id was when the stream began
     bool own_had_a_turn = false;
     bool holds_hart = false;
     std::uint32_t heeded = 0;          // the bits of attention that attend() has seen
     std::uint64_t clock_ns = 0;        // when the scheduler began (with WEFT_TIMING=on)
     std::size_t postponed_in_a_row = 0;
+    bool starving = false;             // counted in Runtime::starving
 
     // Rare.
     std::size_t rank = 0;
@@ -74,8 +86,11 @@ struct Stream {
     os::Thread thread;
     os::CpuSet binding;                // guarded by the runtime's lock; empty: not bound
 
+    // Created units are counted by the ids that were given out; runs by how they ended.
+    std::uint64_t counted(trace::Count which) const;
+
     // True: somebody wants something; the scheduler sees to it. relaxed: a hint, acted upon with acquire in attend().
-    bool wanted() const { return attention.load(std::memory_order_relaxed) != 0; }
+    [[gnu::always_inline]] bool wanted() const { return attention.load(std::memory_order_relaxed) != 0; }
 };
 
 // The stream of the calling OS thread, or null.
@@ -93,9 +108,20 @@ inline Unit* running_or_null() {
     return stream == nullptr ? nullptr : stream->running;
 }
 
-// A unit becomes ready: it goes to its pool. The caller has claimed it.
-[[gnu::always_inline]] inline void make_ready(Unit& unit, pool::Place place = pool::Place::next) {
-    pool::push(*unit.pool, &unit, place);
+// A unit becomes ready: it goes to its pool. The caller has claimed it. `stream`: the calling one, or null.
+[[gnu::always_inline]] inline void make_ready(Stream* stream, Unit& unit, pool::Place place = pool::Place::next) {
+    if (stream != nullptr && unit.pool == stream->direct) [[likely]] {
+        stream->direct->put(&unit);   // we are its owner, and awake: nobody to ring for
+    } else {
+        pool::push(*unit.pool, &unit, place);
+    }
+}
+
+inline std::uint64_t Stream::counted(trace::Count which) const {
+    using trace::Count;
+    if (which == Count::created) return next_id - first_id;
+    if (which != Count::run) return counters.read(which);
+    return counters.read(Count::finished) + counters.read(Count::suspended) + counters.read(Count::yielded);
 }
 
 // ---- the loop (stream.cpp) -----------------------------------------------------------------------
@@ -108,6 +134,11 @@ void run_unit(Stream& stream, Unit* unit);
 
 // The next unit, or null. From the stream's own carrier, on any stack.
 Unit* pick(Stream& stream);
+
+// The spare stack goes back to the heap.
+inline void give_spare(Stream& stream) {
+    if (mem::Stack* spare = std::exchange(stream.spare, nullptr)) stream.heap->stacks.give(spare);
+}
 
 // The unit that was left in `handed`, if any. From the scheduler's stack.
 void run_handed(Stream& stream);
@@ -124,8 +155,5 @@ bool should_stop(Stream& stream);
 // Asks the stream for something (bits of attention) and wakes it.
 void ask(Stream& stream, std::uint32_t bits);
 void unask(Stream& stream, std::uint32_t bits);
-
-// A stack for a unit that starts, and the context to start it; null: no stack could be had.
-void* begin(Stream& stream, Unit& unit);
 
 }  // namespace weft

@@ -44,6 +44,7 @@ void carrier_main(void* raw) {
     os::thread_name(stream.name);
     inherit_nothing(runtime());
     run_loop(stream);
+    give_spare(stream);
     stream.heap->units->flush();
     stream.heap->stacks.flush();
     sched::detach(*stream.sched, &stream);
@@ -87,7 +88,10 @@ void leave_table(Runtime& of, Stream& stream) {
     std::lock_guard guard(of.lock);
     of.streams[stream.rank] = nullptr;
     --of.stream_count;
-    of.ended.absorb(stream.counters);
+    for (std::size_t i = 0; i < trace::counts; ++i) {
+        const auto which = static_cast<trace::Count>(i);
+        of.ended.add(which, stream.counted(which));
+    }
 }
 
 // A stream without a carrier yet.
@@ -99,6 +103,11 @@ weft_status prepare_stream(Runtime& of, Sched& sched, Pool* automatic_pool, cons
         return fail(WEFT_NO_MEMORY, "no memory for a stream");
     }
     stream->heap = heap;
+    stream->units = heap->units;
+    stream->first_id = stream->next_id = heap->next_id;
+    stream->default_kind = of.default_kind;
+    stream->birth_ult = Unit::birth(of.default_kind, true);
+    stream->birth_tasklet = Unit::birth(Kind::tasklet, true);
     if (!sched::attach(sched, stream)) {
         give_heap(of, heap);
         os::destroy(stream);
@@ -106,6 +115,8 @@ weft_status prepare_stream(Runtime& of, Sched& sched, Pool* automatic_pool, cons
     }
     stream->sched = &sched;
     stream->automatic_pool = automatic_pool;
+    const bool direct = sched.kind == WEFT_SCHED_BASIC && sched.count == 1 && sched.pools[0]->kind == WEFT_POOL_PRIVATE;
+    stream->direct = direct ? static_cast<PrivatePool*>(sched.pools[0]) : nullptr;
     for (std::size_t i = 0; i < sched.count; ++i) sched.places[i].belong_to(stream->sleeper);
     if (of.settings.values.timing) stream->attention.store(attention::timing);
     if (!enter_table(of, *stream)) {
@@ -125,6 +136,7 @@ weft_status prepare_stream(Runtime& of, Sched& sched, Pool* automatic_pool, cons
 
 void discard_stream(Runtime& of, Stream* stream) {
     leave_table(of, *stream);
+    stream->heap->next_id = stream->next_id;
     give_heap(of, stream->heap);
     os::destroy(stream);
 }
@@ -138,15 +150,23 @@ struct ThreadWait : JoinWaiter {
     }
 };
 
-void wait_for_end(Stream& stream) {
+struct UnitWait : Suspension {
+    Stream& stream;
+
+    UnitWait(Unit& unit, Stream& of) : Suspension{unit}, stream(of) {}
+
+    void publish() {
+        if (stream.end.announce_shared(&self) == Joint::Announced::waiting) return;
+        self.life.move(State::waiting, State::ready);
+        resume_claimed(current_or_null(), self);
+    }
+};
+
+[[gnu::noinline]] void wait_for_end(Stream& stream) {
     if (stream.end.done()) return;
     if (Unit* self = running_or_null()) {
-        suspend(*self, "stream_free", &stream, [&stream](Unit& unit) {
-            if (stream.end.announce_shared(&unit) == Joint::Announced::waiting) return;
-            unit.life.move(State::suspended, State::ready);
-            resume_claimed(unit);
-        });
-        return;
+        UnitWait waiter(*self, stream);
+        return suspend(current(), waiter, "stream_free", &stream);
     }
     ThreadWait waiter;
     if (stream.end.announce_shared(&waiter) == Joint::Announced::waiting) waiter.gate.wait();

@@ -1,5 +1,7 @@
 #include "stream/suspend.hpp"
 
+#include <utility>
+
 #include "stream/error.hpp"
 #include "stream/join.hpp"
 #include "stream/overflow.hpp"
@@ -7,128 +9,159 @@
 namespace weft {
 namespace {
 
-// What a unit keeps of the C and C++ run-time libraries' thread-local state across a suspension.
-struct Kept {
-    int error;
-    os::ExceptionGlobals exceptions;
-};
+using detail::leave_towards;
+using detail::successor;
+using detail::way_to;
 
-[[gnu::always_inline]] inline Kept keep(const Stream& stream) { return {*stream.errno_address, *stream.exceptions}; }
-
-[[gnu::always_inline]] inline void restore(Stream& stream, const Kept& kept) {
-    *stream.errno_address = kept.error;
-    *stream.exceptions = kept.exceptions;
+void requeue_last(void* raw) {
+    auto* unit = static_cast<Unit*>(raw);
+    unit->life.move(State::running, State::ready);
+    make_ready(&current(), *unit, pool::Place::last);
 }
 
-[[gnu::always_inline]] inline void reset(Stream& stream) {
-    *stream.errno_address = 0;
-    *stream.exceptions = {};
+void requeue_next(void* raw) {
+    auto* unit = static_cast<Unit*>(raw);
+    unit->life.move(State::running, State::ready);
+    make_ready(&current(), *unit);
 }
 
-// Where a fresh ULT begins; never returns.
-[[gnu::noinline]] void unit_main(void (*call)(void*), void* argument) {
-    context::arrive({call, argument});
-    Stream& stream = current();
-    reset(stream);
-    Unit* unit = stream.running;
-    run_body(*unit);
-    finish();
-}
-
-// The unit that the leaving one may switch to itself, or null: then the scheduler decides.
-[[gnu::always_inline]] inline Unit* successor(Stream& stream) {
-    if (stream.wanted() || stream.own != nullptr || !stream.sched->stateless()) [[unlikely]] return nullptr;
-    return sched::pick(*stream.sched);
-}
-
-// Where to go so that `next` runs: itself, or the scheduler, which will find it in `handed`.
-[[gnu::always_inline]] inline context::Target way_to(Stream& stream, Unit* next) {
-    if (next != nullptr) [[likely]] {
-        if (next->kind != Kind::tasklet) [[likely]] {
-            if (void* context = begin(stream, *next)) [[likely]] {
-                next->life.move(State::ready, State::running);
-                stream.running = next;
-                stream.counters.add(trace::Count::run);
-                return {context, next->stack};
-            }
-        }
-        stream.handed = next;
-    }
-    stream.running = nullptr;
-    return stream.home;
-}
-
-[[gnu::noinline, gnu::cold]] void check_canary(const Unit& unit) {
-    if (!mem::canary_intact(*unit.stack)) overflow_report(unit);
-}
-
-// noinline: the switch inside is compiled for this file's register set (arch/x86_64/context.hpp).
-[[gnu::noinline]] void leave_towards(Stream& stream, Unit& self, Unit* next, AfterSwitch after) {
-    if (self.has(Unit::canary)) [[unlikely]] check_canary(self);
-    const Kept kept = keep(stream);
-    const context::Target target = way_to(stream, next);
-    context::leave(&self.context, target, after);
-    restore(current(), kept);
-}
+void release_stack(void* stack) { current().heap->stacks.give(static_cast<mem::Stack*>(stack)); }
 
 void end_on_user_stack(void* raw) {
     auto& unit = *static_cast<Unit*>(raw);
     mem::user_stack_done(unit.stack);
     unit.stack = nullptr;
-    end_unit(unit);
+    end_unit(current(), unit);
 }
 
-void requeue(void* raw) {
-    auto* unit = static_cast<Unit*>(raw);
-    unit->life.move(State::running, State::ready);
-    make_ready(*unit, pool::Place::last);
+// The end of a unit whose stack needs a last look. Does not return when the stack is the user's.
+[[gnu::noinline]] void end_carefully(Stream& stream, Unit& unit) {
+    if (unit.has(Unit::canary)) check_canary(unit);
+    if (unit.has(Unit::measured)) unit.context = reinterpret_cast<void*>(mem::measure(*unit.stack));
+    if (!unit.has(Unit::user_stack)) return;
+    // The stack's memory is the user's again from the end on, so the end is told from elsewhere.
+    context::abandon(way_to(stream, nullptr), {end_on_user_stack, &unit});
 }
 
-void release_stack(void* stack) { current().heap->stacks.give(static_cast<mem::Stack*>(stack)); }
+// Leaves the stack of a unit that has ended, for whoever runs next. We still stand on it: it may go only from the next
+// context.
+[[noreturn, gnu::noinline]] void depart(Stream& stream, mem::Stack* stack) {
+    context::abandon(way_to(stream, successor(stream)), {release_stack, stack});
+}
+
+// The running ULT has ended.
+[[noreturn, gnu::noinline]] void conclude(Stream& stream, Unit& unit) {
+    if (unit.has(Unit::careful_end)) [[unlikely]] end_carefully(stream, unit);
+    mem::Stack* const stack = std::exchange(unit.stack, nullptr);
+    stream.counters.add(trace::Count::finished);
+    end_unit(stream, unit);
+    depart(stream, stack);
+}
+
+// Whoever waits for a unit that has ended is told, after which the unit may be gone.
+[[noreturn, gnu::noinline]] void tell_and_depart(Stream& stream, mem::Stack* stack, Unit* unit, Joint::Waiter waiter) {
+    tell(unit, waiter);
+    depart(stream, stack);
+}
+
+// conclude() for a unit that returned from its body and so stands at the top of its stack, in the plain case: a plain unit
+// of the direct pool, which nobody wants anything of. Returns when a plain unit that starts, as this one did, has taken over
+// the stack as it stands: no switch is needed then. All other ways out are last steps, so that no register is saved here.
+[[gnu::always_inline]] inline void conclude_plain(Stream& stream, Unit& unit) {
+    PrivatePool* const direct = stream.direct;
+    const bool plain = (unit.flags & (Unit::plain | Unit::careful_end)) == Unit::plain;
+    if (!plain || unit.pool != direct || stream.wanted()) [[unlikely]] conclude(stream, unit);
+    probe(Probe::finish_before_publish);
+    mem::Stack* const stack = std::exchange(unit.stack, nullptr);
+    stream.counters.add(trace::Count::finished);
+    unit.life.move(State::running, State::done);
+    const Joint::Waiter waiter = unit.joint.finish_local();   // a unit of the direct pool ends on its stream
+    Unit* next = waiter.unit();
+    if (next != nullptr) {
+        // Alone in the pool it would come out at once: it need not go in.
+        if (next->pool != direct || !direct->ready.empty()) [[unlikely]] tell_and_depart(stream, stack, &unit, waiter);
+        next->life.move(State::waiting, State::ready);
+        stream.counters.add(trace::Count::resumed);
+    } else {
+        if (!waiter.none()) [[unlikely]] tell_and_depart(stream, stack, &unit, waiter);
+        next = direct->pop();
+        if (next != nullptr && next->context == nullptr && next->has(Unit::plain)) {
+            next->stack = stack;
+            next->life.move(State::ready, State::running);
+            stream.running = next;
+            return;
+        }
+        if (next == nullptr || next->context == nullptr) context::abandon(way_to(stream, next), {release_stack, stack});
+    }
+    next->life.move(State::ready, State::running);
+    stream.running = next;
+    const context::Target target{next->context, next->stack};
+    if (stream.spare != nullptr) context::abandon(target, {release_stack, stack});
+    stream.spare = stack;   // we still stand on it, but nobody takes it before this stream's next start
+    context::abandon(target, {nullptr, nullptr});
+}
 
 }  // namespace
 
-void* begin(Stream& stream, Unit& unit) {
-    if (unit.context != nullptr) return unit.context;
+// A unit that ends makes room for the next.
+void unit_main(void (*call)(void*), void* argument) {
+    context::arrive({call, argument});
+    for (;;) {
+        Stream& stream = current();
+        *stream.errno_address = 0;
+        *stream.exceptions = {};
+        run_body(*stream.running);
+        Stream& now = current();
+        conclude_plain(now, *now.running);
+    }
+}
+
+void finish() {
+    Stream& stream = current();
+    conclude(stream, *stream.running);
+}
+
+void check_canary(const Unit& unit) {
+    if (!mem::canary_intact(*unit.stack)) overflow_report(unit);
+}
+
+void* begin_carefully(Stream& stream, Unit& unit) {
+    if (unit.kind == Kind::tasklet) return nullptr;
     if (unit.stack == nullptr) {
         const std::size_t bytes = unit.stack_class == 0 ? 0 : std::size_t{1} << unit.stack_class;
         unit.stack = stream.heap->stacks.take(bytes);
-        if (unit.stack == nullptr) [[unlikely]] return nullptr;
+        if (unit.stack == nullptr) return nullptr;
         if (unit.has(Unit::measured)) mem::measure_begin(*unit.stack);
-        if (unit.stack->guarded == mem::Guard::canary) [[unlikely]] unit.flags |= Unit::canary;
     }
+    if (unit.stack->guarded == mem::Guard::canary) unit.flags |= Unit::canary;
     return arch::prepare(unit.stack->top, unit_main);
 }
 
-void leave(AfterSwitch after) {
-    Stream& stream = current();
-    leave_towards(stream, *stream.running, successor(stream), after);
+Unit* detail::successor_other(Stream& stream) {
+    if (stream.wanted() || stream.own != nullptr || !stream.sched->stateless()) return nullptr;
+    return sched::pick(*stream.sched);
 }
 
-void leave_for(Unit& next, AfterSwitch after) {
-    Stream& stream = current();
-    leave_towards(stream, *stream.running, &next, after);
+[[gnu::noinline]] void spawn_away(Stream& stream, Unit& next) {
+    stream.counters.add(trace::Count::yielded);
+    leave_towards(stream, *stream.running, &next, {requeue_next, stream.running});
 }
 
-void yield(Unit& self) {
-    Stream& stream = current();
+[[gnu::noinline]] void yield(Stream& stream, Unit& self) {
     Unit* next = successor(stream);
     // Nobody is ready, and the scheduler would find out no more than we have.
     if (next == nullptr && !stream.wanted() && stream.own == nullptr && stream.sched->stateless()) return;
     stream.counters.add(trace::Count::yielded);
-    leave_towards(stream, self, next, {requeue, &self});
+    leave_towards(stream, self, next, {requeue_last, &self});
 }
 
-weft_status yield_to(Unit& target) {
+[[gnu::noinline]] weft_status yield_to(Unit& target) {
     Stream* stream = current_or_null();
     Unit* self = stream == nullptr ? nullptr : stream->running;
     if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a unit can yield");
     if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet runs to completion and cannot yield; make it a ULT");
     if (target.kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "one yields to ULTs; a tasklet runs on the scheduler's stack");
     if (!target.life.is(State::ready)) return fail(WEFT_WRONG_STATE, "unit %llu is not ready", static_cast<unsigned long long>(target.id));
-    if (target.has(Unit::bound) && target.pool != stream->sched->pools[0] && target.pool != stream->own) {
-        return fail(WEFT_UNSUPPORTED, "the primary unit runs on its own stream only");
-    }
     switch (pool::remove(*target.pool, &target)) {
     case pool::Removal::removed: break;
     case pool::Removal::absent: return fail(WEFT_WRONG_STATE, "unit %llu is about to run elsewhere", static_cast<unsigned long long>(target.id));
@@ -137,28 +170,8 @@ weft_status yield_to(Unit& target) {
                                       "another stream's private one)");
     }
     stream->counters.add(trace::Count::yielded);
-    leave_towards(*stream, *self, &target, {requeue, self});
+    leave_towards(*stream, *self, &target, {requeue_last, self});
     return WEFT_OK;
-}
-
-void finish() {
-    Stream& stream = current();
-    Unit& unit = *stream.running;
-    mem::Stack* stack = unit.stack;
-    stream.counters.add(trace::Count::finished);
-    if (unit.has(Unit::careful_end)) [[unlikely]] {
-        if (unit.has(Unit::canary)) check_canary(unit);
-        if (unit.has(Unit::measured)) unit.context = reinterpret_cast<void*>(mem::measure(*stack));
-        if (unit.has(Unit::user_stack)) {
-            // The stack's memory is the user's again from the end on, so the end is told from elsewhere.
-            context::abandon(way_to(stream, nullptr), {end_on_user_stack, &unit});
-        }
-    }
-    unit.stack = nullptr;
-    // From here on the descriptor may be freed and used again. We still stand on the stack, which is ours until
-    // release_stack gives it back from the next context.
-    end_unit(unit);
-    context::abandon(way_to(stream, successor(stream)), {release_stack, stack});
 }
 
 }  // namespace weft

@@ -1,59 +1,154 @@
 // The one protocol: a unit that stops running leaves its stack first and is made findable afterwards, by an action
 // that whatever runs next performs first of all. README.md tells why, and what was rejected.
+//
+// The functions that hold a switch are noinline, so that it is compiled for this library's register set
+// (arch/x86_64/context.hpp); what they are made of is inlined into them, so that one frame is all that a switch costs.
 #pragma once
+
+#include <concepts>
+#include <type_traits>
 
 #include "stream/stream.hpp"
 
 namespace weft {
 
-// What a unit waits for that called weft_unit_suspend; only such a one may be resumed by anybody.
+// What a unit waits for that called weft_unit_suspend.
 inline constexpr char waits_for_resume[] = "suspend";
 
 // What is done once the leaving unit's registers are saved; on another stack of the same stream. `call` may be null.
 using AfterSwitch = context::Message;
 
-// The running ULT leaves for whatever runs next; returns when it has been resumed, maybe on another stream. Keeps
-// its errno and its exceptions.
-void leave(AfterSwitch after);
+// Where a fresh ULT begins; never returns.
+[[noreturn, gnu::noinline]] void unit_main(void (*call)(void*), void* argument);
 
-// The running ULT leaves for `next`, which it has taken out of its pool (or which was never in one); the rest as leave().
-void leave_for(Unit& next, AfterSwitch after);
+// The stack of a unit that starts and needs more care than begin() gives; null: none could be had.
+void* begin_carefully(Stream& stream, Unit& unit);
+
+// Out of the switch's way: what a unit with a canary needs before it leaves.
+void check_canary(const Unit& unit);
+
+namespace detail {
+
+// What a unit keeps of the C and C++ run-time libraries' thread-local state across a suspension.
+struct Kept {
+    int error;
+    os::ExceptionGlobals exceptions;
+};
+
+[[gnu::always_inline]] inline Kept keep(const Stream& stream) { return {*stream.errno_address, *stream.exceptions}; }
+
+[[gnu::always_inline]] inline void restore(Stream& stream, const Kept& kept) {
+    *stream.errno_address = kept.error;
+    *stream.exceptions = kept.exceptions;
+}
+
+Unit* successor_other(Stream& stream);
+
+// The unit that the leaving one may switch to itself, or null: then the scheduler decides.
+[[gnu::always_inline]] inline Unit* successor(Stream& stream) {
+    PrivatePool* const direct = stream.direct;
+    if (direct == nullptr || stream.wanted()) [[unlikely]] return successor_other(stream);
+    return direct->pop();
+}
+
+// The context to start a ULT; null: no stack could be had, or it is a tasklet, which the scheduler runs.
+[[gnu::always_inline]] inline void* begin(Stream& stream, Unit& unit) {
+    mem::Stack* const spare = stream.spare;
+    if (spare == nullptr || !unit.has(Unit::plain)) [[unlikely]] return begin_carefully(stream, unit);
+    stream.spare = nullptr;
+    unit.stack = spare;
+    return arch::prepare(spare->top, unit_main);
+}
+
+// The context to start or continue a unit; null as begin().
+[[gnu::always_inline]] inline void* context_of(Stream& stream, Unit& unit) {
+    return unit.context != nullptr ? unit.context : begin(stream, unit);
+}
+
+// Where to go so that `next` runs: itself, or the scheduler, which will find it in `handed`.
+[[gnu::always_inline]] inline context::Target way_to(Stream& stream, Unit* next) {
+    if (next != nullptr) [[likely]] {
+        if (void* context = context_of(stream, *next)) [[likely]] {
+            next->life.move(State::ready, State::running);
+            stream.running = next;
+            return {context, next->stack};
+        }
+        stream.handed = next;
+    }
+    stream.running = nullptr;
+    return stream.home;
+}
+
+// The running ULT leaves for `next` (null: the scheduler) and comes back here when it is resumed, on the stream returned.
+[[gnu::always_inline]] inline Stream& leave_towards(Stream& stream, Unit& self, Unit* next, AfterSwitch after) {
+    if (self.has(Unit::canary)) [[unlikely]] check_canary(self);
+    const Kept kept = keep(stream);
+    const context::Target target = way_to(stream, next);
+    context::leave(&self.context, target, after);
+    Stream& now = current();
+    restore(now, kept);
+    return now;
+}
+
+}  // namespace detail
+
+// A suspended unit that this caller has claimed goes to its pool. `stream`: the calling one, or null.
+[[gnu::always_inline]] inline void resume_claimed(Stream* stream, Unit& unit) {
+    if (stream != nullptr) stream->counters.add(trace::Count::resumed);
+    make_ready(stream, unit);
+}
+
+// What a suspending unit leaves on its stack for the one who runs next: publish() puts the unit where a waker finds it.
+// Its last act may already have been answered by a resume, and the stack with this object be gone.
+//     void publish();
+struct Suspension {
+    Unit& self;
+
+    // While it lasts: only what it waits for wakes the unit. A suspension that anybody may end is State::suspended.
+    static constexpr State state = State::waiting;
+};
+
+// The running ULT suspends where only this stream can find it: it has been published already, to a place that nobody
+// else looks at, and nothing needs to be done after the switch. Returns the stream it comes back on.
+[[gnu::always_inline]] inline Stream& suspend_published(Stream& stream, Unit& self, const char* what, const void* object) {
+    self.waits_for = what;
+    self.waits_object = object;
+    self.life.move(State::running, State::waiting);
+    stream.counters.add(trace::Count::suspended);
+    Unit* next = detail::successor(stream);
+    return detail::leave_towards(stream, self, next, {nullptr, nullptr});
+}
+
+// The running ULT suspends, and by.publish() runs once its context is saved. Call it from a noinline function.
+template <std::derived_from<Suspension> By>
+[[gnu::always_inline]] inline void suspend(Stream& stream, By& by, const char* what, const void* object) {
+    Unit& self = by.self;
+    self.waits_for = what;
+    self.waits_object = object;
+    stream.counters.add(trace::Count::suspended);
+    Unit* next = detail::successor(stream);
+    detail::leave_towards(stream, self, next, {[](void* raw) {
+        // A copy where anybody may resume: somebody who knows the unit need not wait for publish() to tell him, and the
+        // stack with the original may be in use again before publish() is called.
+        using Kept = std::conditional_t<By::state == State::suspended, By, By&>;
+        Kept suspended = *static_cast<By*>(raw);
+        suspended.self.life.move(State::running, By::state);
+        probe(Probe::suspend_before_publish);
+        suspended.publish();
+        probe(Probe::suspend_after_publish);
+    }, &by});
+}
+
+// The running ULT leaves for `next`, a unit that is in no pool, and goes to its own pool.
+void spawn_away(Stream& stream, Unit& next);
 
 // The running ULT goes to the end of its pool, and others run; returns at once when there is nobody.
-void yield(Unit& self);
+void yield(Stream& stream, Unit& self);
 
 // The running ULT lets `target`, which is ready, run in its place. Statuses as weft_unit_yield_to.
 weft_status yield_to(Unit& target);
 
 // The running ULT has ended: its joiner learns it and its stack is given back.
 [[noreturn]] void finish();
-
-// The running ULT suspends, and publish(unit) runs once its context is saved; its last act may already have been
-// answered by a resume.
-template <class Publish>
-void suspend(Unit& self, const char* what, const void* object, Publish publish) {
-    struct Request {
-        Unit& unit;
-        Publish& publish;
-    } request{self, publish};
-    self.waits_for = what;
-    self.waits_object = object;
-    leave({[](void* raw) {
-               // The request lies on the stack that was left: gone as soon as publish has let a waker know.
-               auto& [unit, to_publish] = *static_cast<Request*>(raw);
-               unit.life.move(State::running, State::suspended);
-               current().counters.add(trace::Count::suspended);
-               probe(Probe::suspend_before_publish);
-               to_publish(unit);
-               probe(Probe::suspend_after_publish);
-           },
-           &request});
-}
-
-// A suspended unit that this caller has claimed goes to its pool.
-inline void resume_claimed(Unit& unit) {
-    if (auto* stream = current_or_null()) stream->counters.add(trace::Count::resumed);
-    make_ready(unit);
-}
 
 }  // namespace weft

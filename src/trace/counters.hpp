@@ -4,17 +4,17 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/atomic.hpp"
+#include "base/tally.hpp"
 
 namespace weft::trace {
 
 enum class Count : unsigned char {
-    created,      // units spawned by this stream
-    run,          // times a unit was started or continued
+    created,      // units spawned by this stream; a stream counts them by the ids it gives (Stream::counted)
+    run,          // times a unit was started or continued: each ends in one of the next three, so it is their sum
     finished,     // units whose body ended here
     suspended,    // suspensions, joins included
+    yielded,      // yields that let somebody else run, and spawns that let their child run first
     resumed,      // units made ready again by this stream
-    yielded,      // yields that let somebody else run
     stolen,       // units taken from another stream's deque
     postponed,    // starts put off because no stack could be had
     slept,        // times the stream gave its hart back and slept
@@ -29,22 +29,15 @@ inline constexpr std::size_t counts = static_cast<std::size_t>(Count::count_);
 class Counters {
 public:
     void add(Count which, std::uint64_t amount = 1) {
-        auto& value = values_[static_cast<std::size_t>(which)];
-        // relaxed: one writer, and readers want a number, not an order.
-        value.store(value.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+        values_[static_cast<std::size_t>(which)].add(static_cast<std::int64_t>(amount));
     }
 
     std::uint64_t read(Count which) const {
-        return values_[static_cast<std::size_t>(which)].load(std::memory_order_relaxed);   // relaxed: a number
-    }
-
-    // What a stream that ends hands to the sum of those that ended. Needs a lock around it.
-    void absorb(const Counters& other) {
-        for (std::size_t i = 0; i < counts; ++i) add(static_cast<Count>(i), other.read(static_cast<Count>(i)));
+        return static_cast<std::uint64_t>(values_[static_cast<std::size_t>(which)].read());
     }
 
 private:
-    atomic<std::uint64_t> values_[counts] = {};
+    Tally values_[counts];
 };
 
 // The path of a counter below /units or /streams: "/units/count/created".

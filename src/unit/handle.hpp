@@ -13,7 +13,8 @@ namespace weft {
 
 inline constexpr int generation_shift = 48;
 
-inline weft_unit* to_handle(const Unit* unit) {
+// always_inline: into the walk over all units too, which is hidden from the thread sanitizer.
+[[gnu::always_inline]] inline weft_unit* to_handle(const Unit* unit) {
     auto bits = reinterpret_cast<std::uintptr_t>(unit);
     if constexpr (config::checked) {
         if (unit != nullptr) bits |= static_cast<std::uintptr_t>(unit->generation) << generation_shift;

@@ -83,7 +83,7 @@ public:
     // The unit's end. Unless a waiter is returned that keeps the unit alive, or it is detached, the unit may be
     // freed by its joiner before this returns: the finisher must not touch it any more.
     Waiter finish_shared() { return Waiter(word_.exchange(done_word, Orders::finish)); }
-    Waiter finish_local() {
+    [[gnu::always_inline]] Waiter finish_local() {
         const Word before = word_.load(std::memory_order_relaxed);   // relaxed: written on this stream
         word_.store(done_word, Orders::finish_local);
         return Waiter(before);

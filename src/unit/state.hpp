@@ -3,7 +3,11 @@
 //      free ──spawn──► ready ───run──► running ──finish──► done ──release──► free
 //                       ▲ ▲             │  │
 //                       │ └───yield─────┘  │
-//                       └─resume─ suspended◄┘ suspend
+//                       ├─resume─ suspended◄┤ suspend, by the program
+//                       └─wake─── waiting◄──┘ suspend, by the runtime: a join
+//
+// Two states, so that a resume that looked at the one cannot act upon the other: anybody may resume a suspended unit,
+// and only what it waits for wakes a waiting one.
 //
 // A second race is not drawn here: the end of a unit against its joiner. It is decided by the Joint
 // (joint.hpp); `done` in the state is for those who look, the Joint is for those who wait.
@@ -20,16 +24,21 @@ enum class State : std::uint8_t {
     free,        // in a slab's free list
     ready,       // in a pool, or popped and about to run
     running,     // on a stream
-    suspended,   // its context is saved and published
+    suspended,   // its context is saved, anybody may resume it
     done,        // its body has ended
+    waiting,     // its context is saved, and one waker knows it
 };
+
+// As the program sees it.
+constexpr State shown(State state) { return state == State::waiting ? State::suspended : state; }
 
 constexpr bool legal(State from, State to) {
     switch (from) {
     case State::free: return to == State::ready || to == State::running;         // running: child-first, primary
-    case State::ready: return to == State::running || to == State::done;         // done: no stack could be had
-    case State::running: return to == State::ready || to == State::suspended || to == State::done;
-    case State::suspended: return to == State::ready || to == State::free;       // free: dropped at finalize
+    case State::ready: return to == State::running;
+    case State::running: return to == State::ready || to == State::suspended || to == State::waiting || to == State::done;
+    case State::suspended:
+    case State::waiting: return to == State::ready;
     case State::done: return to == State::free;
     }
     return false;
@@ -51,6 +60,9 @@ public:
         state_.store(to, std::memory_order_release);
     }
 
+    // ready -> free, when a spawn fails after all: relaxed, since nobody else knows the unit.
+    void drop() { state_.store(State::free, std::memory_order_relaxed); }
+
     // suspended -> ready, by one of several who may try. True: the caller makes it ready.
     bool claim() {
         State expected = State::suspended;
@@ -61,7 +73,7 @@ public:
     }
 
 private:
-    atomic<State> state_;
+    atomic<State> state_{State::free};
 };
 static_assert(sizeof(Life) == 1);
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <new>
 
@@ -27,26 +28,26 @@ struct Unit {
         Unit* link;
         atomic<Unit*> shared_link;
     };
-    void* context;                 // where to go on; null: not started. Ended: the deepest use of its stack, measured
-    void (*body)(void*);
-    void* argument;                // ended by an exception: holds the std::exception_ptr (exception() below)
-    Pool* pool;                    // where it goes when it becomes ready
+    void* context = nullptr;                 // where to go on; null: not started. Ended: the deepest use of its stack, measured
     Joint joint;                   // where its end meets its joiner
-    mem::Stack* stack;             // null: a tasklet, or a ULT that has not started or has ended
+    mem::Stack* stack = nullptr;             // null: a tasklet, or a ULT that has not started or has ended
+    void (*body)(void*) = nullptr;
+    void* argument = nullptr;                // ended by an exception: holds the std::exception_ptr (exception() below)
+    Pool* pool = nullptr;                    // where it goes when it becomes ready
     Life life;
-    Kind kind;
-    std::uint8_t flags;
-    std::uint8_t outcome;          // a weft_status, valid once done
-    std::uint8_t stack_class;      // log2 of the wanted stack size; 0: the default
-    std::uint8_t unused;
-    std::uint16_t generation;      // counts releases; in checked builds a part of the handle
+    Kind kind = Kind::tasklet;
+    std::uint8_t flags = 0;
+    std::uint8_t outcome = 0;          // a weft_status, valid once done
+    std::uint8_t stack_class = 0;      // log2 of the wanted stack size; 0: the default
+    std::uint8_t unused = 0;
+    std::uint16_t generation = 0;      // counts releases; in checked builds a part of the handle
 
     // The cold line.
-    alignas(config::cache_line) std::uint64_t id;
-    const void* spawn_site;
-    const char* waits_for;         // of a suspended unit: "join", "suspend"
-    const void* waits_object;
-    char name[32];
+    alignas(config::cache_line) std::uint64_t id = 0;
+    const void* spawn_site = nullptr;
+    const char* waits_for = nullptr;         // of a suspended unit: "join", "suspend"
+    const void* waits_object = nullptr;
+    char name[32] = {};
 
     static constexpr std::uint8_t local = 1;       // in a private pool: finish and join need no atomics there
     static constexpr std::uint8_t bound = 2;       // the primary unit: never leaves its pool
@@ -54,10 +55,37 @@ struct Unit {
     static constexpr std::uint8_t measured = 8;    // the depth of its stack is noted when it ends
     static constexpr std::uint8_t internal = 16;   // a letter of the runtime on somebody's stack: no descriptor
     static constexpr std::uint8_t canary = 32;     // its stack is guarded by a canary: look when it leaves
+    static constexpr std::uint8_t plain = 64;      // LSA with a default stack: any spare stack will do
     static constexpr std::uint8_t careful_end = user_stack | measured | canary;
 
     // A descriptor is zeroed slab memory, or a letter on a stack: neither needs more.
     Unit() : link(nullptr) {}
+
+    // What begin_life writes: made once per stream and kind, so that a spawn writes eight bytes by one store.
+    struct Birth {
+        std::uint8_t state = static_cast<std::uint8_t>(State::ready);
+        Kind kind = Kind::lsa;
+        std::uint8_t flags = 0;
+        std::uint8_t outcome = 0;
+        std::uint8_t stack_class = 0;
+        std::uint8_t unused = 0;
+        std::uint16_t generation = 0;   // counts only in a build that checks
+    };
+
+    // A unit of that kind, in a pool that is private or not, before its options are looked at.
+    static Birth birth(Kind kind, bool local) {
+        Birth made;
+        made.kind = kind;
+        made.flags = static_cast<std::uint8_t>((local ? Unit::local : 0) | (kind == Kind::lsa ? Unit::plain : 0));
+        return made;
+    }
+
+    // free -> ready, and what goes with it; the unit is nobody else's yet.
+    [[gnu::always_inline]] void begin_life(Birth with) {
+        WEFT_ASSERT(life.is(State::free));
+        if constexpr (config::checked) with.generation = generation;
+        std::memcpy(static_cast<void*>(&life), &with, sizeof with);
+    }
 
     bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
 
@@ -67,6 +95,9 @@ struct Unit {
     std::exception_ptr& exception() { return *std::launder(reinterpret_cast<std::exception_ptr*>(&argument)); }
 };
 static_assert(sizeof(std::exception_ptr) == sizeof(void*));
+static_assert(offsetof(Unit, kind) == offsetof(Unit, life) + 1 && offsetof(Unit, flags) == offsetof(Unit, life) + 2 &&
+              offsetof(Unit, generation) == offsetof(Unit, life) + offsetof(Unit::Birth, generation) && sizeof(Unit::Birth) == 8,
+              "begin_life writes them together");
 static_assert(sizeof(Unit) == 2 * config::cache_line && offsetof(Unit, id) == config::cache_line);
 
 }  // namespace weft

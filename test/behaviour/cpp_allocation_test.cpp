@@ -1,5 +1,5 @@
 // What spawning from C++ allocates: nothing for a callable that fits a pointer, one block otherwise. Counted by this
-// program's own operator new.
+// program's own operator new; where a sanitizer's takes its place, nothing can be counted.
 #include <array>
 #include <atomic>
 #include <cstdlib>
@@ -28,9 +28,10 @@ void uncounted(void* memory) noexcept {
 
 }  // namespace
 
-void* operator new(std::size_t bytes) { return counted(bytes); }
-void operator delete(void* memory) noexcept { uncounted(memory); }
-void operator delete(void* memory, std::size_t) noexcept { uncounted(memory); }
+// Weak, because clang links its sanitizers' own into the program.
+[[gnu::weak]] void* operator new(std::size_t bytes) { return counted(bytes); }
+[[gnu::weak]] void operator delete(void* memory) noexcept { uncounted(memory); }
+[[gnu::weak]] void operator delete(void* memory, std::size_t) noexcept { uncounted(memory); }
 
 namespace {
 
@@ -39,6 +40,10 @@ protected:
     CppAllocation() {
         // What the library itself allocates once, it has allocated now.
         for (int i = 0; i < 100; ++i) weft::thread([] {}).join();
+    }
+
+    void SetUp() override {
+        if (during([] { ::operator delete(::operator new(1)); }) == 0) GTEST_SKIP() << "operator new is a sanitizer's";
     }
 
     template <class Work>

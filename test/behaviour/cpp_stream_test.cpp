@@ -34,18 +34,20 @@ TEST(CppRuntime, TheSettingsInForceAreThoseAskedFor) {
                                  .stack_bytes = 128 * 1024,
                                  .guard = weft::guard_kind::canary,
                                  .kind = weft::unit_kind::lsa,
-                                 .pool = weft::pool_kind::shared_fifo}};
+                                 .pool = weft::pool_kind::shared_fifo,
+                                 .timing = true}};
     const weft::settings force = weft::runtime::settings_in_force();
     EXPECT_EQ(force.streams, 2U);
     EXPECT_EQ(force.stack_bytes, 128U * 1024);
     EXPECT_EQ(force.guard, weft::guard_kind::canary);
     EXPECT_EQ(force.kind, weft::unit_kind::lsa);
     EXPECT_EQ(force.pool, weft::pool_kind::shared_fifo);
+    EXPECT_TRUE(force.timing);
     EXPECT_EQ(weft::stream_at(0).pool().kind(), weft::pool_kind::shared_fifo);
 }
 
 TEST(CppRuntime, ImpossibleSettingsAreRefused) {
-    EXPECT_THROW(weft::runtime({.stack_bytes = 1}), weft::error);
+    EXPECT_THROW(weft::runtime({.streams = 1'000'000}), weft::error);
     EXPECT_FALSE(weft::runtime::running());
 }
 

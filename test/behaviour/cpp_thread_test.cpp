@@ -12,6 +12,9 @@
 #include <gtest/gtest.h>
 #include <weft/weft.hpp>
 
+#include "base/config.hpp"
+#include "os/fault.hpp"
+
 namespace {
 
 // Each test runs with one stream and with several.
@@ -284,6 +287,23 @@ TEST_P(CppThread, TheClosureIsDestroyedOnceWhenTheSpawnIsRefused) {
     std::atomic<int> ends{0};
     std::byte tiny[16];
     EXPECT_EQ(code_of([&] { weft::thread thread({.stack = tiny}, [kept = Tracked(ends)] {}); }), WEFT_INVALID);
+    EXPECT_EQ(ends, 1);
+}
+
+TEST_P(CppThread, TheClosureIsDestroyedOnceWhenThereIsNoMemoryForAStack) {
+    if constexpr (!weft::config::checked) GTEST_SKIP() << "only checked builds can let a mapping fail";
+    std::atomic<int> ends{0};
+    bool ran = false;
+    weft::os::fault_hook = [](weft::os::Door door) { return door == weft::os::Door::map; };
+    // A size that no stack had before, so that none lies idle.
+    const weft::attributes wanted{.kind = weft::unit_kind::lsa, .stack_bytes = 3 << 20};
+    const weft_status code = code_of([&] {
+        weft::thread thread(wanted, [&ran, kept = Tracked(ends)] { ran = true; });
+        thread.join();
+    });
+    weft::os::fault_hook = nullptr;
+    EXPECT_EQ(code, WEFT_NO_MEMORY);
+    EXPECT_FALSE(ran);
     EXPECT_EQ(ends, 1);
 }
 

@@ -1,4 +1,5 @@
 // The life of units on one stream, through the C interface.
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -209,11 +210,15 @@ TEST(Unit, IdsAreNeverUsedTwice) {
         }
         weft_memory_trim();
     }
+    std::atomic<bool> over{false};
     std::thread outside([&] {
-        Ult unit([] {}, nullptr, pool_of(0));
-        EXPECT_TRUE(ids.insert(weft_unit_id(unit.handle())).second);
+        {
+            Ult unit([] {}, nullptr, pool_of(0));
+            EXPECT_TRUE(ids.insert(weft_unit_id(unit.handle())).second);
+        }
+        over.store(true);   // before that this stream must run the unit
     });
-    while (ids.size() < 302) weft_unit_yield();
+    while (!over.load()) weft_unit_yield();
     outside.join();
 }
 

@@ -108,15 +108,17 @@ struct StealAcquire : DequeOrders {     // the same on the thief's side
 
 }  // namespace weft::model
 
-int main() {
+int main(int count, char** arguments) {
     using namespace weft;
     using namespace weft::model;
-    Models models;
+    Models models(count, arguments);
+    const unsigned more = models.full() ? 1 : 0;
+    const unsigned times = models.full() ? 10 : 1;
     models.holds<LastItem<DequeOrders, 1>>("the last item, one thief", Search::all());
     models.holds<LastItem<DequeOrders, 2>>("the last item, two thieves", Search::all());
-    models.holds<OwnerAndThieves<DequeOrders, 1, 3>>("an owner and a thief", Search::preemptions(4));
-    models.holds<OwnerAndThieves<DequeOrders, 1, 4>>("an owner and a thief", Search::random(200'000));
-    models.holds<OwnerAndThieves<DequeOrders, 2, 4>>("an owner and two thieves", Search::random(300'000));
+    models.holds<OwnerAndThieves<DequeOrders, 1, 3>>("an owner and a thief", Search::preemptions(4 + more));
+    models.holds<OwnerAndThieves<DequeOrders, 1, 4>>("an owner and a thief", Search::random(100'000 * times));
+    models.holds<OwnerAndThieves<DequeOrders, 2, 4>>("an owner and two thieves", Search::random(100'000 * times));
     models.holds<LastLook<DequeOrders>>("push, then look for sleepers", Search::all());
     models.fails<OwnerAndThieves<PublishRelaxed, 1, 3>>("a push that releases nothing", Search::random(200'000));
     models.fails<LastLook<PublishRelease>>("a push that may pass the look for sleepers", Search::all());

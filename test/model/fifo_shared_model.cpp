@@ -125,15 +125,17 @@ struct LookRelaxed : SharedFifoOrders {
 
 }  // namespace weft::model
 
-int main() {
+int main(int count, char** arguments) {
     using namespace weft;
     using namespace weft::model;
-    Models models;
-    models.holds<PushersAndPoppers<SharedFifoOrders, 1>>("two pushers, one popper", Search::preemptions(2));
-    models.holds<PushersAndPoppers<SharedFifoOrders, 1>>("two pushers, one popper", Search::random(200'000));
-    models.holds<PushersAndPoppers<SharedFifoOrders, 2>>("two pushers, two poppers", Search::random(300'000));
-    models.holds<Remover<SharedFifoOrders>>("a pusher, a popper and a remover", Search::preemptions(3));
-    models.holds<Remover<SharedFifoOrders>>("a pusher, a popper and a remover", Search::random(200'000));
+    Models models(count, arguments);
+    const unsigned more = models.full() ? 1 : 0;
+    const unsigned times = models.full() ? 10 : 1;
+    models.holds<PushersAndPoppers<SharedFifoOrders, 1>>("two pushers, one popper", Search::preemptions(2 + more));
+    models.holds<PushersAndPoppers<SharedFifoOrders, 1>>("two pushers, one popper", Search::random(100'000 * times));
+    models.holds<PushersAndPoppers<SharedFifoOrders, 2>>("two pushers, two poppers", Search::random(100'000 * times));
+    models.holds<Remover<SharedFifoOrders>>("a pusher, a popper and a remover", Search::preemptions(3 + more));
+    models.holds<Remover<SharedFifoOrders>>("a pusher, a popper and a remover", Search::random(100'000 * times));
     models.holds<LastLook<SharedFifoOrders>>("push, then look for sleepers", Search::all());
     // With one popper the look at the tail acquires what the links would; it takes two to need the links' orders.
     models.fails<PushersAndPoppers<LinkRelaxed, 2>>("a link that releases nothing", Search::random(1'000'000));

@@ -47,12 +47,14 @@ struct TakeRelaxed : InboxOrders {
 
 }  // namespace weft::model
 
-int main() {
+int main(int count, char** arguments) {
     using namespace weft;
     using namespace weft::model;
-    Models models;
-    models.holds<TwoPushersAndTheOwner<InboxOrders>>("two pushers and the owner", Search::preemptions(3));
-    models.holds<TwoPushersAndTheOwner<InboxOrders>>("two pushers and the owner", Search::random(200'000));
+    Models models(count, arguments);
+    const unsigned more = models.full() ? 1 : 0;
+    const unsigned times = models.full() ? 10 : 1;
+    models.holds<TwoPushersAndTheOwner<InboxOrders>>("two pushers and the owner", Search::preemptions(3 + more));
+    models.holds<TwoPushersAndTheOwner<InboxOrders>>("two pushers and the owner", Search::random(100'000 * times));
     models.fails<TwoPushersAndTheOwner<PushRelaxed>>("a push that releases nothing", Search::random(200'000));
     models.fails<TwoPushersAndTheOwner<TakeRelaxed>>("a take that acquires nothing", Search::random(200'000));
     return models.result();

@@ -149,10 +149,10 @@ struct FinishLocalRelaxed : JointOrders {
 
 }  // namespace weft::model
 
-int main() {
+int main(int count, char** arguments) {
     using namespace weft;
     using namespace weft::model;
-    Models models;
+    Models models(count, arguments);
     models.holds<FinishAndAnnounce<JointOrders>>("the end against a joiner", Search::all());
     models.holds<FinishAndDetach<JointOrders>>("the end against a detacher", Search::all());
     models.holds<TwoJoiners<JointOrders>>("the end against two joiners", Search::all());

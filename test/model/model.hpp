@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 
 #include "base/assert.hpp"
@@ -35,6 +36,11 @@ struct Search {
 // Relacy replaces operator new: what outlives an iteration uses its own streams and no std::string.
 class Models {
 public:
+    // The argument "full" asks for deeper searches.
+    Models(int count, char** arguments) : full_(count > 1 && std::strcmp(arguments[1], "full") == 0) {}
+
+    bool full() const { return full_; }
+
     template <class Suite>
     void holds(const char* name, Search search) {
         rl::test_params parameters = prepare(search);
@@ -85,6 +91,7 @@ private:
     }
 
     rl::ostringstream progress_;
+    bool full_;
     int failures_ = 0;
 };
 

@@ -131,6 +131,72 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesASwitch) {
     EXPECT_EQ(seen_by_them[1], theirs);
 }
 
+// ---- registers that a called function need not keep -------------------------------------------------------
+
+// Leaves nothing in any of them.
+[[gnu::always_inline]] inline void trash_registers() {
+    asm volatile(
+        "fmov d0, xzr\n\t" "fmov d1, xzr\n\t" "fmov d2, xzr\n\t" "fmov d3, xzr\n\t"
+        "fmov d4, xzr\n\t" "fmov d5, xzr\n\t" "fmov d6, xzr\n\t" "fmov d7, xzr\n\t"
+        "fmov d8, xzr\n\t" "fmov d9, xzr\n\t" "fmov d10, xzr\n\t" "fmov d11, xzr\n\t"
+        "fmov d12, xzr\n\t" "fmov d13, xzr\n\t" "fmov d14, xzr\n\t" "fmov d15, xzr\n\t"
+        "fmov d16, xzr\n\t" "fmov d17, xzr\n\t" "fmov d18, xzr\n\t" "fmov d19, xzr\n\t"
+        "fmov d20, xzr\n\t" "fmov d21, xzr\n\t" "fmov d22, xzr\n\t" "fmov d23, xzr\n\t"
+        "fmov d24, xzr\n\t" "fmov d25, xzr\n\t" "fmov d26, xzr\n\t" "fmov d27, xzr\n\t"
+        "fmov d28, xzr\n\t" "fmov d29, xzr\n\t" "fmov d30, xzr\n\t" "fmov d31, xzr\n\t"
+        "mov x4, #-1\n\t" "mov x5, #-1\n\t" "mov x6, #-1\n\t" "mov x7, #-1\n\t" "mov x8, #-1\n\t" "mov x9, #-1\n\t" "mov x10, #-1\n\t"
+        "mov x11, #-1\n\t" "mov x12, #-1\n\t" "mov x13, #-1\n\t" "mov x14, #-1\n\t" "mov x15, #-1\n\t" "mov x16, #-1\n\t" "mov x17, #-1\n\t"
+        :
+        :
+        : "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17",
+          "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7",
+          "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15",
+          "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23",
+          "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
+}
+
+void trashing_body(Coroutine& self, Place& home) {
+    for (;;) {
+        testing::leaving(self.place(), home);
+        trash_registers();
+        swap(&self.place().saved, home.saved, {});
+        testing::arrived(self.place());
+    }
+}
+
+// More live numbers than there are registers of either kind: the compiler keeps them wherever it thinks that they survive.
+[[gnu::noinline]] int lost_over_a_switch(Place& from, Place& to, const volatile std::uint64_t* whole, const volatile double* real) {
+    std::uint64_t w[16];
+    double r[32];
+#pragma GCC unroll 32
+    for (int i = 0; i < 16; ++i) w[i] = whole[i];
+#pragma GCC unroll 32
+    for (int i = 0; i < 32; ++i) r[i] = real[i];
+    testing::leaving(from, to);
+    swap(&from.saved, to.saved, {});
+    testing::arrived(from);
+    int lost = 0;
+#pragma GCC unroll 32
+    for (int i = 0; i < 16; ++i) lost += w[i] != whole[i];
+#pragma GCC unroll 32
+    for (int i = 0; i < 32; ++i) lost += r[i] != real[i];
+    return lost;
+}
+
+TEST(Registers, WhatTheCompilerKeepsInTheOthersSurvivesASwitchToo) {
+    Place home = testing::this_thread();
+    Coroutine coroutine([&](Coroutine& self, Message) { trashing_body(self, home); });
+    std::uint64_t whole[16];
+    double real[32];
+    for (int i = 0; i < 16; ++i) whole[i] = 1000u + static_cast<unsigned>(i);
+    for (int i = 0; i < 32; ++i) real[i] = 0.5 + i;
+    coroutine.resume(home);
+    EXPECT_EQ(lost_over_a_switch(home, coroutine.place(), whole, real), 0);
+    EXPECT_EQ(lost_over_a_switch(home, coroutine.place(), whole, real), 0);
+}
+
+// ---- landing --------------------------------------------------------------------------------------------
+
 // `address` without its signature (xpaclri, a hint).
 void* stripped(void* address) {
     register void* x30 asm("x30") = address;
@@ -146,12 +212,17 @@ bool lands(void* context) {
 
 TEST(Landing, AFreshAndASuspendedContextResumeAtABti) {
     Place home = testing::this_thread();
-    Coroutine coroutine([](Coroutine& self, Message) { self.leave(); });
+    bool home_lands = false;
+    Coroutine coroutine([&](Coroutine& self, Message) {
+        home_lands = lands(home.saved);
+        self.leave();
+    });
     EXPECT_TRUE(lands(coroutine.place().saved));
     coroutine.resume(home);
     EXPECT_TRUE(lands(coroutine.place().saved));
-    EXPECT_TRUE(lands(home.saved));
+    EXPECT_TRUE(home_lands);
     coroutine.resume(home);
+    EXPECT_TRUE(coroutine.done());
 }
 
 TEST(Landing, TheResumeAddressIsSignedWhereTheProcessorAuthenticates) {

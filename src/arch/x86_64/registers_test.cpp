@@ -91,6 +91,64 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesASwitch) {
     EXPECT_EQ(seen_by_them[1], theirs);
 }
 
+// ---- registers that a called function need not keep -------------------------------------------------------
+
+// Leaves nothing in any of them.
+[[gnu::always_inline]] inline void trash_registers() {
+    asm volatile(
+        "pcmpeqd %%xmm0, %%xmm0\n\t" "pcmpeqd %%xmm1, %%xmm1\n\t" "pcmpeqd %%xmm2, %%xmm2\n\t" "pcmpeqd %%xmm3, %%xmm3\n\t"
+        "pcmpeqd %%xmm4, %%xmm4\n\t" "pcmpeqd %%xmm5, %%xmm5\n\t" "pcmpeqd %%xmm6, %%xmm6\n\t" "pcmpeqd %%xmm7, %%xmm7\n\t"
+        "pcmpeqd %%xmm8, %%xmm8\n\t" "pcmpeqd %%xmm9, %%xmm9\n\t" "pcmpeqd %%xmm10, %%xmm10\n\t" "pcmpeqd %%xmm11, %%xmm11\n\t"
+        "pcmpeqd %%xmm12, %%xmm12\n\t" "pcmpeqd %%xmm13, %%xmm13\n\t" "pcmpeqd %%xmm14, %%xmm14\n\t" "pcmpeqd %%xmm15, %%xmm15\n\t"
+        "movq $-1, %%rax\n\t" "movq $-1, %%r8\n\t" "movq $-1, %%r9\n\t"
+        "movq $-1, %%r10\n\t" "movq $-1, %%r11\n\t"
+        :
+        :
+        : "rax", "r8", "r9", "r10", "r11",
+          "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",
+          "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+}
+
+void trashing_body(Coroutine& self, Place& home) {
+    for (;;) {
+        testing::leaving(self.place(), home);
+        trash_registers();
+        swap(&self.place().saved, home.saved, {});
+        testing::arrived(self.place());
+    }
+}
+
+// More live numbers than there are registers of either kind: the compiler keeps them wherever it thinks that they survive.
+[[gnu::noinline]] int lost_over_a_switch(Place& from, Place& to, const volatile std::uint64_t* whole, const volatile double* real) {
+    std::uint64_t w[16];
+    double r[32];
+#pragma GCC unroll 32
+    for (int i = 0; i < 16; ++i) w[i] = whole[i];
+#pragma GCC unroll 32
+    for (int i = 0; i < 32; ++i) r[i] = real[i];
+    testing::leaving(from, to);
+    swap(&from.saved, to.saved, {});
+    testing::arrived(from);
+    int lost = 0;
+#pragma GCC unroll 32
+    for (int i = 0; i < 16; ++i) lost += w[i] != whole[i];
+#pragma GCC unroll 32
+    for (int i = 0; i < 32; ++i) lost += r[i] != real[i];
+    return lost;
+}
+
+TEST(Registers, WhatTheCompilerKeepsInTheOthersSurvivesASwitchToo) {
+    Place home = testing::this_thread();
+    Coroutine coroutine([&](Coroutine& self, Message) { trashing_body(self, home); });
+    std::uint64_t whole[16];
+    double real[32];
+    for (int i = 0; i < 16; ++i) whole[i] = 1000u + static_cast<unsigned>(i);
+    for (int i = 0; i < 32; ++i) real[i] = 0.5 + i;
+    coroutine.resume(home);
+    EXPECT_EQ(lost_over_a_switch(home, coroutine.place(), whole, real), 0);
+    EXPECT_EQ(lost_over_a_switch(home, coroutine.place(), whole, real), 0);
+}
+
 bool lands(void* context) {
     const auto* frame = static_cast<const Frame*>(context);
     return std::memcmp(reinterpret_cast<const void*>(frame->resume), weft_test_landing_pad, 4) == 0;
@@ -98,12 +156,17 @@ bool lands(void* context) {
 
 TEST(Landing, AFreshAndASuspendedContextResumeAtAnEndbr64) {
     Place home = testing::this_thread();
-    Coroutine coroutine([](Coroutine& self, Message) { self.leave(); });
+    bool home_lands = false;
+    Coroutine coroutine([&](Coroutine& self, Message) {
+        home_lands = lands(home.saved);
+        self.leave();
+    });
     EXPECT_TRUE(lands(coroutine.place().saved));
     coroutine.resume(home);
     EXPECT_TRUE(lands(coroutine.place().saved));
-    EXPECT_TRUE(lands(home.saved));
+    EXPECT_TRUE(home_lands);
     coroutine.resume(home);
+    EXPECT_TRUE(coroutine.done());
 }
 
 }  // namespace

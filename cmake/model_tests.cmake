@@ -1,0 +1,24 @@
+# Models: the lock-free structures, from the very headers of the library, under Relacy (Debian: relacy-dev), which
+# searches the interleavings of small cases. test/model/door stands in front of src on the include path.
+#
+# Each test/model/x_model.cpp is a program with two tests: model_x, and model_x_full with deeper searches. They do not
+# depend on the build type, so the release preset alone has them.
+find_path(WEFT_RELACY relacy/relacy.hpp)
+
+if(WEFT_RELACY AND WEFT_GROUP STREQUAL "release" AND NOT CMAKE_CROSSCOMPILING)
+  file(GLOB weft_model_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/test/model/*_model.cpp)
+  foreach(file ${weft_model_files})
+    get_filename_component(name ${file} NAME_WE)
+    string(REGEX REPLACE "_model$" "" name ${name})
+    set(target model_${name})
+    add_executable(${target} ${file})
+    # Only the doors, the headers under test, and the models: nothing of the library is linked.
+    target_include_directories(${target} PRIVATE
+      ${CMAKE_SOURCE_DIR}/test/model/door ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR})
+    target_compile_options(${target} PRIVATE -O2 ${WEFT_WARNINGS})
+    add_test(NAME ${target} COMMAND ${target})
+    add_test(NAME ${target}_full COMMAND ${target} full)
+    set_tests_properties(${target} PROPERTIES LABELS "models;quick;budget=${WEFT_BUDGET_QUICK}s")
+    set_tests_properties(${target}_full PROPERTIES LABELS "models;full;budget=${WEFT_BUDGET_FULL}s")
+  endforeach()
+endif()

@@ -1,0 +1,129 @@
+// Sets of CPUs as text, and the affinity of OS threads.
+#include "os/cpuset.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sched.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <thread>
+
+#include "base/random.hpp"
+#include "os/thread.hpp"
+
+namespace weft::os {
+namespace {
+
+CpuSet set_of(std::initializer_list<std::size_t> cpus) {
+    CpuSet set;
+    for (const std::size_t cpu : cpus) set.add(cpu);
+    return set;
+}
+
+TEST(CpuSet, IsWrittenAsTheKernelWritesIt) {
+    EXPECT_EQ(CpuSet().text(), "");
+    EXPECT_EQ(set_of({0}).text(), "0");
+    EXPECT_EQ(set_of({0, 1}).text(), "0-1");
+    EXPECT_EQ(set_of({0, 1, 2, 3, 8}).text(), "0-3,8");
+    EXPECT_EQ(set_of({1, 3, 5}).text(), "1,3,5");
+    EXPECT_EQ(set_of({4094, 4095}).text(), "4094-4095");
+}
+
+TEST(CpuSet, IsReadAsTheKernelWritesIt) {
+    CpuSet set;
+    ASSERT_TRUE(set.parse("0-3,8"));
+    EXPECT_EQ(set, set_of({0, 1, 2, 3, 8}));
+    ASSERT_TRUE(set.parse("7\n"));   // what was there before is gone
+    EXPECT_EQ(set, set_of({7}));
+    ASSERT_TRUE(set.parse("8,0-3,2"));
+    EXPECT_EQ(set, set_of({0, 1, 2, 3, 8}));
+    ASSERT_TRUE(set.parse("4095"));
+    EXPECT_EQ(set, set_of({4095}));
+    ASSERT_TRUE(set.parse("5-5"));
+    EXPECT_EQ(set, set_of({5}));
+}
+
+TEST(CpuSet, ThatIsNoListIsRefusedAndChangesNothing) {
+    CpuSet set = set_of({2});
+    for (const char* text : {"", "\n", "a", "3-1", "1,,2", ",1", "1,", "1-", "-1", "1-2-3", "1 2", " 1", "1 ", "1;2", "0x1", "+1", "\n1",
+                             "5000", "4096", "0-4096", "0-5000", "99999999999999999999", "1-99999999999999999999"}) {
+        EXPECT_FALSE(set.parse(text)) << '"' << text << '"';
+        EXPECT_EQ(set.text(), "2") << '"' << text << '"';
+    }
+}
+
+TEST(CpuSet, WrittenAndReadAgainIsTheSame) {
+    constexpr std::uint64_t seed = 11;
+    Random random(seed);
+    for (int round = 0; round < 100; ++round) {
+        CpuSet set, again;
+        for (std::uint32_t runs = 1 + random.below(20); runs-- > 0;) {
+            const std::size_t first = random.below(CpuSet::limit);
+            const std::size_t last = std::min<std::size_t>(CpuSet::limit - 1, first + random.below(5));
+            for (std::size_t cpu = first; cpu <= last; ++cpu) set.add(cpu);
+        }
+        ASSERT_TRUE(again.parse(set.text().c_str())) << "seed " << seed << ": " << set.text();
+        EXPECT_EQ(again, set) << "seed " << seed << ": " << set.text();
+    }
+}
+
+TEST(CpuSet, CountsFromTheLowest) {
+    const CpuSet set = set_of({3, 64, 4095});
+    EXPECT_EQ(set.count(), 3u);
+    EXPECT_EQ(set.at(0), 3u);
+    EXPECT_EQ(set.at(1), 64u);
+    EXPECT_EQ(set.at(2), 4095u);
+    EXPECT_EQ(set.at(3), CpuSet::limit);
+    EXPECT_EQ(CpuSet().at(0), CpuSet::limit);
+    EXPECT_TRUE(set.has(64));
+    EXPECT_FALSE(set.has(65));
+    EXPECT_FALSE(set.has(CpuSet::limit));
+    EXPECT_FALSE(set.has(~std::size_t{0}));
+}
+
+TEST(CpuSet, LiesWithinAnotherWhenItAddsNothing) {
+    EXPECT_TRUE(set_of({1}).within(set_of({0, 1})));
+    EXPECT_TRUE(CpuSet().within(set_of({0})));
+    EXPECT_FALSE(set_of({1, 2}).within(set_of({0, 1})));
+    EXPECT_EQ(set_of({1, 2}) & set_of({2, 3}), set_of({2}));
+}
+
+TEST(Affinity, OfTheCallingThreadIsWhatTheKernelSays) {
+    CpuSet cpus;
+    ASSERT_TRUE(affinity_get(0, cpus));
+    cpu_set_t kernel;
+    ASSERT_EQ(sched_getaffinity(0, sizeof(kernel), &kernel), 0);
+    EXPECT_EQ(cpus.count(), static_cast<std::size_t>(CPU_COUNT(&kernel)));
+    for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) EXPECT_EQ(cpus.has(cpu), CPU_ISSET(cpu, &kernel) != 0) << cpu;
+}
+
+TEST(Affinity, OfAnotherThreadIsSetByItsNumberAndInheritedByItsChildren) {
+    CpuSet all, one, read;
+    ASSERT_TRUE(affinity_get(0, all));
+    one.add(all.at(0));
+    CpuSet child;
+    std::thread([&] {
+        ASSERT_TRUE(affinity_set(thread_id(), one));
+        ASSERT_TRUE(affinity_get(thread_id(), read));
+        std::thread([&] { affinity_get(0, child); }).join();
+    }).join();
+    EXPECT_EQ(read, one);
+    EXPECT_EQ(child, one);
+    ASSERT_TRUE(affinity_get(0, read));
+    EXPECT_EQ(read, all);   // ours is as it was
+}
+
+TEST(Affinity, ToNoCpuOrOfNoThreadIsRefused) {
+    CpuSet all, untouched = set_of({9});
+    ASSERT_TRUE(affinity_get(0, all));
+    EXPECT_FALSE(affinity_set(0, CpuSet()));
+    EXPECT_FALSE(affinity_get(0x7fff'fff0u, untouched));
+    EXPECT_EQ(untouched, set_of({9}));
+    CpuSet after;
+    ASSERT_TRUE(affinity_get(0, after));
+    EXPECT_EQ(after, all);
+}
+
+}  // namespace
+}  // namespace weft::os

@@ -1,0 +1,247 @@
+// Every setting has its variable: what it may hold, that it wins over the program, and that nonsense is refused.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "test/behaviour/several.hpp"
+
+using namespace weft_test;
+
+namespace {
+
+// A variable, for the time of a test.
+class Variable {
+public:
+    Variable(const char* name, const std::string& value) : name_(name) { setenv(name, value.c_str(), 1); }
+    ~Variable() { unsetenv(name_); }
+    Variable(const Variable&) = delete;
+
+private:
+    const char* name_;
+};
+
+struct Legal {
+    const char* variable;
+    std::vector<std::pair<const char*, std::size_t>> values;   // what is written, what comes of it
+    std::vector<const char*> illegal;
+    std::vector<const char*> told;                              // what the refusal must list
+    std::size_t (*read)(const weft_settings& settings);
+};
+
+const std::vector<const char*> no_numbers = {"", " ", "x", "-1", "1x", "0x10", "1 ", "+1", "99999999999999999999999"};
+
+std::vector<const char*> and_also(std::vector<const char*> list, std::initializer_list<const char*> more) {
+    list.insert(list.end(), more);
+    return list;
+}
+
+// WEFT_GUARD=install is legal everywhere; whether the kernel can do it is another question (below).
+const std::vector<Legal> table = {
+    {"WEFT_STREAMS", {{"1", 1}, {"3", 3}, {"all", 0}}, and_also(no_numbers, {"0", "1025", "ALL"}), {"all", "1", "1024"},
+     [](const weft_settings& s) { return s.streams; }},
+    {"WEFT_STACK_BYTES", {{"65536", 65536}, {"1048576", 1048576}}, and_also(no_numbers, {"0"}), {"number"},
+     [](const weft_settings& s) { return s.stack_bytes; }},
+    {"WEFT_GUARD_BYTES", {{"4096", 4096}, {"0", 0}, {"65536", 65536}}, no_numbers, {"number", "0"},
+     [](const weft_settings& s) { return s.guard_bytes; }},
+    {"WEFT_GUARD", {{"auto", WEFT_GUARD_AUTO}, {"mprotect", WEFT_GUARD_MPROTECT}, {"canary", WEFT_GUARD_CANARY}, {"none", WEFT_GUARD_NONE}},
+     {"", "1", "Auto", "page"}, {"auto", "install", "mprotect", "canary", "none"},
+     [](const weft_settings& s) -> std::size_t { return s.guard; }},
+    {"WEFT_KIND", {{"full", WEFT_KIND_FULL}, {"lsa", WEFT_KIND_LSA}}, {"", "1", "tasklet"}, {"full", "lsa"},
+     [](const weft_settings& s) -> std::size_t { return s.kind; }},
+    {"WEFT_POOL", {{"private", WEFT_POOL_PRIVATE}, {"shared", WEFT_POOL_SHARED}, {"deque", WEFT_POOL_DEQUE}}, {"", "1", "user"},
+     {"private", "shared", "deque"}, [](const weft_settings& s) -> std::size_t { return s.pool; }},
+    {"WEFT_SCHEDULER", {{"basic", WEFT_SCHED_BASIC}, {"random-steal", WEFT_SCHED_RANDOM_STEAL}}, {"", "1", "random", "user"},
+     {"basic", "random-steal"}, [](const weft_settings& s) -> std::size_t { return s.scheduler; }},
+    {"WEFT_SCHEDULER_STACK_BYTES", {{"65536", 65536}, {"524288", 524288}}, and_also(no_numbers, {"100"}), {"number"},
+     [](const weft_settings& s) { return s.scheduler_stack_bytes; }},
+    {"WEFT_IDLE_MEMORY_BYTES", {{"1", 1}, {"1048576", 1048576}}, and_also(no_numbers, {"0"}), {"number"},
+     [](const weft_settings& s) { return s.idle_memory_bytes; }},
+    {"WEFT_SPIN_NS", {{"1", 1}, {"50000", 50000}}, and_also(no_numbers, {"0", "2000000000"}), {"number"},
+     [](const weft_settings& s) { return s.spin_ns; }},
+    {"WEFT_TIMING", {{"off", 0}, {"on", 1}}, {"", "1", "0", "true", "ON"}, {"on", "off"},
+     [](const weft_settings& s) -> std::size_t { return s.timing; }},
+};
+
+weft_settings in_force() {
+    weft_settings now{};
+    now.size = sizeof now;
+    EXPECT_EQ(weft_settings_get(&now), WEFT_OK);
+    return now;
+}
+
+std::string read_file(const std::string& name) {
+    std::ifstream file(name);
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+std::size_t occurrences(const std::string& text, const std::string& part) {
+    std::size_t count = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+    return count;
+}
+
+}  // namespace
+
+TEST(Environment, EachLegalValueIsTakenAndAUnitRunsUnderIt) {
+    for (const Legal& entry : table) {
+        for (auto [text, value] : entry.values) {
+            SCOPED_TRACE(std::string(entry.variable) + "=" + text);
+            Variable set(entry.variable, text);
+            Runtime runtime;
+            if (std::string(text) == "all") value = weft_hart_limit();
+            EXPECT_EQ(entry.read(in_force()), value);
+            Ult unit([] { weft_unit_yield(); });
+            EXPECT_EQ(unit.join(), WEFT_OK);
+        }
+    }
+}
+
+TEST(Environment, EachIllegalValueIsRefusedAndTheLegalOnesAreListed) {
+    for (const Legal& entry : table) {
+        for (const char* text : entry.illegal) {
+            SCOPED_TRACE(std::string(entry.variable) + "=" + text);
+            Variable set(entry.variable, text);
+            testing::internal::CaptureStderr();
+            EXPECT_EQ(weft_init(nullptr), WEFT_ENVIRONMENT);
+            const std::string said = testing::internal::GetCapturedStderr();
+            const std::string why = weft_error_text();
+            EXPECT_NE(said.find(why), std::string::npos) << "the user learns it too: " << said;
+            EXPECT_NE(why.find(entry.variable), std::string::npos) << why;
+            EXPECT_NE(why.find(std::string("'") + text + "'"), std::string::npos) << why;
+            for (const char* legal : entry.told) EXPECT_NE(why.find(legal), std::string::npos) << why;
+            EXPECT_FALSE(weft_initialized());
+        }
+    }
+}
+
+TEST(Environment, AVariableWinsOverWhatTheProgramAsks) {
+    weft_settings asked = with_streams(2);
+    asked.stack_bytes = 32 << 10;
+    asked.guard = WEFT_GUARD_CANARY;
+    asked.kind = WEFT_KIND_FULL;
+    asked.pool = WEFT_POOL_SHARED;
+    asked.scheduler = WEFT_SCHED_BASIC;
+    asked.timing = true;
+    Variable streams("WEFT_STREAMS", "3"), stack("WEFT_STACK_BYTES", "131072"), guard("WEFT_GUARD", "none"),
+        kind("WEFT_KIND", "lsa"), pool("WEFT_POOL", "deque"), sched("WEFT_SCHEDULER", "random-steal"), timing("WEFT_TIMING", "off");
+    Runtime runtime(asked);
+    EXPECT_EQ(weft_stream_count(), 3u);
+    const weft_settings now = in_force();
+    EXPECT_EQ(now.streams, 3u);
+    EXPECT_EQ(now.stack_bytes, 131072u);
+    EXPECT_EQ(now.guard, WEFT_GUARD_NONE);
+    EXPECT_EQ(now.kind, WEFT_KIND_LSA);
+    EXPECT_EQ(now.pool, WEFT_POOL_DEQUE);
+    EXPECT_EQ(now.scheduler, WEFT_SCHED_RANDOM_STEAL);
+    EXPECT_FALSE(now.timing);
+    Ult unit([] {
+        weft_stack_info info{};
+        info.size = sizeof info;
+        EXPECT_EQ(weft_unit_stack(weft_unit_self(), &info), WEFT_OK);
+        EXPECT_EQ(info.guarded, WEFT_UNSUPPORTED);
+        EXPECT_GT(info.bytes, 100000u);
+    });
+}
+
+TEST(Environment, AGuardThatTheKernelLacksIsRefusedWithAReason) {
+    Variable guard("WEFT_GUARD", "install");
+    const weft_status status = weft_init(nullptr);
+    if (status == WEFT_OK) {
+        EXPECT_EQ(in_force().guard, WEFT_GUARD_INSTALL);
+        EXPECT_EQ(weft_finalize(), WEFT_OK);
+    } else {
+        EXPECT_EQ(status, WEFT_UNSUPPORTED);
+        EXPECT_NE(std::string(weft_error_text()).find("WEFT_GUARD"), std::string::npos) << weft_error_text();
+        EXPECT_FALSE(weft_initialized());
+    }
+}
+
+TEST(Environment, CountersGoToTheFileOnce) {
+    const std::string name = testing::TempDir() + "weft_counters_" + std::to_string(getpid());
+    {
+        Variable counters("WEFT_COUNTERS", name);
+        {
+            Runtime runtime;
+            Ult unit([] {});
+        }
+    }
+    const std::string text = read_file(name);
+    EXPECT_EQ(occurrences(text, "/units/count/created\t1\n"), 1u) << text;
+    EXPECT_EQ(occurrences(text, "/units{stream#0}/count/created\t1\n"), 1u) << text;
+    EXPECT_EQ(std::remove(name.c_str()), 0);
+    {
+        Runtime runtime;
+    }
+    EXPECT_EQ(read_file(name), "") << "without the variable nothing is written";
+}
+
+TEST(Environment, CountersGoToStderrOnce) {
+    Variable counters("WEFT_COUNTERS", "stderr");
+    testing::internal::CaptureStderr();
+    {
+        Runtime runtime;
+        Ult unit([] {});
+    }
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(occurrences(said, "/units/count/created\t1\n"), 1u) << said;
+}
+
+TEST(Environment, CountersGoNowhereElse) {
+    for (const char* bad : {"", "stdout", "counters.txt", "1"}) {
+        Variable counters("WEFT_COUNTERS", bad);
+        testing::internal::CaptureStderr();
+        EXPECT_EQ(weft_init(nullptr), WEFT_ENVIRONMENT) << bad;
+        testing::internal::GetCapturedStderr();
+        EXPECT_NE(std::string(weft_error_text()).find("stderr"), std::string::npos) << weft_error_text();
+        EXPECT_FALSE(weft_initialized());
+    }
+    Variable counters("WEFT_COUNTERS", "/no/such/folder/at/all");
+    testing::internal::CaptureStderr();
+    {
+        Runtime runtime;
+    }
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("/no/such/folder/at/all"), std::string::npos);
+}
+
+TEST(Environment, CountersOfAProgramThatExitsWithoutFinalizeArePrintedOnce) {
+    auto program = [] {
+        setenv("WEFT_COUNTERS", "stderr", 1);
+        weft_init(nullptr);
+        std::exit(0);
+    };
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0), "/units/count/created\t0");
+    auto both = [] {
+        setenv("WEFT_COUNTERS", "stderr", 1);
+        weft_init(nullptr);
+        weft_finalize();
+        std::fprintf(stderr, "finalized\n");
+        std::exit(0);
+    };
+    // Extended regular expressions do not count; what comes after the marker must be nothing.
+    EXPECT_EXIT(both(), testing::ExitedWithCode(0), "/units/count/created\t0(.|\n)*finalized\n$");
+}
+
+TEST(Environment, ThePrintNamesEveryVariable) {
+    char* text = nullptr;
+    std::size_t bytes = 0;
+    std::FILE* file = open_memstream(&text, &bytes);
+    ASSERT_NE(file, nullptr);
+    EXPECT_EQ(weft_environment_print(file), WEFT_OK);
+    std::fclose(file);
+    const std::string printed(text, bytes);
+    std::free(text);
+    for (const Legal& entry : table) {
+        EXPECT_EQ(occurrences("\n" + printed, std::string("\n") + entry.variable + "\t"), 1u) << entry.variable;
+    }
+    EXPECT_EQ(occurrences(printed, "WEFT_COUNTERS\t"), 1u);
+    EXPECT_EQ(occurrences(printed, "\n"), table.size() + 1) << "a variable that this test does not know? " << printed;
+    EXPECT_NE(printed.find("random-steal"), std::string::npos);
+    EXPECT_EQ(weft_environment_print(nullptr), WEFT_INVALID);
+}

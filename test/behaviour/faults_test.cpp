@@ -1,0 +1,302 @@
+// Calls to the system that fail. One scenario is run again and again; the first time its first call fails, then its second,
+// and so on until a whole run sees no failure: each call of Weft's must end in a status and leave the runtime usable. In
+// a release build there is no injector; the scenario then runs once, without a failure.
+#include <vector>
+
+#include "os/fault.hpp"
+#include "test/stress/stress.hpp"
+
+using namespace weft_test;
+using weft::os::Door;
+
+namespace {
+
+// Which calls fail.
+struct Faults {
+    static inline std::atomic<unsigned> doors{0};     // a bit for each
+    static inline std::atomic<long> calls{0}, from{0}, to{0}, every{0};
+    static inline std::atomic<long> failed{0};
+
+    static bool hook(Door door) {
+        if ((doors.load() & (1u << static_cast<unsigned>(door))) == 0) return false;
+        const long call = calls.fetch_add(1) + 1;
+        const bool fails = every.load() != 0 ? call % every.load() == 0 : call >= from.load() && call <= to.load();
+        if (fails) failed.fetch_add(1);
+        return fails;
+    }
+
+    // Calls number `first` to `last` through one of `which` fail.
+    static void arm(std::initializer_list<Door> which, long first, long last) {
+        unsigned bits = 0;
+        for (const Door door : which) bits |= 1u << static_cast<unsigned>(door);
+        calls = 0, failed = 0, every = 0, from = first, to = last;
+        doors = bits;
+        weft::os::fault_hook.store(hook);
+    }
+    static void disarm() {
+        doors = 0;
+        weft::os::fault_hook.store(nullptr);
+    }
+};
+
+bool refused(weft_status status) {
+    EXPECT_TRUE(status == WEFT_OK || status == WEFT_NO_MEMORY || status == WEFT_SYSTEM)
+        << weft_status_name(status) << ": " << weft_error_text();
+    return status != WEFT_OK;
+}
+
+// A unit of the scenario: it ran once, or it says that it never did.
+struct Probed {
+    std::atomic<int> runs{0};
+    std::atomic<weft_unit*> sleeper{nullptr};
+    weft_unit* unit = nullptr;
+
+    static void body(void* raw) {
+        auto& self = *static_cast<Probed*>(raw);
+        self.runs.fetch_add(1);
+        weft_unit_yield();
+    }
+    static void sleep(void* raw) {
+        EXPECT_EQ(weft_unit_suspend([](weft_unit* unit, void* to) { static_cast<Probed*>(to)->sleeper.store(unit); }, raw), WEFT_OK);
+        body(raw);
+    }
+
+    // From an OS thread: a unit that waited in a loop would keep its stream from seeing that nothing else can run.
+    void wake(const std::atomic<bool>& over) {
+        while (sleeper.load() == nullptr && !over.load()) std::this_thread::yield();
+        if (sleeper.load() != nullptr) {
+            EXPECT_EQ(weft_unit_resume(sleeper.load()), WEFT_OK);
+        }
+    }
+    void end() {
+        if (unit == nullptr) return;
+        const weft_status status = weft_unit_free(unit);
+        EXPECT_TRUE(status == WEFT_OK || status == WEFT_NO_MEMORY) << weft_status_name(status);
+        EXPECT_EQ(runs, status == WEFT_OK ? 1 : 0) << "a unit without a stack does not run";
+    }
+};
+
+weft_unit_options of_kind(weft_kind kind, std::size_t stack_bytes) {
+    auto chosen = options();
+    chosen.kind = kind;
+    chosen.stack_bytes = stack_bytes;
+    chosen.name = "faulty";
+    return chosen;
+}
+
+void spawn_units(weft_pool* pool) {
+    Probed full, lazy, large, tasklet, sleeper, outside;
+    const auto as_full = of_kind(WEFT_KIND_FULL, 0), as_lazy = of_kind(WEFT_KIND_LSA, 0), as_large = of_kind(WEFT_KIND_LSA, 1 << 20);
+    if (refused(weft_ult_spawn(pool, Probed::body, &full, &as_full, &full.unit))) full.unit = nullptr;
+    if (refused(weft_ult_spawn(pool, Probed::body, &lazy, &as_lazy, &lazy.unit))) lazy.unit = nullptr;
+    if (refused(weft_ult_spawn(pool, Probed::body, &large, &as_large, &large.unit))) large.unit = nullptr;
+    if (refused(weft_tasklet_spawn(pool, [](void* raw) { static_cast<Probed*>(raw)->runs.fetch_add(1); }, &tasklet, nullptr, &tasklet.unit))) tasklet.unit = nullptr;
+    if (refused(weft_ult_spawn(pool, Probed::sleep, &sleeper, &as_lazy, &sleeper.unit))) sleeper.unit = nullptr;
+    std::thread([&] {
+        if (refused(weft_ult_spawn(pool, Probed::body, &outside, &as_full, &outside.unit))) outside.unit = nullptr;
+    }).join();
+    std::atomic<bool> over{false};
+    std::thread waker([&] { sleeper.wake(over); });
+    for (Probed* one : {&full, &lazy, &large, &tasklet, &sleeper, &outside}) one->end();
+    over = true;
+    waker.join();
+}
+
+// All of them or none.
+void spawn_many(weft_pool* pool, weft_kind kind, bool outside) {
+    constexpr std::size_t count = 40;
+    std::vector<Probed> probed(count);
+    std::vector<void*> arguments;
+    std::vector<weft_unit*> units(count);
+    for (auto& one : probed) arguments.push_back(&one);
+    const auto chosen = of_kind(kind, 0);
+    weft_status status = WEFT_OK;
+    auto spawn = [&] {
+        status = weft_unit_spawn_many(pool, count, Probed::body, arguments.data(), &chosen, units.data());
+        refused(status);
+    };
+    outside ? std::thread(spawn).join() : spawn();
+    if (status != WEFT_OK) return;
+    for (std::size_t i = 0; i < count; ++i) {
+        probed[i].unit = units[i];
+        probed[i].end();
+    }
+}
+
+void make_things() {
+    for (const auto kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
+        weft_pool* pool = nullptr;
+        if (refused(weft_pool_create(kind, &pool))) continue;
+        weft_sched* sched = nullptr;
+        weft_stream* stream = nullptr;
+        if (!refused(weft_sched_create(WEFT_SCHED_BASIC, &pool, 1, &sched))) {
+            weft_stream_options chosen{};
+            chosen.size = sizeof chosen;
+            chosen.sched = sched;
+            if (refused(weft_stream_create(&chosen, &stream))) {
+                EXPECT_EQ(weft_sched_free(sched), WEFT_OK) << "a scheduler that no stream took is the caller's";
+            } else {
+                spawn_units(pool);
+                EXPECT_EQ(weft_stream_free(stream), WEFT_OK);
+            }
+        }
+        EXPECT_EQ(weft_pool_free(pool), WEFT_OK) << weft_error_text();
+    }
+    weft_stream* stream = nullptr;
+    if (refused(weft_stream_create(nullptr, &stream))) return;
+    EXPECT_EQ(weft_stream_free(stream), WEFT_OK);
+}
+
+// True: the runtime started.
+bool scenario() {
+    weft_settings settings = with_streams(2);
+    settings.spin_ns = 1;
+    if (refused(weft_init(&settings))) {
+        EXPECT_FALSE(weft_initialized());
+        return false;
+    }
+    const std::size_t alive = units_alive();
+    for (std::size_t rank = 0; rank < 2; ++rank) spawn_units(pool_of(rank));
+    for (const auto kind : {WEFT_KIND_FULL, WEFT_KIND_LSA}) {
+        spawn_many(pool_of(1), kind, false);
+        spawn_many(nullptr, kind, true);
+    }
+    make_things();
+    while (units_alive() != alive) weft_unit_yield();
+    Faults::disarm();
+    // Usable, whatever failed before.
+    Probed after;
+    EXPECT_EQ(weft_ult_spawn(nullptr, Probed::body, &after, nullptr, &after.unit), WEFT_OK);
+    after.end();
+    EXPECT_EQ(after.runs, 1);
+    EXPECT_EQ(weft_finalize(), WEFT_OK) << weft_error_text();
+    return true;
+}
+
+// Fails call k, or all from k on, for k = 1, 2, 3, ... until a whole run makes fewer calls.
+void each_call_fails(std::initializer_list<Door> doors, bool all_later, int stride = 1) {
+    long started = 0, runs = 0;
+    for (long k = 1;; k += stride) {
+        SCOPED_TRACE(testing::Message() << "call " << k << (all_later ? " and all later ones" : " alone"));
+        Faults::arm(doors, k, all_later ? 1L << 60 : k);
+        const bool up = scenario();
+        Faults::disarm();
+        started += up;
+        ++runs;
+        ASSERT_FALSE(testing::Test::HasFailure());
+        if (Faults::failed == 0) break;
+    }
+    if (weft::config::checked) {
+        EXPECT_GT(runs, 2) << "some calls were made to fail";
+    }
+    EXPECT_GT(started, 0);
+    EXPECT_TRUE(scenario()) << "nothing is left behind that stands in the way";
+}
+
+}  // namespace
+
+TEST(Faults, EachAllocationThatFailsIsAStatus) {
+    const Deadline deadline(120);
+    each_call_fails({Door::allocate}, false);
+}
+
+TEST(Faults, AllAllocationsFromOneOnThatFailAreStatuses) {
+    const Deadline deadline(120);
+    each_call_fails({Door::allocate}, true);
+}
+
+TEST(Faults, EachMappingThatFailsIsAStatus) {
+    const Deadline deadline(120);
+    each_call_fails({Door::map}, false);
+}
+
+TEST(Faults, AllMappingsFromOneOnThatFailAreStatuses) {
+    const Deadline deadline(120);
+    each_call_fails({Door::map}, true);
+}
+
+TEST(Faults, GuardsThatFailAreReplacedByTheNextKind) {
+    const Deadline deadline(120);
+    each_call_fails({Door::guard}, false, 7);
+    each_call_fails({Door::guard, Door::protect}, true, 7);
+}
+
+TEST(Faults, AThreadThatIsRefusedIsAStatus) {
+    const Deadline deadline(120);
+    each_call_fails({Door::thread}, false);
+    each_call_fails({Door::thread}, true);
+}
+
+TEST(Faults, EverythingAtOnceIsAStatus) {
+    const Deadline deadline(120);
+    each_call_fails({Door::allocate, Door::map, Door::guard, Door::protect, Door::thread}, false, sanitized ? 7 : 3);
+}
+
+TEST(Faults, WaitsThatReturnForNoReasonAreInvisible) {
+    const Deadline deadline(120);
+    for (const long every : {1, 2, 3, 7}) {
+        Faults::arm({Door::futex_wait}, 0, 0);
+        Faults::every = every;
+        EXPECT_TRUE(scenario());
+        Faults::arm({Door::futex_wait}, 0, 0);
+        Faults::every = every;
+        {
+            Runtime runtime(with_streams(4));
+            std::atomic<int> runs{0};
+            std::vector<std::unique_ptr<Ult>> units;
+            for (int i = 0; i < 200; ++i) units.push_back(std::make_unique<Ult>([&] { runs.fetch_add(1); }, nullptr, pool_of(i % 4)));
+            std::thread([&] { units[7]->join(); }).join();
+            for (auto& unit : units) EXPECT_EQ(unit->join(), WEFT_OK);
+            EXPECT_EQ(runs, 200);
+        }
+        Faults::disarm();
+    }
+}
+
+// A lazily allocated stack that cannot be had now is waited for while others may give one back.
+TEST(Faults, AUnitWithoutAStackRunsWhenOneComesFree) {
+    if (!weft::config::checked) return;   // nothing fails in a build without the injector; the tests above say so
+    const Deadline deadline(60);
+    Runtime runtime;
+    const auto chosen = of_kind(WEFT_KIND_LSA, 1 << 20);   // a class of its own: nothing is cached
+    std::vector<std::unique_ptr<Ult>> holders;
+    Faults::arm({Door::map}, 2, 1L << 60);   // one chunk of such stacks, and no more
+    bool let_go = false;
+    int began = 0, ended = 0;
+    for (int i = 0; i < 12; ++i) {
+        holders.push_back(std::make_unique<Ult>([&] {
+            ++began;
+            while (!let_go) weft_unit_yield();
+            ++ended;
+        }, &chosen));
+    }
+    for (int i = 0; i < 100; ++i) weft_unit_yield();
+    EXPECT_GT(began, 0);
+    EXPECT_LT(began, 12) << "not all can have a stack at once";
+    EXPECT_GT(counter("/units/count/postponed"), 0u);
+    let_go = true;
+    for (auto& holder : holders) EXPECT_EQ(holder->join(), WEFT_OK);
+    EXPECT_EQ(ended, 12);
+    Faults::disarm();
+}
+
+TEST(Faults, UnitsThatNobodyCanGiveAStackEndWithThatStatusOnAllStreams) {
+    if (!weft::config::checked) return;   // as above
+    const Deadline deadline(60);
+    for (const weft_pool_kind kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
+        weft_settings settings = with_streams(3);
+        settings.pool = kind;
+        Runtime runtime(settings);
+        const auto chosen = of_kind(WEFT_KIND_LSA, 1 << 20);
+        Faults::arm({Door::map}, 1, 1L << 60);
+        std::vector<Probed> probed(30);
+        for (std::size_t i = 0; i < probed.size(); ++i) {
+            ASSERT_EQ(weft_ult_spawn(pool_of(i % 3), Probed::body, &probed[i], &chosen, &probed[i].unit), WEFT_OK);
+        }
+        for (auto& one : probed) EXPECT_EQ(weft_unit_join(one.unit), WEFT_NO_MEMORY);
+        for (auto& one : probed) one.end();
+        Faults::disarm();
+        Ult after([] {}, &chosen);
+        EXPECT_EQ(after.join(), WEFT_OK);
+    }
+}

@@ -1,0 +1,111 @@
+// What tests with several streams share: streams that end with the test, and waiting for what others do.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <thread>
+
+#include "test/behaviour/support.hpp"
+
+namespace weft_test {
+
+// Lets others run until `condition` holds: other units of the stream, and other OS threads.
+template <class Condition>
+void until(Condition condition) {
+    while (!condition()) {
+        if (weft_stream_self() != nullptr) weft_unit_yield();
+        std::this_thread::yield();
+    }
+}
+
+inline void until_set(const std::atomic<bool>& flag) {
+    until([&] { return flag.load(); });
+}
+
+inline weft_stream_options stream_options() {
+    weft_stream_options made{};
+    made.size = sizeof made;
+    return made;
+}
+
+inline weft_pool* make_pool(weft_pool_kind kind) {
+    weft_pool* pool = nullptr;
+    EXPECT_EQ(weft_pool_create(kind, &pool), WEFT_OK) << weft_error_text();
+    return pool;
+}
+
+// A stream, freed at the end.
+class Stream {
+public:
+    explicit Stream(const weft_stream_options* options = nullptr) {
+        EXPECT_EQ(weft_stream_create(options, &stream_), WEFT_OK) << weft_error_text();
+    }
+    // Draws from `pool`, or is run by `sched`.
+    explicit Stream(weft_pool* pool, weft_sched* sched = nullptr) {
+        auto chosen = stream_options();
+        chosen.pool = pool;
+        chosen.sched = sched;
+        EXPECT_EQ(weft_stream_create(&chosen, &stream_), WEFT_OK) << weft_error_text();
+    }
+    ~Stream() {
+        if (stream_ == nullptr) return;
+        EXPECT_EQ(free(), WEFT_OK) << weft_error_text();
+    }
+    Stream(const Stream&) = delete;
+
+    weft_status free() { return weft_stream_free(std::exchange(stream_, nullptr)); }
+    weft_stream* handle() const { return stream_; }
+    weft_pool* pool() const {
+        weft_pool* pool = nullptr;
+        EXPECT_EQ(weft_stream_pool(stream_, &pool), WEFT_OK);
+        return pool;
+    }
+    std::size_t rank() const {
+        std::size_t rank = ~std::size_t{0};
+        EXPECT_EQ(weft_stream_rank(stream_, &rank), WEFT_OK);
+        return rank;
+    }
+    std::string binding() const {
+        char text[256] = "";
+        EXPECT_EQ(weft_stream_binding(stream_, text, sizeof text), WEFT_OK) << weft_error_text();
+        return text;
+    }
+
+private:
+    weft_stream* stream_ = nullptr;
+};
+
+inline weft_hart_use hart_use() {
+    weft_hart_use use{};
+    use.size = sizeof use;
+    EXPECT_EQ(weft_hart_use_get(&use), WEFT_OK);
+    return use;
+}
+
+// All streams but the caller's have given their harts back: they sleep, or are suspended.
+inline void until_others_rest() {
+    until([] { return hart_use().granted == 1; });
+}
+
+// Units that live, the primary unit among them.
+inline std::size_t units_alive() {
+    std::size_t alive = 0;
+    weft_unit_each([](const weft_unit_info*, void* count) { ++*static_cast<std::size_t*>(count); }, &alive);
+    return alive;
+}
+
+// Where a suspended unit leaves its handle for its waker.
+class Bed {
+public:
+    // In a ULT: sleeps until wake().
+    void sleep() {
+        weft_unit_suspend([](weft_unit* unit, void* bed) { static_cast<Bed*>(bed)->sleeper_.store(unit); }, this);
+    }
+    bool occupied() const { return sleeper_.load() != nullptr; }
+    weft_status wake() { return weft_unit_resume(sleeper_.exchange(nullptr)); }
+
+private:
+    std::atomic<weft_unit*> sleeper_{nullptr};
+};
+
+}  // namespace weft_test

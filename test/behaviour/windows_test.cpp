@@ -1,0 +1,529 @@
+// The race windows, forced: a probe stops one side inside its window until the other has done its step. In a release build
+// there are no probes; the same scenarios run unforced, and the last test says that nothing ever stopped.
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "base/probe.hpp"
+#include "os/local.hpp"
+#include "pool/deque.hpp"
+#include "stream/stream.hpp"
+#include "test/stress/stress.hpp"
+
+using namespace weft_test;
+using weft::Probe;
+
+namespace {
+
+constexpr bool forced = weft::config::checked;
+
+// A place where one OS thread is stopped, once: the first that comes to `where`, of the stream `who` (null: any OS thread
+// that is no stream). What the stopped one looks at is never freed, so a Stop may end while somebody passes.
+class Stop {
+public:
+    Stop(Probe where, const void* who) : where_(where) {
+        kept.push_back(std::make_unique<State>());
+        state_ = kept.back().get();
+        state_->who = who;
+        places[static_cast<std::size_t>(where_)].store(state_);
+        weft::probe_hook.store(hook);
+    }
+    ~Stop() {
+        places[static_cast<std::size_t>(where_)].store(nullptr);
+        let_go();
+    }
+    Stop(const Stop&) = delete;
+
+    // Until somebody stands there. Returns at once in a build without probes.
+    void await() {
+        if (forced) must_happen("somebody comes to the probe", [this] { return state_->reached.load(); });
+    }
+    void let_go() { state_->go.store(true); }
+
+    static inline std::atomic<int> passed{0};   // probes, by anybody
+
+private:
+    struct State {
+        const void* who = nullptr;
+        std::atomic<bool> reached{false}, go{false};
+    };
+
+    static void hook(Probe where) {
+        passed.fetch_add(1);
+        State* stop = places[static_cast<std::size_t>(where)].load();
+        if (stop == nullptr || weft::os::local() != stop->who || stop->reached.exchange(true)) return;
+        must_happen("the other side's step", [stop] { return stop->go.load(); });
+    }
+
+    static inline std::atomic<State*> places[static_cast<std::size_t>(Probe::count_)] = {};
+    static inline std::vector<std::unique_ptr<State>> kept;   // the main thread's
+
+    const Probe where_;
+    State* state_;
+};
+
+class Windows : public testing::Test {
+protected:
+    void TearDown() override { weft::probe_hook.store(nullptr); }
+};
+
+const void* carrier(std::size_t rank) { return weft_stream_at(rank); }
+
+weft_settings streams_with(std::size_t streams, weft_pool_kind pool) {
+    weft_settings settings = with_streams(streams);
+    settings.pool = pool;
+    settings.scheduler = WEFT_SCHED_BASIC;
+    settings.spin_ns = 1;   // straight to sleep
+    return settings;
+}
+
+// Destroys what lies below on the calling unit's stack, as the unit's next calls would.
+[[gnu::noinline]] void scribble() {
+    volatile char waste[8192];
+    for (std::size_t i = 0; i < sizeof waste; ++i) waste[i] = 0x5a;
+}
+
+bool ended(const Ult& unit) { return weft_unit_try_join(unit.handle()) == WEFT_OK; }
+
+// A stream that draws from `pool` and no other.
+class Drawer {
+public:
+    explicit Drawer(weft_pool* pool) {
+        weft_stream_options chosen{};
+        chosen.size = sizeof chosen;
+        chosen.pool = pool;
+        EXPECT_EQ(weft_stream_create(&chosen, &stream_), WEFT_OK) << weft_error_text();
+    }
+    ~Drawer() {
+        if (stream_ != nullptr) free();
+    }
+    Drawer(const Drawer&) = delete;
+    weft_stream* handle() const { return stream_; }
+    void free() { EXPECT_EQ(weft_stream_free(std::exchange(stream_, nullptr)), WEFT_OK) << weft_error_text(); }
+
+private:
+    weft_stream* stream_ = nullptr;
+};
+
+weft_pool* make_pool(weft_pool_kind kind) {
+    weft_pool* pool = nullptr;
+    EXPECT_EQ(weft_pool_create(kind, &pool), WEFT_OK);
+    return pool;
+}
+
+}  // namespace
+
+// ---- suspend and resume ------------------------------------------------------------------------------
+
+TEST_F(Windows, ResumeBeforeTheSuspensionIsAStatus) {
+    Runtime runtime(streams_with(2, WEFT_POOL_PRIVATE));
+    std::atomic<bool> running{false}, go{false};
+    Ult unit([&] {
+        EXPECT_EQ(weft_unit_resume(weft_unit_self()), WEFT_WRONG_STATE);
+        running = true;
+        while (!go) std::this_thread::yield();
+        EXPECT_EQ(weft_unit_suspend(nullptr, nullptr), WEFT_OK);
+    }, nullptr, pool_of(1));
+    must_happen("the unit runs", [&] { return running.load(); });
+    EXPECT_EQ(weft_unit_resume(unit.handle()), WEFT_WRONG_STATE);
+    go = true;
+    must_happen("it can be resumed", [&] { return weft_unit_resume(unit.handle()) == WEFT_OK; });
+    EXPECT_EQ(unit.join(), WEFT_OK);
+    EXPECT_EQ(weft_unit_resume(unit.handle()), WEFT_WRONG_STATE) << "it has ended";
+}
+
+// Whoever knows the handle may resume as soon as the unit is suspended: between the saving of its context and the call of
+// publish. The unit then runs on another stream and uses its stack, while this one has publish still before it.
+TEST_F(Windows, AResumeBetweenTheSavedContextAndPublishFindsAWholeUnit) {
+    Runtime runtime(streams_with(1, WEFT_POOL_PRIVATE));
+    weft_pool* common = make_pool(WEFT_POOL_SHARED);
+    static std::atomic<int> published;
+    for (const bool with_publish : {false, true}) {
+        published = 0;
+        Drawer one(common);
+        Stop stop(Probe::suspend_before_publish, one.handle());
+        std::atomic<bool> resumed{false};
+        Ult unit([&] {
+            void (*count)(weft_unit*, void*) = [](weft_unit*, void*) { published.fetch_add(1); };
+            weft_unit_suspend(with_publish ? count : nullptr, nullptr);
+            scribble();
+            resumed = true;
+        }, nullptr, common);
+        stop.await();
+        Drawer other(common);
+        must_happen("it can be resumed", [&] { return weft_unit_resume(unit.handle()) == WEFT_OK; });
+        must_happen("it runs while the first stream stands", [&] { return resumed.load(); });
+        EXPECT_EQ(unit.join(), WEFT_OK);
+        stop.let_go();
+        must_happen("publish is called", [&] { return published == (with_publish ? 1 : 0); });
+    }
+    EXPECT_EQ(weft_pool_free(common), WEFT_OK);
+}
+
+TEST_F(Windows, AUnitMayBeResumedAndFreedBeforePublishReturns) {
+    Runtime runtime(streams_with(1, WEFT_POOL_PRIVATE));
+    weft_pool* common = make_pool(WEFT_POOL_SHARED);
+    {
+        Drawer one(common);
+        Stop stop(Probe::suspend_after_publish, one.handle());
+        static std::atomic<weft_unit*> found;
+        found = nullptr;
+        Ult unit([] {
+            weft_unit_suspend([](weft_unit* self, void*) { found = self; }, nullptr);
+            scribble();
+        }, nullptr, common);
+        stop.await();
+        must_happen("it is published", [] { return found.load() != nullptr; });
+        Drawer other(common);
+        EXPECT_EQ(weft_unit_resume(found), WEFT_OK);
+        EXPECT_EQ(unit.free(), WEFT_OK);
+        // Its memory is used again before publish has returned.
+        for (int i = 0; i < 10; ++i) Ult next([] { scribble(); }, nullptr, common);
+        stop.let_go();
+    }
+    EXPECT_EQ(weft_pool_free(common), WEFT_OK);
+}
+
+TEST_F(Windows, OfManyThatResumeAtOnceOneSucceedsEachTime) {
+    constexpr int rounds = weft::config::thread_sanitizer ? 300 : 2000;
+    Runtime runtime(streams_with(2, WEFT_POOL_PRIVATE));
+    std::atomic<int> resumes{0};
+    std::atomic<bool> over{false};
+    int suspensions = 0;
+    Ult unit([&] {
+        for (; suspensions < rounds; ++suspensions) EXPECT_EQ(weft_unit_suspend(nullptr, nullptr), WEFT_OK);
+    }, nullptr, pool_of(1));
+    std::vector<std::thread> wakers;
+    for (int i = 0; i < 3; ++i) {
+        wakers.emplace_back([&] {
+            while (!over) {
+                if (weft_unit_resume(unit.handle()) == WEFT_OK) resumes.fetch_add(1);
+                std::this_thread::yield();
+            }
+        });
+    }
+    EXPECT_EQ(unit.join(), WEFT_OK);
+    over = true;
+    for (auto& waker : wakers) waker.join();
+    EXPECT_EQ(suspensions, rounds);
+    EXPECT_EQ(resumes, rounds);
+}
+
+// A unit that waits in turns for anybody's resume and for another unit's end: a resume that looked at the first and
+// acts upon the second would end the join too early.
+TEST_F(Windows, AResumeThatComesLateDoesNotEndAJoin) {
+    constexpr int rounds = weft::config::thread_sanitizer ? 200 : 1500;
+    Runtime runtime(streams_with(3, WEFT_POOL_PRIVATE));
+    std::atomic<bool> over{false};
+    std::atomic<int> early{0};
+    Ult unit([&] {
+        for (int i = 0; i < rounds; ++i) {
+            weft_unit_suspend(nullptr, nullptr);
+            std::atomic<bool> child_over{false};
+            Ult child([&] {
+                for (int step = 0; step < 3; ++step) std::this_thread::yield();
+                child_over = true;
+            }, nullptr, pool_of(2));
+            EXPECT_EQ(child.join(), WEFT_OK);
+            if (!child_over) early.fetch_add(1);
+        }
+    }, nullptr, pool_of(1));
+    std::vector<std::thread> wakers;
+    for (int i = 0; i < 2; ++i) {
+        wakers.emplace_back([&] {
+            while (!over) {
+                weft_unit_resume(unit.handle());
+                std::this_thread::yield();
+            }
+        });
+    }
+    EXPECT_EQ(unit.join(), WEFT_OK);
+    over = true;
+    for (auto& waker : wakers) waker.join();
+    EXPECT_EQ(early, 0);
+}
+
+// ---- join and finish ---------------------------------------------------------------------------------
+
+TEST_F(Windows, AFinishBetweenNotDoneAndTheAnnouncementIsSeen) {
+    Runtime runtime(streams_with(2, WEFT_POOL_SHARED));
+    std::atomic<bool> go{false};
+    Ult target([&] {
+        while (!go) std::this_thread::yield();
+    }, nullptr, pool_of(1));
+    Stop stop(Probe::join_before_announce, carrier(0));
+    std::thread director([&] {
+        stop.await();
+        go = true;
+        must_happen("the target ends", [&] { return ended(target); });
+        stop.let_go();
+    });
+    EXPECT_EQ(target.join(), WEFT_OK);
+    director.join();
+}
+
+TEST_F(Windows, AFinishBetweenNotDoneAndAnOsThreadsAnnouncementIsSeen) {
+    Runtime runtime(streams_with(2, WEFT_POOL_SHARED));
+    std::atomic<bool> go{false};
+    Ult target([&] {
+        while (!go) std::this_thread::yield();
+    }, nullptr, pool_of(1));
+    Stop stop(Probe::join_before_announce, nullptr);
+    std::thread joiner([&] { EXPECT_EQ(target.join(), WEFT_OK); });
+    stop.await();
+    go = true;
+    must_happen("the target ends", [&] { return ended(target); });
+    stop.let_go();
+    joiner.join();
+}
+
+TEST_F(Windows, AJoinerThatAnnouncesBeforeTheEndIsPublishedIsWoken) {
+    for (const weft_pool_kind kind : {WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
+        Runtime runtime(streams_with(3, kind));
+        Stop stop(Probe::finish_before_publish, carrier(1));
+        Ult target([] {}, nullptr, pool_of(1));
+        stop.await();
+        Ult joiner([&] { EXPECT_EQ(target.join(), WEFT_OK); }, nullptr, pool_of(2));
+        must_happen("the joiner waits", [&] { return !forced || joiner.state() == WEFT_UNIT_SUSPENDED; });
+        if (forced) {
+            EXPECT_EQ(weft_unit_try_join(target.handle()), WEFT_BUSY);
+        }
+        stop.let_go();
+        EXPECT_EQ(joiner.join(), WEFT_OK);
+    }
+}
+
+TEST_F(Windows, ALetterThatComesAfterTheEndIsAnswered) {
+    Runtime runtime(streams_with(3, WEFT_POOL_PRIVATE));
+    std::atomic<bool> running{false}, go{false};
+    Ult target([&] {
+        running = true;
+        while (!go) std::this_thread::yield();
+    }, nullptr, pool_of(1));
+    must_happen("the target runs", [&] { return running.load(); });
+    Ult joiner([&] { EXPECT_EQ(target.join(), WEFT_OK); }, nullptr, pool_of(2));
+    // Its announcement lies in the inbox of stream 1, which runs the target.
+    must_happen("the joiner waits", [&] { return joiner.state() == WEFT_UNIT_SUSPENDED; });
+    must_happen("its letter is sent", [&] {
+        std::size_t length = 0;
+        EXPECT_EQ(weft_pool_length(pool_of(1), &length), WEFT_OK);
+        return length != 0;
+    });
+    go = true;
+    EXPECT_EQ(joiner.join(), WEFT_OK);
+}
+
+TEST_F(Windows, ALetterThatComesBeforeTheEndIsPublishedIsAnswered) {
+    Runtime runtime(streams_with(3, WEFT_POOL_PRIVATE));
+    Stop stop(Probe::finish_before_publish, carrier(1));
+    Ult target([] {}, nullptr, pool_of(1));
+    stop.await();
+    Ult joiner([&] { EXPECT_EQ(target.join(), WEFT_OK); }, nullptr, pool_of(2));
+    must_happen("the joiner waits", [&] { return !forced || joiner.state() == WEFT_UNIT_SUSPENDED; });
+    stop.let_go();
+    EXPECT_EQ(joiner.join(), WEFT_OK);
+    std::thread outside([&] { EXPECT_EQ(target.join(), WEFT_OK); });
+    outside.join();
+}
+
+TEST_F(Windows, AUnitDetachedBeforeItsEndIsPublishedFreesItself) {
+    for (const weft_pool_kind kind : {WEFT_POOL_SHARED, WEFT_POOL_PRIVATE}) {
+        Runtime runtime(streams_with(2, kind));
+        Stop stop(Probe::finish_before_publish, carrier(1));
+        weft_unit* unit = nullptr;
+        ASSERT_EQ(weft_ult_spawn(pool_of(1), [](void*) {}, nullptr, nullptr, &unit), WEFT_OK);
+        stop.await();
+        EXPECT_EQ(weft_unit_detach(unit), WEFT_OK);
+        stop.let_go();
+        must_happen("it is freed", [] {
+            std::size_t alive = 0;
+            weft_unit_each([](const weft_unit_info*, void* count) { ++*static_cast<std::size_t*>(count); }, &alive);
+            return alive == 1;   // the primary unit
+        });
+    }
+}
+
+TEST_F(Windows, AGroupIsWokenWhenUnitsEndWhileItAnnouncesItself) {
+    Runtime runtime(streams_with(3, WEFT_POOL_SHARED));
+    std::atomic<bool> go{false};
+    std::vector<std::unique_ptr<Ult>> made;
+    std::vector<weft_unit*> units;
+    for (int i = 0; i < 4; ++i) {
+        made.push_back(std::make_unique<Ult>([&] {
+            while (!go) std::this_thread::yield();
+        }, nullptr, pool_of(1)));
+        units.push_back(made.back()->handle());
+    }
+    Stop stop(Probe::join_before_announce, carrier(2));
+    Ult joiner([&] { EXPECT_EQ(weft_unit_join_many(units.data(), units.size()), WEFT_OK); }, nullptr, pool_of(2));
+    stop.await();
+    go = true;   // all of them end before the first is announced to
+    for (auto& unit : made) must_happen("it ends", [&] { return ended(*unit); });
+    stop.let_go();
+    EXPECT_EQ(joiner.join(), WEFT_OK);
+}
+
+// ---- sleep and wake ----------------------------------------------------------------------------------
+
+namespace {
+
+// Stream 1 stands at `where` on its way to sleep; a unit is pushed to its pool, with the ring; then it goes on.
+void push_on_the_way_to_sleep(weft_pool_kind kind, Probe where) {
+    Runtime runtime(streams_with(2, kind));
+    for (int round = 0; round < 3; ++round) {
+        Stop stop(where, carrier(1));
+        Ult nudge([] {}, nullptr, pool_of(1));   // wakes it, so that it comes by once more
+        nudge.join();
+        stop.await();
+        std::atomic<bool> ran{false};
+        Ult unit([&] { ran = true; }, nullptr, pool_of(1));
+        stop.let_go();
+        must_happen("the unit runs on the stream that was about to sleep", [&] { return ran.load(); });
+        EXPECT_EQ(unit.join(), WEFT_OK);
+    }
+}
+
+}  // namespace
+
+TEST_F(Windows, APushBetweenTheAnnouncedSleepAndTheSecondLookIsNotLost) {
+    for (const auto kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
+        push_on_the_way_to_sleep(kind, Probe::sleep_before_recheck);
+    }
+}
+
+TEST_F(Windows, APushBetweenTheSecondLookAndTheWaitIsNotLost) {
+    for (const auto kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
+        push_on_the_way_to_sleep(kind, Probe::sleep_before_wait);
+    }
+}
+
+// The pusher stands between its push and its ring while the stream falls asleep for good, or runs the unit without it.
+TEST_F(Windows, AStreamThatFallsAsleepBetweenPushAndRingRunsTheUnit) {
+    for (const auto kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
+        Runtime runtime(streams_with(2, kind));
+        weft_pool* target = pool_of(1);
+        for (const Probe where : {Probe::sleep_before_recheck, Probe::sleep_before_wait}) {
+            Stop sleeper(where, carrier(1));
+            Ult nudge([] {}, nullptr, target);
+            nudge.join();
+            sleeper.await();
+            Stop pusher(Probe::push_before_ring, nullptr);
+            std::atomic<bool> ran{false};
+            std::unique_ptr<Ult> unit;
+            std::thread outside([&] { unit = std::make_unique<Ult>([&] { ran = true; }, nullptr, target); });
+            pusher.await();
+            sleeper.let_go();
+            // Stopped before its second look it finds the unit; after it, it sleeps on until the ring.
+            if (forced && where == Probe::sleep_before_recheck) must_happen("the unit runs unrung", [&] { return ran.load(); });
+            pusher.let_go();
+            outside.join();
+            must_happen("the unit runs", [&] { return ran.load(); });
+            EXPECT_EQ(unit->join(), WEFT_OK);
+        }
+    }
+}
+
+TEST_F(Windows, AStopThatComesOnTheWayToSleepEndsTheStream) {
+    for (const Probe where : {Probe::sleep_before_recheck, Probe::sleep_before_wait}) {
+        Runtime runtime(streams_with(1, WEFT_POOL_PRIVATE));
+        weft_stream* made = nullptr;
+        ASSERT_EQ(weft_stream_create(nullptr, &made), WEFT_OK);
+        auto* stream = reinterpret_cast<weft::Stream*>(made);
+        weft_pool* pool = nullptr;
+        ASSERT_EQ(weft_stream_pool(made, &pool), WEFT_OK);
+        Stop stop(where, made);
+        Ult nudge([] {}, nullptr, pool);
+        nudge.join();
+        stop.await();
+        std::thread outside([&] { EXPECT_EQ(weft_stream_free(made), WEFT_OK); });
+        if (forced) must_happen("it is asked", [&] { return (stream->attention.load() & weft::attention::stop) != 0; });
+        stop.let_go();
+        outside.join();
+        EXPECT_EQ(weft_stream_count(), 1u);
+    }
+}
+
+// ---- steal and pop of the last ---------------------------------------------------------------------------
+
+namespace {
+
+weft_settings stealing(std::size_t streams) {
+    weft_settings settings = with_streams(streams);
+    settings.pool = WEFT_POOL_DEQUE;
+    settings.scheduler = WEFT_SCHED_RANDOM_STEAL;
+    settings.spin_ns = 1;
+    return settings;
+}
+
+}  // namespace
+
+TEST_F(Windows, TheLastUnitOfADequeRunsOnceWhenItsOwnerOvertakesAThief) {
+    Runtime runtime(stealing(2));
+    for (int round = 0; round < 10; ++round) {
+        std::atomic<int> runs{0};
+        Stop thief(Probe::steal_before_claim, carrier(1));
+        Ult unit([&] { runs.fetch_add(1); });
+        thief.await();
+        EXPECT_EQ(unit.join(), WEFT_OK);   // stream 0 takes it from under the thief
+        thief.let_go();
+        EXPECT_EQ(runs, 1);
+    }
+}
+
+TEST_F(Windows, TheLastUnitOfADequeRunsOnceWhenAThiefOvertakesItsOwner) {
+    Runtime runtime(stealing(2));
+    for (int round = 0; round < 10; ++round) {
+        std::atomic<int> runs{0};
+        Stop owner(Probe::pop_before_claim, carrier(0));
+        Stop thief(Probe::steal_before_claim, carrier(1));
+        std::thread director([&] {
+            owner.await();
+            thief.await();
+            thief.let_go();
+            must_happen("the thief runs it", [&] { return runs != 0; });
+            owner.let_go();
+        });
+        Ult unit([&] { runs.fetch_add(1); });
+        thief.await();   // it has seen the unit, and stands until the owner is at it too
+        EXPECT_EQ(unit.join(), WEFT_OK);
+        director.join();
+        EXPECT_EQ(runs, 1);
+    }
+}
+
+// ---- the shared queue's gap ------------------------------------------------------------------------------
+
+TEST_F(Windows, AGapInASharedQueueKeepsItsStreamsAwakeAndLosesNothing) {
+    Runtime runtime(streams_with(2, WEFT_POOL_SHARED));
+    weft_pool* target = pool_of(1);
+    for (const bool second_pushes : {false, true}) {
+        std::atomic<int> ran{0};
+        std::unique_ptr<Ult> first, second;
+        Stop pusher(Probe::fifo_push_before_link, nullptr);
+        std::thread outside([&] { first = std::make_unique<Ult>([&] { ran.fetch_add(1); }, nullptr, target); });
+        pusher.await();
+        if (second_pushes) second = std::make_unique<Ult>([&] { ran.fetch_add(1); }, nullptr, target);
+        if (forced) {
+            std::size_t length = 0;
+            EXPECT_EQ(weft_pool_length(target, &length), WEFT_OK);
+            EXPECT_GE(length, 1u) << "a hint of 0 would let a stream sleep";
+            EXPECT_EQ(ran, 0) << "nothing behind the gap can run";
+        }
+        pusher.let_go();
+        outside.join();
+        must_happen("both run", [&] { return ran == (second_pushes ? 2 : 1); });
+    }
+}
+
+// ---- a release build ---------------------------------------------------------------------------------------
+
+TEST_F(Windows, ProbesAreOnlyInCheckedBuilds) {
+    const int before = Stop::passed;
+    {
+        Runtime runtime(streams_with(2, WEFT_POOL_PRIVATE));
+        Stop stop(Probe::finish_before_publish, &runtime);   // nobody's: only counted
+        Ult unit([] {}, nullptr, pool_of(1));
+        unit.join();
+    }
+    EXPECT_EQ(Stop::passed > before, forced);
+}
