@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "last_error.hpp"
+
 namespace treesum {
 namespace {
 
@@ -39,17 +41,17 @@ Hasher::Hasher()
 
 int Hasher::hash(const std::string& path, Opening opening, Digest& digest, Report& report) {
     const Descriptor file(::open(path.c_str(), flags_of(opening)));
-    if (file.number() < 0) return errno;
+    if (file.number() < 0) return last_error();
     if (opening == Opening::listed) {
         struct stat status;
-        if (::fstat(file.number(), &status) != 0) return errno;
+        if (::fstat(file.number(), &status) != 0) return last_error();
         if (!S_ISREG(status.st_mode)) return ESTALE;
     }
     if (EVP_DigestInit_ex2(context_.get(), algorithm_.get(), nullptr) != 1) throw std::runtime_error("SHA-256 failed");
     for (bool first = true;; first = false) {
         const ssize_t bytes = ::read(file.number(), buffer_.get(), chunk_bytes);
-        if (bytes < 0 && errno == EINTR) continue;
-        if (bytes < 0) return errno;
+        if (bytes < 0 && last_error() == EINTR) continue;
+        if (bytes < 0) return last_error();
         if (bytes == 0) break;
         if (!first) weft::this_thread::yield();  // others have their turn while a large file is read
         if (EVP_DigestUpdate(context_.get(), buffer_.get(), static_cast<std::size_t>(bytes)) != 1) {

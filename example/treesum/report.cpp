@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "last_error.hpp"
 #include "text.hpp"
 
 namespace treesum {
@@ -20,8 +21,8 @@ int write_all(int descriptor, std::string_view text) {
     while (!text.empty()) {
         const ssize_t written = ::write(descriptor, text.data(), text.size());
         if (written < 0) {
-            if (errno == EINTR) continue;
-            return errno;
+            if (last_error() == EINTR) continue;
+            return last_error();
         }
         text.remove_prefix(static_cast<std::size_t>(written));
     }

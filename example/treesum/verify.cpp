@@ -1,12 +1,13 @@
 #include "verify.hpp"
 
 #include <atomic>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string_view>
+
+#include "last_error.hpp"
 
 namespace treesum {
 namespace {
@@ -76,7 +77,7 @@ void warn(Report& report, std::size_t count, const char* one, const char* many) 
 void verify(const std::string& list, Hashing& hashing, Report& report) {
     const std::string list_name = list == "-" ? "standard input" : list;
     Lines lines(list);
-    if (!lines.opened()) return report.failure(list_name, errno);
+    if (!lines.opened()) return report.failure(list_name, last_error());
     Tally tally;
     LineReader reader;
     while (const auto line = lines.next()) {

@@ -1,6 +1,5 @@
 #include "walk.hpp"
 
-#include <cerrno>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,6 +14,7 @@
 
 #include <weft/weft.hpp>
 
+#include "last_error.hpp"
 #include "limit.hpp"
 #include "text.hpp"
 
@@ -128,7 +128,7 @@ public:
     void begin(const std::string& root) {
         struct stat status;
         if (::lstat(root.c_str(), &status) != 0) {
-            report_.failure(root, errno);
+            report_.failure(root, last_error());
         } else if (S_ISDIR(status.st_mode)) {
             list_.add({root, nullptr});
         } else if (S_ISREG(status.st_mode)) {
@@ -156,20 +156,20 @@ private:
     void read(const Directory& directory) {
         // O_NOFOLLOW lets a trailing slash follow, as find does; only what the user named can have one.
         const int descriptor = ::open(directory.path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (descriptor < 0) return report_.failure(directory.path, errno);
+        if (descriptor < 0) return report_.failure(directory.path, last_error());
         const Stream stream(::fdopendir(descriptor));
         if (!stream) {
-            const int error_number = errno;
+            const int problem = last_error();
             ::close(descriptor);
-            return report_.failure(directory.path, error_number);
+            return report_.failure(directory.path, problem);
         }
         const auto here = place(directory, descriptor);
         if (!here) return;
         for (;;) {
-            errno = 0;
+            clear_error();
             const dirent* const entry = ::readdir(stream.get());
             if (entry == nullptr) {
-                if (errno != 0) report_.failure(directory.path, errno);
+                if (last_error() != 0) report_.failure(directory.path, last_error());
                 return;
             }
             visit(directory, here, descriptor, *entry);
@@ -180,7 +180,7 @@ private:
     std::shared_ptr<const Place> place(const Directory& directory, int descriptor) {
         struct stat status;
         if (::fstat(descriptor, &status) != 0) {
-            report_.failure(directory.path, errno);
+            report_.failure(directory.path, last_error());
             return nullptr;
         }
         for (const Place* above = directory.above.get(); above != nullptr; above = above->above.get()) {
@@ -206,7 +206,7 @@ private:
         if (type == DT_UNKNOWN) {  // some file systems do not say
             struct stat status;
             if (::fstatat(descriptor, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
-                return report_.failure(path, errno);
+                return report_.failure(path, last_error());
             }
             type = static_cast<unsigned char>(IFTODT(status.st_mode));
         }

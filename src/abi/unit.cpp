@@ -159,7 +159,12 @@ weft_status weft_unit_spawn_many(weft_pool* pool, size_t count, void (*body)(voi
     Unit* unit = nullptr;
     for (size_t i = 0; i < count; ++i) {
         unit = make_unit(stream, home, body, arguments == nullptr ? nullptr : arguments[i], chosen.kind, __builtin_return_address(0));
-        weft_status status = unit == nullptr ? fail(WEFT_NO_MEMORY, "no memory for unit %zu of %zu", i + 1, count) : furnish(stream, *unit, chosen);
+        weft_status status = WEFT_OK;
+        if (unit == nullptr) {
+            status = fail(WEFT_NO_MEMORY, "no memory for unit %zu of %zu", i + 1, count);
+        } else if (options != nullptr || chosen.kind == Kind::full) {
+            status = furnish(stream, *unit, chosen);
+        }
         if (status != WEFT_OK) {
             *last = nullptr;
             give_back_chain(stream, first);

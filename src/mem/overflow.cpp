@@ -79,7 +79,8 @@ void handle(int signal, siginfo_t* info, void* context) {
         write_all(text, strnlen(text, sizeof text));
         set_default(signal);   // we return, the instruction faults again, and the process ends as it would have
     } else {
-        chain(*std::find_if(std::begin(handled), std::end(handled), [=](auto& entry) { return entry.signal == signal; }), info, context);
+        auto mine = [=](const Handled& entry) { return entry.signal == signal; };
+        chain(*std::find_if(std::begin(handled), std::end(handled), mine), info, context);
     }
     errno = saved;
 }

@@ -95,7 +95,10 @@ struct EndsBy {
     }
 };
 
-char* no_access_page() { return static_cast<char*>(mmap(nullptr, os::page_bytes(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)); }
+char* no_access_page() {
+    return static_cast<char*>(mmap(nullptr, os::page_bytes(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+}
+
 [[gnu::noinline]] void touch(char* address) { *static_cast<volatile char*>(address) = 1; }
 
 struct sigaction present(int signal) {

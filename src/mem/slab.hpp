@@ -108,8 +108,8 @@ private:
 // The process-wide source of slabs for one size of object. Thread-safe.
 class SlabStore {
 public:
-    // `object_bytes`: a multiple of 64, at most 4096. `huge`: regions after the first are advised to be huge pages (the first is
-    // not: a program with few units shall not pay 2 MiB for them).
+    // `object_bytes`: a multiple of 64, at most 4096. `huge`: regions after the first are advised to be huge pages (the
+    // first is not: a program with few units shall not pay 2 MiB for them).
     explicit SlabStore(std::size_t object_bytes, bool huge = true) noexcept;
     // All memory goes, used or not. Nobody may use a cache of this store any more.
     ~SlabStore();
@@ -128,7 +128,7 @@ public:
     std::size_t trim_orphans() noexcept;
 
     std::size_t slabs() const;                                           // out with caches
-    std::size_t resident_bytes() const { return slabs() * slab_bytes; }  // an upper bound: pages come when they are touched
+    std::size_t resident_bytes() const { return slabs() * slab_bytes; }  // what they take when all is touched
     std::size_t object_bytes() const { return object_bytes_; }
     std::size_t objects_per_slab() const { return slab_bytes / object_bytes_ - 1; }   // the header takes the place of one
 

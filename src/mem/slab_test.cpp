@@ -130,15 +130,15 @@ TEST(Slab, OneCreatesAnotherFreesForeverInBoundedMemory) {
         for (std::size_t i = 0; i < total; ++i) {
             auto& place = ring[i % in_flight];
             Object* object;
-            while ((object = place.load(std::memory_order_acquire)) == nullptr) weft::os::thread_yield();   // acquire: the producer's store
+            while ((object = place.load()) == nullptr) weft::os::thread_yield();
             freer->give(object);
-            place.store(nullptr, std::memory_order_release);   // release: the producer's load
+            place.store(nullptr);
         }
     });
     for (std::size_t i = 0; i < total; ++i) {
         auto& place = ring[i % in_flight];
-        while (place.load(std::memory_order_acquire) != nullptr) weft::os::thread_yield();   // acquire: the consumer's store
-        place.store(take(creator), std::memory_order_release);                                // release: the consumer's load
+        while (place.load() != nullptr) weft::os::thread_yield();
+        place.store(take(creator));
     }
     consumer.join();
     EXPECT_LE(store.slabs(), 2u);   // 256 in flight, 31 on their way, and what was handed out meanwhile

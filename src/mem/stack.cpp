@@ -23,7 +23,8 @@ struct Canary {
 // Different for every stack, so that a stray copy of one stack's end is no canary for another.
 Canary canary_for(const Stack& stack) {
     const auto address = reinterpret_cast<std::uint64_t>(stack.lowest);
-    return {{address * 0x9e37'79b9'7f4a'7c15u ^ 0x5bd1'e995'1b87'3593u, address * 0xc2b2'ae3d'27d4'eb4fu + 0x1656'67b1'9e37'79f9u}};
+    return {{address * 0x9e37'79b9'7f4a'7c15u ^ 0x5bd1'e995'1b87'3593u,
+             address * 0xc2b2'ae3d'27d4'eb4fu + 0x1656'67b1'9e37'79f9u}};
 }
 
 char* align_up(char* address, std::size_t alignment) {
@@ -84,8 +85,8 @@ void user_stack_done(Stack* stack) {
 //
 // Our own stacks: their pages are given back, and later the kernel is asked which have come again: no memory is touched for
 // the measuring, so a stack of 64 MiB that needs 8 KiB still costs 8 KiB. A page that was swapped out
-// meanwhile is not seen; that takes a program that waits for long, and only the deepest page matters. /proc/self/pagemap would tell, for
-// three more system calls at each look.
+// meanwhile is not seen; that takes a program that waits for long, and only the deepest page matters.
+// /proc/self/pagemap would tell, for three more system calls at each look.
 //
 // The user's: his memory may share its pages with something else, or be a file's, and must not be discarded: it is
 // filled with a pattern, and the lowest word that has changed is the answer.
@@ -96,8 +97,8 @@ namespace {
 
 std::uint64_t* words_of(const Stack& stack) { return reinterpret_cast<std::uint64_t*>(stack.lowest); }
 
-[[gnu::no_sanitize_address, gnu::no_sanitize_thread]] std::size_t lowest_changed(const std::uint64_t* words, std::size_t from,
-                                                                                 std::size_t count, std::uint64_t fill) {
+[[gnu::no_sanitize_address, gnu::no_sanitize_thread]]
+std::size_t lowest_changed(const std::uint64_t* words, std::size_t from, std::size_t count, std::uint64_t fill) {
     std::size_t i = from;
     while (i < count && *static_cast<const volatile std::uint64_t*>(words + i) == fill) ++i;
     return i;

@@ -76,8 +76,8 @@ bool in_guard(const Stack& stack, const void* address);
 Stack* user_stack(void* memory, std::size_t bytes);
 void user_stack_done(Stack* stack);
 
-// The most that a stack was used, to a page, since measure_begin, which destroys what lies on the stack: nobody may stand on it.
-// measure() may be called from anywhere, also while the stack is in use.
+// The most that a stack was used, to a page, since measure_begin, which destroys what lies on the stack: nobody may stand
+// on it. measure() may be called from anywhere, also while the stack is in use.
 void measure_begin(Stack& stack);
 std::size_t measure(const Stack& stack);
 
@@ -94,8 +94,8 @@ public:
     // False: the kind of guard that the settings ask for cannot be had on this system, and takes come to null.
     bool usable();
 
-    // Takes the pages of idle stacks in the depot while more than `keep_bytes` of them have any. Returns the stacks' bytes, touched
-    // or not.
+    // Takes the pages of idle stacks in the depot while more than `keep_bytes` of them have any. Returns the stacks'
+    // bytes, touched or not.
     std::size_t trim(std::size_t keep_bytes) noexcept;
 
     // Counters. live(): with units now (a moment's view); created(): ever made; the others: of those that exist.

@@ -1,7 +1,6 @@
 // Stacks by the ten thousand: what a kernel without guard-install limits, and what one with it does not.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <vector>
 
@@ -36,7 +35,9 @@ struct Crowd {
         cache.flush();
     }
     std::size_t guarded_by(Guard guard) const {
-        return static_cast<std::size_t>(std::count_if(stacks.begin(), stacks.end(), [=](Stack* s) { return s->guarded == guard; }));
+        std::size_t count = 0;
+        for (const Stack* stack : stacks) count += stack->guarded == guard;
+        return count;
     }
     StackStore store;
     StackCache cache;

@@ -1,4 +1,4 @@
-// The depot of stacks and the streams' caches. The lock is held for lists and for mapping a chunk; guards are set and
+// The depot of stacks. The lock is held for lists and for mapping a chunk; guards are set and
 // pages given back without it.
 #include <algorithm>
 #include <mutex>
@@ -35,10 +35,8 @@ namespace {
 
 constexpr std::size_t chunk_bytes = 4 << 20;       // about what one mapping holds
 constexpr std::size_t chunk_stacks = 64;           // and at most so many
-constexpr std::size_t cache_bytes = 4 << 20;       // what a cache keeps of one class: two stacks at least, 64 at most
 constexpr std::uint32_t fresh_batch = 8;           // guards are set for so many stacks at a time
 constexpr std::size_t address_limit = std::size_t{1} << 46;
-constexpr std::uint8_t fiber_uses_limit = 200;
 constexpr std::uint32_t trim_batch = 64;
 
 std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
@@ -67,7 +65,8 @@ constexpr auto unlink_cold = unlink<&StackChunk::cold_next, &StackChunk::cold_pr
 
 StackStore::StackStore(const StackSettings& settings) : settings_(settings) {
     const std::size_t page = os::page_bytes();
-    settings_.guard_bytes = settings.guard == Guard::none ? 0 : round_up(std::max<std::size_t>(settings.guard_bytes, 1), page);
+    const std::size_t guard = round_up(std::max<std::size_t>(settings.guard_bytes, 1), page);
+    settings_.guard_bytes = settings.guard == Guard::none ? 0 : guard;
     // What colour() takes away is added, so that the minimum holds for every stack.
     minimum_ = std::max(stack_minimum() + colour(15), page);
     default_class_ = class_of(std::max<std::size_t>(settings.default_bytes, 1));
@@ -418,74 +417,6 @@ std::size_t StackStore::idle_bytes() const {
 std::size_t StackStore::cold_bytes() const {
     std::lock_guard hold(lock_);
     return cold_bytes_;
-}
-
-// ---- the streams' caches ----------------------------------------------------------------------------
-
-StackCache::StackCache(StackStore& store) noexcept : store_(store), default_list_(&lists_[store.default_class_]) {
-    for (std::uint8_t i = 0; i < stack_classes; ++i) {
-        lists_[i].limit = static_cast<std::uint32_t>(std::clamp<std::size_t>(cache_bytes / (smallest_class_bytes << i), 2, 64));
-    }
-    store_.enter(this);
-}
-
-StackCache::~StackCache() {
-    flush();
-    store_.leave(this);
-}
-
-Stack* StackCache::take_slow(List& list, std::size_t bytes) noexcept {
-    const auto size_class = static_cast<std::uint8_t>(&list - lists_);
-    if (size_class == exact_class) return store_.take_exact(bytes);
-    std::uint32_t count = 0;
-    Stack* stack = store_.take_chain(size_class, list.limit / 2, &count);
-    if (stack == nullptr) return nullptr;
-    list.first = stack->next;
-    list.add(static_cast<int>(count) - 1);
-    return stack;
-}
-
-// The older half leaves: the stacks that were used last are warm.
-void StackCache::spill(List& list) noexcept {
-    if (list.limit == 0) {
-        Stack* stack = list.first;
-        list.first = nullptr;
-        list.add(-1);
-        return store_.give_exact(stack);
-    }
-    Stack* kept = list.first;
-    for (std::uint32_t i = 1; i < list.limit / 2; ++i) kept = kept->next;
-    Stack* first = kept->next;
-    kept->next = nullptr;
-    std::uint32_t count = 1;
-    Stack* last = first;
-    for (; last->next != nullptr; last = last->next) ++count;
-    list.add(-static_cast<int>(count));
-    store_.give_chain(first, last, count);
-}
-
-void StackCache::flush() noexcept {
-    for (List& list : lists_) {
-        Stack* first = list.first;
-        if (first == nullptr) continue;
-        std::uint32_t count = 1;
-        Stack* last = first;
-        for (; last->next != nullptr; last = last->next) ++count;
-        list.first = nullptr;
-        list.add(-static_cast<int>(count));
-        store_.give_chain(first, last, count);
-    }
-}
-
-// The thread sanitizer keeps a shadow stack of calls for each fiber, and units that leave without returning leave
-// their calls on it; so a fiber is made anew now and then. Keeping it in between: making one takes 100 microseconds, and there can
-// be some 8,000.
-void StackCache::renew_fiber(Stack* stack) noexcept {
-    if (stack == nullptr) return;
-    if (stack->fiber != nullptr && ++stack->fiber_uses < fiber_uses_limit) return;
-    sanitizer::fiber_destroy(stack->fiber);
-    stack->fiber = sanitizer::fiber_create();
-    stack->fiber_uses = 0;
 }
 
 }  // namespace weft::mem

@@ -78,7 +78,8 @@ private:
 // The seed of a randomised test, printed so that a failure can be repeated: WEFT_TEST_SEED sets it.
 inline std::uint64_t seed() {
     const char* given = std::getenv("WEFT_TEST_SEED");
-    const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 0) : static_cast<std::uint64_t>(std::time(nullptr));
+    const auto now = static_cast<std::uint64_t>(std::time(nullptr));
+    const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 0) : now;
     std::printf("WEFT_TEST_SEED=%" PRIu64 "\n", seed);
     return seed;
 }

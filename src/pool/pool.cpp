@@ -93,6 +93,12 @@ void push_many(Pool& to, Unit* first, Unit* last, std::size_t count) {
         to.bell.ring(static_cast<std::uint32_t>(count));
         return;
     }
+    if (to.kind == WEFT_POOL_PRIVATE && static_cast<PrivatePool&>(to).mine()) {
+        auto& mine = static_cast<PrivatePool&>(to);
+        mine.ready.push_chain(first, last);
+        mine.waiting.add(static_cast<std::int64_t>(count));
+        return;
+    }
     for (Unit* unit = first; unit != nullptr;) {
         Unit* next = unit == last ? nullptr : unit->link;
         push(to, unit);

@@ -190,14 +190,33 @@ struct GroupJoin : JoinWaiter, Suspension {
     }
 };
 
+// Those of a group that end on the joiner's own stream count down without atomics; together they are one of the group.
+struct DirectGroup : JoinWaiter {
+    GroupJoin& group;
+    std::size_t left = 0;
+
+    explicit DirectGroup(GroupJoin& of) : group(of) {
+        wake = [](JoinWaiter* raw) {
+            auto* direct = static_cast<DirectGroup*>(raw);
+            if (--direct->left == 0) direct->group.ended();
+        };
+    }
+};
+
 [[gnu::noinline]] void join_group(Stream& stream, Unit& self, weft_unit* const* units, std::size_t count) {
     GroupJoin group(self);
+    DirectGroup direct(group);
     for (std::size_t i = 0; i < count; ++i) {
         Unit* unit = to_unit(units[i]);
-        if (unit == nullptr || unit == &self || unit->joint.done() || foreign_pool(*unit) != nullptr) continue;
-        group.left.fetch_add(1);
-        if (announce(*unit, Joint::Waiter(&group)) != Joint::Announced::waiting) group.left.fetch_sub(1);
+        if (unit == nullptr || unit == &self || unit->joint.done()) continue;
+        if (unit->pool == stream.direct) {
+            if (unit->joint.announce_local(&direct) == Joint::Announced::waiting) ++direct.left;
+        } else if (foreign_pool(*unit) == nullptr) {
+            group.left.fetch_add(1);
+            if (announce(*unit, Joint::Waiter(&group)) != Joint::Announced::waiting) group.left.fetch_sub(1);
+        }
     }
+    if (direct.left != 0) group.left.fetch_add(1);
     if (group.left.load() > 1) suspend(stream, group, "join_many", units);
 }
 

@@ -147,12 +147,28 @@ Unit* detail::successor_other(Stream& stream) {
     leave_towards(stream, *stream.running, &next, {requeue_next, stream.running});
 }
 
-[[gnu::noinline]] void yield(Stream& stream, Unit& self) {
+namespace {
+
+[[gnu::noinline]] void yield_with_care(Stream& stream, Unit& self) {
     Unit* next = successor(stream);
     // Nobody is ready, and the scheduler would find out no more than we have.
     if (next == nullptr && !stream.wanted() && stream.own == nullptr && stream.sched->stateless()) return;
     stream.counters.add(trace::Count::yielded);
     leave_towards(stream, self, next, {requeue_last, &self});
+}
+
+}  // namespace
+
+[[gnu::noinline]] void yield(Stream& stream, Unit& self) {
+    PrivatePool* const direct = stream.direct;
+    if (self.pool != direct || direct == nullptr || stream.wanted()) [[unlikely]] return yield_with_care(stream, self);
+    Unit* next = direct->pop();
+    if (next == nullptr) return;
+    // Nobody but this stream looks into its pool, and it does so after we have left: we may go there before.
+    stream.counters.add(trace::Count::yielded);
+    self.life.move(State::running, State::ready);
+    direct->put(&self);
+    leave_towards(stream, self, next, {nullptr, nullptr});
 }
 
 [[gnu::noinline]] weft_status yield_to(Unit& target) {

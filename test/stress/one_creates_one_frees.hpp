@@ -30,7 +30,7 @@ inline std::size_t create_here_free_there(std::uint64_t count, weft_kind kind, b
             EXPECT_EQ(weft_ult_spawn(there, [](void*) {}, nullptr, &chosen, &unit), WEFT_OK);
             EXPECT_EQ(weft_ult_spawn(there, free_it, unit, nullptr, nullptr), WEFT_OK);
         }
-        while (created - ended.load() >= window) std::this_thread::yield();
+        while (created + 1 - ended.load() >= window) std::this_thread::yield();
         if (created < warm || created % (16 * window) != 0) continue;
         const std::size_t now = resident_bytes();
         if (before == 0) before = now;

@@ -26,7 +26,7 @@ public:
         add_stream();
         std::vector<std::thread> wakers;
         for (int i = 0; i < 2; ++i) wakers.emplace_back([this] { wake_from_outside(); });
-        std::thread spawner([this] { spawn_from_outside(); });
+        std::thread spawner([this, seed = random_.next()] { spawn_from_outside(seed); });
         for (int i = 0; i < 8; ++i) {
             const int slot = claim();
             if (slot >= 0) join_one(spawn(slot, random_.next()), slot);
@@ -220,8 +220,8 @@ private:
     }
 
     // An OS thread that is no stream spawns and joins.
-    void spawn_from_outside() {
-        Random random(slots_[0].seed + 1);
+    void spawn_from_outside(std::uint64_t seed) {
+        Random random(seed);
         for (int i = 0; i < 10; ++i) {
             const int slot = claim();
             if (slot < 0) break;

@@ -12,13 +12,14 @@ weft_context_entry:
         .cfi_startproc
         .cfi_undefined x30              /* the outermost frame: backtraces end here */
         hint    #36                     /* bti j: reached by a jump */
-        mov     x9, x29
+        mov     x16, x29                /* x16: main begins with bti c or paciasp, which a jump may reach only by it */
         mov     x0, x2
         mov     x1, x3
         mov     x29, xzr
-        mov     x30, xzr
-        blr     x9
-        brk     #0                      /* main never returns */
+        adr     x30, 1f                 /* for the unwinder; no `blr`, for the reason given in x86_64/switch.S */
+        br      x16
+        nop
+1:      brk     #0                      /* main never returns */
         .cfi_endproc
         .size   weft_context_entry, . - weft_context_entry
 

@@ -17,8 +17,13 @@ weft_context_entry:
         movq    %rdx, %rdi
         movq    %rcx, %rsi
         xorl    %ebp, %ebp
-        call    *%rax
-        ud2                             /* main never returns */
+        /* A return address for the unwinder, and no `call`: main never returns, so a call would leave the return
+         * predictor one entry ahead for good, and each `ret` after it would be predicted wrongly. */
+        leaq    1f(%rip), %rcx
+        pushq   %rcx
+        jmpq    *%rax
+        nop                             /* the unwinder looks up the byte before the return address */
+1:      ud2
         .cfi_endproc
         .size   weft_context_entry, . - weft_context_entry
 

@@ -1,0 +1,10 @@
+#include "last_error.hpp"
+
+#include <cerrno>
+
+namespace treesum {
+
+[[gnu::noinline]] int last_error() { return errno; }
+[[gnu::noinline]] void clear_error() { errno = 0; }
+
+}  // namespace treesum
