@@ -2,9 +2,9 @@
 # pads, the thread-local word under link-time optimisation, and what a debugger makes of a context.
 # Included by tests.cmake.
 
-add_executable(arch_registers_test src/arch/${WEFT_ARCH}/registers_test.cpp test/main.cpp)
-target_link_libraries(arch_registers_test PRIVATE weft_test_support)
-target_compile_options(arch_registers_test PRIVATE ${WEFT_WARNINGS})
+add_executable(arch_registers_test src/arch/${WEFT_ARCH}/registers_test.cpp)
+target_link_libraries(arch_registers_test PRIVATE weft_test_main weft_test_support)
+target_compile_options(arch_registers_test PRIVATE ${WEFT_WARNINGS} ${WEFT_TEST_OPTIONS})
 target_precompile_headers(arch_registers_test REUSE_FROM weft_test_pch)
 add_test(NAME arch_registers_test COMMAND arch_registers_test)
 weft_label(arch_registers_test quick)

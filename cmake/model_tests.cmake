@@ -15,7 +15,8 @@ if(WEFT_RELACY AND WEFT_GROUP STREQUAL "release" AND NOT CMAKE_CROSSCOMPILING)
     # Only the doors, the headers under test, and the models: nothing of the library is linked.
     target_include_directories(${target} PRIVATE
       ${CMAKE_SOURCE_DIR}/test/model/door ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR})
-    target_compile_options(${target} PRIVATE -O2 ${WEFT_WARNINGS})
+    # Each suite instantiates most of Relacy: without debug information and at -O1 the whole is quickest.
+    target_compile_options(${target} PRIVATE ${WEFT_WARNINGS} -O1 -g0)
     add_test(NAME ${target} COMMAND ${target})
     add_test(NAME ${target}_full COMMAND ${target} full)
     set_tests_properties(${target} PROPERTIES LABELS "models;quick;budget=${WEFT_BUDGET_QUICK}s")

@@ -11,8 +11,6 @@ if(NOT GTest_FOUND OR CMAKE_CROSSCOMPILING)
   set(INSTALL_GTEST OFF)
   set(BUILD_GMOCK OFF)
   add_subdirectory(/usr/src/googletest ${CMAKE_BINARY_DIR}/googletest EXCLUDE_FROM_ALL)
-  add_library(GTest::gtest ALIAS gtest)
-  add_library(GTest::gtest_main ALIAS gtest_main)
 endif()
 
 # Everything tests may want from each other: the static library, gtest, the sources' include path.
@@ -23,10 +21,28 @@ target_include_directories(weft_test_support INTERFACE ${CMAKE_SOURCE_DIR})
 # The compiled gtest header, shared by all test programs.
 add_executable(weft_test_pch EXCLUDE_FROM_ALL test/pch.cpp)
 target_link_libraries(weft_test_pch PRIVATE weft_test_support)
-target_compile_options(weft_test_pch PRIVATE ${WEFT_WARNINGS})
+# Tests need not be fast; they need to be built soon.
+set(WEFT_TEST_OPTIONS -O1 -g1)
+target_compile_options(weft_test_pch PRIVATE ${WEFT_WARNINGS} ${WEFT_TEST_OPTIONS})
 target_precompile_headers(weft_test_pch PRIVATE <gtest/gtest.h>)
 
+# The main function of all test programs, compiled once.
+add_library(weft_test_main OBJECT test/main.cpp)
+target_link_libraries(weft_test_main PRIVATE weft_test_support)
+
+# What `make test` leaves to `make test-full`, by group: with release, models and the others the chosen part still runs each
+# behaviour at least twice. The pattern is matched against the names of the test programs.
+set(WEFT_CHOSEN_release ".*")
+set(WEFT_CHOSEN_clang ".*")
+set(WEFT_CHOSEN_debug "windows|faults|migration|unit_test|random_test|bell|deque|fifo|joint")
+set(WEFT_CHOSEN_asan "unit_test|stream_test|pool_test|sched_test|exit|faults|migration|random_test|cpp_thread|cpp_exception|runtime|letters|slab|stack|overflow")
+set(WEFT_CHOSEN_tsan "unit_test|stream_test|pool_test|windows|migration|random_test|letters|bell|deque|fifo|inbox|joint|gate|slab|lock|runtime|signals")
+set(WEFT_CHOSEN_aarch64 "context_test|registers|unit_test|migration|slab_test|stack_test|local_word|switch_claims")
+
 function(weft_label test size)
+  if(size STREQUAL "quick" AND DEFINED WEFT_CHOSEN_${WEFT_GROUP} AND NOT test MATCHES "${WEFT_CHOSEN_${WEFT_GROUP}}")
+    set(size full)
+  endif()
   string(TOUPPER ${size} upper)
   set_tests_properties(${test} PROPERTIES LABELS "${WEFT_GROUP};${size};budget=${WEFT_BUDGET_${upper}}s")
 endfunction()
@@ -39,9 +55,9 @@ foreach(file ${weft_test_files})
   get_filename_component(folder ${file} DIRECTORY)
   get_filename_component(folder ${folder} NAME)
   set(target ${folder}_${name})
-  add_executable(${target} ${file} ${CMAKE_SOURCE_DIR}/test/main.cpp)
-  target_link_libraries(${target} PRIVATE weft_test_support)
-  target_compile_options(${target} PRIVATE ${WEFT_WARNINGS})
+  add_executable(${target} ${file})
+  target_link_libraries(${target} PRIVATE weft_test_main weft_test_support)
+  target_compile_options(${target} PRIVATE ${WEFT_WARNINGS} ${WEFT_TEST_OPTIONS})
   target_precompile_headers(${target} REUSE_FROM weft_test_pch)
   add_test(NAME ${target} COMMAND ${target})
   if(name MATCHES "_soak_test$")
@@ -53,4 +69,6 @@ foreach(file ${weft_test_files})
   endif()
 endforeach()
 
+include(${CMAKE_SOURCE_DIR}/cmake/arch_tests.cmake)
+include(${CMAKE_SOURCE_DIR}/cmake/model_tests.cmake)
 include(${CMAKE_SOURCE_DIR}/cmake/house_tests.cmake)

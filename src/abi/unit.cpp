@@ -51,7 +51,7 @@ void launch(Stream* stream, Unit& unit, bool child_first, weft_unit** handle) {
     if (kind == Kind::full) return spawn_slowly(pool, body, argument, nullptr, handle, false, site);
     auto* unit = static_cast<Unit*>(stream.units->take());
     if (unit == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a unit");
-    unit->id = stream.next_id++;
+    unit->id = stream.take_id();
     describe(*unit, *pool, body, argument, site);
     unit->begin_life(Unit::birth(kind, pool->kind == WEFT_POOL_PRIVATE));
     *handle = weft::to_handle(unit);
@@ -77,7 +77,7 @@ void launch(Stream* stream, Unit& unit, bool child_first, weft_unit** handle) {
     if (birth.kind == Kind::full) [[unlikely]] return spawn_slowly(pool, body, argument, options, handle, tasklet, site);
     auto* unit = static_cast<Unit*>(stream->units->try_take());
     if (unit == nullptr) [[unlikely]] return spawn_slowly(pool, body, argument, options, handle, tasklet, site);
-    unit->id = stream->next_id++;
+    unit->id = stream->take_id();
     describe(*unit, *direct, body, argument, site);
     unit->begin_life(birth);
     *handle = weft::to_handle(unit);

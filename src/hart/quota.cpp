@@ -267,7 +267,8 @@ std::size_t Limit::get() noexcept {
 
 std::size_t Limit::read() noexcept {
     const std::size_t found = std::max<std::size_t>(1, std::min(process_cpus().count(), quota_harts(files_)));
-    known_.store(found, std::memory_order_relaxed);   // see get()
+    // relaxed, both: as in get().
+    known_.store(found, std::memory_order_relaxed);
     due_.store(clock_() + lasts_ns, std::memory_order_relaxed);
     return found;
 }

@@ -1,5 +1,7 @@
 // The depot of stacks. The lock is held for lists and for mapping a chunk; guards are set and
 // pages given back without it.
+//
+// relaxed throughout: the counters are statistics and order nothing; what they count is handed over by the lock.
 #include <algorithm>
 #include <mutex>
 #include <new>

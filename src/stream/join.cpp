@@ -120,7 +120,9 @@ bool ended(weft_status status) { return status == WEFT_OK || status == WEFT_EXCE
 // joiner comes back on.
 [[gnu::always_inline]] inline bool wait_in_unit(Stream*& stream, Unit& target, weft_status& status) {
     Unit& self = *stream->running;
-    if (self.kind == Kind::tasklet || target.has(Unit::bound) || target.life.is(State::running) || target.pool != stream->direct) [[unlikely]] {
+    // The pool of a local unit never changes; that of another may, by a thief, so it is not read here.
+    if (!target.has(Unit::local) || target.pool != stream->direct || self.kind == Kind::tasklet || target.has(Unit::bound) ||
+        target.life.is(State::running)) [[unlikely]] {
         status = join_with_care(*stream, self, target);
         stream = current_or_null();
         return ended(status);
@@ -209,7 +211,7 @@ struct DirectGroup : JoinWaiter {
     for (std::size_t i = 0; i < count; ++i) {
         Unit* unit = to_unit(units[i]);
         if (unit == nullptr || unit == &self || unit->joint.done()) continue;
-        if (unit->pool == stream.direct) {
+        if (unit->has(Unit::local) && unit->pool == stream.direct) {
             if (unit->joint.announce_local(&direct) == Joint::Announced::waiting) ++direct.left;
         } else if (foreign_pool(*unit) == nullptr) {
             group.left.fetch_add(1);

@@ -72,7 +72,8 @@ weft_status make_primary(Runtime& of, Stream& zero) {
         zero.own = pool;
         zero.own_place.belong_to(zero.sleeper);
     }
-    unit->id = zero.next_id++;
+    unit->id = zero.take_id();
+    ++zero.first_id;   // nobody has spawned it, so it counts not as created
     unit->kind = Kind::full;
     unit->flags = Unit::bound | Unit::local;
     unit->pool = pool;
@@ -111,7 +112,7 @@ void end_stream_zero(Runtime& of) {
     if (zero->own != nullptr) pool::detach(*zero->own, zero);
     zero->signal_stack.leave();
     os::set_local(nullptr);
-    zero->heap->next_id = zero->next_id;
+    zero->heap->next_id = zero->next_id.load();
     zero->heap->next_idle = of.idle_heaps;
     of.idle_heaps = zero->heap;
     of.streams[0] = nullptr;

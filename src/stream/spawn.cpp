@@ -69,7 +69,7 @@ Unit* make_unit(Stream* stream, Pool& pool, void (*body)(void*), void* argument,
     Unit* unit;
     if (stream != nullptr) {
         unit = static_cast<Unit*>(stream->units->take());
-        if (unit != nullptr) unit->id = stream->next_id++;
+        if (unit != nullptr) unit->id = stream->take_id();
     } else {
         unit = runtime().take_outside();
     }
@@ -94,7 +94,7 @@ weft_status furnish(Stream* stream, Unit& unit, const Plan& plan) {
         return fail(WEFT_NO_MEMORY, "no memory for a stack of %zu bytes", plan.stack_bytes);
     }
     if (unit.has(Unit::measured)) mem::measure_begin(*unit.stack);
-    if (unit.stack->guarded == mem::Guard::canary) unit.flags |= Unit::canary;
+    unit.canary = unit.stack->guarded == mem::Guard::canary;
     return WEFT_OK;
 }
 

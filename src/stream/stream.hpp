@@ -46,7 +46,7 @@ struct Stream {
     PrivatePool* direct = nullptr;     // the main pool, where picking is popping from it: a private pool alone under a basic
                                        // scheduler, on a stream with no other place to look at
     mem::SlabCache* units = nullptr;   // of the heap
-    std::uint64_t next_id = 0;         // of the heap, while the stream has it
+    atomic<std::uint64_t> next_id{0};  // of the heap, while the stream has it; see take_id
     mem::Stack* spare = nullptr;       // a default stack, without a canary, for the next plain unit that starts; a unit that
                                        // ends puts its own here while it still stands on it: nobody but this stream takes it
     Unit* handed = nullptr;            // picked by a unit that left, to be run by the scheduler
@@ -86,6 +86,13 @@ struct Stream {
     os::Thread thread;
     os::CpuSet binding;                // guarded by the runtime's lock; empty: not bound
 
+    // relaxed: the stream alone gives ids out; others only read how many.
+    [[gnu::always_inline]] std::uint64_t take_id() {
+        const std::uint64_t id = next_id.load(std::memory_order_relaxed);
+        next_id.store(id + 1, std::memory_order_relaxed);
+        return id;
+    }
+
     // Created units are counted by the ids that were given out; runs by how they ended.
     std::uint64_t counted(trace::Count which) const;
 
@@ -119,7 +126,7 @@ inline Unit* running_or_null() {
 
 inline std::uint64_t Stream::counted(trace::Count which) const {
     using trace::Count;
-    if (which == Count::created) return next_id - first_id;
+    if (which == Count::created) return next_id.load(std::memory_order_relaxed) - first_id;   // relaxed: a number
     if (which != Count::run) return counters.read(which);
     return counters.read(Count::finished) + counters.read(Count::suspended) + counters.read(Count::yielded);
 }

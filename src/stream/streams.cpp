@@ -104,7 +104,8 @@ weft_status prepare_stream(Runtime& of, Sched& sched, Pool* automatic_pool, cons
     }
     stream->heap = heap;
     stream->units = heap->units;
-    stream->first_id = stream->next_id = heap->next_id;
+    stream->first_id = heap->next_id;
+    stream->next_id.store(heap->next_id);
     stream->default_kind = of.default_kind;
     stream->birth_ult = Unit::birth(of.default_kind, true);
     stream->birth_tasklet = Unit::birth(Kind::tasklet, true);
@@ -136,7 +137,7 @@ weft_status prepare_stream(Runtime& of, Sched& sched, Pool* automatic_pool, cons
 
 void discard_stream(Runtime& of, Stream* stream) {
     leave_table(of, *stream);
-    stream->heap->next_id = stream->next_id;
+    stream->heap->next_id = stream->next_id.load();
     give_heap(of, stream->heap);
     os::destroy(stream);
 }

@@ -36,7 +36,7 @@ void end_on_user_stack(void* raw) {
 
 // The end of a unit whose stack needs a last look. Does not return when the stack is the user's.
 [[gnu::noinline]] void end_carefully(Stream& stream, Unit& unit) {
-    if (unit.has(Unit::canary)) check_canary(unit);
+    if (unit.canary != 0) check_canary(unit);
     if (unit.has(Unit::measured)) unit.context = reinterpret_cast<void*>(mem::measure(*unit.stack));
     if (!unit.has(Unit::user_stack)) return;
     // The stack's memory is the user's again from the end on, so the end is told from elsewhere.
@@ -51,7 +51,7 @@ void end_on_user_stack(void* raw) {
 
 // The running ULT has ended.
 [[noreturn, gnu::noinline]] void conclude(Stream& stream, Unit& unit) {
-    if (unit.has(Unit::careful_end)) [[unlikely]] end_carefully(stream, unit);
+    if (unit.has(Unit::careful_end) || unit.canary != 0) [[unlikely]] end_carefully(stream, unit);
     mem::Stack* const stack = std::exchange(unit.stack, nullptr);
     stream.counters.add(trace::Count::finished);
     end_unit(stream, unit);
@@ -70,7 +70,7 @@ void end_on_user_stack(void* raw) {
 [[gnu::always_inline]] inline void conclude_plain(Stream& stream, Unit& unit) {
     PrivatePool* const direct = stream.direct;
     const bool plain = (unit.flags & (Unit::plain | Unit::careful_end)) == Unit::plain;
-    if (!plain || unit.pool != direct || stream.wanted()) [[unlikely]] conclude(stream, unit);
+    if (!plain || unit.canary != 0 || unit.pool != direct || stream.wanted()) [[unlikely]] conclude(stream, unit);
     probe(Probe::finish_before_publish);
     mem::Stack* const stack = std::exchange(unit.stack, nullptr);
     stream.counters.add(trace::Count::finished);
@@ -133,7 +133,7 @@ void* begin_carefully(Stream& stream, Unit& unit) {
         if (unit.stack == nullptr) return nullptr;
         if (unit.has(Unit::measured)) mem::measure_begin(*unit.stack);
     }
-    if (unit.stack->guarded == mem::Guard::canary) unit.flags |= Unit::canary;
+    unit.canary = unit.stack->guarded == mem::Guard::canary;
     return arch::prepare(unit.stack->top, unit_main);
 }
 

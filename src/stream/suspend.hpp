@@ -86,7 +86,7 @@ Unit* successor_other(Stream& stream);
 
 // The running ULT leaves for `next` (null: the scheduler) and comes back here when it is resumed, on the stream returned.
 [[gnu::always_inline]] inline Stream& leave_towards(Stream& stream, Unit& self, Unit* next, AfterSwitch after) {
-    if (self.has(Unit::canary)) [[unlikely]] check_canary(self);
+    if (self.canary != 0) [[unlikely]] check_canary(self);
     const Kept kept = keep(stream);
     const context::Target target = way_to(stream, next);
     context::leave(&self.context, target, after);

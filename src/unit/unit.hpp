@@ -39,7 +39,8 @@ struct Unit {
     std::uint8_t flags = 0;
     std::uint8_t outcome = 0;          // a weft_status, valid once done
     std::uint8_t stack_class = 0;      // log2 of the wanted stack size; 0: the default
-    std::uint8_t unused = 0;
+    std::uint8_t canary = 0;           // 1: its stack is guarded by a canary: look when it leaves. Apart from the flags,
+                                       // which joiners read: the stream that runs the unit finds out when it starts
     std::uint16_t generation = 0;      // counts releases; in checked builds a part of the handle
 
     // The cold line.
@@ -54,9 +55,8 @@ struct Unit {
     static constexpr std::uint8_t user_stack = 4;  // the stack's memory is the user's, free from the join on
     static constexpr std::uint8_t measured = 8;    // the depth of its stack is noted when it ends
     static constexpr std::uint8_t internal = 16;   // a letter of the runtime on somebody's stack: no descriptor
-    static constexpr std::uint8_t canary = 32;     // its stack is guarded by a canary: look when it leaves
     static constexpr std::uint8_t plain = 64;      // LSA with a default stack: any spare stack will do
-    static constexpr std::uint8_t careful_end = user_stack | measured | canary;
+    static constexpr std::uint8_t careful_end = user_stack | measured;
 
     // A descriptor is zeroed slab memory, or a letter on a stack: neither needs more.
     Unit() : link(nullptr) {}
@@ -68,7 +68,7 @@ struct Unit {
         std::uint8_t flags = 0;
         std::uint8_t outcome = 0;
         std::uint8_t stack_class = 0;
-        std::uint8_t unused = 0;
+        std::uint8_t canary = 0;
         std::uint16_t generation = 0;   // counts only in a build that checks
     };
 

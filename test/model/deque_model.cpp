@@ -114,15 +114,15 @@ int main(int count, char** arguments) {
     Models models(count, arguments);
     const unsigned more = models.full() ? 1 : 0;
     const unsigned times = models.full() ? 10 : 1;
-    models.holds<LastItem<DequeOrders, 1>>("the last item, one thief", Search::all());
-    models.holds<LastItem<DequeOrders, 2>>("the last item, two thieves", Search::all());
-    models.holds<OwnerAndThieves<DequeOrders, 1, 3>>("an owner and a thief", Search::preemptions(4 + more));
-    models.holds<OwnerAndThieves<DequeOrders, 1, 4>>("an owner and a thief", Search::random(100'000 * times));
-    models.holds<OwnerAndThieves<DequeOrders, 2, 4>>("an owner and two thieves", Search::random(100'000 * times));
-    models.holds<LastLook<DequeOrders>>("push, then look for sleepers", Search::all());
-    models.fails<OwnerAndThieves<PublishRelaxed, 1, 3>>("a push that releases nothing", Search::random(200'000));
-    models.fails<LastLook<PublishRelease>>("a push that may pass the look for sleepers", Search::all());
-    models.fails<OwnerAndThieves<PopRelease, 1, 3>>("an owner whose look at top may come early", Search::random(1'000'000));
-    models.fails<OwnerAndThieves<StealAcquire, 1, 3>>("a thief that acquires nothing", Search::random(1'000'000));
+    models.holds<LastItem<DequeOrders, 1>>("the last item, one thief", All{});
+    models.holds<LastItem<DequeOrders, 2>>("the last item, two thieves", All{});
+    models.holds<OwnerAndThieves<DequeOrders, 1, 3>>("an owner and a thief", Preemptions{4 + more});
+    models.holds<OwnerAndThieves<DequeOrders, 1, 4>>("an owner and a thief", Random{100'000 * times});
+    models.holds<OwnerAndThieves<DequeOrders, 2, 4>>("an owner and two thieves", Random{100'000 * times});
+    models.holds<LastLook<DequeOrders>>("push, then look for sleepers", All{});
+    models.fails<OwnerAndThieves<PublishRelaxed, 1, 3>>("a push that releases nothing", Random{200'000});
+    models.fails<LastLook<PublishRelease>>("a push that may pass the look for sleepers", All{});
+    models.fails<OwnerAndThieves<PopRelease, 1, 3>>("an owner whose look at top may come early", Random{1'000'000});
+    models.fails<OwnerAndThieves<StealAcquire, 1, 3>>("a thief that acquires nothing", Random{1'000'000});
     return models.result();
 }

@@ -131,16 +131,16 @@ int main(int count, char** arguments) {
     Models models(count, arguments);
     const unsigned more = models.full() ? 1 : 0;
     const unsigned times = models.full() ? 10 : 1;
-    models.holds<PushersAndPoppers<SharedFifoOrders, 1>>("two pushers, one popper", Search::preemptions(2 + more));
-    models.holds<PushersAndPoppers<SharedFifoOrders, 1>>("two pushers, one popper", Search::random(100'000 * times));
-    models.holds<PushersAndPoppers<SharedFifoOrders, 2>>("two pushers, two poppers", Search::random(100'000 * times));
-    models.holds<Remover<SharedFifoOrders>>("a pusher, a popper and a remover", Search::preemptions(3 + more));
-    models.holds<Remover<SharedFifoOrders>>("a pusher, a popper and a remover", Search::random(100'000 * times));
-    models.holds<LastLook<SharedFifoOrders>>("push, then look for sleepers", Search::all());
+    models.holds<PushersAndPoppers<SharedFifoOrders, 1>>("two pushers, one popper", Preemptions{2 + more});
+    models.holds<PushersAndPoppers<SharedFifoOrders, 1>>("two pushers, one popper", Random{100'000 * times});
+    models.holds<PushersAndPoppers<SharedFifoOrders, 2>>("two pushers, two poppers", Random{100'000 * times});
+    models.holds<Remover<SharedFifoOrders>>("a pusher, a popper and a remover", Preemptions{3 + more});
+    models.holds<Remover<SharedFifoOrders>>("a pusher, a popper and a remover", Random{100'000 * times});
+    models.holds<LastLook<SharedFifoOrders>>("push, then look for sleepers", All{});
     // With one popper the look at the tail acquires what the links would; it takes two to need the links' orders.
-    models.fails<PushersAndPoppers<LinkRelaxed, 2>>("a link that releases nothing", Search::random(1'000'000));
-    models.fails<PushersAndPoppers<FollowRelaxed, 2>>("a popper that acquires nothing", Search::random(1'000'000));
-    models.fails<LastLook<PushAcqRel>>("a push that may pass the look for sleepers", Search::all());
-    models.fails<LastLook<LookRelaxed>>("a last look that may come early", Search::all());
+    models.fails<PushersAndPoppers<LinkRelaxed, 2>>("a link that releases nothing", Random{1'000'000});
+    models.fails<PushersAndPoppers<FollowRelaxed, 2>>("a popper that acquires nothing", Random{1'000'000});
+    models.fails<LastLook<PushAcqRel>>("a push that may pass the look for sleepers", All{});
+    models.fails<LastLook<LookRelaxed>>("a last look that may come early", All{});
     return models.result();
 }

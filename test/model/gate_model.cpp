@@ -82,14 +82,14 @@ int main(int count, char** arguments) {
     Models models(count, arguments);
     const unsigned more = models.full() ? 1 : 0;
     const unsigned times = models.full() ? 10 : 1;
-    models.holds<Rounds<GateOrders, 1>>("one opening each way", Search::all());
-    models.holds<Rounds<GateOrders, 3>>("three openings each way", Search::random(100'000 * times));
-    models.holds<TwoOpeners<GateOrders>>("two openers", Search::preemptions(3 + more));
-    models.holds<TwoOpeners<GateOrders>>("two openers", Search::random(100'000 * times));
-    models.holds<TimedWait<GateOrders>>("a wait with a limit", Search::preemptions(4 + more));
-    models.holds<TimedWait<GateOrders>>("a wait with a limit", Search::random(100'000 * times));
-    models.fails<Rounds<OpenRelaxed, 1>>("an opening that releases nothing", Search::random(200'000));
-    models.fails<Rounds<PassRelaxed, 1>>("a passing that acquires nothing", Search::random(200'000));
-    models.fails<TwoOpeners<OpenRelaxed>>("two openers that release nothing", Search::random(200'000));
+    models.holds<Rounds<GateOrders, 1>>("one opening each way", All{});
+    models.holds<Rounds<GateOrders, 3>>("three openings each way", Random{100'000 * times});
+    models.holds<TwoOpeners<GateOrders>>("two openers", Preemptions{3 + more});
+    models.holds<TwoOpeners<GateOrders>>("two openers", Random{100'000 * times});
+    models.holds<TimedWait<GateOrders>>("a wait with a limit", Preemptions{4 + more});
+    models.holds<TimedWait<GateOrders>>("a wait with a limit", Random{100'000 * times});
+    models.fails<Rounds<OpenRelaxed, 1>>("an opening that releases nothing", Random{200'000});
+    models.fails<Rounds<PassRelaxed, 1>>("a passing that acquires nothing", Random{200'000});
+    models.fails<TwoOpeners<OpenRelaxed>>("two openers that release nothing", Random{200'000});
     return models.result();
 }

@@ -53,9 +53,9 @@ int main(int count, char** arguments) {
     Models models(count, arguments);
     const unsigned more = models.full() ? 1 : 0;
     const unsigned times = models.full() ? 10 : 1;
-    models.holds<TwoPushersAndTheOwner<InboxOrders>>("two pushers and the owner", Search::preemptions(3 + more));
-    models.holds<TwoPushersAndTheOwner<InboxOrders>>("two pushers and the owner", Search::random(100'000 * times));
-    models.fails<TwoPushersAndTheOwner<PushRelaxed>>("a push that releases nothing", Search::random(200'000));
-    models.fails<TwoPushersAndTheOwner<TakeRelaxed>>("a take that acquires nothing", Search::random(200'000));
+    models.holds<TwoPushersAndTheOwner<InboxOrders>>("two pushers and the owner", Preemptions{3 + more});
+    models.holds<TwoPushersAndTheOwner<InboxOrders>>("two pushers and the owner", Random{100'000 * times});
+    models.fails<TwoPushersAndTheOwner<PushRelaxed>>("a push that releases nothing", Random{200'000});
+    models.fails<TwoPushersAndTheOwner<TakeRelaxed>>("a take that acquires nothing", Random{200'000});
     return models.result();
 }

@@ -153,16 +153,16 @@ int main(int count, char** arguments) {
     using namespace weft;
     using namespace weft::model;
     Models models(count, arguments);
-    models.holds<FinishAndAnnounce<JointOrders>>("the end against a joiner", Search::all());
-    models.holds<FinishAndDetach<JointOrders>>("the end against a detacher", Search::all());
-    models.holds<TwoJoiners<JointOrders>>("the end against two joiners", Search::all());
-    models.holds<FinishAndWithdraw<JointOrders>>("the end against one that gives up", Search::all());
-    models.holds<LocalAndLooker<JointOrders>>("the local forms, and one who looks", Search::all());
-    models.fails<FinishAndAnnounce<FinishRelease>>("an end that does not see the joiner's context", Search::all());
-    models.fails<FinishAndAnnounce<FinishAcquire>>("an end that does not publish the result", Search::all());
-    models.fails<FinishAndAnnounce<AnnounceRelaxed>>("a joiner that publishes nothing", Search::all());
-    models.fails<FinishAndDetach<AnnounceRelaxed>>("a detacher that publishes nothing", Search::all());
-    models.fails<LocalAndLooker<DoneRelaxed>>("a look that acquires nothing", Search::all());
-    models.fails<LocalAndLooker<FinishLocalRelaxed>>("a local end that publishes nothing", Search::all());
+    models.holds<FinishAndAnnounce<JointOrders>>("the end against a joiner", All{});
+    models.holds<FinishAndDetach<JointOrders>>("the end against a detacher", All{});
+    models.holds<TwoJoiners<JointOrders>>("the end against two joiners", All{});
+    models.holds<FinishAndWithdraw<JointOrders>>("the end against one that gives up", All{});
+    models.holds<LocalAndLooker<JointOrders>>("the local forms, and one who looks", All{});
+    models.fails<FinishAndAnnounce<FinishRelease>>("an end that does not see the joiner's context", All{});
+    models.fails<FinishAndAnnounce<FinishAcquire>>("an end that does not publish the result", All{});
+    models.fails<FinishAndAnnounce<AnnounceRelaxed>>("a joiner that publishes nothing", All{});
+    models.fails<FinishAndDetach<AnnounceRelaxed>>("a detacher that publishes nothing", All{});
+    models.fails<LocalAndLooker<DoneRelaxed>>("a look that acquires nothing", All{});
+    models.fails<LocalAndLooker<FinishLocalRelaxed>>("a local end that publishes nothing", All{});
     return models.result();
 }

@@ -23,14 +23,34 @@ struct Node {
     atomic<Node*>& atomic_link() { return link; }
 };
 
-struct Search {
-    rl::scheduler_type_e kind;
-    std::uint64_t iterations = 0;   // of a random search
-    unsigned bound = 0;             // of a bounded search: how often a thread may be preempted
+// How to search. Each is a type, so that a suite is compiled for the schedulers that it uses and no others.
+struct All {                        // every interleaving
+    template <rl::thread_id_t threads>
+    using Scheduler = rl::full_search_scheduler<threads>;
+    void prepare(rl::test_params& parameters) const { parameters.search_type = rl::sched_full; }
+    void say(char* text, std::size_t size) const { std::snprintf(text, size, "all interleavings"); }
+};
 
-    static Search all() { return {rl::sched_full, ~std::uint64_t{0} >> 1}; }
-    static Search preemptions(unsigned count) { return {rl::sched_bound, ~std::uint64_t{0} >> 1, count}; }
-    static Search random(std::uint64_t iterations) { return {rl::sched_random, iterations}; }
+struct Preemptions {                // every interleaving with so many preemptions of a thread that could go on
+    unsigned count;
+    template <rl::thread_id_t threads>
+    using Scheduler = rl::context_bound_scheduler<threads>;
+    void prepare(rl::test_params& parameters) const {
+        parameters.search_type = rl::sched_bound;
+        parameters.context_bound = count;
+    }
+    void say(char* text, std::size_t size) const { std::snprintf(text, size, "all with %u preemptions", count); }
+};
+
+struct Random {                     // reads older values than the others do, too
+    std::uint64_t iterations;
+    template <rl::thread_id_t threads>
+    using Scheduler = rl::random_scheduler<threads>;
+    void prepare(rl::test_params& parameters) const {
+        parameters.search_type = rl::sched_random;
+        parameters.iteration_count = iterations;
+    }
+    void say(char* text, std::size_t size) const { std::snprintf(text, size, "random, seeds from 0"); }
 };
 
 // Relacy replaces operator new: what outlives an iteration uses its own streams and no std::string.
@@ -41,24 +61,20 @@ public:
 
     bool full() const { return full_; }
 
-    template <class Suite>
+    template <class Suite, class Search>
     void holds(const char* name, Search search) {
-        rl::test_params parameters = prepare(search);
         rl::ostringstream told;
-        parameters.output_stream = &told;
-        rl::simulate<Suite>(parameters);
+        const rl::test_params parameters = run<Suite>(search, told);
         const bool good = parameters.test_result == rl::test_result_success;
         say(name, search, parameters, good ? "holds" : "BROKEN");
-        if (!good) std::cout << told.str().substr(0, 12'000) << std::endl;   // the history, or its beginning
+        if (!good) std::cout << told.str().substr(0, 6'000) << std::endl;   // the history, or its beginning
         if (!good) ++failures_;
     }
 
-    template <class Suite>
+    template <class Suite, class Search>
     void fails(const char* name, Search search) {
-        rl::test_params parameters = prepare(search);
         rl::ostringstream told;
-        parameters.output_stream = &told;
-        rl::simulate<Suite>(parameters);
+        const rl::test_params parameters = run<Suite>(search, told);
         const bool found = parameters.test_result != rl::test_result_success;
         say(name, search, parameters, found ? "control, found" : "CONTROL NOT FOUND");
         if (!found) ++failures_;
@@ -67,30 +83,36 @@ public:
     int result() const { return failures_ == 0 ? EXIT_SUCCESS : EXIT_FAILURE; }
 
 private:
-    rl::test_params prepare(const Search& search) {
+    // rl::simulate, for one scheduler: searches, and repeats a failure to tell its history.
+    template <class Suite, class Search>
+    static rl::test_params run(Search search, rl::ostringstream& told) {
+        using Scheduler = typename Search::template Scheduler<Suite::params::thread_count>;
+        rl::ostringstream progress, state;
         rl::test_params parameters;
-        parameters.search_type = search.kind;
-        parameters.iteration_count = search.iterations;
-        parameters.context_bound = search.bound;
-        parameters.progress_stream = &progress_;
+        parameters.output_stream = &told;
+        parameters.progress_stream = &progress;
         parameters.execution_depth_limit = 4000;
+        parameters.iteration_count = ~std::uint64_t{0} >> 1;
+        search.prepare(parameters);
+        if (rl::run_test<Suite, Scheduler>(parameters, state, false) != rl::test_result_success) {
+            parameters.initial_state = state.str();
+            parameters.collect_history = true;
+            rl::run_test<Suite, Scheduler>(parameters, state, true);
+        }
         return parameters;
     }
 
-    void say(const char* name, const Search& search, const rl::test_params& parameters, const char* outcome) {
-        progress_.str("");
+    template <class Search>
+    static void say(const char* name, Search search, const rl::test_params& parameters, const char* outcome) {
         char how[64];
-        if (search.kind == rl::sched_full) std::snprintf(how, sizeof how, "all interleavings");
-        if (search.kind == rl::sched_bound) std::snprintf(how, sizeof how, "all with %u preemptions", search.bound);
-        if (search.kind == rl::sched_random) std::snprintf(how, sizeof how, "random, seeds from 0");
-        std::printf("%-16s %-64s %s, %llu searched%s%s\n", outcome, name, how,
-                    static_cast<unsigned long long>(parameters.stop_iteration) + 1,
-                    parameters.test_result == rl::test_result_success ? "" : ": ",
-                    parameters.test_result == rl::test_result_success ? "" : rl::test_result_str(parameters.test_result));
+        search.say(how, sizeof how);
+        const bool failed = parameters.test_result != rl::test_result_success;
+        std::printf("%-17s %-52s %s, %llu searched%s%s\n", outcome, name, how,
+                    static_cast<unsigned long long>(parameters.stop_iteration) + 1, failed ? ": " : "",
+                    failed ? rl::test_result_str(parameters.test_result) : "");
         std::fflush(stdout);
     }
 
-    rl::ostringstream progress_;
     bool full_;
     int failures_ = 0;
 };

@@ -231,26 +231,26 @@ int main(int count, char** arguments) {
     Models models(count, arguments);
     const unsigned more = models.full() ? 1 : 0;
     const unsigned times = models.full() ? 20 : 1;
-    models.holds<Sleep<Number, Strong, 1, 1, 1>>("one push, one stream", Search::preemptions(6 + more));
-    models.holds<Sleep<Inboxed, Strong, 1, 1, 1>>("one push to an inbox", Search::preemptions(3 + more));
-    models.holds<Sleep<User, Strong, 1, 1, 1>>("one push to a user's pool", Search::preemptions(6 + more));
-    models.holds<SleepAgain<Number, Strong, 2>>("two pushes, one stream", Search::preemptions(3 + more));
-    models.holds<SleepAgain<Shared, Strong, 3>>("three pushes to a shared pool, one stream", Search::random(30'000 * times));
-    models.holds<Sleep<Number, Strong, 1, 2, 2>>("two pushes, two streams", Search::preemptions(3 + more));
-    models.holds<Sleep<Number, Strong, 1, 2, 2>>("two pushes, two streams", Search::random(100'000 * times));
-    models.holds<Sleep<Shared, Strong, 2, 1, 2>>("two pushers to a shared pool, two streams", Search::random(50'000 * times));
-    models.holds<Sleep<Number, Strong, 2, 1, 2, 2>>("two pushers, two pools, two streams", Search::preemptions(2));
-    models.holds<Sleep<Number, Strong, 2, 1, 2, 2>>("two pushers, two pools, two streams", Search::random(50'000 * times));
-    models.holds<Mail<Strong, false>>("mail for one", Search::preemptions(6 + more));
-    models.holds<Mail<Strong, true>>("mail for one that waits with a limit", Search::preemptions(3 + more));
+    models.holds<Sleep<Number, Strong, 1, 1, 1>>("one push, one stream", Preemptions{6 + more});
+    models.holds<Sleep<Inboxed, Strong, 1, 1, 1>>("one push to an inbox", Preemptions{3 + more});
+    models.holds<Sleep<User, Strong, 1, 1, 1>>("one push to a user's pool", Preemptions{6 + more});
+    models.holds<SleepAgain<Number, Strong, 2>>("two pushes, one stream", Preemptions{3 + more});
+    models.holds<SleepAgain<Shared, Strong, 3>>("three pushes to a shared pool, one stream", Random{30'000 * times});
+    models.holds<Sleep<Number, Strong, 1, 2, 2>>("two pushes, two streams", Preemptions{3 + more});
+    models.holds<Sleep<Number, Strong, 1, 2, 2>>("two pushes, two streams", Random{100'000 * times});
+    models.holds<Sleep<Shared, Strong, 2, 1, 2>>("two pushers to a shared pool, two streams", Random{50'000 * times});
+    models.holds<Sleep<Number, Strong, 2, 1, 2, 2>>("two pushers, two pools, two streams", Preemptions{2});
+    models.holds<Sleep<Number, Strong, 2, 1, 2, 2>>("two pushers, two pools, two streams", Random{50'000 * times});
+    models.holds<Mail<Strong, false>>("mail for one", Preemptions{6 + more});
+    models.holds<Mail<Strong, true>>("mail for one that waits with a limit", Preemptions{3 + more});
 
     models.fails<Sleep<NumberPool<AnnounceRelaxed>, AnnounceRelaxed, 1, 1, 1>>("an announcement that orders nothing",
-                                                                             Search::preemptions(6));
+                                                                             Preemptions{6});
     models.fails<Sleep<UserPool<UnorderedRelaxed>, UnorderedRelaxed, 1, 1, 1>>("a ring after a user's push that orders nothing",
-                                                                             Search::random(100'000));
+                                                                             Random{100'000});
     models.fails<Sleep<UserPool<PlainRing>, PlainRing, 1, 1, 1>>("the ring of the other pools after a user's push",
-                                                               Search::random(100'000));
+                                                               Random{100'000});
     models.fails<Sleep<Number, Strong, 1, 2, 2, 1, false>>("a claimed stream that does not pass it on",
-                                                             Search::preemptions(3));
+                                                             Preemptions{3});
     return models.result();
 }

@@ -1,7 +1,8 @@
 // The context switch of AArch64, inlined: see x86_64/context.hpp for why. Leaves by `br` and lands on a
 // `bti j` of its own. The address to resume at is signed with the stack pointer, by hint instructions
 // that older processors ignore, so a frame that was overwritten does not resume.
-// Not kept: the signal mask, FPCR (units of a stream share it), x18 (the platform's).
+// Not kept: the signal mask, FPCR (units of a stream share it). x18 is an ordinary register on Linux; where it holds
+// a shadow call stack (-ffixed-x18) this port does not work.
 #pragma once
 
 #include <cstddef>
@@ -71,7 +72,7 @@ inline void* prepare(void* top, Main main) {
             "hint    #36\n\t"                  // bti j
             : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3)
             :
-            : "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17",
+            : "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18",
               "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x30", "memory", "cc",
               "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13",
               "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26",

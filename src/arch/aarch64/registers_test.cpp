@@ -145,10 +145,10 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesASwitch) {
         "fmov d24, xzr\n\t" "fmov d25, xzr\n\t" "fmov d26, xzr\n\t" "fmov d27, xzr\n\t"
         "fmov d28, xzr\n\t" "fmov d29, xzr\n\t" "fmov d30, xzr\n\t" "fmov d31, xzr\n\t"
         "mov x4, #-1\n\t" "mov x5, #-1\n\t" "mov x6, #-1\n\t" "mov x7, #-1\n\t" "mov x8, #-1\n\t" "mov x9, #-1\n\t" "mov x10, #-1\n\t"
-        "mov x11, #-1\n\t" "mov x12, #-1\n\t" "mov x13, #-1\n\t" "mov x14, #-1\n\t" "mov x15, #-1\n\t" "mov x16, #-1\n\t" "mov x17, #-1\n\t"
+        "mov x11, #-1\n\t" "mov x12, #-1\n\t" "mov x13, #-1\n\t" "mov x14, #-1\n\t" "mov x15, #-1\n\t" "mov x16, #-1\n\t" "mov x17, #-1\n\t" "mov x18, #-1\n\t"
         :
         :
-        : "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17",
+        : "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18",
           "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7",
           "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15",
           "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23",
