@@ -41,6 +41,7 @@ TEST(SharedFifo, AChainIsPushedWhole) {
     Item items[5];
     items[1].link.store(&items[2]);
     items[2].link.store(&items[3]);
+    items[3].link.store(&items[0]);   // whatever it was: the chain ends at its last
     queue.push(&items[0]);
     queue.push_chain(&items[1], &items[3]);
     queue.push(&items[4]);
