@@ -46,7 +46,7 @@ TEST(CpuSet, IsReadAsTheKernelWritesIt) {
 
 TEST(CpuSet, ThatIsNoListIsRefusedAndChangesNothing) {
     CpuSet set = set_of({2});
-    for (const char* text : {"", "\n", "a", "3-1", "1,,2", ",1", "1,", "1-", "-1", "1-2-3", "1 2", " 1", "1 ", "1;2", "0x1", "+1", "\n1",
+    for (const char* text : {"", "\n", "a", "3-1", "1,,2", "1\n2", ",1", "1,", "1-", "-1", "1-2-3", "1 2", " 1", "1 ", "1;2", "0x1", "+1", "\n1",
                              "5000", "4096", "0-4096", "0-5000", "99999999999999999999", "1-99999999999999999999"}) {
         EXPECT_FALSE(set.parse(text)) << '"' << text << '"';
         EXPECT_EQ(set.text(), "2") << '"' << text << '"';

@@ -41,12 +41,18 @@ TEST(SharedFifo, AChainIsPushedWhole) {
     Item items[5];
     items[1].link.store(&items[2]);
     items[2].link.store(&items[3]);
-    items[3].link.store(&items[0]);   // whatever it was: the chain ends at its last
     queue.push(&items[0]);
     queue.push_chain(&items[1], &items[3]);
     queue.push(&items[4]);
     EXPECT_EQ(queue.length(), 5u);
     for (Item& item : items) EXPECT_EQ(queue.pop(), &item);
+    EXPECT_TRUE(queue.looks_empty());
+    items[1].link.store(&items[2]);
+    items[2].link.store(&items[3]);   // whatever it was: the chain ends at its last
+    queue.push_chain(&items[1], &items[2]);
+    EXPECT_EQ(queue.pop(), &items[1]);
+    EXPECT_EQ(queue.pop(), &items[2]);
+    EXPECT_EQ(queue.pop(), nullptr);
     EXPECT_TRUE(queue.looks_empty());
 }
 

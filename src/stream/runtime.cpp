@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "hart/topology.hpp"
 #include "stream/error.hpp"
 #include "stream/join.hpp"
 #include "stream/overflow.hpp"
@@ -125,6 +126,7 @@ void tear_down(Runtime* ending) {
     while (ending->scheds != nullptr) dismiss(*ending->scheds);
     while (ending->pools != nullptr) dismiss(*ending->pools);
     destroy_heaps(*ending);
+    hart::topology_release();
     active.store(nullptr);
     os::destroy(ending);
 }

@@ -142,9 +142,20 @@ Unit* detail::successor_other(Stream& stream) {
     return sched::pick(*stream.sched);
 }
 
+namespace {
+
+// A successor that the program has named runs next, but when somebody wants the stream the scheduler sees to that first.
+Unit* unless_wanted(Stream& stream, Unit* named) {
+    if (!stream.wanted()) [[likely]] return named;
+    stream.handed = named;
+    return nullptr;
+}
+
+}  // namespace
+
 [[gnu::noinline]] void spawn_away(Stream& stream, Unit& next) {
     stream.counters.add(trace::Count::yielded);
-    leave_towards(stream, *stream.running, &next, {requeue_next, stream.running});
+    leave_towards(stream, *stream.running, unless_wanted(stream, &next), {requeue_next, stream.running});
 }
 
 namespace {
@@ -186,7 +197,7 @@ namespace {
                                       "another stream's private one)");
     }
     stream->counters.add(trace::Count::yielded);
-    leave_towards(*stream, *self, &target, {requeue_last, self});
+    leave_towards(*stream, *self, unless_wanted(*stream, &target), {requeue_last, self});
     return WEFT_OK;
 }
 

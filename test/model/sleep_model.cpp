@@ -207,6 +207,34 @@ struct Mail : rl::test_suite<Mail<Orders, timed>, 2> {
     }
 };
 
+// Whoever finds itself claimed sees what the claimer wrote before: step 6 rests on it.
+template <class Orders>
+struct ClaimCarries : rl::test_suite<ClaimCarries<Orders>, 2> {
+    BasicSleeper<Orders> sleeper;
+    plain<int> message{0};
+
+    void before() { os::model_clock = 0; }
+
+    void thread(unsigned index) {
+        if (index == 0) {
+            message = 1;
+            sleeper.wake();
+            return;
+        }
+        sleeper.prepare();
+        if (sleeper.cancel()) WEFT_ASSERT(message == 1);
+        sleeper.prepare();
+        if (sleeper.wait(10)) WEFT_ASSERT(message == 1);
+    }
+};
+
+struct ClaimRelaxed : Strong {
+    static constexpr std::memory_order claim = std::memory_order_relaxed;
+    static constexpr std::memory_order woken = std::memory_order_relaxed;
+};
+struct WokenRelaxed : Strong {
+    static constexpr std::memory_order woken = std::memory_order_relaxed;
+};
 struct AnnounceRelaxed : Strong {
     static constexpr std::memory_order announce = std::memory_order_relaxed;
     static constexpr std::memory_order look = std::memory_order_relaxed;
@@ -243,7 +271,10 @@ int main(int count, char** arguments) {
     models.holds<Sleep<Number, Strong, 2, 1, 2, 2>>("two pushers, two pools, two streams", Random{50'000 * times});
     models.holds<Mail<Strong, false>>("mail for one", Preemptions{6 + more});
     models.holds<Mail<Strong, true>>("mail for one that waits with a limit", Preemptions{3 + more});
+    models.holds<ClaimCarries<Strong>>("a claim carries what was written before", Preemptions{4 + more});
 
+    models.fails<ClaimCarries<ClaimRelaxed>>("a claim that carries nothing", Preemptions{4});
+    models.fails<ClaimCarries<WokenRelaxed>>("a claimed one that acquires nothing", Preemptions{4});
     models.fails<Sleep<NumberPool<AnnounceRelaxed>, AnnounceRelaxed, 1, 1, 1>>("an announcement that orders nothing",
                                                                              Preemptions{6});
     models.fails<Sleep<UserPool<UnorderedRelaxed>, UnorderedRelaxed, 1, 1, 1>>("a ring after a user's push that orders nothing",

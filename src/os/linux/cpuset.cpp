@@ -58,7 +58,7 @@ bool CpuSet::parse(const char* text) {
         }
         for (std::size_t cpu = first; cpu <= last; ++cpu) read.add(cpu);
     } while (*at++ == ',');
-    if (at[-1] != '\0' && at[-1] != '\n') return false;
+    if (at[-1] == '\n' ? *at != '\0' : at[-1] != '\0') return false;   // the kernel's files end in a newline
     *this = read;
     return true;
 }
