@@ -46,7 +46,7 @@ def targets(build, tests):
         for name, arguments in re.findall(r"^add_test\((?:\[=\[)?(.+?)(?:\]=\])? (.*)\)$", file.read_text(), re.M):
             if name in tests:
                 words = re.findall(r'"((?:[^"\\]|\\.)*)"', arguments)
-                needed |= {word[len(here):] for word in words if word.startswith(here)} & known
+                needed |= {os.path.normpath(word[len(here):]) for word in words if word.startswith(here)} & known
     for labels in tests.values():
         needed |= {label[len("needs="):] for label in labels if label.startswith("needs=")}
     return sorted(needed)
