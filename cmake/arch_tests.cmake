@@ -15,6 +15,9 @@ function(weft_arch_program name source)
   target_include_directories(${name} PRIVATE src ${CMAKE_BINARY_DIR}/generated)
   target_compile_definitions(${name} PRIVATE
     "WEFT_ARCH_CONTEXT=\"arch/${WEFT_ARCH}/context.hpp\"" "WEFT_ARCH_CPU=\"arch/${WEFT_ARCH}/cpu.hpp\"")
+  if(WEFT_ARCH STREQUAL "x86_64")
+    target_compile_options(${name} PRIVATE -mno-red-zone)   # as the library: arch/x86_64/context.hpp
+  endif()
   target_link_libraries(${name} PRIVATE Threads::Threads)
 endfunction()
 

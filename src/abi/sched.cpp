@@ -84,7 +84,9 @@ weft_status weft_sched_run_unit(weft_sched* sched, weft_unit* unit) noexcept {
     if (stream == nullptr) return fail(WEFT_WRONG_CONTEXT, "only the run function of a scheduler runs units");
     Unit* next = to_unit(unit);
     if (!next->life.is(State::ready)) return fail(WEFT_WRONG_STATE, "only a ready unit that was popped can be run");
+    const os::ExceptionGlobals kept = std::exchange(*stream->exceptions, {});   // a scheduler may handle one
     run_unit(*stream, next);
+    *stream->exceptions = kept;
     return WEFT_OK;
 }
 

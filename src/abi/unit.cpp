@@ -1,6 +1,7 @@
 #include "weft/unit.h"
 
 #include <cstring>
+#include <utility>
 
 #include "abi/convert.hpp"
 #include "stream/join.hpp"
@@ -29,15 +30,16 @@ void launch(Stream* stream, Unit& unit, bool child_first, weft_unit** handle) {
 }
 
 // Everything but the plain case.
+template <bool tasklet>
 [[gnu::noinline]] weft_status spawn_slowly(Pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
-                                           weft_unit** handle, bool tasklet, const void* site) {
+                                           weft_unit** handle, const void* site) noexcept {
     if (body == nullptr) return is_null("body");
     if (runtime_or_null() == nullptr) return not_initialized();
     Stream* stream = current_or_null();
     Plan chosen;
     if (weft_status status = plan(options, tasklet, chosen); status != WEFT_OK) return status;
     if (pool == nullptr) pool = &standard_pool(stream);
-    Unit* unit = make_unit(stream, *pool, body, argument, chosen.kind, site);
+    Unit* unit = make_unit(stream, *pool, body, argument, birth_in(*pool, chosen.kind), site);
     if (unit == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a unit");
     if (weft_status status = furnish(stream, *unit, chosen); status != WEFT_OK) return status;
     launch(stream, *unit, chosen.child_first, handle);
@@ -45,68 +47,46 @@ void launch(Stream* stream, Unit& unit, bool child_first, weft_unit** handle) {
 }
 
 // On a stream, without options, into any pool.
-[[gnu::noinline]] weft_status spawn_elsewhere(Stream& stream, Pool* pool, void (*body)(void*), void* argument, weft_unit** handle,
-                                              Kind kind, const void* site) {
+template <bool tasklet>
+[[gnu::noinline]] weft_status spawn_elsewhere(Pool* pool, void (*body)(void*), void* argument, weft_unit** handle,
+                                              const void* site) noexcept {
+    Stream& stream = current();
+    const Kind kind = tasklet ? Kind::tasklet : stream.default_kind;
     if (pool == nullptr) pool = stream.sched->pools[0];
-    if (kind == Kind::full) return spawn_slowly(pool, body, argument, nullptr, handle, false, site);
-    auto* unit = static_cast<Unit*>(stream.units->take());
+    Unit* unit = make_unit(&stream, *pool, body, argument, birth_in(*pool, kind), site);
     if (unit == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a unit");
-    unit->id = stream.take_id();
-    describe(*unit, *pool, body, argument, site);
-    unit->begin_life(Unit::birth(kind, pool->kind == WEFT_POOL_PRIVATE));
+    if (kind == Kind::full && !give_default_stack(&stream, *unit)) [[unlikely]] {
+        give_back(&stream, *unit);
+        return fail(WEFT_NO_MEMORY, "no memory for a stack");
+    }
     *handle = weft::to_handle(unit);
     pool::push(*pool, unit);
     return WEFT_OK;
 }
 
-// The plain case, into the stream's own private pool, calls nothing, so that it needs no frame.
+// The plain case, into the stream's own private pool, calls nothing but as its last step, so that it needs no frame.
+template <bool tasklet>
 [[gnu::always_inline]] inline weft_status spawn(Pool* pool, void (*body)(void*), void* argument,
-                                                const weft_unit_options* options, weft_unit** handle, bool tasklet,
-                                                const void* site) {
-    Stream* stream = current_or_null();
+                                                const weft_unit_options* options, weft_unit** handle, const void* site) {
+    Stream* const stream = current_or_null();
     if (stream == nullptr || body == nullptr || options != nullptr || handle == nullptr) [[unlikely]] {
-        return spawn_slowly(pool, body, argument, options, handle, tasklet, site);
+        return spawn_slowly<tasklet>(pool, body, argument, options, handle, site);
     }
-    PrivatePool* const direct = stream->direct;
-    const Unit::Birth birth = tasklet ? stream->birth_tasklet : stream->birth_ult;
-    if (pool != direct) [[unlikely]] {
-        if (pool != nullptr || direct == nullptr) return spawn_elsewhere(*stream, pool, body, argument, handle, birth.kind, site);
-    } else if (direct == nullptr) {   // no pool is named, and the main pool is no direct one
-        return spawn_elsewhere(*stream, pool, body, argument, handle, birth.kind, site);
+    Pool* const home = tasklet ? stream->tasklet_home : stream->ult_home;
+    if (pool != home && (pool != nullptr || home == Stream::nowhere())) [[unlikely]] {
+        return spawn_elsewhere<tasklet>(pool, body, argument, handle, site);
     }
-    if (birth.kind == Kind::full) [[unlikely]] return spawn_slowly(pool, body, argument, options, handle, tasklet, site);
     auto* unit = static_cast<Unit*>(stream->units->try_take());
-    if (unit == nullptr) [[unlikely]] return spawn_slowly(pool, body, argument, options, handle, tasklet, site);
+    if (unit == nullptr) [[unlikely]] return spawn_slowly<tasklet>(home, body, argument, nullptr, handle, site);
     unit->id = stream->take_id();
-    describe(*unit, *direct, body, argument, site);
-    unit->begin_life(birth);
+    describe(*unit, *home, body, argument, site);
+    unit->begin_life(tasklet ? stream->birth_tasklet : stream->birth_ult);
     *handle = weft::to_handle(unit);
-    direct->put(unit);
+    static_cast<PrivatePool*>(home)->put(unit);
     return WEFT_OK;
 }
 
 bool ended(weft_status status) { return status == WEFT_OK || status == WEFT_EXCEPTION || status == WEFT_NO_MEMORY; }
-
-// Takes the first `count` of a chain of descriptors back.
-void give_back_chain(Stream* stream, Unit* first) {
-    while (first != nullptr) {
-        Unit* next = first->link;
-        first->life.drop();
-        if (first->stack != nullptr) {
-            if (stream != nullptr) {
-                stream->heap->stacks.give(first->stack);
-            } else {
-                runtime().give_stack_outside(first->stack);
-            }
-        }
-        if (stream != nullptr) {
-            stream->units->give(first);
-        } else {
-            runtime().give_outside(*first);
-        }
-        first = next;
-    }
-}
 
 struct UserSuspension : Suspension {
     static constexpr State state = State::suspended;
@@ -133,12 +113,12 @@ extern "C" {
 
 weft_status weft_ult_spawn(weft_pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
                            weft_unit** unit) noexcept {
-    return spawn(to_pool(pool), body, argument, options, unit, false, __builtin_return_address(0));
+    return spawn<false>(to_pool(pool), body, argument, options, unit, __builtin_return_address(0));
 }
 
 weft_status weft_tasklet_spawn(weft_pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
                                weft_unit** unit) noexcept {
-    return spawn(to_pool(pool), body, argument, options, unit, true, __builtin_return_address(0));
+    return spawn<true>(to_pool(pool), body, argument, options, unit, __builtin_return_address(0));
 }
 
 weft_status weft_unit_spawn_many(weft_pool* pool, size_t count, void (*body)(void*), void* const* arguments,
@@ -154,32 +134,38 @@ weft_status weft_unit_spawn_many(weft_pool* pool, size_t count, void (*body)(voi
         return fail(WEFT_INVALID, "units spawned together cannot be child-first or share one stack");
     }
     Pool& home = pool == nullptr ? standard_pool(stream) : *to_pool(pool);
-    Unit* first = nullptr;
-    Unit** last = &first;
-    Unit* unit = nullptr;
+    const Unit::Birth birth = birth_in(home, chosen.kind);
+    const bool more = options != nullptr || chosen.kind == Kind::full;
+    const void* const site = __builtin_return_address(0);
+    // Newest first, so that they can be taken back in this order, then turned.
+    Unit* newest = nullptr;
     for (size_t i = 0; i < count; ++i) {
-        unit = make_unit(stream, home, body, arguments == nullptr ? nullptr : arguments[i], chosen.kind, __builtin_return_address(0));
+        Unit* unit = make_unit(stream, home, body, arguments == nullptr ? nullptr : arguments[i], birth, site);
         weft_status status = WEFT_OK;
         if (unit == nullptr) {
             status = fail(WEFT_NO_MEMORY, "no memory for unit %zu of %zu", i + 1, count);
-        } else if (options != nullptr || chosen.kind == Kind::full) {
+        } else if (more) {
             status = furnish(stream, *unit, chosen);
         }
         if (status != WEFT_OK) {
-            *last = nullptr;
-            give_back_chain(stream, first);
+            while (newest != nullptr) give_back(stream, *std::exchange(newest, newest->link));
             return status;
         }
-        if (units != nullptr) {
-            units[i] = weft::to_handle(unit);
-        } else {
-            unit->joint.detach_local();   // nobody else knows the unit yet
-        }
-        *last = unit;
-        last = &unit->link;
+        unit->link = newest;
+        newest = unit;
     }
-    *last = nullptr;
-    pool::push_many(home, first, unit, count);
+    Unit* const last = newest;
+    Unit* first = nullptr;
+    for (size_t i = count; i-- > 0;) {
+        if (units != nullptr) {
+            units[i] = weft::to_handle(newest);
+        } else {
+            newest->joint.detach_local();   // nobody else knows the unit yet
+        }
+        Unit* const before = std::exchange(newest->link, first);
+        first = std::exchange(newest, before);
+    }
+    pool::push_many(home, first, last, count);
     return WEFT_OK;
 }
 
@@ -203,16 +189,24 @@ weft_status weft_unit_join_many(weft_unit* const* units, size_t count) noexcept 
 weft_status weft_unit_free(weft_unit* unit) noexcept {
     if (unit == nullptr) return is_null("unit");
     Unit* of = to_unit(unit);
-    return of->joint.done() ? free_ended(*of) : free_unended(*of);   // last steps both: no frame here
+    // Last steps all of them: no frame here.
+    if (of->joint.untouched()) [[likely]] {
+        Stream* stream = current_or_null();
+        Unit* self = stream == nullptr ? nullptr : stream->running;
+        if (self != nullptr && may_call(*stream, *self, *of)) [[likely]] return free_by_call(*stream, *self, *of);
+        return free_unended(*of);
+    }
+    return of->joint.done() ? free_ended(*of) : free_unended(*of);
 }
 
 weft_status weft_unit_free_many(weft_unit** units, size_t count) noexcept {
     if (units == nullptr && count != 0) return is_null("units");
     const weft_status status = join_many(units, count);
     if (!ended(status)) return status;
+    Stream* stream = current_or_null();
     for (size_t i = 0; i < count; ++i) {
         if (units[i] == nullptr) continue;
-        release(current_or_null(), *to_unit(units[i]));
+        release(stream, *to_unit(units[i]));
         units[i] = nullptr;
     }
     return status;

@@ -26,10 +26,22 @@ public:
         return node;
     }
 
+    // Takes out front(), which is there.
+    void drop_front() { first_ = first_->*Link; }
+
+    // pop_front() and push_back(node) in one. Null when there is no other: then `node` is not put in.
+    Node* rotate(Node* node) {
+        Node* next = first_;
+        if (next == nullptr) return nullptr;
+        first_ = next->*Link;
+        push_back(node);
+        return next;
+    }
+
     // Puts `first` .. `last`, linked in this order, behind the others; the link of `last` may be anything.
     void push_chain(Node* first, Node* last) {
         last->*Link = nullptr;
-        if (first_ == nullptr) {
+        if (first_ == nullptr) [[likely]] {   // as with one by one and back and forth, where each instruction shows
             first_ = first;
         } else {
             last_->*Link = first;

@@ -42,6 +42,31 @@ TEST(Fifo, AnEmptiedListTakesMore) {
     EXPECT_EQ(drained(list), (std::vector<int>{2}));
 }
 
+TEST(Fifo, RotateGivesTheFirstForOneThatGoesBehindTheOthers) {
+    Item items[3] = {{1}, {2}, {3}};
+    Items list;
+    EXPECT_EQ(list.rotate(&items[0]), nullptr);   // nobody to give: it does not go in
+    EXPECT_TRUE(list.empty());
+    list.push_back(&items[1]);
+    EXPECT_EQ(list.rotate(&items[0]), &items[1]);
+    list.push_back(&items[2]);
+    EXPECT_EQ(list.rotate(&items[1]), &items[0]);
+    EXPECT_EQ(drained(list), (std::vector<int>{3, 2}));
+}
+
+TEST(Fifo, DropFrontTakesOutTheFirst) {
+    Item items[3] = {{1}, {2}, {3}};
+    Items list;
+    for (Item& item : items) list.push_back(&item);
+    list.drop_front();
+    EXPECT_EQ(list.front(), &items[1]);
+    list.drop_front();
+    list.drop_front();
+    EXPECT_TRUE(list.empty());
+    list.push_back(&items[0]);
+    EXPECT_EQ(drained(list), (std::vector<int>{1}));
+}
+
 TEST(Fifo, PushFrontGoesAheadOfAllAndIntoAnEmptyList) {
     Item items[3] = {{1}, {2}, {3}};
     Items list;

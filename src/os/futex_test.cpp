@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <cerrno>
 #include <thread>
 #include <vector>
 
@@ -127,6 +128,15 @@ TEST(Futex, ASignalMayEndAWaitAndTheWaiterSeesForItself) {
     futex_wake(word, 1);
     sleeper.join();
     sigaction(SIGUSR1, &before, nullptr);
+}
+
+TEST(Futex, AWaitLeavesErrnoAlone) {
+    atomic<std::uint32_t> word{1};
+    errno = EDOM;
+    futex_wait(word, 0);        // the kernel answers EAGAIN
+    EXPECT_EQ(errno, EDOM);
+    futex_wait(word, 1, 1000);  // and here ETIMEDOUT
+    EXPECT_EQ(errno, EDOM);
 }
 
 TEST(Futex, AnInjectedFaultEndsAWaitAsASignalWould) {

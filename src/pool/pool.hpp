@@ -58,6 +58,18 @@ struct PrivatePool : Pool {
         return unit;
     }
 
+    // Takes out the unit that ready.front() is, without a look at what others have sent.
+    void pop_front() {
+        ready.drop_front();
+        waiting.add(-1);
+    }
+
+    // pop() and put(unit) in one; null, and nothing done, when the pool is empty.
+    Unit* rotate(Unit* unit) {
+        if (!inbox.empty()) [[unlikely]] collect();
+        return ready.rotate(unit);
+    }
+
     std::size_t length() const { return static_cast<std::size_t>(waiting.read()) + (inbox.empty() ? 0 : 1); }
 
     void collect();                    // the owner takes what others sent

@@ -99,7 +99,7 @@ bool ended(weft_status status) { return status == WEFT_OK || status == WEFT_EXCE
 
 [[gnu::noinline]] weft_status join_by_letter(Stream& stream, Unit& self, Unit& target, PrivatePool& home) {
     UnitJoinByLetter request(self, target, home);
-    suspend(stream, request, "join", &target);
+    suspend(stream, request, waits_for_join, &target);
     return request.busy ? busy_status() : outcome(target);
 }
 
@@ -112,7 +112,7 @@ bool ended(weft_status status) { return status == WEFT_OK || status == WEFT_EXCE
     }
     if (auto* home = foreign_pool(target)) return join_by_letter(stream, self, target, *home);
     UnitJoin request(self, target);
-    suspend(stream, request, "join", &target);
+    suspend(stream, request, waits_for_join, &target);
     return request.busy ? busy_status() : outcome(target);
 }
 
@@ -120,6 +120,10 @@ bool ended(weft_status status) { return status == WEFT_OK || status == WEFT_EXCE
 // joiner comes back on.
 [[gnu::always_inline]] inline bool wait_in_unit(Stream*& stream, Unit& target, weft_status& status) {
     Unit& self = *stream->running;
+    if (target.joint.untouched() && may_call(*stream, self, target)) [[likely]] {
+        stream = &call_and_wait(*stream, self, target);
+        return true;
+    }
     // The pool of a local unit never changes; that of another may, by a thief, so it is not read here.
     if (!target.has(Unit::local) || target.pool != stream->direct || self.kind == Kind::tasklet || target.has(Unit::bound) ||
         target.life.is(State::running)) [[unlikely]] {
@@ -134,7 +138,7 @@ bool ended(weft_status status) { return status == WEFT_OK || status == WEFT_EXCE
         status = busy_status();
         return false;
     }
-    stream = &suspend_published(*stream, self, "join", &target);
+    stream = &suspend_published(*stream, self, waits_for_join, &target);
     return true;
 }
 
@@ -192,33 +196,16 @@ struct GroupJoin : JoinWaiter, Suspension {
     }
 };
 
-// Those of a group that end on the joiner's own stream count down without atomics; together they are one of the group.
-struct DirectGroup : JoinWaiter {
-    GroupJoin& group;
-    std::size_t left = 0;
-
-    explicit DirectGroup(GroupJoin& of) : group(of) {
-        wake = [](JoinWaiter* raw) {
-            auto* direct = static_cast<DirectGroup*>(raw);
-            if (--direct->left == 0) direct->group.ended();
-        };
-    }
-};
-
+// Announces the joiner to all units at once. Not to those of private pools: one stream runs them in their order, so that a
+// joiner who waits for the first finds the others ended.
 [[gnu::noinline]] void join_group(Stream& stream, Unit& self, weft_unit* const* units, std::size_t count) {
     GroupJoin group(self);
-    DirectGroup direct(group);
     for (std::size_t i = 0; i < count; ++i) {
         Unit* unit = to_unit(units[i]);
-        if (unit == nullptr || unit == &self || unit->joint.done()) continue;
-        if (unit->has(Unit::local) && unit->pool == stream.direct) {
-            if (unit->joint.announce_local(&direct) == Joint::Announced::waiting) ++direct.left;
-        } else if (foreign_pool(*unit) == nullptr) {
-            group.left.fetch_add(1);
-            if (announce(*unit, Joint::Waiter(&group)) != Joint::Announced::waiting) group.left.fetch_sub(1);
-        }
+        if (unit == nullptr || unit == &self || unit->has(Unit::local) || unit->joint.done()) continue;
+        group.left.fetch_add(1);
+        if (announce(*unit, Joint::Waiter(&group)) != Joint::Announced::waiting) group.left.fetch_sub(1);
     }
-    if (direct.left != 0) group.left.fetch_add(1);
     if (group.left.load() > 1) suspend(stream, group, "join_many", units);
 }
 
@@ -288,13 +275,13 @@ weft_status join_unended(Unit& unit) {
     return wait_in_unit(stream, unit, status) ? outcome(unit) : status;
 }
 
-weft_status free_ended(Unit& unit) {
+weft_status free_ended(Unit& unit) noexcept {
     const weft_status status = outcome(unit);
     release(current_or_null(), unit);
     return status;
 }
 
-weft_status free_unended(Unit& unit) {
+weft_status free_unended(Unit& unit) noexcept {
     Stream* stream = current_or_null();
     weft_status status;
     if (stream == nullptr || stream->running == nullptr) [[unlikely]] {
@@ -311,7 +298,8 @@ weft_status free_unended(Unit& unit) {
 weft_status join_many(weft_unit* const* units, std::size_t count) {
     Stream* stream = current_or_null();
     Unit* self = stream == nullptr ? nullptr : stream->running;
-    if (self != nullptr && self->kind != Kind::tasklet && count > 1) join_group(*stream, *self, units, count);
+    const bool shared = count > 1 && units[0] != nullptr && !to_unit(units[0])->has(Unit::local);
+    if (shared && self != nullptr && self->kind != Kind::tasklet) join_group(*stream, *self, units, count);
     weft_status worst = WEFT_OK;
     for (std::size_t i = 0; i < count; ++i) {
         if (units[i] == nullptr) continue;
@@ -322,6 +310,12 @@ weft_status join_many(weft_unit* const* units, std::size_t count) {
         if (worst == WEFT_OK) worst = status;
     }
     return worst;
+}
+
+void keep_exception() noexcept {
+    Unit& unit = *current().running;
+    new (&unit.argument) std::exception_ptr(std::current_exception());
+    unit.outcome = WEFT_EXCEPTION;
 }
 
 void drop_exception(Unit& unit) { unit.exception().~exception_ptr(); }

@@ -8,13 +8,15 @@
 
 namespace weft {
 
-// Calls the body and keeps what it throws.
+// In a handler: the exception that the body of the running unit threw is kept for its joiner.
+void keep_exception() noexcept;
+
+// Calls the body of the unit that runs and keeps what it throws.
 [[gnu::always_inline]] inline void run_body(Unit& unit) noexcept {
     try {
         unit.body(unit.argument);
     } catch (...) {
-        new (&unit.argument) std::exception_ptr(std::current_exception());
-        unit.outcome = WEFT_EXCEPTION;
+        keep_exception();   // which asks who runs: no register is saved here for it
     }
 }
 
@@ -39,21 +41,35 @@ void drop_exception(Unit& unit);
 void give_outside(Unit& unit);
 
 // Releases a unit that has ended, and returns how.
-[[gnu::noinline]] weft_status free_ended(Unit& unit);
+[[gnu::noinline]] weft_status free_ended(Unit& unit) noexcept;
 
 // Joins and releases; the latter only if the unit has ended (that is, unless the status says why not).
-[[gnu::noinline]] weft_status free_unended(Unit& unit);
+[[gnu::noinline]] weft_status free_unended(Unit& unit) noexcept;
+
+// done -> free, and what goes with it.
+[[gnu::always_inline]] inline void retire(Unit& unit) {
+    unit.life.move(State::done, State::free);
+    if constexpr (config::checked) ++unit.generation;
+}
 
 // Gives the descriptor of a unit that has ended back. `stream`: the calling one, or null.
 [[gnu::always_inline]] inline void release(Stream* stream, Unit& unit) {
     if (unit.outcome == WEFT_EXCEPTION) [[unlikely]] drop_exception(unit);
-    unit.life.move(State::done, State::free);
-    if constexpr (config::checked) ++unit.generation;
+    retire(unit);
     if (stream != nullptr) [[likely]] {
         stream->units->give(&unit);
     } else {
         give_outside(unit);
     }
+}
+
+// As free_unended(), where may_call() has said so. Last steps only, so that there is no frame but on the way that needs it.
+[[gnu::always_inline]] inline weft_status free_by_call(Stream& stream, Unit& self, Unit& unit) {
+    Stream& now = call_and_wait(stream, self, unit);
+    if (unit.outcome != WEFT_OK) [[unlikely]] return free_ended(unit);
+    retire(unit);
+    if (!now.units->try_give(&unit)) [[unlikely]] now.units->give_away(&unit);
+    return WEFT_OK;
 }
 
 weft_status detach(Unit& unit);

@@ -49,9 +49,7 @@ void register_at_exit() {
 // The scheduler of stream 0, on a stack of its own.
 [[gnu::noinline]] void scheduler_main(void (*call)(void*), void* argument) {
     context::arrive({call, argument});
-    Stream& stream = current();
-    *stream.exceptions = {};
-    run_loop(stream);
+    run_loop(current());
     fatal("stream 0 was asked to stop: it ends by weft_finalize");
 }
 
@@ -174,6 +172,12 @@ mem::Stack* Runtime::take_stack_outside(std::size_t bytes) {
 void Runtime::give_stack_outside(mem::Stack* stack) {
     std::lock_guard guard(outside_lock);
     outside->stacks.give(stack);
+}
+
+void Runtime::untake_outside(Unit& unit) {
+    std::lock_guard guard(outside_lock);
+    outside_counters.add(trace::Count::created, static_cast<std::uint64_t>(-1));
+    outside->units->give(&unit);
 }
 
 void Runtime::give_outside(Unit& unit) {

@@ -46,6 +46,7 @@ struct Runtime {
     mem::Stack* take_stack_outside(std::size_t bytes);
     void give_stack_outside(mem::Stack* stack);
     void give_outside(Unit& unit);
+    void untake_outside(Unit& unit);             // it was never spawned
 };
 
 // The one that runs, or null.
@@ -86,8 +87,6 @@ inline const os::CpuSet& process_cpus() { return runtime().cpus; }
 
 // Runs what is ready on the calling stream until nothing is. From the primary unit.
 void drain();
-
-weft_status yield_now();
 
 // Prints the counters where WEFT_COUNTERS says, if anywhere.
 void print_counters_at_end(Runtime& of);

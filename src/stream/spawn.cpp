@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "stream/join.hpp"
 #include "stream/suspend.hpp"
@@ -9,20 +10,23 @@
 namespace weft {
 namespace {
 
-void give_back(Stream* stream, Unit& unit) {
-    unit.life.drop();
-    if (stream != nullptr) {
-        stream->units->give(&unit);
-    } else {
-        runtime().give_outside(unit);
-    }
-}
-
 mem::Stack* take_stack(Stream* stream, std::size_t bytes) {
     return stream != nullptr ? stream->heap->stacks.take(bytes) : runtime().take_stack_outside(bytes);
 }
 
 }  // namespace
+
+void give_back(Stream* stream, Unit& unit) {
+    unit.life.drop();
+    if (unit.stack != nullptr && stream != nullptr) stream->heap->stacks.give(unit.stack);
+    if (unit.stack != nullptr && stream == nullptr) runtime().give_stack_outside(unit.stack);
+    if (stream != nullptr) {
+        stream->untake_id();
+        stream->units->give(&unit);
+    } else {
+        runtime().untake_outside(unit);
+    }
+}
 
 weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     out.kind = tasklet ? Kind::tasklet : runtime().default_kind;
@@ -65,18 +69,18 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     return WEFT_OK;
 }
 
-Unit* make_unit(Stream* stream, Pool& pool, void (*body)(void*), void* argument, Kind kind, const void* site) {
-    Unit* unit;
-    if (stream != nullptr) {
-        unit = static_cast<Unit*>(stream->units->take());
-        if (unit != nullptr) unit->id = stream->take_id();
+bool give_default_stack(Stream* stream, Unit& unit) {
+    mem::Stack* stack = stream == nullptr ? nullptr : std::exchange(stream->spare, nullptr);
+    if (stack == nullptr) stack = take_stack(stream, 0);
+    if (stack == nullptr) return false;
+    unit.stack = stack;
+    if (stack->guarded == mem::Guard::canary) {
+        unit.canary = 1;
     } else {
-        unit = runtime().take_outside();
+        unit.flags |= Unit::plain;
+        unit.context = arch::prepare(stack->top, unit_main);
     }
-    if (unit == nullptr) return nullptr;
-    describe(*unit, pool, body, argument, site);
-    unit->begin_life(Unit::birth(kind, pool.kind == WEFT_POOL_PRIVATE));
-    return unit;
+    return true;
 }
 
 weft_status furnish(Stream* stream, Unit& unit, const Plan& plan) {
@@ -88,6 +92,11 @@ weft_status furnish(Stream* stream, Unit& unit, const Plan& plan) {
         unit.name[sizeof unit.name - 1] = '\0';
     }
     if (plan.kind != Kind::full) return WEFT_OK;
+    if (plan.stack == nullptr && plan.stack_bytes == 0 && !unit.has(Unit::measured)) {
+        if (give_default_stack(stream, unit)) return WEFT_OK;
+        give_back(stream, unit);
+        return fail(WEFT_NO_MEMORY, "no memory for a stack");
+    }
     unit.stack = plan.stack != nullptr ? mem::user_stack(plan.stack, plan.stack_bytes) : take_stack(stream, plan.stack_bytes);
     if (unit.stack == nullptr) {
         give_back(stream, unit);
@@ -100,15 +109,6 @@ weft_status furnish(Stream* stream, Unit& unit, const Plan& plan) {
 
 void launch_child_first(Unit& unit) {
     spawn_away(current(), unit);
-}
-
-weft_status yield_now() {
-    Stream* stream = current_or_null();
-    Unit* self = stream == nullptr ? nullptr : stream->running;
-    if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a unit can yield");
-    if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet runs to completion and cannot yield; make it a ULT");
-    yield(*stream, *self);
-    return WEFT_OK;
 }
 
 }  // namespace weft

@@ -33,8 +33,31 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out);
     unit.name[0] = '\0';
 }
 
-// A ready unit that is in no pool yet, from the heap of the stream or, where it is null, from the common one; null: no memory.
-Unit* make_unit(Stream* stream, Pool& pool, void (*body)(void*), void* argument, Kind kind, const void* site);
+// A ready unit that is in no pool yet, from the heap of the stream or, where it is null, from the common one; null: no
+// memory. `birth`: of its kind in such a pool.
+[[gnu::always_inline]] inline Unit* make_unit(Stream* stream, Pool& pool, void (*body)(void*), void* argument, Unit::Birth birth,
+                                              const void* site) {
+    Unit* unit;
+    if (stream != nullptr) {
+        unit = static_cast<Unit*>(stream->units->take());
+        if (unit != nullptr) unit->id = stream->take_id();
+    } else {
+        unit = runtime().take_outside();
+    }
+    if (unit == nullptr) return nullptr;
+    describe(*unit, pool, body, argument, site);
+    unit->begin_life(birth);
+    return unit;
+}
+
+// Of a unit of that kind in that pool.
+inline Unit::Birth birth_in(const Pool& pool, Kind kind) { return Unit::birth(kind, pool.kind == WEFT_POOL_PRIVATE); }
+
+// Takes back a unit that nobody else knows, as if it had not been; the units made after it have been taken back before.
+void give_back(Stream* stream, Unit& unit);
+
+// A unit of kind Full, as long as nothing else is asked for, has a default stack from the beginning. False: none could be had.
+bool give_default_stack(Stream* stream, Unit& unit);
 
 // What `plan` adds: a name, a stack. Not WEFT_OK: the descriptor has been given back.
 weft_status furnish(Stream* stream, Unit& unit, const Plan& plan);

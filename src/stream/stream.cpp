@@ -15,14 +15,12 @@ namespace {
     unit.life.move(State::ready, State::running);
     stream.running = &unit;
     context::leave(&stream.home.context, {context, unit.stack}, {nullptr, nullptr});
-    *stream.exceptions = {};   // what the unit was handling stays with the unit
 }
 
 void run_tasklet(Stream& stream, Unit& unit) {
     unit.life.move(State::ready, State::running);
     stream.running = &unit;
     *stream.errno_address = 0;
-    *stream.exceptions = {};
     run_body(unit);
     stream.running = nullptr;
     stream.counters.add(trace::Count::finished);

@@ -58,6 +58,8 @@ struct Stream {
     context::Target home{};            // the scheduler's context while a unit runs
     trace::Counters counters;
     Kind default_kind = Kind::lsa;     // of the settings
+    Pool* ult_home = nowhere();        // the direct pool, where a ULT without options may go there by the short way
+    Pool* tasklet_home = nowhere();    // the same of a tasklet
     Unit::Birth birth_ult;             // of a unit of the default kind in the direct pool
     Unit::Birth birth_tasklet;
     std::uint64_t first_id = 0;        // what next_id was when the stream began
@@ -86,12 +88,18 @@ struct Stream {
     os::Thread thread;
     os::CpuSet binding;                // guarded by the runtime's lock; empty: not bound
 
+    // Instead of a home: no pool is here, and no caller says so, as one who names no pool says null.
+    static Pool* nowhere() { return reinterpret_cast<Pool*>(alignof(Pool)); }
+
     // relaxed: the stream alone gives ids out; others only read how many.
     [[gnu::always_inline]] std::uint64_t take_id() {
         const std::uint64_t id = next_id.load(std::memory_order_relaxed);
         next_id.store(id + 1, std::memory_order_relaxed);
         return id;
     }
+
+    // The last one that was taken has not been used.
+    void untake_id() { next_id.store(next_id.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed); }   // relaxed: as above
 
     // Created units are counted by the ids that were given out; runs by how they ended.
     std::uint64_t counted(trace::Count which) const;

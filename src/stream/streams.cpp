@@ -117,7 +117,11 @@ weft_status prepare_stream(Runtime& of, Sched& sched, Pool* automatic_pool, cons
     stream->sched = &sched;
     stream->automatic_pool = automatic_pool;
     const bool direct = sched.kind == WEFT_SCHED_BASIC && sched.count == 1 && sched.pools[0]->kind == WEFT_POOL_PRIVATE;
-    stream->direct = direct ? static_cast<PrivatePool*>(sched.pools[0]) : nullptr;
+    if (direct) {
+        stream->direct = static_cast<PrivatePool*>(sched.pools[0]);
+        stream->tasklet_home = stream->direct;
+        if (of.default_kind != Kind::full) stream->ult_home = stream->direct;
+    }
     for (std::size_t i = 0; i < sched.count; ++i) sched.places[i].belong_to(stream->sleeper);
     if (of.settings.values.timing) stream->attention.store(attention::timing);
     if (!enter_table(of, *stream)) {

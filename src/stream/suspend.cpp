@@ -80,7 +80,7 @@ void end_on_user_stack(void* raw) {
     if (next != nullptr) {
         // Alone in the pool it would come out at once: it need not go in.
         if (next->pool != direct || !direct->ready.empty()) [[unlikely]] tell_and_depart(stream, stack, &unit, waiter);
-        next->life.move(State::waiting, State::ready);
+        next->life.move(State::waiting, State::running);
         stream.counters.add(trace::Count::resumed);
     } else {
         if (!waiter.none()) [[unlikely]] tell_and_depart(stream, stack, &unit, waiter);
@@ -92,8 +92,8 @@ void end_on_user_stack(void* raw) {
             return;
         }
         if (next == nullptr || next->context == nullptr) context::abandon(way_to(stream, next), {release_stack, stack});
+        next->life.move(State::ready, State::running);
     }
-    next->life.move(State::ready, State::running);
     stream.running = next;
     const context::Target target{next->context, next->stack};
     if (stream.spare != nullptr) context::abandon(target, {release_stack, stack});
@@ -101,23 +101,56 @@ void end_on_user_stack(void* raw) {
     context::abandon(target, {nullptr, nullptr});
 }
 
-}  // namespace
-
-// A unit that ends makes room for the next.
-void unit_main(void (*call)(void*), void* argument) {
-    context::arrive({call, argument});
+// A unit whose body is to be called, and those that take over its stack after it.
+[[noreturn, gnu::always_inline]] inline void run_units() {
     for (;;) {
         Stream& stream = current();
         *stream.errno_address = 0;
-        *stream.exceptions = {};
         run_body(*stream.running);
         Stream& now = current();
         conclude_plain(now, *now.running);
     }
 }
 
+}  // namespace
+
+void unit_main(void (*call)(void*), void* argument) {
+    context::arrive({call, argument});
+    run_units();
+}
+
+namespace {
+
+// The end of a unit that was called, when its joiner is not simply the next to run; those that take over its stack follow.
+[[noreturn, gnu::noinline]] void end_called() {
+    Stream& stream = current();
+    conclude_plain(stream, *stream.running);
+    run_units();
+}
+
+}  // namespace
+
+void* called_main(void* raw) {
+    run_body(*static_cast<Unit*>(raw));
+    Stream& stream = current();
+    Unit& unit = *stream.running;
+    Unit& joiner = *unit.joint.announced().sole_unit();
+    PrivatePool* const direct = stream.direct;
+    if (joiner.pool != direct || !direct->ready.empty() || stream.spare != nullptr) [[unlikely]] end_called();
+    probe(Probe::finish_before_publish);
+    stream.spare = std::exchange(unit.stack, nullptr);   // we still stand on it: see conclude_plain
+    stream.counters.add(trace::Count::finished);
+    stream.counters.add(trace::Count::resumed);
+    unit.life.move(State::running, State::done);
+    unit.joint.finish_announced();
+    joiner.life.move(State::waiting, State::running);
+    stream.running = &joiner;
+    return joiner.context;
+}
+
 void finish() {
     Stream& stream = current();
+    *stream.exceptions = {};   // what the unit was handling stays with the unit
     conclude(stream, *stream.running);
 }
 
@@ -153,12 +186,17 @@ Unit* unless_wanted(Stream& stream, Unit* named) {
 
 }  // namespace
 
+[[gnu::noinline]] Stream& detail::leave_in_catch(Stream& stream, Unit& self, Unit* next, AfterSwitch after) {
+    const os::ExceptionGlobals kept = std::exchange(*stream.exceptions, {});
+    Stream& now = leave_plainly(stream, self, next, after);
+    *now.exceptions = kept;
+    return now;
+}
+
 [[gnu::noinline]] void spawn_away(Stream& stream, Unit& next) {
     stream.counters.add(trace::Count::yielded);
     leave_towards(stream, *stream.running, unless_wanted(stream, &next), {requeue_next, stream.running});
 }
-
-namespace {
 
 [[gnu::noinline]] void yield_with_care(Stream& stream, Unit& self) {
     Unit* next = successor(stream);
@@ -168,18 +206,13 @@ namespace {
     leave_towards(stream, self, next, {requeue_last, &self});
 }
 
-}  // namespace
-
-[[gnu::noinline]] void yield(Stream& stream, Unit& self) {
-    PrivatePool* const direct = stream.direct;
-    if (self.pool != direct || direct == nullptr || stream.wanted()) [[unlikely]] return yield_with_care(stream, self);
-    Unit* next = direct->pop();
-    if (next == nullptr) return;
-    // Nobody but this stream looks into its pool, and it does so after we have left: we may go there before.
-    stream.counters.add(trace::Count::yielded);
-    self.life.move(State::running, State::ready);
-    direct->put(&self);
-    leave_towards(stream, self, next, {nullptr, nullptr});
+[[gnu::noinline]] weft_status yield_now() noexcept {
+    Stream* stream = current_or_null();
+    Unit* self = stream == nullptr ? nullptr : stream->running;
+    if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a unit can yield");
+    if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet runs to completion and cannot yield; make it a ULT");
+    yield(*stream, *self);
+    return WEFT_OK;
 }
 
 [[gnu::noinline]] weft_status yield_to(Unit& target) {

@@ -14,6 +14,8 @@ namespace weft {
 
 // What a unit waits for that called weft_unit_suspend.
 inline constexpr char waits_for_resume[] = "suspend";
+// And of one that joins a unit.
+inline constexpr char waits_for_join[] = "join";
 
 // What is done once the leaving unit's registers are saved; on another stack of the same stream. `call` may be null.
 using AfterSwitch = context::Message;
@@ -29,22 +31,10 @@ void check_canary(const Unit& unit);
 
 namespace detail {
 
-// What a unit keeps of the C and C++ run-time libraries' thread-local state across a suspension. Field by field: a load that
-// is wider than the stores before it would wait for them to reach the cache, at each switch.
-struct Kept {
-    int error;
-    unsigned int uncaught;
-    void* caught;
-};
-
-[[gnu::always_inline]] inline Kept keep(const Stream& stream) {
-    return {*stream.errno_address, stream.exceptions->uncaught, stream.exceptions->caught};
-}
-
-[[gnu::always_inline]] inline void restore(Stream& stream, const Kept& kept) {
-    *stream.errno_address = kept.error;
-    stream.exceptions->uncaught = kept.uncaught;
-    stream.exceptions->caught = kept.caught;
+// Whether the unit that runs handles an exception, or unwinds for one. Between two units nobody does: one that leaves in
+// the middle of it takes it along, so that the next need not look.
+[[gnu::always_inline]] inline bool handles_exception(const Stream& stream) {
+    return (reinterpret_cast<std::uintptr_t>(stream.exceptions->caught) | stream.exceptions->uncaught) != 0;
 }
 
 Unit* successor_other(Stream& stream);
@@ -84,15 +74,25 @@ Unit* successor_other(Stream& stream);
     return stream.home;
 }
 
-// The running ULT leaves for `next` (null: the scheduler) and comes back here when it is resumed, on the stream returned.
-[[gnu::always_inline]] inline Stream& leave_towards(Stream& stream, Unit& self, Unit* next, AfterSwitch after) {
+// A unit that handles an exception leaves, and handles it still when it comes back.
+Stream& leave_in_catch(Stream& stream, Unit& self, Unit* next, AfterSwitch after);
+
+// The running ULT, which handles no exception, leaves for `next` (null: the scheduler) and comes back here when it is
+// resumed, on the stream returned.
+[[gnu::always_inline]] inline Stream& leave_plainly(Stream& stream, Unit& self, Unit* next, AfterSwitch after) {
     if (self.canary != 0) [[unlikely]] check_canary(self);
-    const Kept kept = keep(stream);
+    const int error = *stream.errno_address;
     const context::Target target = way_to(stream, next);
     context::leave(&self.context, target, after);
     Stream& now = current();
-    restore(now, kept);
+    *now.errno_address = error;
     return now;
+}
+
+// The running ULT leaves and comes back: as above.
+[[gnu::always_inline]] inline Stream& leave_towards(Stream& stream, Unit& self, Unit* next, AfterSwitch after) {
+    if (handles_exception(stream)) [[unlikely]] return leave_in_catch(stream, self, next, after);
+    return leave_plainly(stream, self, next, after);
 }
 
 }  // namespace detail
@@ -124,6 +124,45 @@ struct Suspension {
     return detail::leave_towards(stream, self, next, {nullptr, nullptr});
 }
 
+// Whether the running ULT may wait for the end of `target`, whose Joint is untouched, by call_and_wait(): a plain unit that
+// has not started and is the next to be run anyway.
+[[gnu::always_inline]] inline bool may_call(const Stream& stream, const Unit& self, const Unit& target) {
+    if constexpr (config::address_sanitizer || config::thread_sanitizer) return false;   // see arch::call
+    const PrivatePool* const direct = stream.direct;
+    return direct != nullptr && direct->ready.front() == &target && target.context == nullptr && target.has(Unit::plain) &&
+           stream.spare != nullptr && self.kind != Kind::tasklet && !stream.wanted() && direct->inbox.empty() &&
+           !detail::handles_exception(stream);
+}
+
+// The stack of a unit that is called begins here. Returns what arch::call wants back.
+void* called_main(void* unit);
+
+// The running ULT waits for the end of `target`, which is called on a stack of its own: a unit that never waits costs no
+// switch. Returns the stream it comes back on.
+[[gnu::always_inline]] inline Stream& call_and_wait(Stream& stream, Unit& self, Unit& target) {
+    // Read before the first atomic store: the compiler would read them again after it.
+    PrivatePool* const direct = stream.direct;
+    mem::Stack* const stack = stream.spare;
+    probe(Probe::join_before_announce);
+    target.joint.announce_first(&self);
+    self.waits_for = waits_for_join;
+    self.waits_object = &target;
+    self.life.move(State::running, State::waiting);
+    stream.counters.add(trace::Count::suspended);
+    direct->pop_front();
+    stream.spare = nullptr;
+    target.stack = stack;
+    target.life.move(State::ready, State::running);
+    stream.running = &target;
+    int& error_here = *stream.errno_address;
+    const int error = error_here;
+    error_here = 0;
+    arch::call(&self.context, stack->top, called_main, &target);
+    Stream& now = current();
+    *now.errno_address = error;
+    return now;
+}
+
 // The running ULT suspends, and by.publish() runs once its context is saved. Call it from a noinline function.
 template <std::derived_from<Suspension> By>
 [[gnu::always_inline]] inline void suspend(Stream& stream, By& by, const char* what, const void* object) {
@@ -148,7 +187,20 @@ template <std::derived_from<Suspension> By>
 void spawn_away(Stream& stream, Unit& next);
 
 // The running ULT goes to the end of its pool, and others run; returns at once when there is nobody.
-void yield(Stream& stream, Unit& self);
+void yield_with_care(Stream& stream, Unit& self);
+[[gnu::always_inline]] inline void yield(Stream& stream, Unit& self) {
+    PrivatePool* const direct = stream.direct;
+    if (self.pool != direct || stream.wanted()) [[unlikely]] return yield_with_care(stream, self);
+    // Nobody but this stream looks into its pool, and it does so after we have left: we may go there before.
+    Unit* next = direct->rotate(&self);
+    if (next == nullptr) return;
+    stream.counters.add(trace::Count::yielded);
+    self.life.move(State::running, State::ready);
+    detail::leave_towards(stream, self, next, {nullptr, nullptr});
+}
+
+// weft_unit_yield: the caller, a ULT, yields.
+weft_status yield_now() noexcept;
 
 // The running ULT lets `target`, which is ready, run in its place. Statuses as weft_unit_yield_to.
 weft_status yield_to(Unit& target);

@@ -54,6 +54,11 @@ public:
         bool none() const { return word_ == empty_word; }
         bool detached() const { return word_ == detached_word; }     // the finisher frees the unit
         UnitType* unit() const { return is_pointer() && !tagged() ? reinterpret_cast<UnitType*>(word_) : nullptr; }
+        // unit(), where it is known to be one.
+        UnitType* sole_unit() const {
+            WEFT_ASSERT(unit() != nullptr);
+            return reinterpret_cast<UnitType*>(word_);
+        }
         JoinWaiter* other() const {
             return is_pointer() && tagged() ? reinterpret_cast<JoinWaiter*>(word_ & ~waiter_tag) : nullptr;
         }
@@ -88,6 +93,21 @@ public:
         word_.store(done_word, Orders::finish_local);
         return Waiter(before);
     }
+
+    // finish_local(), when the waiter is known from announced().
+    void finish_announced() { word_.store(done_word, Orders::finish_local); }
+
+    // Whether nobody has announced and the unit has not ended; on the stream that finishes it, or as a hint.
+    bool untouched() const { return word_.load(std::memory_order_relaxed) == empty_word; }   // relaxed: as announced()
+
+    // announce_local() to an untouched Joint.
+    void announce_first(Waiter waiter) {
+        WEFT_ASSERT(untouched());
+        word_.store(waiter.word_, std::memory_order_relaxed);        // relaxed: read on this stream
+    }
+
+    // Who has announced, asked on the stream that finishes; an end that is not local may yet be announced to.
+    Waiter announced() const { return Waiter(word_.load(std::memory_order_relaxed)); }   // relaxed: read on this stream
 
     Announced announce_shared(Waiter waiter) {
         Word seen = empty_word;

@@ -35,6 +35,21 @@ class Joints : public testing::Test {};
 using Families = testing::Types<Shared, Local>;
 TYPED_TEST_SUITE(Joints, Families);
 
+TEST(LocalJoint, TellsWhoAnnouncedBeforeTheEnd) {
+    WorkerJoint joint;
+    Worker worker;
+    EXPECT_TRUE(joint.untouched());
+    EXPECT_TRUE(joint.announced().none());
+    joint.announce_first(&worker);
+    EXPECT_FALSE(joint.untouched());
+    EXPECT_EQ(joint.announced().sole_unit(), &worker);
+    EXPECT_FALSE(joint.done());
+    EXPECT_EQ(joint.announce_local(&worker), Announced::taken);
+    joint.finish_announced();
+    EXPECT_TRUE(joint.done());
+    EXPECT_FALSE(joint.untouched());
+}
+
 TYPED_TEST(Joints, AnEndThatNobodyWaitsForReturnsNobody) {
     WorkerJoint joint;
     EXPECT_FALSE(joint.done());

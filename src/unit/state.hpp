@@ -6,6 +6,8 @@
 //                       ├─resume─ suspended◄┤ suspend, by the program
 //                       └─wake─── waiting◄──┘ suspend, by the runtime: a join
 //
+// One arrow is not drawn: waiting to running, of a joiner that would come out of its pool at once and does not go in.
+//
 // Two states, so that a resume that looked at the one cannot act upon the other: anybody may resume a suspended unit,
 // and only what it waits for wakes a waiting one.
 //
@@ -37,8 +39,8 @@ constexpr bool legal(State from, State to) {
     case State::free: return to == State::ready || to == State::running;         // running: child-first, primary
     case State::ready: return to == State::running;
     case State::running: return to == State::ready || to == State::suspended || to == State::waiting || to == State::done;
-    case State::suspended:
-    case State::waiting: return to == State::ready;
+    case State::suspended: return to == State::ready;
+    case State::waiting: return to == State::ready || to == State::running;
     case State::done: return to == State::free;
     }
     return false;

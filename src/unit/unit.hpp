@@ -55,7 +55,8 @@ struct Unit {
     static constexpr std::uint8_t user_stack = 4;  // the stack's memory is the user's, free from the join on
     static constexpr std::uint8_t measured = 8;    // the depth of its stack is noted when it ends
     static constexpr std::uint8_t internal = 16;   // a letter of the runtime on somebody's stack: no descriptor
-    static constexpr std::uint8_t plain = 64;      // LSA with a default stack: any spare stack will do
+    static constexpr std::uint8_t plain = 64;      // a default stack without a canary, and nothing to be done at the end: the
+                                                   // stack is any spare one
     static constexpr std::uint8_t careful_end = user_stack | measured;
 
     // A descriptor is zeroed slab memory, or a letter on a stack: neither needs more.

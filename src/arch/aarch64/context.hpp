@@ -10,7 +10,10 @@
 
 #include "arch/aarch64/frame.h"
 
-extern "C" [[gnu::visibility("hidden")]] void weft_context_entry();
+extern "C" {
+[[gnu::visibility("hidden")]] void weft_context_entry();
+[[gnu::visibility("hidden")]] void weft_context_call(void* argument, void* top, void* (*main)(void*), void** saved);
+}
 
 namespace weft::arch {
 
@@ -107,6 +110,11 @@ called:
 called:
     message.call(message.argument);
     __builtin_unreachable();
+}
+
+// See x86_64/context.hpp.
+[[gnu::always_inline]] inline void call(void** saved, void* top, void* (*main)(void*), void* argument) {
+    weft_context_call(argument, top, main, saved);
 }
 
 // The stack pointer of a suspended context: nothing below it is in use.

@@ -131,6 +131,41 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesASwitch) {
     EXPECT_EQ(seen_by_them[1], theirs);
 }
 
+// A context that arch::call starts either returns to its caller or leaves, and somebody resumes the caller.
+TEST(Registers, WhatACalledFunctionMustKeepSurvivesACallOnAnotherStackHoweverItEnds) {
+    if constexpr (config::address_sanitizer || config::thread_sanitizer) GTEST_SKIP() << "not used under this sanitizer";
+    KeptRegisters mine = {};
+    static KeptRegisters theirs = {};
+    for (int i = 0; i < 11; ++i) {
+        mine.x19_to_x29[i] = 0x1111u * static_cast<unsigned>(i + 1);
+        theirs.x19_to_x29[i] = ~mine.x19_to_x29[i];
+    }
+    for (int i = 0; i < 8; ++i) {
+        mine.d8_to_d15[i] = 1.5 * i + 1;
+        theirs.d8_to_d15[i] = -mine.d8_to_d15[i];
+    }
+    struct Call {
+        void* caller = nullptr;
+        void* called = nullptr;
+        bool leaves = false;
+        alignas(16) char stack[64 * 1024];
+    };
+    static Call job;
+    for (const bool leaves : {false, true, false}) {
+        job.leaves = leaves;
+        KeptRegisters seen = {};
+        weft_test_with_registers([](void*) {
+            call(&job.caller, job.stack + sizeof job.stack, [](void*) -> void* {
+                KeptRegisters unused;
+                auto end = [](void*) { if (job.leaves) swap(&job.called, job.caller, {}); };
+                weft_test_with_registers(end, nullptr, &theirs, &unused);
+                return job.caller;
+            }, nullptr);
+        }, nullptr, &mine, &seen);
+        EXPECT_EQ(seen, mine) << (leaves ? "resumed" : "returned");
+    }
+}
+
 // ---- registers that a called function need not keep -------------------------------------------------------
 
 // Leaves nothing in any of them.

@@ -1,4 +1,4 @@
-/* The two symbols of the AArch64 port; the switch itself is inlined (context.hpp). */
+/* The symbols of the AArch64 port; the switch itself is inlined (context.hpp). */
 #include "arch/aarch64/frame.h"
 
 /* Where the first switch to a fresh stack lands: main(message.call, message.argument), never to return.
@@ -22,6 +22,59 @@ weft_context_entry:
 1:      brk     #0                      /* main never returns */
         .cfi_endproc
         .size   weft_context_entry, . - weft_context_entry
+
+/* Calls main(argument) on a fresh stack: see x86_64/switch.S.
+ *   x0  argument     x1  the fresh stack's top     x2  main     x3  where the caller's context goes */
+        .globl  weft_context_call
+        .hidden weft_context_call
+        .type   weft_context_call, %function
+        .balign 16
+weft_context_call:
+        .cfi_startproc
+        hint    #25                     /* paciasp; a landing pad of `bti c` as well */
+        stp     x29, x30, [sp, #-160]!
+        stp     x19, x20, [sp, #16]
+        stp     x21, x22, [sp, #32]
+        stp     x23, x24, [sp, #48]
+        stp     x25, x26, [sp, #64]
+        stp     x27, x28, [sp, #80]
+        stp     d8, d9, [sp, #96]
+        stp     d10, d11, [sp, #112]
+        stp     d12, d13, [sp, #128]
+        stp     d14, d15, [sp, #144]
+        adr     x30, 1f
+        hint    #25                     /* paciasp: as a swap signs where it resumes */
+        stp     x29, x30, [sp, #-16]!   /* FRAME_X29, FRAME_X30 */
+        mov     x9, sp
+        str     x9, [x3]
+        mov     sp, x1
+        .cfi_remember_state
+        .cfi_undefined x30              /* backtraces of the called end here, as at weft_context_entry */
+        blr     x2
+        .cfi_restore_state
+        add     sp, x0, #16             /* main returns what was stored at x3, and has kept the registers */
+        ldp     x29, x30, [sp], #160
+        hint    #29                     /* autiasp */
+        ret
+1:      hint    #36                     /* bti j */
+        ldp     x19, x20, [sp, #16]
+        ldp     x21, x22, [sp, #32]
+        ldp     x23, x24, [sp, #48]
+        ldp     x25, x26, [sp, #64]
+        ldp     x27, x28, [sp, #80]
+        ldp     d8, d9, [sp, #96]
+        ldp     d10, d11, [sp, #112]
+        ldp     d12, d13, [sp, #128]
+        ldp     d14, d15, [sp, #144]
+        ldp     x29, x30, [sp], #160
+        hint    #29                     /* autiasp */
+        cbz     x2, 2f
+        mov     x16, x2                 /* x16: as in weft_context_entry */
+        mov     x0, x3
+        br      x16                     /* the message, and from there to our caller */
+2:      ret
+        .cfi_endproc
+        .size   weft_context_call, . - weft_context_call
 
 /* The one thread-local word (os/local.hpp); in assembly for the reason given in x86_64/switch.S. */
         .section .tbss, "awT", %nobits

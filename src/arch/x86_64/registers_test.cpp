@@ -91,6 +91,33 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesASwitch) {
     EXPECT_EQ(seen_by_them[1], theirs);
 }
 
+// A context that arch::call starts either returns to its caller or leaves, and somebody resumes the caller.
+TEST(Registers, WhatACalledFunctionMustKeepSurvivesACallOnAnotherStackHoweverItEnds) {
+    if constexpr (config::address_sanitizer || config::thread_sanitizer) GTEST_SKIP() << "not used under this sanitizer";
+    const KeptRegisters mine = {0x1111, 0x2222, 0x3333, 0x4444, 0x5555, 0x6666};
+    static constexpr KeptRegisters theirs = {~0x1u, ~0x2u, ~0x3u, ~0x4u, ~0x5u, ~0x6u};
+    struct Call {
+        void* caller = nullptr;
+        void* called = nullptr;
+        bool leaves = false;
+        alignas(16) char stack[64 * 1024];
+    };
+    static Call job;
+    for (const bool leaves : {false, true, false}) {
+        job.leaves = leaves;
+        KeptRegisters seen = {};
+        weft_test_with_registers([](void*) {
+            call(&job.caller, job.stack + sizeof job.stack, [](void*) -> void* {
+                KeptRegisters unused;
+                auto end = [](void*) { if (job.leaves) swap(&job.called, job.caller, {}); };
+                weft_test_with_registers(end, nullptr, &theirs, &unused);
+                return job.caller;
+            }, nullptr);
+        }, nullptr, &mine, &seen);
+        EXPECT_EQ(seen, mine) << (leaves ? "resumed" : "returned");
+    }
+}
+
 // ---- registers that a called function need not keep -------------------------------------------------------
 
 // Leaves nothing in any of them.

@@ -1,4 +1,4 @@
-/* The two symbols of the x86-64 port; the switch itself is inlined (context.hpp). */
+/* The symbols of the x86-64 port; the switch itself is inlined (context.hpp). */
 #include "arch/x86_64/frame.h"
 
 /* Where the first switch to a fresh stack lands: main(message.call, message.argument), never to return.
@@ -26,6 +26,47 @@ weft_context_entry:
 1:      ud2
         .cfi_endproc
         .size   weft_context_entry, . - weft_context_entry
+
+/* Calls main(argument) on a fresh stack, while the caller is suspended (context.hpp: call).
+ *   rdi  argument     rsi  the fresh stack's top     rdx  main     rcx  where the caller's context goes
+ * What a called function must keep is pushed for the case that somebody resumes the caller by a switch. When main
+ * returns it has kept all that itself, and nothing is popped. */
+        .globl  weft_context_call
+        .hidden weft_context_call
+        .type   weft_context_call, @function
+        .balign 16
+weft_context_call:
+        .cfi_startproc                  /* no landing pad: nobody jumps here */
+        pushq   %r15
+        pushq   %r14
+        pushq   %r13
+        pushq   %r12
+        pushq   %rbx
+        pushq   %rbp                    /* FRAME_RBP */
+        leaq    1f(%rip), %rax
+        pushq   %rax                    /* FRAME_RESUME */
+        movq    %rsp, (%rcx)
+        movq    %rsi, %rsp
+        .cfi_remember_state
+        .cfi_undefined %rip             /* backtraces of the called end here, as at weft_context_entry */
+        call    *%rdx
+        .cfi_restore_state
+        leaq    56(%rax), %rsp          /* main returns what was stored at rcx */
+        ret
+1:      endbr64
+        popq    %rbp
+        popq    %rbx
+        popq    %r12
+        popq    %r13
+        popq    %r14
+        popq    %r15
+        testq   %rdx, %rdx
+        je      2f
+        movq    %rcx, %rdi
+        jmpq    *%rdx                   /* the message, and from there to our caller */
+2:      ret
+        .cfi_endproc
+        .size   weft_context_call, . - weft_context_call
 
 /* The one thread-local word (os/local.hpp). In assembly, so that no compiler knows it as a variable
  * whose address it might keep across a switch, link-time optimisation included. */

@@ -5,6 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "os/fault.hpp"
 
 namespace weft::os {
@@ -15,7 +17,9 @@ void futex_wait(const atomic<std::uint32_t>& word, std::uint32_t expected, std::
     if (fault(Door::futex_wait)) return;   // as a signal would end it
     timespec limit{.tv_sec = static_cast<time_t>(timeout_ns / 1'000'000'000),
                    .tv_nsec = static_cast<long>(timeout_ns % 1'000'000'000)};
+    const int kept = errno;   // a unit that spawns may come here by a lock: a call that succeeds leaves its errno alone
     syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, timeout_ns == forever ? nullptr : &limit, nullptr, 0);
+    errno = kept;
 }
 
 void futex_wake(const atomic<std::uint32_t>& word, std::uint32_t count) {

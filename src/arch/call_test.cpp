@@ -1,0 +1,143 @@
+// A context that is called on its own stack instead of being switched to (arch::call): it returns to its caller, or the
+// caller is resumed by a switch as any suspended context is.
+#include <gtest/gtest.h>
+
+#include <unwind.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "arch/testing.hpp"
+
+namespace weft::arch {
+namespace {
+
+using testing::Coroutine;
+using testing::Place;
+
+// No sanitizer can follow a return from one stack to another; the library does not call there either.
+class Call : public ::testing::Test {
+protected:
+    void SetUp() override {
+        if constexpr (config::address_sanitizer || config::thread_sanitizer) GTEST_SKIP() << "not used under this sanitizer";
+    }
+    void TearDown() override { std::free(stack); }
+
+    static constexpr std::size_t bytes = 256 * 1024;
+    char* stack = static_cast<char*>(std::aligned_alloc(4096, bytes));
+    void* saved = nullptr;
+
+    char* top() const { return stack + bytes; }
+    bool holds(const void* address) const { return address >= stack && address < top(); }
+};
+
+struct Job {
+    void*& saved;
+    void* stood_at = nullptr;
+    bool aligned = false;
+    std::string caught = {};
+};
+
+TEST_F(Call, RunsOnTheStackThatItIsGivenAndReturnsToItsCaller) {
+    Job job{.saved = saved};
+    for (int round = 0; round < 3; ++round) {
+        job.stood_at = nullptr;
+        call(&saved, top(), [](void* raw) -> void* {
+            auto& mine = *static_cast<Job*>(raw);
+            mine.stood_at = __builtin_frame_address(0);
+            mine.aligned = reinterpret_cast<std::uintptr_t>(mine.stood_at) % 16 == 0;
+            return mine.saved;
+        }, &job);
+        EXPECT_TRUE(holds(job.stood_at));
+        EXPECT_TRUE(job.aligned);
+        EXPECT_FALSE(holds(saved));
+    }
+}
+
+TEST_F(Call, ThrowsAndCatchesWithinIt) {
+    Job job{.saved = saved};
+    call(&saved, top(), [](void* raw) -> void* {
+        auto& mine = *static_cast<Job*>(raw);
+        try {
+            throw std::runtime_error("called");
+        } catch (const std::exception& error) {
+            mine.caught = error.what();
+        }
+        return mine.saved;
+    }, &job);
+    EXPECT_EQ(job.caught, "called");
+}
+
+// The called suspends, and its caller goes on before it ends: two contexts that know each other.
+struct Relay {
+    Place caller = testing::this_thread();
+    void* called = nullptr;
+    std::vector<std::string> story;
+};
+Relay* relay;
+
+TEST_F(Call, TheCallerIsResumedByASwitchAndItsMessageWhenTheCalledSuspends) {
+    Relay mine;
+    relay = &mine;
+    call(&mine.caller.saved, top(), [](void*) -> void* {
+        relay->story.emplace_back("called");
+        swap(&relay->called, relay->caller.saved, {[](void* word) { relay->story.emplace_back(static_cast<const char*>(word)); },
+                                                   const_cast<char*>("message")});
+        std::abort();
+    }, nullptr);
+    mine.story.emplace_back("caller");
+    EXPECT_EQ(mine.story, (std::vector<std::string>{"called", "message", "caller"}));
+}
+
+TEST_F(Call, TheCallerIsResumedWithoutAMessageToo) {
+    Relay mine;
+    relay = &mine;
+    call(&mine.caller.saved, top(), [](void*) -> void* {
+        relay->story.emplace_back("called");
+        swap(&relay->called, relay->caller.saved, {});
+        std::abort();
+    }, nullptr);
+    EXPECT_EQ(mine.story, (std::vector<std::string>{"called"}));
+}
+
+TEST_F(Call, TheCalledMaySuspendAndComeBackBeforeItReturns) {
+    Job job{.saved = saved};
+    static Coroutine* other;
+    static Place here;
+    Coroutine coroutine([](Coroutine& self, Message) {
+        for (int i = 0; i < 3; ++i) self.leave();
+    });
+    other = &coroutine;
+    here = testing::this_thread();
+    call(&saved, top(), [](void* raw) -> void* {
+        while (!other->done()) other->resume(here);
+        return static_cast<Job*>(raw)->saved;
+    }, &job);
+    EXPECT_TRUE(coroutine.done());
+}
+
+std::vector<void*> functions;
+
+_Unwind_Reason_Code note(_Unwind_Context* context, void*) {
+    if (_Unwind_GetIP(context) == 0) return _URC_NO_REASON;   // the end of the stack
+    functions.push_back(_Unwind_FindEnclosingFunction(reinterpret_cast<void*>(_Unwind_GetIP(context) - 1)));
+    return functions.size() < 60 ? _URC_NO_REASON : _URC_NORMAL_STOP;
+}
+
+TEST_F(Call, ABacktraceFromTheCalledEndsAtTheCall) {
+    Job job{.saved = saved};
+    functions.clear();
+    call(&saved, top(), [](void* raw) -> void* {
+        _Unwind_Backtrace(note, nullptr);
+        return static_cast<Job*>(raw)->saved;
+    }, &job);
+    ASSERT_GE(functions.size(), 2u);
+    EXPECT_LT(functions.size(), 10u);
+    EXPECT_EQ(functions.back(), reinterpret_cast<void*>(weft_context_call));
+}
+
+}  // namespace
+}  // namespace weft::arch

@@ -1,0 +1,288 @@
+// A unit that its joiner waits for at once is called instead of switched to (src/stream/suspend.hpp: call_and_wait). What a
+// program sees is what it sees of any other: each test does something to such a unit that a plain call would not survive.
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "test/behaviour/support.hpp"
+
+namespace {
+
+using namespace weft_test;
+
+// The first unit to end leaves its stack for the next, and only then is one called.
+void warm_up() {
+    Ult first([] {});
+    EXPECT_EQ(first.free(), WEFT_OK);
+}
+
+TEST(Call, TheUnitRunsOnAStackOfItsOwnAndItsJoinerIsSeenToWait) {
+    Runtime runtime;
+    warm_up();
+    weft_unit* joiner = weft_unit_self();
+    bool stands_on_it = false;
+    weft_unit_state seen{}, own{};
+    Ult child([&] {
+        char local = 0;
+        weft_stack_info stack{};
+        stack.size = sizeof stack;
+        EXPECT_EQ(weft_unit_stack(weft_unit_self(), &stack), WEFT_OK);
+        stands_on_it = &local >= static_cast<char*>(stack.lowest) && &local < static_cast<char*>(stack.lowest) + stack.bytes;
+        weft_unit_state_get(joiner, &seen);
+        weft_unit_state_get(weft_unit_self(), &own);
+        EXPECT_EQ(weft_unit_resume(joiner), WEFT_WRONG_STATE);   // a join is ended by nobody else
+    });
+    EXPECT_EQ(child.free(), WEFT_OK);
+    EXPECT_TRUE(stands_on_it);
+    EXPECT_EQ(seen, WEFT_UNIT_SUSPENDED);
+    EXPECT_EQ(own, WEFT_UNIT_RUNNING);
+    EXPECT_EQ(weft_unit_self(), joiner);
+}
+
+TEST(Call, TheJoinerComesBackWhenTheUnitSuspendedMeanwhile) {
+    Runtime runtime;
+    warm_up();
+    std::string story;
+    weft_unit* suspended = nullptr;
+    Ult child([&] {
+        story += "a";
+        weft_unit_suspend([](weft_unit* unit, void* to) { *static_cast<weft_unit**>(to) = unit; }, &suspended);
+        story += "c";
+    });
+    Ult waker([&] {
+        story += "b";
+        EXPECT_EQ(weft_unit_resume(suspended), WEFT_OK);
+    });
+    EXPECT_EQ(child.free(), WEFT_OK);
+    story += "d";
+    EXPECT_EQ(waker.free(), WEFT_OK);
+    EXPECT_EQ(story, "abcd");
+}
+
+TEST(Call, TheJoinerComesBackWhenTheUnitYieldedMeanwhile) {
+    Runtime runtime;
+    warm_up();
+    int others = 0;
+    Ult child([&] {
+        for (int i = 0; i < 10; ++i) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+    });
+    Ult other([&] {
+        for (int i = 0; i < 5; ++i) {
+            ++others;
+            EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+        }
+    });
+    EXPECT_EQ(child.free(), WEFT_OK);
+    EXPECT_EQ(others, 5);
+    EXPECT_EQ(other.free(), WEFT_OK);
+}
+
+TEST(Call, TheJoinerGoesBehindThoseThatAreReadyAlready) {
+    Runtime runtime;
+    warm_up();
+    std::string order;
+    Ult first([&] { order += "1"; });
+    Ult second([&] { order += "2"; });
+    Ult third([&] { order += "3"; });
+    EXPECT_EQ(first.free(), WEFT_OK);
+    order += "j";
+    EXPECT_EQ(second.free(), WEFT_OK);
+    EXPECT_EQ(third.free(), WEFT_OK);
+    EXPECT_EQ(order, "123j");
+}
+
+TEST(Call, ADetachedUnitThatItSpawnsRunsToo) {
+    Runtime runtime;
+    warm_up();
+    bool ran = false;
+    Ult child([&] {
+        EXPECT_EQ(weft_ult_spawn(nullptr, [](void* to) { *static_cast<bool*>(to) = true; }, &ran, nullptr, nullptr), WEFT_OK);
+    });
+    EXPECT_EQ(child.free(), WEFT_OK);
+    EXPECT_TRUE(ran);
+}
+
+TEST(Call, ExitEndsItAndItsJoinerGoesOn) {
+    Runtime runtime;
+    warm_up();
+    bool came_back = false;
+    Ult child([&] {
+        weft_unit_exit();
+        came_back = true;
+    });
+    EXPECT_EQ(child.free(), WEFT_OK);
+    EXPECT_FALSE(came_back);
+    Ult in_catch([] {
+        try {
+            throw 1;
+        } catch (int) {
+            weft_unit_exit();
+        }
+    });
+    EXPECT_EQ(in_catch.free(), WEFT_OK);
+    EXPECT_EQ(std::uncaught_exceptions(), 0);
+    EXPECT_EQ(std::current_exception(), nullptr);
+}
+
+TEST(Call, AnExceptionOfItIsAStatusAndLeavesTheJoinersAlone) {
+    Runtime runtime;
+    warm_up();
+    Ult child([] { throw std::runtime_error("thrown"); });
+    EXPECT_EQ(child.join(), WEFT_EXCEPTION);
+    EXPECT_NE(weft_unit_exception(child.handle()), nullptr);
+    EXPECT_EQ(child.free(), WEFT_EXCEPTION);
+    try {
+        throw std::runtime_error("mine");
+    } catch (const std::runtime_error&) {
+        // The joiner handles one: the unit starts with none all the same.
+        Ult other([] {
+            EXPECT_EQ(std::current_exception(), nullptr);
+            try {
+                throw 2;
+            } catch (int) {
+            }
+        });
+        EXPECT_EQ(other.free(), WEFT_OK);
+        ASSERT_NE(std::current_exception(), nullptr);
+        try {
+            throw;
+        } catch (const std::runtime_error& error) {
+            EXPECT_STREQ(error.what(), "mine");
+        }
+    }
+}
+
+TEST(Call, ErrnoOfTheJoinerIsItsOwn) {
+    Runtime runtime;
+    warm_up();
+    errno = EDOM;
+    int seen = -1;
+    Ult child([&] {
+        seen = errno;
+        errno = ERANGE;
+    });
+    EXPECT_EQ(child.free(), WEFT_OK);
+    EXPECT_EQ(errno, EDOM);
+    EXPECT_EQ(seen, 0);
+}
+
+TEST(Call, ASecondJoinerIsToldThatThereIsOne) {
+    Runtime runtime;
+    warm_up();
+    weft_status second = WEFT_OK;
+    weft_unit* handle = nullptr;
+    Ult child([&] { EXPECT_EQ(weft_unit_yield(), WEFT_OK); });
+    handle = child.handle();
+    Ult other([&] { second = weft_unit_join(handle); });
+    EXPECT_EQ(child.join(), WEFT_OK);
+    EXPECT_EQ(second, WEFT_BUSY);
+}
+
+// Each level spawns, and waits for, the next: as many joiners wait below as there are levels.
+int depth_of(int levels) {
+    if (levels == 0) return 0;
+    int below = -1;
+    Ult child([&] { below = depth_of(levels - 1); });
+    EXPECT_EQ(child.free(), WEFT_OK);
+    return below + 1;
+}
+
+TEST(Call, CallsNest) {
+    Runtime runtime;
+    warm_up();
+    EXPECT_EQ(depth_of(2000), 2000);
+}
+
+TEST(Call, ATaskletIsRefusedAsAlways) {
+    Runtime runtime;
+    warm_up();
+    struct Both {
+        weft_unit* child = nullptr;
+        weft_status status = WEFT_OK;
+    } both;
+    weft_unit* tasklet = nullptr;
+    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void* raw) {
+        auto* at = static_cast<Both*>(raw);
+        at->status = weft_unit_join(at->child);
+    }, &both, nullptr, &tasklet), WEFT_OK);
+    Ult child([] {});
+    both.child = child.handle();
+    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    EXPECT_EQ(both.status, WEFT_WRONG_KIND);
+    EXPECT_EQ(child.free(), WEFT_OK);
+}
+
+// A unit that does nothing but spawn and join never passes through its scheduler by itself.
+struct Busy {
+    std::atomic<bool> stop{false};
+    std::atomic<std::uint64_t> rounds{0};
+    weft_unit* unit = nullptr;
+
+    explicit Busy(weft_pool* pool) {
+        EXPECT_EQ(weft_ult_spawn(pool, [](void* raw) {
+            auto* self = static_cast<Busy*>(raw);
+            while (!self->stop) {
+                weft_unit* child = nullptr;
+                EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, nullptr, &child), WEFT_OK);
+                EXPECT_EQ(weft_unit_free(child), WEFT_OK);
+                ++self->rounds;
+            }
+        }, this, nullptr, &unit), WEFT_OK);
+        await(10);
+    }
+    void await(std::uint64_t more) {
+        const std::uint64_t target = rounds + more;
+        while (rounds < target) std::this_thread::yield();
+    }
+    ~Busy() {
+        stop = true;
+        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    }
+};
+
+weft_settings two_private() {
+    weft_settings settings = with_streams(2);
+    settings.pool = WEFT_POOL_PRIVATE;
+    return settings;
+}
+
+TEST(Call, AStreamThatOnlyCallsIsSuspendedAndResumed) {
+    Runtime runtime(two_private());
+    Busy busy(pool_of(1));
+    ASSERT_EQ(weft_stream_suspend(weft_stream_at(1)), WEFT_OK);
+    // It stops at its next join; then nothing moves any more.
+    std::uint64_t before = 0;
+    do {
+        before = busy.rounds;
+        for (int i = 0; i < 100; ++i) std::this_thread::yield();
+    } while (busy.rounds != before);
+    ASSERT_EQ(weft_stream_resume(weft_stream_at(1)), WEFT_OK);
+    busy.await(100);
+}
+
+TEST(Call, AStreamThatOnlyCallsTakesWhatOthersSendIt) {
+    Runtime runtime(two_private());
+    Busy busy(pool_of(1));
+    Ult sent([] {}, nullptr, pool_of(1));
+    EXPECT_EQ(sent.free(), WEFT_OK);   // both the unit and the announcement of its joiner come by the inbox
+}
+
+TEST(Call, CountersTellASuspensionAnEndAndAResumption) {
+    Runtime runtime;
+    warm_up();
+    const auto finished = counter("/units/count/finished"), suspended = counter("/units/count/suspended"),
+               resumed = counter("/units/count/resumed");
+    for (int i = 0; i < 10; ++i) {
+        Ult child([] {});
+        EXPECT_EQ(child.free(), WEFT_OK);
+    }
+    EXPECT_EQ(counter("/units/count/finished") - finished, 10u);
+    EXPECT_EQ(counter("/units/count/suspended") - suspended, 10u);
+    EXPECT_EQ(counter("/units/count/resumed") - resumed, 10u);
+}
+
+}  // namespace
