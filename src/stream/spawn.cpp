@@ -86,7 +86,7 @@ bool give_default_stack(Stream* stream, Unit& unit) {
 weft_status furnish(Stream* stream, Unit& unit, const Plan& plan) {
     unit.flags |= plan.flags;
     unit.stack_class = plan.stack_class;
-    if (plan.stack_class != 0) unit.flags &= static_cast<std::uint8_t>(~Unit::plain);
+    if (plan.stack_class != 0 || unit.has(Unit::careful_end)) unit.flags &= static_cast<std::uint8_t>(~Unit::plain);
     if (plan.name != nullptr) {
         std::strncpy(unit.name, plan.name, sizeof unit.name - 1);
         unit.name[sizeof unit.name - 1] = '\0';

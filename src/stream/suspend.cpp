@@ -69,8 +69,7 @@ void end_on_user_stack(void* raw) {
 // the stack as it stands: no switch is needed then. All other ways out are last steps, so that no register is saved here.
 [[gnu::always_inline]] inline void conclude_plain(Stream& stream, Unit& unit) {
     PrivatePool* const direct = stream.direct;
-    const bool plain = (unit.flags & (Unit::plain | Unit::careful_end)) == Unit::plain;
-    if (!plain || unit.canary != 0 || unit.pool != direct || stream.wanted()) [[unlikely]] conclude(stream, unit);
+    if (!unit.has(Unit::plain) || unit.canary != 0 || unit.pool != direct || stream.wanted()) [[unlikely]] conclude(stream, unit);
     probe(Probe::finish_before_publish);
     mem::Stack* const stack = std::exchange(unit.stack, nullptr);
     stream.counters.add(trace::Count::finished);

@@ -57,7 +57,7 @@ struct Unit {
     static constexpr std::uint8_t internal = 16;   // a letter of the runtime on somebody's stack: no descriptor
     static constexpr std::uint8_t plain = 64;      // a default stack without a canary, and nothing to be done at the end: the
                                                    // stack is any spare one
-    static constexpr std::uint8_t careful_end = user_stack | measured;
+    static constexpr std::uint8_t careful_end = user_stack | measured;   // never with plain
 
     // A descriptor is zeroed slab memory, or a letter on a stack: neither needs more.
     Unit() : link(nullptr) {}

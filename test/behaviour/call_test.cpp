@@ -1,12 +1,14 @@
 // A unit that its joiner waits for at once is called instead of switched to (src/stream/suspend.hpp: call_and_wait). What a
 // program sees is what it sees of any other: each test does something to such a unit that a plain call would not survive.
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <exception>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "test/behaviour/support.hpp"
 
@@ -216,6 +218,65 @@ TEST(Call, ATaskletIsRefusedAsAlways) {
     EXPECT_EQ(child.free(), WEFT_OK);
 }
 
+TEST(Call, AUnitThatAsksForAnotherStackHasIt) {
+    Runtime runtime;
+    warm_up();
+    auto where = [](weft_stack_info& stack) {
+        char local = 0;
+        stack.size = sizeof stack;
+        EXPECT_EQ(weft_unit_stack(weft_unit_self(), &stack), WEFT_OK);
+        return &local >= static_cast<char*>(stack.lowest) && &local < static_cast<char*>(stack.lowest) + stack.bytes;
+    };
+    auto asked = options();
+    asked.stack_bytes = 1 << 20;
+    {
+        Ult big([&] {
+            weft_stack_info stack{};
+            EXPECT_TRUE(where(stack));
+            EXPECT_GE(stack.bytes, asked.stack_bytes - 64);
+        }, &asked);
+        EXPECT_EQ(big.free(), WEFT_OK);
+    }
+    static std::vector<char> own(128 << 10);
+    asked.stack = own.data();
+    asked.stack_bytes = own.size();
+    Ult users([&] {
+        weft_stack_info stack{};
+        EXPECT_TRUE(where(stack));
+        EXPECT_GE(static_cast<char*>(stack.lowest), own.data());
+        EXPECT_LE(static_cast<char*>(stack.lowest) + stack.bytes, own.data() + own.size());
+    }, &asked);
+    EXPECT_EQ(users.free(), WEFT_OK);
+    asked = options();
+    asked.measure_stack = true;
+    Ult measured([] {
+        volatile char used[10000];
+        for (std::size_t i = 0; i < sizeof used; i += 64) used[i] = 1;
+    }, &asked);
+    EXPECT_EQ(measured.join(), WEFT_OK);
+    weft_stack_info stack{};
+    stack.size = sizeof stack;
+    EXPECT_EQ(weft_unit_stack(measured.handle(), &stack), WEFT_OK);
+    EXPECT_GE(stack.most_bytes, 10000u);
+}
+
+TEST(Call, NoStackIsLostWhenOthersEndBeforeTheUnit) {
+    Runtime runtime;
+    warm_up();
+    auto round = [] {
+        Ult child([] {
+            Ult other([] {});
+            EXPECT_EQ(weft_unit_yield(), WEFT_OK);   // the other ends, and leaves its stack for the next
+            EXPECT_EQ(other.free(), WEFT_OK);
+        });
+        EXPECT_EQ(child.free(), WEFT_OK);
+    };
+    round();
+    const auto before = counter("/stacks/count/live");
+    for (int i = 0; i < 100; ++i) round();
+    EXPECT_EQ(counter("/stacks/count/live"), before);
+}
+
 // A unit that does nothing but spawn and join never passes through its scheduler by itself.
 struct Busy {
     std::atomic<bool> stop{false};
@@ -258,7 +319,7 @@ TEST(Call, AStreamThatOnlyCallsIsSuspendedAndResumed) {
     std::uint64_t before = 0;
     do {
         before = busy.rounds;
-        for (int i = 0; i < 100; ++i) std::this_thread::yield();
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));   // else it would move
     } while (busy.rounds != before);
     ASSERT_EQ(weft_stream_resume(weft_stream_at(1)), WEFT_OK);
     busy.await(100);
