@@ -6,6 +6,9 @@
 
 namespace bench {
 
+// Operations between two questions whether the benchmark is to go on.
+inline constexpr int batch = 64;
+
 inline constexpr std::size_t bulk_sizes[] = {64, 256, 4096, 262144};
 
 // Two stacks and a switch between them; one iteration is one switch, one way.
@@ -43,7 +46,9 @@ void floor_one_by_one(benchmark::State& state) {
     floor.reserve(64);
     void (*body)(void*) = nothing;
     benchmark::DoNotOptimize(body);
-    while (state.KeepRunning()) floor.join_and_free<where>(floor.spawn(body, nullptr));
+    while (state.KeepRunningBatch(batch)) {
+        for (int i = 0; i < batch; ++i) floor.join_and_free<where>(floor.spawn(body, nullptr));
+    }
 }
 
 template <Where where>

@@ -11,16 +11,24 @@ struct Subject {
     const weft_unit_options* options = nullptr;   // null: the default kind
 };
 
-weft_unit* spawn(const Subject& subject) {
+template <bool tasklet>
+[[gnu::always_inline]] inline weft_unit* spawn(weft_pool* pool, const weft_unit_options* options) {
     weft_unit* unit = nullptr;
-    bench::must(subject.tasklet
-                    ? weft_tasklet_spawn(subject.pool, bench::nothing, nullptr, subject.options, &unit)
-                    : weft_ult_spawn(subject.pool, bench::nothing, nullptr, subject.options, &unit));
+    bench::must(tasklet ? weft_tasklet_spawn(pool, bench::nothing, nullptr, options, &unit)
+                        : weft_ult_spawn(pool, bench::nothing, nullptr, options, &unit));
     return unit;
 }
 
+// As the floor's loop (raw_benchmarks.hpp): the library's own question whether to go on is asked once in `batch`.
+template <bool tasklet>
+void one_by_one_of(benchmark::State& state, weft_pool* pool, const weft_unit_options* options) {
+    while (state.KeepRunningBatch(bench::batch)) {
+        for (int i = 0; i < bench::batch; ++i) bench::must(weft_unit_free(spawn<tasklet>(pool, options)));
+    }
+}
+
 void one_by_one_from_main(benchmark::State& state, Subject subject) {
-    while (state.KeepRunning()) bench::must(weft_unit_free(spawn(subject)));
+    (subject.tasklet ? one_by_one_of<true> : one_by_one_of<false>)(state, subject.pool, subject.options);
 }
 
 void one_by_one(benchmark::State& state, Subject subject) {
@@ -43,7 +51,11 @@ void bulk_by_single_calls(benchmark::State& state, Subject subject, std::size_t 
     bench::on_ult(subject.pool, [&] {
         std::vector<weft_unit*> units(count);
         while (state.KeepRunningBatch(static_cast<benchmark::IterationCount>(count))) {
-            for (auto& unit : units) unit = spawn(subject);
+            if (subject.tasklet) {
+                for (auto& unit : units) unit = spawn<true>(subject.pool, subject.options);
+            } else {
+                for (auto& unit : units) unit = spawn<false>(subject.pool, subject.options);
+            }
             for (auto* unit : units) bench::must(weft_unit_free(unit));
         }
     });

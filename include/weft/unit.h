@@ -108,7 +108,7 @@ WEFT_API weft_status weft_unit_detach(weft_unit *unit) WEFT_NOTHROW;
  * Only after a join. From any thread or unit; never switches. Since 0.1. */
 WEFT_API void *weft_unit_exception(const weft_unit *unit) WEFT_NOTHROW;
 
-/** Ends the calling ULT at once. Destructors of its C++ frames do not run. Does not return, except with a
+/** Ends the calling ULT at once. Destructors of its C++ frames do not run; exceptions that it handles are let go. Does not return, except with a
  * status: WEFT_WRONG_CONTEXT (outside of a ULT), WEFT_WRONG_KIND (in a tasklet), WEFT_WRONG_STATE (in the primary unit, whose
  * end is the program's). Since 0.1. */
 WEFT_API weft_status weft_unit_exit(void) WEFT_NOTHROW;
@@ -188,7 +188,7 @@ typedef struct weft_unit_info {
     const char *name;         /**< "" when it has none; valid during the call */
     const void *spawn_site;   /**< the code address that spawned it */
     const char *waits_for;    /**< what a suspended unit waits for ("join", "suspend"); "" otherwise */
-    const void *waits_object; /**< the object it waits for (for a join the unit), or NULL */
+    const void *waits_object; /**< the object it waits for (for a join the unit's handle), or NULL */
 } weft_unit_info;
 
 /** Calls visit(info, argument) for each unit that lives, found by walking the memory of the descriptors: a unit that is

@@ -10,8 +10,14 @@
 
 namespace weft {
 
-inline Pool* to_pool(weft_pool* handle) { return reinterpret_cast<Pool*>(handle); }
-inline const Pool* to_pool(const weft_pool* handle) { return reinterpret_cast<const Pool*>(handle); }
+inline const Pool* to_pool(const weft_pool* handle) {
+    const auto* pool = reinterpret_cast<const Pool*>(handle);
+    if constexpr (config::checked) {
+        if (pool != nullptr && pool->freed) fatal("stale handle %p: its pool has been freed", static_cast<const void*>(handle));
+    }
+    return pool;
+}
+inline Pool* to_pool(weft_pool* handle) { return const_cast<Pool*>(to_pool(const_cast<const weft_pool*>(handle))); }
 inline weft_pool* to_handle(Pool* pool) { return reinterpret_cast<weft_pool*>(pool); }
 inline Sched* to_sched(weft_sched* handle) { return reinterpret_cast<Sched*>(handle); }
 inline const Sched* to_sched(const weft_sched* handle) { return reinterpret_cast<const Sched*>(handle); }

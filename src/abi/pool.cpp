@@ -26,7 +26,7 @@ weft_status weft_pool_create(weft_pool_kind kind, weft_pool** pool) noexcept {
     if (kind != WEFT_POOL_PRIVATE && kind != WEFT_POOL_SHARED && kind != WEFT_POOL_DEQUE) {
         return fail(WEFT_INVALID, "there is no built-in pool of kind %d; see weft_pool_kind", static_cast<int>(kind));
     }
-    return admit(pool::create(kind), pool);
+    return admit(make_pool(kind), pool);
 }
 
 weft_status weft_pool_create_user(const weft_pool_ops* ops, void* self, weft_pool** pool) noexcept {

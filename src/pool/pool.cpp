@@ -75,9 +75,11 @@ void push_other(Pool& to, Unit* unit, Place place) {
     }
     case WEFT_POOL_USER: {
         auto& user = static_cast<UserPool&>(to);
+        user.pushing.fetch_add(1);
         user.ops.push(user.self, to_handle(unit));
         probe(Probe::push_before_ring);
         to.bell.ring_after_plain_push();   // his push may have ended in anything
+        user.pushing.fetch_sub(1);         // the last touch: whoever frees the pool waits for it
         return;
     }
     case WEFT_POOL_DEFAULT: break;
@@ -233,6 +235,7 @@ void destroy(Pool* pool) {
     case WEFT_POOL_DEQUE: os::destroy(static_cast<DequePool*>(pool)); return;
     case WEFT_POOL_USER: {
         auto* user = static_cast<UserPool*>(pool);
+        while (user->pushing.load() != 0) os::thread_yield();
         if (user->ops.destroy != nullptr) user->ops.destroy(user->self);
         os::destroy(user);
         return;

@@ -23,6 +23,7 @@ namespace weft {
 struct Pool {
     const weft_pool_kind kind;
     bool automatic = false;            // made with its stream, freed with the runtime
+    bool freed = false;                // kept for the next pool of its kind; under the runtime's lock
     bool orphan = false;               // automatic, and its stream has ended; under the runtime's lock
     atomic<unsigned> drawers{0};       // schedulers that may draw from it, and streams that do
     Pool* next = nullptr;              // the runtime's list of all pools
@@ -107,6 +108,7 @@ struct DequePool : Pool {
 struct UserPool : Pool {
     weft_pool_ops ops;
     void* self;
+    atomic<unsigned> pushing{0};       // pushes that have not returned: the unit of one may be gone, and free the pool
 
     UserPool(const weft_pool_ops& table, void* given) : Pool(WEFT_POOL_USER), ops(table), self(given) {}
 };

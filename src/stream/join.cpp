@@ -99,7 +99,7 @@ bool ended(weft_status status) { return status == WEFT_OK || status == WEFT_EXCE
 
 [[gnu::noinline]] weft_status join_by_letter(Stream& stream, Unit& self, Unit& target, PrivatePool& home) {
     UnitJoinByLetter request(self, target, home);
-    suspend(stream, request, waits_for_join, &target);
+    suspend(stream, request, said_by_state, to_handle(&target));
     return request.busy ? busy_status() : outcome(target);
 }
 
@@ -112,7 +112,7 @@ bool ended(weft_status status) { return status == WEFT_OK || status == WEFT_EXCE
     }
     if (auto* home = foreign_pool(target)) return join_by_letter(stream, self, target, *home);
     UnitJoin request(self, target);
-    suspend(stream, request, waits_for_join, &target);
+    suspend(stream, request, said_by_state, to_handle(&target));
     return request.busy ? busy_status() : outcome(target);
 }
 
@@ -138,7 +138,7 @@ bool ended(weft_status status) { return status == WEFT_OK || status == WEFT_EXCE
         status = busy_status();
         return false;
     }
-    stream = &suspend_published(*stream, self, waits_for_join, &target);
+    stream = &suspend_published(*stream, self, target);
     return true;
 }
 

@@ -111,7 +111,7 @@ struct Visit {
 // A snapshot of a descriptor that may change under our eyes: what is shown is what some moment had. Therefore it is hidden
 // from the thread sanitizer, and copied by hand.
 [[gnu::no_sanitize_thread]] bool snapshot(const Unit& unit, weft_unit_info& info, char (&name)[sizeof unit.name]) {
-    const State state = shown(unit.life.now());
+    const State now = unit.life.now(), state = shown(now);
     if (state == State::free) return false;
     info.size = sizeof info;
     info.unit = to_handle(&unit);
@@ -122,9 +122,9 @@ struct Visit {
     name[sizeof name - 1] = '\0';
     info.name = name;
     info.spawn_site = unit.spawn_site;
-    const bool waits = state == State::suspended && unit.waits_for != nullptr;
-    info.waits_for = waits ? unit.waits_for : "";
-    info.waits_object = waits ? unit.waits_object : nullptr;
+    const char* const named = unit.waits_for;
+    info.waits_for = now == State::suspended ? "suspend" : now != State::waiting ? "" : named != nullptr ? named : "join";
+    info.waits_object = state == State::suspended ? unit.waits_object : nullptr;
     return true;
 }
 

@@ -123,6 +123,7 @@ void tear_down(Runtime* ending) {
     mem::overflow_remove();
     while (ending->scheds != nullptr) dismiss(*ending->scheds);
     while (ending->pools != nullptr) dismiss(*ending->pools);
+    drop_freed_pools(*ending);
     destroy_heaps(*ending);
     hart::topology_release();
     active.store(nullptr);

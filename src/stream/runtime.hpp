@@ -32,6 +32,7 @@ struct Runtime {
     os::CpuSet cpus;                             // the process's own, when it started; constant
     bool bound_once = false;                     // some stream has been bound, so a new carrier may inherit that
     Pool* pools = nullptr;                       // all, linked by Pool::next
+    Pool* freed_pools = nullptr;                 // empty; their memory stays what it is (dismiss)
     Sched* scheds = nullptr;                     // all, linked by Sched::next
     trace::Counters ended;                       // of streams that have ended
 
@@ -64,6 +65,8 @@ weft_status start_other_streams(Runtime& of);
 void stop_other_streams(Runtime& of);
 
 // A pool or a scheduler joins the runtime's list, or leaves it and is freed.
+Pool* make_pool(weft_pool_kind kind);           // a built-in one, not listed yet; null: no memory
+void drop_freed_pools(Runtime& of);
 void enlist(Pool& pool);
 void dismiss(Pool& pool);
 void enlist(Sched& sched);

@@ -301,7 +301,7 @@ Pool* automatic_pool() {
             return pool;
         }
     }
-    Pool* made = pool::create(kind);
+    Pool* made = make_pool(kind);
     if (made == nullptr) return nullptr;
     made->automatic = true;
     enlist(*made);
@@ -349,8 +349,38 @@ void dismiss(Pool& pool) {
     {
         std::lock_guard guard(runtime().lock);
         unlist(runtime().pools, pool);
+        if (pool.kind != WEFT_POOL_USER) {
+            // Whoever pushed the last unit rings the bell afterwards, if late enough after that unit has run, ended and
+            // let the pool be freed. So the memory stays a pool of its kind: a ring too many harms nobody.
+            pool.freed = true;
+            pool.next = runtime().freed_pools;
+            runtime().freed_pools = &pool;
+            return;
+        }
     }
     pool::destroy(&pool);
+}
+
+void drop_freed_pools(Runtime& of) {
+    while (Pool* pool = of.freed_pools) {
+        of.freed_pools = pool->next;
+        pool::destroy(pool);
+    }
+}
+
+Pool* make_pool(weft_pool_kind kind) {
+    Runtime& of = runtime();
+    {
+        std::lock_guard guard(of.lock);
+        for (Pool** at = &of.freed_pools; *at != nullptr; at = &(*at)->next) {
+            Pool* pool = *at;
+            if (pool->kind != kind) continue;
+            *at = pool->next;
+            pool->freed = false;   // empty, and without drawers, as it was when it was made
+            return pool;
+        }
+    }
+    return pool::create(kind);
 }
 
 void dismiss(Sched& sched) {

@@ -1,5 +1,7 @@
 #include "stream/suspend.hpp"
 
+#include <cxxabi.h>
+
 #include <utility>
 
 #include "stream/error.hpp"
@@ -149,7 +151,8 @@ void* called_main(void* raw) {
 
 void finish() {
     Stream& stream = current();
-    *stream.exceptions = {};   // what the unit was handling stays with the unit
+    while (stream.exceptions->caught != nullptr) abi::__cxa_end_catch();   // its handlers are left without coming to their ends
+    stream.exceptions->uncaught = 0;
     conclude(stream, *stream.running);
 }
 

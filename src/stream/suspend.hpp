@@ -12,10 +12,9 @@
 
 namespace weft {
 
-// What a unit waits for that called weft_unit_suspend.
-inline constexpr char waits_for_resume[] = "suspend";
-// And of one that joins a unit.
-inline constexpr char waits_for_join[] = "join";
+// What a unit waits for is said by its state where that is one of the two frequent things: suspended by the program, or
+// waiting for the end of one unit. A suspension for anything else gives it a name, for as long as it lasts.
+inline constexpr const char* said_by_state = nullptr;
 
 // What is done once the leaving unit's registers are saved; on another stack of the same stream. `call` may be null.
 using AfterSwitch = context::Message;
@@ -113,11 +112,10 @@ struct Suspension {
     static constexpr State state = State::waiting;
 };
 
-// The running ULT suspends where only this stream can find it: it has been published already, to a place that nobody
-// else looks at, and nothing needs to be done after the switch. Returns the stream it comes back on.
-[[gnu::always_inline]] inline Stream& suspend_published(Stream& stream, Unit& self, const char* what, const void* object) {
-    self.waits_for = what;
-    self.waits_object = object;
+// The running ULT waits for the end of `target`, where only this stream can find it: it has been published already, to a
+// place that nobody else looks at, and nothing needs to be done after the switch. Returns the stream it comes back on.
+[[gnu::always_inline]] inline Stream& suspend_published(Stream& stream, Unit& self, const Unit& target) {
+    self.waits_object = to_handle(&target);
     self.life.move(State::running, State::waiting);
     stream.counters.add(trace::Count::suspended);
     Unit* next = detail::successor(stream);
@@ -145,8 +143,7 @@ void* called_main(void* unit);
     mem::Stack* const stack = stream.spare;
     probe(Probe::join_before_announce);
     target.joint.announce_first(&self);
-    self.waits_for = waits_for_join;
-    self.waits_object = &target;
+    self.waits_object = to_handle(&target);
     self.life.move(State::running, State::waiting);
     stream.counters.add(trace::Count::suspended);
     direct->pop_front();
@@ -167,7 +164,7 @@ void* called_main(void* unit);
 template <std::derived_from<Suspension> By>
 [[gnu::always_inline]] inline void suspend(Stream& stream, By& by, const char* what, const void* object) {
     Unit& self = by.self;
-    self.waits_for = what;
+    if (what != said_by_state) self.waits_for = what;
     self.waits_object = object;
     stream.counters.add(trace::Count::suspended);
     Unit* next = detail::successor(stream);
@@ -181,6 +178,7 @@ template <std::derived_from<Suspension> By>
         suspended.publish();
         probe(Probe::suspend_after_publish);
     }, &by});
+    if (what != said_by_state) self.waits_for = said_by_state;
 }
 
 // The running ULT leaves for `next`, a unit that is in no pool, and goes to its own pool.

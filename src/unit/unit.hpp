@@ -46,7 +46,7 @@ struct Unit {
     // The cold line.
     alignas(config::cache_line) std::uint64_t id = 0;
     const void* spawn_site = nullptr;
-    const char* waits_for = nullptr;         // of a suspended unit: "join", "suspend"
+    const char* waits_for = nullptr;         // of a waiting unit, unless it waits for the end of a unit
     const void* waits_object = nullptr;
     char name[32] = {};
 

@@ -45,6 +45,54 @@ TEST(Call, TheUnitRunsOnAStackOfItsOwnAndItsJoinerIsSeenToWait) {
     EXPECT_EQ(weft_unit_self(), joiner);
 }
 
+// What weft_unit_each tells of one unit at this moment.
+weft_unit_info told_of(const weft_unit* unit) {
+    struct Search {
+        const weft_unit* unit;
+        weft_unit_info found{};
+    } search{unit};
+    EXPECT_EQ(weft_unit_each([](const weft_unit_info* info, void* raw) {
+        auto& looking = *static_cast<Search*>(raw);
+        if (info->unit == looking.unit) looking.found = *info;
+    }, &search), WEFT_OK);
+    return search.found;
+}
+
+TEST(Call, TheListOfUnitsTellsThatTheJoinerJoins) {
+    Runtime runtime;
+    weft_unit* const primary = weft_unit_self();
+    for (const bool called : {false, true}) {   // the first is switched to, the second called
+        weft_unit* handle = nullptr;
+        Ult child([&] {
+            const weft_unit_info joiner = told_of(primary);
+            EXPECT_STREQ(joiner.waits_for, "join") << called;
+            EXPECT_EQ(joiner.waits_object, handle);
+            EXPECT_STREQ(told_of(weft_unit_self()).waits_for, "");
+        });
+        handle = child.handle();
+        EXPECT_EQ(child.free(), WEFT_OK);
+        EXPECT_STREQ(told_of(primary).waits_for, "");
+    }
+}
+
+TEST(JoinMany, TheListOfUnitsTellsThatItsCallerWaitsForMany) {
+    weft_settings settings = with_streams(2);
+    settings.pool = WEFT_POOL_SHARED;
+    Runtime runtime(settings);
+    weft_unit* const primary = weft_unit_self();
+    std::string seen;
+    Ult first([&] {
+        weft_unit_info info{};
+        while ((info = told_of(primary)).state != WEFT_UNIT_SUSPENDED || std::strcmp(info.waits_for, "join_many") != 0) std::this_thread::yield();
+        seen = info.waits_for;
+    }, nullptr, pool_of(1));
+    Ult second([] {}, nullptr, pool_of(1));
+    weft_unit* both[] = {first.handle(), second.handle()};
+    EXPECT_EQ(weft_unit_join_many(both, 2), WEFT_OK);
+    EXPECT_EQ(seen, "join_many");
+    EXPECT_STREQ(told_of(primary).waits_for, "");
+}
+
 TEST(Call, TheJoinerComesBackWhenTheUnitSuspendedMeanwhile) {
     Runtime runtime;
     warm_up();

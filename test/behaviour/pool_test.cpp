@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/config.hpp"
 #include "test/behaviour/several.hpp"
 
 using namespace weft_test;
@@ -269,6 +270,31 @@ TEST(Pool, OneThatIsInUseIsNotFreed) {
     EXPECT_EQ(weft_pool_free(pool), WEFT_BUSY) << "a scheduler has it, though no stream runs that";
     EXPECT_EQ(weft_sched_free(sched), WEFT_OK);
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+}
+
+TEST(Pool, OneThatIsMadeInTheMemoryOfAnotherIsAsNew) {
+    Runtime runtime;
+    for (const weft_pool_kind kind : {WEFT_POOL_SHARED, WEFT_POOL_DEQUE, WEFT_POOL_PRIVATE}) {
+        for (int round = 0; round < 3; ++round) {
+            weft_pool* pool = make_pool(kind);
+            EXPECT_EQ(length(pool), 0u);
+            int ran = 0;
+            {
+                Ult one([&] { ++ran; }, nullptr, pool), two([&] { ++ran; }, nullptr, pool);
+                Stream stream(pool);
+            }
+            EXPECT_EQ(ran, 2);
+            EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+        }
+    }
+}
+
+TEST(PoolDeathTest, AStaleHandleStopsTheProcessInACheckedBuild) {
+    if constexpr (!weft::config::checked) GTEST_SKIP() << "handles are checked in checked builds";
+    Runtime runtime;
+    weft_pool* pool = make_pool(WEFT_POOL_SHARED);
+    ASSERT_EQ(weft_pool_free(pool), WEFT_OK);
+    EXPECT_DEATH(weft_pool_free(pool), "stale handle");
 }
 
 TEST(UserPool, GivesUnitsInItsOwnOrderAndIsDestroyedOnce) {

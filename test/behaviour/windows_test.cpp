@@ -343,6 +343,41 @@ TEST_F(Windows, AUnitDetachedBeforeItsEndIsPublishedFreesItself) {
     }
 }
 
+TEST_F(Windows, APoolIsFreedBeforeTheOneThatPushedItsLastUnitHasRung) {
+    for (const weft_pool_kind kind : {WEFT_POOL_SHARED, WEFT_POOL_PRIVATE, WEFT_POOL_DEQUE}) {
+        Runtime runtime(streams_with(2, WEFT_POOL_SHARED));
+        weft_pool* pool = make_pool(kind);
+        Drawer drawer(pool);
+        std::atomic<bool> go{false};
+        Ult target([&] {
+            while (!go) std::this_thread::yield();
+        }, nullptr, pool_of(1));
+        Ult joiner([&] { EXPECT_EQ(target.join(), WEFT_OK); }, nullptr, pool);
+        must_happen("the joiner waits", [&] { return joiner.state() == WEFT_UNIT_SUSPENDED; });
+        std::atomic<bool> over{false};
+        Ult busy([&] {   // keeps the stream awake: it finds the joiner without a ring
+            while (!over) weft_unit_yield();
+        }, nullptr, pool);
+        Stop stop(Probe::push_before_ring, carrier(1));
+        go = true;   // the target ends, and pushes its joiner to the pool
+        stop.await();
+        must_happen("the joiner has ended", [&] { return ended(joiner); });
+        over = true;
+        EXPECT_EQ(joiner.free(), WEFT_OK);
+        EXPECT_EQ(busy.free(), WEFT_OK);
+        drawer.free();
+        EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+        weft_pool* next = make_pool(kind);   // and the pool is another's already
+        stop.let_go();
+        EXPECT_EQ(target.free(), WEFT_OK);
+        Drawer again(next);
+        Ult unit([] {}, nullptr, next);
+        EXPECT_EQ(unit.free(), WEFT_OK);
+        again.free();
+        EXPECT_EQ(weft_pool_free(next), WEFT_OK);
+    }
+}
+
 TEST_F(Windows, AGroupIsWokenWhenUnitsEndWhileItAnnouncesItself) {
     Runtime runtime(streams_with(3, WEFT_POOL_SHARED));
     std::atomic<bool> go{false};
