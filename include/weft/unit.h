@@ -2,7 +2,9 @@
  *
  * A unit is spawned into a pool, runs once on whatever stream pops it, and is joined and freed, or detached.
  * Per unit are kept, across suspensions and moves between streams: the callee-saved registers, errno and the
- * C++ exception globals. `thread_local` memory belongs to the carrier, not to the unit. */
+ * C++ exception globals. `thread_local` memory belongs to the carrier, not to the unit. A compiler may read the
+ * address of errno (a function of the C library that it takes for constant) before a call that switches and use it after:
+ * in a function that both switches and reads errno afterwards, read it in a function of its own that is not inlined. */
 #ifndef WEFT_UNIT_H
 #define WEFT_UNIT_H
 
@@ -85,7 +87,8 @@ WEFT_API weft_status weft_unit_join(weft_unit *unit) WEFT_NOTHROW;
 /** As weft_unit_join, but returns WEFT_BUSY when the unit has not ended. Never switches. Since 0.1. */
 WEFT_API weft_status weft_unit_try_join(weft_unit *unit) WEFT_NOTHROW;
 
-/** Waits until all of `count` units have ended: one suspension, however many they are. Null handles are passed over.
+/** Waits until all of `count` units have ended: one suspension, however many they are, unless they are of a private pool, where
+ * it takes one for each that is still at work when it is asked for. Null handles are passed over.
  *
  * Returns WEFT_OK, or the status of the first unit in order whose own is not WEFT_OK; WEFT_WRONG_STATE, WEFT_BUSY and
  * WEFT_WRONG_KIND as weft_unit_join, when nothing more can be waited for. From any thread or unit; a ULT may switch. Since 0.1. */
@@ -99,7 +102,9 @@ WEFT_API weft_status weft_unit_free(weft_unit *unit) WEFT_NOTHROW;
 /** weft_unit_join_many, then frees all of them and sets the handles to NULL. Returns as weft_unit_join_many. Since 0.1. */
 WEFT_API weft_status weft_unit_free_many(weft_unit **units, size_t count) WEFT_NOTHROW;
 
-/** Lets the unit free itself when it ends (or at once when it has ended); the handle is invalid afterwards.
+/** Lets the unit free itself when it ends (or at once when it has ended); the handle is invalid afterwards. If its body throws
+ * after that, std::terminate ends the process, as with a std::thread: nobody could learn of it. The same holds for a unit that
+ * is spawned detached. If no stack can be had for it (WEFT_NO_MEMORY of a join), the process ends with a message.
  * Returns WEFT_OK, WEFT_INVALID, WEFT_BUSY (somebody waits for it), WEFT_WRONG_STATE (the primary unit). From any thread
  * or unit; never switches. Since 0.1. */
 WEFT_API weft_status weft_unit_detach(weft_unit *unit) WEFT_NOTHROW;

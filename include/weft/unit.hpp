@@ -194,7 +194,8 @@ public:
         return true;
     }
 
-    /** Lets the unit free itself when it ends. An exception that ends its body afterwards has nobody to go to. */
+    /** Lets the unit free itself when it ends. If its body throws afterwards,
+     * std::terminate is called, as with a std::thread. */
     void detach() {
         check(weft_unit_detach(unit_));
         unit_ = nullptr;

@@ -1,6 +1,7 @@
 #include "stream/join.hpp"
 
 #include <new>
+#include <utility>
 
 #include "hart/gate.hpp"
 #include "stream/error.hpp"
@@ -238,8 +239,20 @@ weft_status detach_by_letter(Unit& unit, PrivatePool& pool) {
 
 }  // namespace
 
+namespace {
+
+// noexcept: what nobody can learn ends the process, as with a std::thread, and the C++ library says what it was.
+[[noreturn]] void terminate_with(std::exception_ptr exception) noexcept { std::rethrow_exception(std::move(exception)); }
+
+}  // namespace
+
 void tell(Unit* detached, Joint::Waiter waiter) {
     if (waiter.detached()) {
+        if (detached->outcome == WEFT_EXCEPTION) [[unlikely]] terminate_with(detached->exception());
+        if (detached->outcome == WEFT_NO_MEMORY) [[unlikely]] {
+            fatal("no memory for the stack of unit %llu, which is detached: nobody could be told that it has not run",
+                  static_cast<unsigned long long>(detached->id));
+        }
         release(current_or_null(), *detached);
         return;
     }

@@ -47,7 +47,19 @@ constexpr bool legal(State from, State to) {
 }
 static_assert(!legal(State::done, State::running), "a unit that has ended does not run again");
 
-class Life {
+// The orders of Life; a model test passes weaker ones, which must fail.
+struct LifeOrders {
+    // release: pairs with the acquire in claim(). The resumer must see what publish saw: the saved context. Where the
+    // unit travels by a pool, the pool's own release and acquire carry it.
+    static constexpr std::memory_order move = std::memory_order_release;
+    // acquire: pairs with the release in move(), so that the saved context is there. Without it the next stream could
+    // jump to a stale stack pointer.
+    static constexpr std::memory_order claim = std::memory_order_acquire;
+};
+
+// `Orders` is a parameter for the model tests; the library uses Life, below.
+template <class Orders = LifeOrders>
+class BasicLife {
 public:
     // Relaxed: a hint; whoever acts on it goes through a compare-and-swap or already owns the unit.
     State now() const { return state_.load(std::memory_order_relaxed); }
@@ -57,9 +69,7 @@ public:
     void move(State from, State to) {
         WEFT_ASSERT(legal(from, to));
         WEFT_ASSERT(now() == from);
-        // release: pairs with the acquire in claim(). The resumer must see what publish saw: the saved
-        // context. Where the unit travels by a pool, the pool's own release and acquire carry it.
-        state_.store(to, std::memory_order_release);
+        state_.store(to, Orders::move);
     }
 
     // ready -> free, when a spawn fails after all: relaxed, since nobody else knows the unit.
@@ -68,15 +78,14 @@ public:
     // suspended -> ready, by one of several who may try. True: the caller makes it ready.
     bool claim() {
         State expected = State::suspended;
-        // acquire: pairs with the release in move(), so that the saved context is there. Without it the
-        // next stream could jump to a stale stack pointer.
-        return state_.compare_exchange_strong(expected, State::ready, std::memory_order_acquire,
-                                              std::memory_order_relaxed);
+        // relaxed when it fails: the caller then reads nothing of the unit.
+        return state_.compare_exchange_strong(expected, State::ready, Orders::claim, std::memory_order_relaxed);
     }
 
 private:
     atomic<State> state_{State::free};
 };
-static_assert(sizeof(Life) == 1);
+
+using Life = BasicLife<>;
 
 }  // namespace weft

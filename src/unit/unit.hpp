@@ -74,10 +74,10 @@ struct Unit {
     };
 
     // A unit of that kind, in a pool that is private or not, before its options are looked at.
-    static Birth birth(Kind kind, bool local) {
+    static Birth birth(Kind of, bool in_private_pool) {
         Birth made;
-        made.kind = kind;
-        made.flags = static_cast<std::uint8_t>((local ? Unit::local : 0) | (kind == Kind::lsa ? Unit::plain : 0));
+        made.kind = of;
+        made.flags = static_cast<std::uint8_t>((in_private_pool ? local : 0) | (of == Kind::lsa ? plain : 0));
         return made;
     }
 
@@ -95,7 +95,7 @@ struct Unit {
     // Where the exception is kept that ended the body.
     std::exception_ptr& exception() { return *std::launder(reinterpret_cast<std::exception_ptr*>(&argument)); }
 };
-static_assert(sizeof(std::exception_ptr) == sizeof(void*));
+static_assert(sizeof(Life) == 1 && sizeof(std::exception_ptr) == sizeof(void*));
 static_assert(offsetof(Unit, kind) == offsetof(Unit, life) + 1 && offsetof(Unit, flags) == offsetof(Unit, life) + 2 &&
               offsetof(Unit, generation) == offsetof(Unit, life) + offsetof(Unit::Birth, generation) && sizeof(Unit::Birth) == 8,
               "begin_life writes them together");

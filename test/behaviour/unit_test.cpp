@@ -89,6 +89,15 @@ TEST(Unit, ADetachedOneFreesItself) {
     EXPECT_EQ(alive, 2u) << "the primary unit and the one with a handle";
 }
 
+TEST(UnitDeathTest, ADetachedOneThatThrowsEndsTheProcess) {
+    testing::FLAGS_gtest_death_test_style = "fast";
+    EXPECT_DEATH({
+        Runtime runtime;
+        weft_ult_spawn(nullptr, [](void*) { throw std::runtime_error("nobody will know"); }, nullptr, nullptr, nullptr);
+        weft_unit_yield();
+    }, "nobody will know");
+}
+
 TEST(Unit, DetachingOneThatHasEndedFreesIt) {
     Runtime runtime;
     weft_unit* handle = nullptr;

@@ -402,10 +402,18 @@ TEST_F(Windows, AGroupIsWokenWhenUnitsEndWhileItAnnouncesItself) {
 
 namespace {
 
+// Stream 1, the only other one, sleeps, past all probes: a Stop that is made now does not catch it on its way already.
+void other_sleeps() {
+    must_happen("the other stream sleeps", [] {
+        return counter("/streams{stream#1}/count/slept") > 0 && counter("/harts/count/granted") == 1;
+    });
+}
+
 // Stream 1 stands at `where` on its way to sleep; a unit is pushed to its pool, with the ring; then it goes on.
 void push_on_the_way_to_sleep(weft_pool_kind kind, Probe where) {
     Runtime runtime(streams_with(2, kind));
     for (int round = 0; round < 3; ++round) {
+        other_sleeps();
         Stop stop(where, carrier(1));
         Ult nudge([] {}, nullptr, pool_of(1));   // wakes it, so that it comes by once more
         nudge.join();
@@ -438,6 +446,7 @@ TEST_F(Windows, AStreamThatFallsAsleepBetweenPushAndRingRunsTheUnit) {
         Runtime runtime(streams_with(2, kind));
         weft_pool* target = pool_of(1);
         for (const Probe where : {Probe::sleep_before_recheck, Probe::sleep_before_wait}) {
+            other_sleeps();
             Stop sleeper(where, carrier(1));
             Ult nudge([] {}, nullptr, target);
             nudge.join();
@@ -466,6 +475,7 @@ TEST_F(Windows, AStopThatComesOnTheWayToSleepEndsTheStream) {
         auto* stream = reinterpret_cast<weft::Stream*>(made);
         weft_pool* pool = nullptr;
         ASSERT_EQ(weft_stream_pool(made, &pool), WEFT_OK);
+        other_sleeps();
         Stop stop(where, made);
         Ult nudge([] {}, nullptr, pool);
         nudge.join();

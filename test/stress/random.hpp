@@ -46,7 +46,7 @@ private:
         std::uint64_t seed = 0;
         std::atomic<int> runs{0};
         std::atomic<bool> ended{false};
-        bool tasklet = false, detached = false;
+        bool tasklet = false, detached = false, throws = false;
     };
     struct Boom {};
 
@@ -72,13 +72,15 @@ private:
         return slot;
     }
 
-    weft_unit* spawn(int number, std::uint64_t seed) {
+    // What throws is joined: a detached unit would end the process.
+    weft_unit* spawn(int number, std::uint64_t seed, bool may_throw = true) {
         Random random(seed);
         Slot& slot = slots_[static_cast<std::size_t>(number)];
         slot.program = this;
         slot.seed = random.next();
         slot.tasklet = random.below(4) == 0;
         slot.detached = random.below(5) == 0;
+        slot.throws = may_throw && !slot.detached && random.below(20) == 0;
         weft_pool* pool = random.below(3) == 0 ? nullptr : pools_[random.below(static_cast<std::uint32_t>(pools_.size()))];
         weft_unit* unit = nullptr;
         weft_unit** handle = slot.detached ? nullptr : &unit;
@@ -109,7 +111,7 @@ private:
         slot.tasklet ? slot.program->act_as_tasklet(random) : slot.program->act(random);
         slot.ended.store(true);
         slot.program->finished_.fetch_add(1);
-        if (!slot.detached && random.below(20) == 0) throw Boom{};
+        if (slot.throws) throw Boom{};
     }
 
     void act_as_tasklet(Random& random) {
@@ -117,7 +119,7 @@ private:
         if (random.below(3) != 0) return;
         const int slot = claim();
         if (slot < 0) return;
-        weft_unit* unit = spawn(slot, random.next());
+        weft_unit* unit = spawn(slot, random.next(), false);
         if (unit == nullptr) return;
         const weft_status status = weft_unit_detach(unit);
         EXPECT_EQ(status, WEFT_OK) << weft_error_text();
@@ -156,7 +158,10 @@ private:
             for (std::size_t i = 0; i < children.size(); ++i) join_one(children[i], numbers[i]);
             return;
         case 1:
-            for (weft_unit* child : children) EXPECT_EQ(weft_unit_detach(child), WEFT_OK) << weft_error_text();
+            for (std::size_t i = 0; i < children.size(); ++i) {
+                if (slots_[static_cast<std::size_t>(numbers[i])].throws) join_one(children[i], numbers[i]);
+                else EXPECT_EQ(weft_unit_detach(children[i]), WEFT_OK) << weft_error_text();
+            }
             return;
         case 2: {
             const weft_status status = weft_unit_join_many(children.data(), children.size());
