@@ -156,7 +156,7 @@ Row tour_of_pthreads(std::size_t most) {
 
 std::string grouped(std::size_t number) {
     std::string digits = std::to_string(number);
-    for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
+    for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(digits.begin() + static_cast<std::ptrdiff_t>(i - 3), ',');
     return digits;
 }
 

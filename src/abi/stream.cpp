@@ -34,7 +34,7 @@ weft_status check(const weft_stream* stream) { return stream == nullptr ? is_nul
 
 // A set that is not within the process's own is refused here: the kernel would silently take the common part.
 weft_status bind(weft_stream* stream, const os::CpuSet& cpus, const char* what) {
-    const os::CpuSet own = process_cpus();
+    const os::CpuSet own = runtime().cpus;
     if (cpus.empty() || !cpus.within(own)) {
         return fail(WEFT_INVALID, "the CPUs of %s are not all the process's own, which are %s", what, own.text().c_str());
     }
@@ -122,7 +122,7 @@ const char* weft_stream_name(const weft_stream* stream) noexcept { return stream
 
 weft_status weft_stream_bind_hart(weft_stream* stream, size_t hart) noexcept {
     if (weft_status status = check(stream); status != WEFT_OK) return status;
-    const os::CpuSet own = process_cpus();
+    const os::CpuSet own = runtime().cpus;
     const std::size_t cpu = own.at(hart);
     if (cpu == os::CpuSet::limit) return fail(WEFT_INVALID, "there is no hart %zu; the process has %zu", hart, own.count());
     os::CpuSet cpus;
@@ -155,7 +155,7 @@ weft_status weft_stream_bind_numa(weft_stream* stream, unsigned node) noexcept {
 
 weft_status weft_stream_unbind(weft_stream* stream) noexcept {
     if (weft_status status = check(stream); status != WEFT_OK) return status;
-    return bind_stream(*to_stream(stream), process_cpus(), "all CPUs");
+    return bind_stream(*to_stream(stream), runtime().cpus, "all CPUs");
 }
 
 weft_status weft_stream_binding(const weft_stream* stream, char* buffer, size_t bytes) noexcept {

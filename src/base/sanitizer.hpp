@@ -39,8 +39,9 @@ namespace weft::sanitizer {
     }
 }
 
-// The very last thing before the switch, in a function that is not instrumented itself
-// ([[gnu::no_sanitize_thread]]): an instrumented one enters on one fiber's shadow stack and leaves on another's.
+// The very last thing before the switch, inlined into the function that holds it: then the entry that the sanitizer noted for
+// that function is undone on the fiber that it was noted for, when that one comes back. A function of its own would enter on
+// one fiber's shadow stack and leave on another's.
 [[gnu::always_inline]] inline void fiber_switch([[maybe_unused]] void* fiber) {
     if constexpr (config::thread_sanitizer) __tsan_switch_to_fiber(fiber, 0);
 }

@@ -85,9 +85,6 @@ Pool* automatic_pool();
 weft_status free_stream(Stream& stream);
 weft_status bind_stream(Stream& stream, const os::CpuSet& cpus, const char* what);
 
-// The CPUs that the process had when the runtime started.
-inline const os::CpuSet& process_cpus() { return runtime().cpus; }
-
 // Runs what is ready on the calling stream until nothing is. From the primary unit.
 void drain();
 

@@ -13,8 +13,7 @@ namespace weft {
 
 inline constexpr int generation_shift = 48;
 
-// always_inline: into the walk over all units too, which is hidden from the thread sanitizer.
-[[gnu::always_inline]] // always_inline: weft_unit_each reads descriptors that change under its eyes, hidden from the thread sanitizer.
+// always_inline: weft_unit_each reads descriptors that change under its eyes, hidden from the thread sanitizer.
 [[gnu::always_inline]] inline weft_unit* to_handle(const Unit* unit) {
     auto bits = reinterpret_cast<std::uintptr_t>(unit);
     if constexpr (config::checked) {

@@ -28,25 +28,25 @@ struct Unit {
         Unit* link;
         atomic<Unit*> shared_link;
     };
-    void* context = nullptr;                 // where to go on; null: not started. Ended: the deepest use of its stack, measured
-    Joint joint;                   // where its end meets its joiner
-    mem::Stack* stack = nullptr;             // null: a tasklet, or a ULT that has not started or has ended
+    void* context = nullptr;                   // where to go on; null: not started. Ended: the deepest use of its stack, measured
+    Joint joint;                               // where its end meets its joiner
+    mem::Stack* stack = nullptr;               // null: a tasklet, or a ULT that has none yet or any more
     void (*body)(void*) = nullptr;
-    void* argument = nullptr;                // ended by an exception: holds the std::exception_ptr (exception() below)
-    Pool* pool = nullptr;                    // where it goes when it becomes ready
+    void* argument = nullptr;                  // ended by an exception: holds the std::exception_ptr (exception() below)
+    Pool* pool = nullptr;                      // where it goes when it becomes ready
     Life life;
     Kind kind = Kind::tasklet;
     std::uint8_t flags = 0;
-    std::uint8_t outcome = 0;          // a weft_status, valid once done
-    std::uint8_t stack_class = 0;      // log2 of the wanted stack size; 0: the default
-    std::uint8_t canary = 0;           // 1: its stack is guarded by a canary: look when it leaves. Apart from the flags,
-                                       // which joiners read: the stream that runs the unit finds out when it starts
-    std::uint16_t generation = 0;      // counts releases; in checked builds a part of the handle
+    std::uint8_t outcome = 0;                  // a weft_status, valid once done
+    std::uint8_t stack_class = 0;              // log2 of the wanted stack size; 0: the default
+    std::uint8_t canary = 0;                   // 1: its stack is guarded by a canary: look when it leaves. Apart from the flags,
+                                               // which joiners read: the stream that runs the unit finds out when it starts
+    std::uint16_t generation = 0;              // counts releases; in checked builds a part of the handle
 
     // The cold line.
     alignas(config::cache_line) std::uint64_t id = 0;
     const void* spawn_site = nullptr;
-    const char* waits_for = nullptr;         // of a waiting unit, unless it waits for the end of a unit
+    const char* waits_for = nullptr;           // of a waiting unit, unless it waits for the end of a unit
     const void* waits_object = nullptr;
     char name[32] = {};
 
