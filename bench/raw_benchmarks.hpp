@@ -35,9 +35,39 @@ private:
     void* other_ = nullptr;
 };
 
+// A round of 64 stacks, each of which switches to the next: what a round of units costs in cache lines is in the baseline too.
+template <Switch change>
+class Round {
+public:
+    static constexpr std::size_t count = 64;
+
+    void run(benchmark::State& state) {
+        static std::vector<char> memory(count * stack_bytes);
+        here_ = this;
+        at_ = 0;
+        for (std::size_t i = 1; i < count; ++i) {
+            auto top = reinterpret_cast<std::uintptr_t>(memory.data() + (i + 1) * stack_bytes) & ~std::uintptr_t{63};
+            saved_[i] = prepare_stack(reinterpret_cast<char*>(top), [] {
+                Round* self = here_;
+                const std::size_t mine = ++self->at_;
+                const std::size_t next = (mine + 1) % count;
+                for (;;) change(&self->saved_[mine], self->saved_[next]);
+            });
+        }
+        while (state.KeepRunningBatch(static_cast<benchmark::IterationCount>(count))) change(&saved_[0], saved_[1]);
+    }
+
+private:
+    static constexpr std::size_t stack_bytes = 16384 + 192;   // so that their tops fall on different cache sets
+    static inline Round* here_ = nullptr;
+    std::size_t at_ = 0;
+    void* saved_[count] = {};
+};
+
 // The switch of six registers that the targets are multiples of.
 inline void add_raw_switch(const std::string& primitive) {
     add(primitive, "raw", [](benchmark::State& state) { PingPong<bench_switch>().run(state); });
+    add(primitive + "/64", "raw", [](benchmark::State& state) { Round<bench_switch>().run(state); });
 }
 
 template <Where where>

@@ -179,7 +179,7 @@ def yield_rows() -> list:
             for kind in ("full", "full.two_places", "lsa"):
                 target = 3.5 if pool == "private" and count in (2, 64) and "." not in kind else 0
                 rows.append(Row(f"yield among {count:,}, {pool}, {kind}", f"yield.{pool}",
-                                f"yield/{count}:weft.{pool}.{kind}", "switch:raw", target))
+                                f"yield/{count}:weft.{pool}.{kind}", "switch/64:raw" if count == 64 else "switch:raw", target))
         rows.append(Row(f"yield_to, {pool}", f"yield.{pool}", f"yield_to:weft.{pool}.full", "switch:raw"))
     return rows
 
