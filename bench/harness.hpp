@@ -1,7 +1,7 @@
 // What every benchmark here shares: one CPU, a runtime of one stream, names that bench/run.py can read.
 //
 // A benchmark is called PRIMITIVE:SUBJECT, for instance "spawn_join/256:weft.private.full"; what has the same
-// PRIMITIVE is compared. Programs run each benchmark 21 times, shuffled, so that noise hits all
+// PRIMITIVE is compared. Programs run each benchmark 63 times, shuffled, so that noise hits all
 // subjects alike; run.py takes medians and spreads from the single repetitions.
 #pragma once
 
@@ -59,7 +59,7 @@ inline std::string take_flag(int& argc, char** argv, const char* name, std::stri
 
 // Google Benchmark's own main, with defaults that make medians possible; arguments win over them.
 inline int run_registered(int argc, char** argv) {
-    std::vector<std::string> words = {argv[0], "--benchmark_repetitions=21", "--benchmark_min_time=0.02",
+    std::vector<std::string> words = {argv[0], "--benchmark_repetitions=63", "--benchmark_min_time=0.006",
                                       "--benchmark_enable_random_interleaving=true"};
     words.insert(words.end(), argv + 1, argv + argc);
     std::vector<char*> pointers;

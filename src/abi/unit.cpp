@@ -192,8 +192,7 @@ weft_status weft_unit_free(weft_unit* unit) noexcept {
     // Last steps all of them: no frame here.
     if (of->joint.untouched()) [[likely]] {
         Stream* stream = current_or_null();
-        Unit* self = stream == nullptr ? nullptr : stream->running;
-        if (self != nullptr && may_call(*stream, *self, *of)) [[likely]] return free_by_call(*stream, *self, *of);
+        if (stream != nullptr && may_call(*stream, *of)) [[likely]] return free_by_call(*stream, *stream->running, *of);
         return free_unended(*of);
     }
     return of->joint.done() ? free_ended(*of) : free_unended(*of);

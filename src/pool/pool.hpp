@@ -34,7 +34,9 @@ struct Pool {
 
 // Drawn from by one stream, its owner (an opaque os::local() word here). What others push comes by the inbox.
 struct PrivatePool : Pool {
-    Fifo<Unit, &Unit::link> ready;     // the owner's
+    using Ready = Fifo<Unit, &Unit::link>;
+
+    Ready ready;                       // the owner's
     Tally waiting;                     // length of ready; written by the owner, read by anybody
     atomic<void*> owner{nullptr};
     Inbox<Unit> inbox;                 // anybody's

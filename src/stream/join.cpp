@@ -121,7 +121,7 @@ bool ended(weft_status status) { return status == WEFT_OK || status == WEFT_EXCE
 // joiner comes back on.
 [[gnu::always_inline]] inline bool wait_in_unit(Stream*& stream, Unit& target, weft_status& status) {
     Unit& self = *stream->running;
-    if (target.joint.untouched() && may_call(*stream, self, target)) [[likely]] {
+    if (target.joint.untouched() && may_call(*stream, target)) [[likely]] {
         stream = &call_and_wait(*stream, self, target);
         return true;
     }

@@ -51,6 +51,8 @@ struct Stream {
                                        // ends puts its own here while it still stands on it: nobody but this stream takes it
     Unit* handed = nullptr;            // picked by a unit that left, to be run by the scheduler
     Sched* sched = nullptr;
+    const PrivatePool::Ready* callable = &no_units;   // the direct pool's list while a ULT runs, else an empty one: a join
+                                       // looks at its first, and need not ask whether it is a ULT that joins
     PrivatePool* own = nullptr;        // of stream 0, when its main pool is not private: where its primary unit waits
     int* errno_address = nullptr;
     os::ExceptionGlobals* exceptions = nullptr;
@@ -87,6 +89,8 @@ struct Stream {
     Joint end;                         // where the carrier's end meets whoever frees the stream
     os::Thread thread;
     os::CpuSet binding;                // guarded by the runtime's lock; empty: not bound
+
+    static constexpr PrivatePool::Ready no_units{};
 
     // Instead of a home: no pool is here, and no caller says so, as one who names no pool says null.
     static Pool* nowhere() { return reinterpret_cast<Pool*>(alignof(Pool)); }

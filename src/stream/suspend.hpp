@@ -70,6 +70,7 @@ Unit* successor_other(Stream& stream);
         stream.handed = next;
     }
     stream.running = nullptr;
+    stream.callable = &Stream::no_units;
     return stream.home;
 }
 
@@ -122,14 +123,12 @@ struct Suspension {
     return detail::leave_towards(stream, self, next, {nullptr, nullptr});
 }
 
-// Whether the running ULT may wait for the end of `target`, whose Joint is untouched, by call_and_wait(): a plain unit that
-// has not started and is the next to be run anyway.
-[[gnu::always_inline]] inline bool may_call(const Stream& stream, const Unit& self, const Unit& target) {
+// Whether what runs is a ULT that may wait for the end of `target`, whose Joint is untouched, by call_and_wait(): for a plain
+// unit that has not started and is the next to be run anyway.
+[[gnu::always_inline]] inline bool may_call(const Stream& stream, const Unit& target) {
     if constexpr (config::address_sanitizer || config::thread_sanitizer) return false;   // see arch::call
-    const PrivatePool* const direct = stream.direct;
-    return direct != nullptr && direct->ready.front() == &target && target.context == nullptr && target.has(Unit::plain) &&
-           stream.spare != nullptr && self.kind != Kind::tasklet && !stream.wanted() && direct->inbox.empty() &&
-           !detail::handles_exception(stream);
+    return stream.callable->front() == &target && target.context == nullptr && target.has(Unit::plain) &&
+           stream.spare != nullptr && !stream.wanted() && stream.direct->inbox.empty() && !detail::handles_exception(stream);
 }
 
 // The stack of a unit that is called begins here. Returns what arch::call wants back.
