@@ -297,7 +297,7 @@ weft_status weft_unit_stack(const weft_unit* unit, weft_stack_info* info) noexce
     weft_stack_info told{};
     told.size = info->size;
     told.guarded = WEFT_UNSUPPORTED;
-    if (of->stack != nullptr) {
+    if (of->stack != nullptr && !of->joint.done()) {
         told.lowest = of->stack->lowest;
         told.bytes = of->stack->bytes;
         if (of->has(Unit::measured)) told.most_bytes = mem::measure(*of->stack);

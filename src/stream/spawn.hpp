@@ -1,6 +1,8 @@
 // A unit begins. The fast path (a stream's own heap, default options) is inlined into the C interface.
 #pragma once
 
+#include <cstring>
+
 #include "stream/error.hpp"
 #include "stream/runtime.hpp"
 #include "weft/unit.h"
@@ -23,9 +25,9 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out);
 
 // Fills a descriptor that nobody else knows, but for its id and its first eight bytes, which begin_life() writes.
 [[gnu::always_inline]] inline void describe(Unit& unit, Pool& pool, void (*body)(void*), void* argument, const void* site) {
-    unit.context = nullptr;
-    unit.joint.reset();
-    unit.stack = nullptr;
+    // context, joint and stack: together two stores instead of three.
+    static_assert(offsetof(Unit, stack) == offsetof(Unit, context) + 16 && offsetof(Unit, joint) == offsetof(Unit, context) + 8);
+    std::memset(static_cast<void*>(&unit.context), 0, 24);
     unit.body = body;
     unit.argument = argument;
     unit.pool = &pool;

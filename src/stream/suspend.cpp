@@ -73,7 +73,7 @@ void end_on_user_stack(void* raw) {
     PrivatePool* const direct = stream.direct;
     if (!unit.has(Unit::plain) || unit.canary != 0 || unit.pool != direct || stream.wanted()) [[unlikely]] conclude(stream, unit);
     probe(Probe::finish_before_publish);
-    mem::Stack* const stack = std::exchange(unit.stack, nullptr);
+    mem::Stack* const stack = unit.stack;
     stream.counters.add(trace::Count::finished);
     unit.life.move(State::running, State::done);
     const Joint::Waiter waiter = unit.joint.finish_local();   // a unit of the direct pool ends on its stream
@@ -139,7 +139,7 @@ void* called_main(void* raw) {
     PrivatePool* const direct = stream.direct;
     if (joiner.pool != direct || !direct->ready.empty() || stream.spare != nullptr) [[unlikely]] end_called();
     probe(Probe::finish_before_publish);
-    stream.spare = std::exchange(unit.stack, nullptr);   // we still stand on it: see conclude_plain
+    stream.spare = unit.stack;   // we still stand on it: see conclude_plain
     stream.counters.add(trace::Count::finished);
     stream.counters.add(trace::Count::resumed);
     unit.life.move(State::running, State::done);

@@ -80,7 +80,7 @@ public:
 
     constexpr BasicJoint() = default;
 
-    // A new life, before the unit is published.
+    // A new life, before the unit is published: all zero is empty, too (describe() in stream/spawn.hpp).
     void reset() { word_.store(empty_word, std::memory_order_relaxed); }   // relaxed: nobody else knows the unit
 
     bool done() const { return word_.load(Orders::done) == done_word; }

@@ -30,7 +30,7 @@ struct Unit {
     };
     void* context = nullptr;                   // where to go on; null: not started. Ended: the deepest use of its stack, measured
     Joint joint;                               // where its end meets its joiner
-    mem::Stack* stack = nullptr;               // null: a tasklet, or a ULT that has none yet or any more
+    mem::Stack* stack = nullptr;               // null: a tasklet, or a ULT that has none yet; once it has ended, nobody's business
     void (*body)(void*) = nullptr;
     void* argument = nullptr;                  // ended by an exception: holds the std::exception_ptr (exception() below)
     Pool* pool = nullptr;                      // where it goes when it becomes ready
