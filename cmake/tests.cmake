@@ -69,6 +69,17 @@ foreach(file ${weft_test_files})
   endif()
 endforeach()
 
+# Valgrind follows units from stack to stack: it takes no switch for an overflow, and finds nothing wrong.
+find_program(WEFT_VALGRIND valgrind)
+if(WEFT_VALGRIND AND WEFT_GROUP STREQUAL "release")
+  foreach(name behaviour_unit_test behaviour_call_test behaviour_cpp_thread_test)
+    add_test(NAME valgrind_${name} COMMAND ${WEFT_VALGRIND} --error-exitcode=9 $<TARGET_FILE:${name}> --gtest_filter=-*Death*)
+    set_tests_properties(valgrind_${name} PROPERTIES FAIL_REGULAR_EXPRESSION "switching stacks;FAILED"
+      PASS_REGULAR_EXPRESSION "ERROR SUMMARY: 0 errors")
+    weft_label(valgrind_${name} quick)
+  endforeach()
+endif()
+
 include(${CMAKE_SOURCE_DIR}/cmake/arch_tests.cmake)
 include(${CMAKE_SOURCE_DIR}/cmake/model_tests.cmake)
 include(${CMAKE_SOURCE_DIR}/cmake/house_tests.cmake)

@@ -189,7 +189,6 @@ weft_status weft_unit_join_many(weft_unit* const* units, size_t count) noexcept 
 weft_status weft_unit_free(weft_unit* unit) noexcept {
     if (unit == nullptr) return is_null("unit");
     Unit* of = to_unit(unit);
-    // Last steps all of them: no frame here.
     if (of->joint.untouched()) [[likely]] {
         Stream* stream = current_or_null();
         if (stream != nullptr && may_call(*stream, *of)) [[likely]] return free_by_call(*stream, *stream->running, *of);

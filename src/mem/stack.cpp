@@ -77,6 +77,7 @@ Stack* user_stack(void* memory, std::size_t bytes) {
 void user_stack_done(Stack* stack) {
     WEFT_ASSERT(stack->user);
     valgrind_stack_deregister(stack->valgrind_id);
+    valgrind_make_usable(stack->lowest, stack->bytes);
     sanitizer::fiber_destroy(stack->fiber);
     sanitizer::unpoison(stack->lowest, stack->bytes);
 }

@@ -1,3 +1,4 @@
+#include <valgrind/memcheck.h>
 #include <valgrind/valgrind.h>
 
 #include "mem/valgrind.hpp"
@@ -6,5 +7,10 @@ namespace weft::mem {
 
 unsigned valgrind_stack_register(void* low, void* high) { return static_cast<unsigned>(VALGRIND_STACK_REGISTER(low, high)); }
 void valgrind_stack_deregister(unsigned id) { VALGRIND_STACK_DEREGISTER(id); }
+
+void valgrind_make_usable(void* memory, std::size_t bytes) {
+    // What the macro comes to is not asked for.
+    static_cast<void>(VALGRIND_MAKE_MEM_UNDEFINED(memory, bytes));
+}
 
 }  // namespace weft::mem

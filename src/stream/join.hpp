@@ -63,7 +63,7 @@ void give_outside(Unit& unit);
     }
 }
 
-// As free_unended(), where may_call() has said so. Last steps only, so that there is no frame but on the way that needs it.
+// As free_unended(), where may_call() has said so.
 [[gnu::always_inline]] inline weft_status free_by_call(Stream& stream, Unit& self, Unit& unit) {
     Stream& now = call_and_wait(stream, self, unit);
     if (unit.outcome != WEFT_OK) [[unlikely]] return free_ended(unit);
