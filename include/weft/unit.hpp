@@ -271,9 +271,11 @@ void for_each_unit(Visitor&& visit) {
 }  // namespace v0
 }  // namespace weft
 
+/** @cond (Doxygen knows no scope for it) */
 /** Hashes a weft::unit_id. */
 template <>
 struct std::hash<weft::unit_id> {
     /** The hash of its number. */
     std::size_t operator()(weft::unit_id id) const noexcept { return std::hash<std::uint64_t>{}(id.number()); }
 };
+/** @endcond */
