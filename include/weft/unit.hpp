@@ -271,7 +271,7 @@ void for_each_unit(Visitor&& visit) {
 }  // namespace v0
 }  // namespace weft
 
-/** @cond (Doxygen knows no scope for it) */
+/** @cond STD */
 /** Hashes a weft::unit_id. */
 template <>
 struct std::hash<weft::unit_id> {
