@@ -372,7 +372,9 @@ TEST_P(CppThread, AChildThatGoesFirstHasRunWhenTheConstructorReturns) {
     spawner.join();
     EXPECT_EQ(child_was + parent_was, 3);
     // With several streams another may have taken the parent up while the child ran.
-    if (GetParam() == 1) EXPECT_EQ(child_was, 1);
+    if (GetParam() == 1) {
+        EXPECT_EQ(child_was, 1);
+    }
 }
 
 TEST_P(CppThread, ATaskletRunsAndCannotWait) {
