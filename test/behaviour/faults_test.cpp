@@ -57,7 +57,7 @@ struct Probed {
         weft_unit_yield();
     }
     static void sleep(void* raw) {
-        EXPECT_EQ(weft_unit_suspend([](weft_unit* unit, void* to) { static_cast<Probed*>(to)->sleeper.store(unit); }, raw), WEFT_OK);
+        EXPECT_EQ(weft_unit_suspend([](weft_unit* sleeps, void* to) { static_cast<Probed*>(to)->sleeper.store(sleeps); }, raw), WEFT_OK);
         body(raw);
     }
 
