@@ -99,8 +99,8 @@ constexpr unsigned long hwcap_paca = 1ul << 30;
 constexpr unsigned long hwcap2_bti = 1ul << 17;
 constexpr int prot_bti = 0x10;   // not in Debian 12's headers
 
-TEST(Registers, WhatACalledFunctionMustKeepSurvivesASwitch) {
-    KeptRegisters mine = {}, theirs = {};
+// Two contents that have nothing in common.
+void fill(KeptRegisters& mine, KeptRegisters& theirs) {
     for (int i = 0; i < 11; ++i) {
         mine.x19_to_x29[i] = 0x1111u * static_cast<unsigned>(i + 1);
         theirs.x19_to_x29[i] = ~mine.x19_to_x29[i];
@@ -109,6 +109,11 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesASwitch) {
         mine.d8_to_d15[i] = 1.5 * i + 1;
         theirs.d8_to_d15[i] = -mine.d8_to_d15[i];
     }
+}
+
+TEST(Registers, WhatACalledFunctionMustKeepSurvivesASwitch) {
+    KeptRegisters mine = {}, theirs = {};
+    fill(mine, theirs);
     KeptRegisters seen_by_them[2] = {};
     Coroutine other([&](Coroutine& self, Message) {
         for (KeptRegisters& seen : seen_by_them) {
@@ -136,14 +141,7 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesACallOnAnotherStackHoweverItE
     if constexpr (config::address_sanitizer || config::thread_sanitizer) GTEST_SKIP() << "not used under this sanitizer";
     KeptRegisters mine = {};
     static KeptRegisters theirs = {};
-    for (int i = 0; i < 11; ++i) {
-        mine.x19_to_x29[i] = 0x1111u * static_cast<unsigned>(i + 1);
-        theirs.x19_to_x29[i] = ~mine.x19_to_x29[i];
-    }
-    for (int i = 0; i < 8; ++i) {
-        mine.d8_to_d15[i] = 1.5 * i + 1;
-        theirs.d8_to_d15[i] = -mine.d8_to_d15[i];
-    }
+    fill(mine, theirs);
     struct Call {
         void* caller = nullptr;
         void* called = nullptr;
