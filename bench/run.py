@@ -252,8 +252,9 @@ def callgrind_lines(counts: dict) -> list:
     for operation, result in counts.items():
         single = operation == "spawn_join.lsa"
         atomics = result["read_modify_writes"]
-        instructions = result["instructions"] - (0 if operation == "floor" else result["caller"])
-        name = f"instructions, {operation}, " + ("loop included" if operation == "floor" else "without the caller's loop")
+        without, what = (0, "loop included") if operation == "floor" else (result["caller"], "without the caller's loop")
+        instructions = result["instructions"] - without
+        name = f"instructions, {operation}, {what}"
         lines.append([name, f"{instructions:.1f}",
                       f"{counts['floor']['instructions']:.1f}" if "floor" in counts else "", "",
                       "<= 170" if single else "", ("yes" if instructions <= 170 else "NO") if single else "", ""])

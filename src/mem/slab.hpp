@@ -65,17 +65,6 @@ public:
         free_ = object;
     }
 
-    // As give(), but of this cache's own objects only. False: it is another's, and nothing is done.
-    [[gnu::always_inline]] bool try_give(void* object) noexcept {
-        if (slab_of(object)->owner != this) [[unlikely]] return false;
-        *static_cast<SlabLink*>(object) = free_;
-        free_ = object;
-        return true;
-    }
-
-    // As give(), of an object of another cache.
-    [[gnu::noinline]] void give_away(void* object) noexcept;
-
     // Sends home what has been given here and belongs elsewhere. Call it before idling.
     void flush() noexcept;
 
@@ -94,6 +83,7 @@ private:
     friend class SlabStore;
 
     [[gnu::noinline]] void* take_slow() noexcept;
+    [[gnu::noinline]] void give_away(void* object) noexcept;
     void carve() noexcept;
     void collect() noexcept;
     std::uint32_t choose_leaving(std::size_t keep_bytes) noexcept;

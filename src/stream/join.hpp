@@ -68,7 +68,7 @@ void give_outside(Unit& unit);
     Stream& now = call_and_wait(stream, self, unit);
     if (unit.outcome != WEFT_OK) [[unlikely]] return free_ended(unit);
     retire(unit);
-    if (!now.units->try_give(&unit)) [[unlikely]] now.units->give_away(&unit);
+    now.units->give(&unit);
     // Not known to the compiler: it would keep the zero of one of the questions above over the call, in the register that
     // the unit needs.
     weft_status status = WEFT_OK;

@@ -97,17 +97,17 @@ public:
     // finish_local(), when the waiter is known from announced().
     void finish_announced() { word_.store(done_word, Orders::finish_local); }
 
+    // Who has announced, asked on the stream that finishes; an end that is not local may yet be announced to.
+    Waiter announced() const { return Waiter(word_.load(std::memory_order_relaxed)); }   // relaxed: read on this stream
+
     // Whether nobody has announced and the unit has not ended; on the stream that finishes it, or as a hint.
-    bool untouched() const { return word_.load(std::memory_order_relaxed) == empty_word; }   // relaxed: as announced()
+    bool untouched() const { return announced().none(); }
 
     // announce_local() to an untouched Joint.
     void announce_first(Waiter waiter) {
         WEFT_ASSERT(untouched());
         word_.store(waiter.word_, std::memory_order_relaxed);        // relaxed: read on this stream
     }
-
-    // Who has announced, asked on the stream that finishes; an end that is not local may yet be announced to.
-    Waiter announced() const { return Waiter(word_.load(std::memory_order_relaxed)); }   // relaxed: read on this stream
 
     Announced announce_shared(Waiter waiter) {
         Word seen = empty_word;

@@ -87,13 +87,6 @@ inline void until_others_rest() {
     until([] { return hart_use().granted == 1; });
 }
 
-// Units that live, the primary unit among them.
-inline std::size_t units_alive() {
-    std::size_t alive = 0;
-    weft_unit_each([](const weft_unit_info*, void* count) { ++*static_cast<std::size_t*>(count); }, &alive);
-    return alive;
-}
-
 // Where a suspended unit leaves its handle for its waker.
 class Bed {
 public:

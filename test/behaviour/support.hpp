@@ -69,6 +69,13 @@ inline std::uint64_t counter(const char* name) {
     return value;
 }
 
+// Units that live, the primary unit among them.
+inline std::size_t units_alive() {
+    std::size_t alive = 0;
+    weft_unit_each([](const weft_unit_info*, void* count) { ++*static_cast<std::size_t*>(count); }, &alive);
+    return alive;
+}
+
 // The main pool of the stream of that rank.
 inline weft_pool* pool_of(std::size_t rank) {
     weft_pool* pool = nullptr;

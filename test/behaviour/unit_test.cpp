@@ -84,9 +84,7 @@ TEST(Unit, ADetachedOneFreesItself) {
     EXPECT_EQ(weft_unit_detach(handle), WEFT_OK);
     weft_unit_yield();
     EXPECT_EQ(runs, 3);
-    std::size_t alive = 0;
-    weft_unit_each([](const weft_unit_info*, void* count) { ++*static_cast<std::size_t*>(count); }, &alive);
-    EXPECT_EQ(alive, 2u) << "the primary unit and the one with a handle";
+    EXPECT_EQ(units_alive(), 2u) << "the primary unit and the one with a handle";
 }
 
 TEST(UnitDeathTest, ADetachedOneThatThrowsEndsTheProcess) {
@@ -104,9 +102,7 @@ TEST(Unit, DetachingOneThatHasEndedFreesIt) {
     ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, nullptr, &handle), WEFT_OK);
     ASSERT_EQ(weft_unit_join(handle), WEFT_OK);
     EXPECT_EQ(weft_unit_detach(handle), WEFT_OK);
-    std::size_t alive = 0;
-    weft_unit_each([](const weft_unit_info*, void* count) { ++*static_cast<std::size_t*>(count); }, &alive);
-    EXPECT_EQ(alive, 1u);
+    EXPECT_EQ(units_alive(), 1u);
 }
 
 TEST(Unit, SuspendPublishesOnceItsStackIsLeftAndResumeMakesItReady) {

@@ -335,11 +335,7 @@ TEST_F(Windows, AUnitDetachedBeforeItsEndIsPublishedFreesItself) {
         stop.await();
         EXPECT_EQ(weft_unit_detach(unit), WEFT_OK);
         stop.let_go();
-        must_happen("it is freed", [] {
-            std::size_t alive = 0;
-            weft_unit_each([](const weft_unit_info*, void* count) { ++*static_cast<std::size_t*>(count); }, &alive);
-            return alive == 1;   // the primary unit
-        });
+        must_happen("it is freed", [] { return units_alive() == 1; });   // the primary unit
     }
 }
 

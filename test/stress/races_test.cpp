@@ -51,11 +51,7 @@ TEST(Race, ADetachedUnitIsFreedOnceHoweverCloseItsEndIs) {
         ASSERT_EQ(weft_unit_detach(unit), WEFT_OK);
     }
     must_happen("all have run", [&] { return ran == rounds; });
-    must_happen("all are freed", [] {
-        std::size_t alive = 0;
-        weft_unit_each([](const weft_unit_info*, void* count) { ++*static_cast<std::size_t*>(count); }, &alive);
-        return alive == 1;   // the primary unit
-    });
+    must_happen("all are freed", [] { return units_alive() == 1; });   // the primary unit
 }
 
 TEST(Race, OneOfThoseWhoResumeMakesTheUnitReady) {

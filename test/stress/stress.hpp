@@ -67,12 +67,6 @@ inline std::uint64_t first_seed() {
     return seed;
 }
 
-inline std::size_t units_alive() {
-    std::size_t alive = 0;
-    weft_unit_each([](const weft_unit_info*, void* count) { ++*static_cast<std::size_t*>(count); }, &alive);
-    return alive;
-}
-
 // Resident bytes of the process.
 inline std::size_t resident_bytes() {
     std::FILE* file = std::fopen("/proc/self/statm", "r");
