@@ -84,6 +84,7 @@ weft_status weft_sched_run_unit(weft_sched* sched, weft_unit* unit) noexcept {
     if (stream == nullptr) return fail(WEFT_WRONG_CONTEXT, "only the run function of a scheduler runs units");
     Unit* next = to_unit(unit);
     if (!next->life.is(State::ready)) return fail(WEFT_WRONG_STATE, "only a ready unit that was popped can be run");
+    if (stream->wanted()) attend(*stream);
     const os::ExceptionGlobals kept = std::exchange(*stream->exceptions, {});   // a scheduler may handle one
     run_unit(*stream, next);
     *stream->exceptions = kept;
@@ -102,6 +103,7 @@ weft_status weft_sched_wait(weft_sched* sched) noexcept {
     if (sched == nullptr) return is_null("sched");
     Stream* stream = running(sched);
     if (stream == nullptr) return fail(WEFT_WRONG_CONTEXT, "only the run function of a scheduler waits for work");
+    if (stream->wanted()) attend(*stream);
     idle(*stream);
     run_handed(*stream);
     return WEFT_OK;

@@ -18,6 +18,8 @@ const char* weft_status_name(weft_status status) noexcept {
     case WEFT_EXCEPTION: return "WEFT_EXCEPTION";
     case WEFT_ENVIRONMENT: return "WEFT_ENVIRONMENT";
     case WEFT_SYSTEM: return "WEFT_SYSTEM";
+    case WEFT_TIMED_OUT: return "WEFT_TIMED_OUT";
+    case WEFT_CLOSED: return "WEFT_CLOSED";
     }
     return "WEFT_?";
 }

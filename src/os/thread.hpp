@@ -25,6 +25,7 @@ void thread_name(const char* name);
 
 std::uint32_t thread_id();        // the kernel's number of the calling thread
 Span thread_stack();              // of the calling thread; an empty span when it is not known
+void thread_without_signals();    // blocks all signals for the calling thread: others are to have them
 void thread_yield();              // lets other OS threads run on this processor
 
 }  // namespace weft::os

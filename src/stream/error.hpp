@@ -1,11 +1,23 @@
 // How a call says why it failed: a status, and one sentence for the OS thread that called.
 #pragma once
 
+#include <cstddef>
+#include <cstring>
+
+#include "os/error_text.hpp"
 #include "weft/status.h"
 
 namespace weft {
 
 // Keeps the sentence for weft_error_text and returns `status`.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 2, 3)]] weft_status fail(weft_status status, const char* format, ...);
+
+// The same with a sentence that needs no formatting: for answers that are no surprise to the caller (a try that fails).
+template <std::size_t bytes>
+weft_status say(weft_status status, const char (&text)[bytes]) {
+    static_assert(bytes <= os::error_text_bytes);
+    std::memcpy(os::error_text(), text, bytes);
+    return status;
+}
 
 }  // namespace weft

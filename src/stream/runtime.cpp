@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "hart/topology.hpp"
+#include "stream/duties.hpp"
 #include "stream/error.hpp"
 #include "stream/join.hpp"
 #include "stream/overflow.hpp"
@@ -120,6 +121,7 @@ void end_stream_zero(Runtime& of) {
 }
 
 void tear_down(Runtime* ending) {
+    ending->lookout.stop();   // before the streams that it looks at are gone
     end_stream_zero(*ending);
     mem::overflow_remove();
     while (ending->scheds != nullptr) dismiss(*ending->scheds);
@@ -148,7 +150,8 @@ weft_status bring_up(Runtime& made) {
 
 }  // namespace
 
-Runtime::Runtime(const Settings& chosen) : settings(chosen), stacks(stack_settings(chosen.values)) {
+Runtime::Runtime(const Settings& chosen)
+    : settings(chosen), stacks(stack_settings(chosen.values)), lookout(lookout_round, lookout_ready, this) {
     default_kind = static_cast<Kind>(chosen.values.kind);
 }
 

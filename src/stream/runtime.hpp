@@ -5,6 +5,8 @@
 
 #include "hart/tokens.hpp"
 #include "os/lock.hpp"
+#include "poll/lookout.hpp"
+#include "poll/pollers.hpp"
 #include "stream/settings.hpp"
 #include "stream/stream.hpp"
 
@@ -17,6 +19,9 @@ struct Runtime {
     mem::SlabStore descriptors{sizeof(Unit)};
     mem::StackStore stacks;
     hart::Tokens harts;
+    Pollers pollers;
+    atomic<Stream*> watch{nullptr};              // the idle stream that looks at the pollers without a descriptor now and then
+    Lookout lookout;
     atomic<std::size_t> starving{0};             // streams that hold a hart and have only units that got no stack
     Kind default_kind = Kind::lsa;
     Unit* primary = nullptr;
@@ -30,6 +35,7 @@ struct Runtime {
     std::uint64_t heaps_made = 0;
     Pool* initial_pools[most_streams] = {};      // main pools of the streams that weft_init starts
     os::CpuSet cpus;                             // the process's own, when it started; constant
+    bool polling = false;                        // there are pollers, and each stream knows it
     bool bound_once = false;                     // some stream has been bound, so a new carrier may inherit that
     Pool* pools = nullptr;                       // all, linked by Pool::next
     Pool* freed_pools = nullptr;                 // empty; their memory stays what it is (dismiss)

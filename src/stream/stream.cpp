@@ -4,6 +4,7 @@
 
 #include "hart/quota.hpp"
 #include "os/clock.hpp"
+#include "stream/duties.hpp"
 #include "stream/join.hpp"
 #include "stream/runtime.hpp"
 
@@ -63,7 +64,7 @@ void give_hart_back(Stream& stream) {
 }
 
 // Somebody wants something that the stream must not sleep over.
-bool has_mail(const Stream& stream) { return (stream.attention.load() & ~attention::timing) != 0; }
+bool has_mail(const Stream& stream) { return (stream.attention.load() & ~attention::standing) != 0; }
 
 // Looks for work for a while before it sleeps, when harts are to spare. True: there is some, in `handed`, or the stream
 // is wanted.
@@ -95,7 +96,8 @@ void sleep(Stream& stream) {
         probe(Probe::sleep_before_wait);
         stream.counters.add(trace::Count::slept);
         give_hart_back(stream);
-        claimed = stream.sleeper.wait();                                             // 4b
+        claimed = stream.sleeper.wait(sleep_limit(stream));                          // 4b
+        slept(stream);
         hold_hart(stream);
     } else {
         claimed = stream.sleeper.cancel();                                           // 4a
@@ -160,6 +162,7 @@ void attend(Stream& stream) {
     }
     hold_hart(stream);
     stream.heeded = bits;
+    if ((bits & ~attention::timing) != 0) do_duties(stream, bits);
 }
 
 namespace {
@@ -174,7 +177,7 @@ void idle(Stream& stream) {
     const std::uint64_t begin_ns = os::now_ns();
     end_starving(stream);
     stream.units->flush();
-    if (!look_around(stream, begin_ns)) sleep(stream);
+    if (!do_idle_duties(stream) && !look_around(stream, begin_ns)) sleep(stream);
     stream.counters.add(trace::Count::idle_ns, os::now_ns() - begin_ns);
     note_stolen(stream);
 }

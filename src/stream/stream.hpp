@@ -15,6 +15,8 @@
 #include "os/cpuset.hpp"
 #include "os/local.hpp"
 #include "os/thread.hpp"
+#include "poll/posts.hpp"
+#include "poll/timers.hpp"
 #include "sched/sched.hpp"
 #include "trace/counters.hpp"
 #include "unit/unit.hpp"
@@ -27,6 +29,7 @@ struct Heap {
     mem::StackCache stacks;
     std::uint64_t next_id;             // the heap's number in the upper 16 bits, so that no two give the same
     Heap* next_idle = nullptr;
+    Timers timers;                     // of the stream that has the heap; here because they may be cancelled when it has ended
 
     Heap(mem::SlabCache* cache, mem::StackStore& store, std::uint64_t rank)
         : units(cache), stacks(store), next_id((rank << 48) + 1) {}
@@ -38,6 +41,11 @@ inline constexpr std::uint32_t stop = 1;      // return once the pools are empty
 inline constexpr std::uint32_t pause = 2;     // run nothing until further notice
 inline constexpr std::uint32_t exit = 4;      // the process ends: stop where you are
 inline constexpr std::uint32_t timing = 8;    // always pass through the scheduler, which reads the clock
+inline constexpr std::uint32_t polling = 16;  // always pass through the scheduler, which makes the pollers' calls now and then
+inline constexpr std::uint32_t alarm = 32;    // look at the timers
+inline constexpr std::uint32_t posted = 64;   // make the calls that were posted
+inline constexpr std::uint32_t poll = 128;    // make the pollers' calls now
+inline constexpr std::uint32_t standing = timing | polling;   // these stay, and nobody waits for an answer to them
 }  // namespace attention
 
 struct Stream {
@@ -65,6 +73,9 @@ struct Stream {
     Unit::Birth birth_ult;             // of a unit of the default kind in the direct pool
     Unit::Birth birth_tasklet;
     std::uint64_t first_id = 0;        // what next_id was when the stream began
+    std::uint32_t passes = 0;          // of the stream from one unit to the next past its pools (sync/condition.cpp)
+    std::uint64_t poll_sleep_ns = 0;   // how long the next sleep between two looks at the pollers is (duties.cpp)
+    std::uint32_t rounds = 0;          // of the scheduler, while there are pollers
     bool own_had_a_turn = false;
     bool holds_hart = false;
     std::uint32_t heeded = 0;          // the bits of attention that attend() has seen
@@ -84,6 +95,9 @@ struct Stream {
 
     // Others write it.
     alignas(config::cache_line) atomic<std::uint32_t> attention{0};
+    atomic<std::uint64_t> alarm_ns{Timers::never};   // while it is busy: its earliest deadline, for the lookout
+    atomic<bool> asleep{false};              // a hint for the lookout
+    Posts posts;
     atomic<std::uint32_t> thread_id{0};      // the carrier's; 0: not started
     atomic<bool> freeing{false};
     Joint end;                         // where the carrier's end meets whoever frees the stream

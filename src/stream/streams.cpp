@@ -5,6 +5,7 @@
 
 #include "hart/gate.hpp"
 #include "os/clock.hpp"
+#include "stream/duties.hpp"
 #include "stream/error.hpp"
 #include "stream/join.hpp"
 #include "stream/runtime.hpp"
@@ -44,6 +45,7 @@ void carrier_main(void* raw) {
     os::thread_name(stream.name);
     inherit_nothing(runtime());
     run_loop(stream);
+    hand_over_timers(stream);
     give_spare(stream);
     stream.heap->units->flush();
     stream.heap->stacks.flush();
@@ -80,6 +82,7 @@ bool enter_table(Runtime& of, Stream& stream) {
     of.streams[rank] = &stream;
     stream.rank = rank;
     ++of.stream_count;
+    if (of.polling) stream.attention.fetch_or(attention::polling);
     if (rank >= of.ranks_used) of.ranks_used = rank + 1;
     return true;
 }

@@ -159,14 +159,14 @@ void* called_main(void* unit);
     return now;
 }
 
-// The running ULT suspends, and by.publish() runs once its context is saved. Call it from a noinline function.
+// The running ULT suspends in favour of `next` (null: the scheduler), and by.publish() runs once its context is saved. Call it
+// from a noinline function.
 template <std::derived_from<Suspension> By>
-[[gnu::always_inline]] inline void suspend(Stream& stream, By& by, const char* what, const void* object) {
+[[gnu::always_inline]] inline void suspend_towards(Stream& stream, By& by, Unit* next, const char* what, const void* object) {
     Unit& self = by.self;
     if (what != said_by_state) self.waits_for = what;
     self.waits_object = object;
     stream.counters.add(trace::Count::suspended);
-    Unit* next = detail::successor(stream);
     detail::leave_towards(stream, self, next, {[](void* raw) {
         // A copy where anybody may resume: somebody who knows the unit need not wait for publish() to tell him, and the
         // stack with the original may be in use again before publish() is called.
@@ -177,7 +177,16 @@ template <std::derived_from<Suspension> By>
         suspended.publish();
         probe(Probe::suspend_after_publish);
     }, &by});
-    if (what != said_by_state) self.waits_for = said_by_state;
+    if (what != said_by_state) {
+        self.waits_for = said_by_state;
+        self.latest_lock = nullptr;   // `object` may have been a mutex, which it need not have got
+    }
+}
+
+// The same; whoever is the next runs.
+template <std::derived_from<Suspension> By>
+[[gnu::always_inline]] inline void suspend(Stream& stream, By& by, const char* what, const void* object) {
+    suspend_towards(stream, by, detail::successor(stream), what, object);
 }
 
 // The running ULT leaves for `next`, a unit that is in no pool, and goes to its own pool.

@@ -47,7 +47,10 @@ struct Unit {
     alignas(config::cache_line) std::uint64_t id = 0;
     const void* spawn_site = nullptr;
     const char* waits_for = nullptr;           // of a waiting unit, unless it waits for the end of a unit
-    const void* waits_object = nullptr;
+    union {
+        const void* waits_object = nullptr;    // of one that waits
+        const void* latest_lock;               // of one that runs: the mutex that it has locked last, as long as it holds it; or
+    };                                         // anything that is no mutex of its own
     char name[32] = {};
 
     static constexpr std::uint8_t local = 1;       // in a private pool: finish and join need no atomics there

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -62,6 +63,12 @@ Span thread_stack() {
         pthread_attr_destroy(&attributes);
     }
     return span;
+}
+
+void thread_without_signals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, nullptr);
 }
 
 void thread_yield() { sched_yield(); }

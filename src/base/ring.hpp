@@ -1,0 +1,74 @@
+// A doubly linked ring of nodes that lie elsewhere, for one owner at a time: no memory, every operation but clear in a few
+// instructions, and all zero is an empty one.
+#pragma once
+
+#include "base/assert.hpp"
+
+namespace weft {
+
+// Node has `Node* next` and `Node* previous`, which mean something while it is in a ring.
+template <class Node>
+class Ring {
+public:
+    bool empty() const { return first_ == nullptr; }
+    Node* front() const { return first_; }
+    Node* back() const { return first_ == nullptr ? nullptr : first_->previous; }
+
+    // The node behind `node`, or null when it is the last.
+    Node* after(const Node& node) const { return node.next == first_ ? nullptr : node.next; }
+    // The node before `node`, or null when it is the first.
+    Node* before(const Node& node) const { return &node == first_ ? nullptr : node.previous; }
+
+    void push_back(Node& node) {
+        if (first_ == nullptr) {
+            node.next = node.previous = &node;
+            first_ = &node;
+        } else {
+            link_before(node, *first_);
+        }
+    }
+
+    void push_front(Node& node) {
+        push_back(node);
+        first_ = &node;
+    }
+
+    void insert_before(Node& node, Node& place) {
+        link_before(node, place);
+        if (&place == first_) first_ = &node;
+    }
+
+    // Behind the last one that is the end, since the ring closes there.
+    void insert_after(Node& node, Node& place) { link_before(node, *place.next); }
+
+    // All of them, linked by `next` from the first to the last, whose `next` is null; the ring is empty afterwards.
+    Node* take_all() {
+        Node* const first = first_;
+        if (first != nullptr) first->previous->next = nullptr;
+        first_ = nullptr;
+        return first;
+    }
+
+    void remove(Node& node) {
+        if (node.next == &node) {
+            WEFT_ASSERT(first_ == &node);
+            first_ = nullptr;
+            return;
+        }
+        node.previous->next = node.next;
+        node.next->previous = node.previous;
+        if (first_ == &node) first_ = node.next;
+    }
+
+private:
+    void link_before(Node& node, Node& place) {
+        node.next = &place;
+        node.previous = place.previous;
+        place.previous->next = &node;
+        place.previous = &node;
+    }
+
+    Node* first_ = nullptr;
+};
+
+}  // namespace weft

@@ -1,0 +1,71 @@
+#include "poll/lookout.hpp"
+
+#include <mutex>
+
+#include "os/clock.hpp"
+
+namespace weft {
+namespace {
+
+constexpr std::size_t stack_bytes = 256 * 1024;
+
+// However short the deadlines follow each other, it wakes at most so often: what is due a little later is looked at together.
+constexpr std::uint64_t shortest_sleep_ns = 50'000;
+
+}  // namespace
+
+bool Lookout::start() {
+    std::lock_guard guard(lock_);
+    if (started_.load()) return true;
+    if (!os::watch_open(watch_)) return false;
+    stopping_.store(false);
+    const bool made = os::thread_start(thread_, stack_bytes, [](void* raw) {
+        os::thread_name("weft/lookout");
+        os::thread_without_signals();
+        static_cast<Lookout*>(raw)->run();
+    }, this);
+    if (!made) {
+        os::watch_close(watch_);
+        return false;
+    }
+    started_.store(true);
+    return true;
+}
+
+bool Lookout::ring() {
+    if (!started_.load() && !start()) return false;
+    os::watch_ring(watch_);
+    return true;
+}
+
+bool Lookout::add(int descriptor, std::uint32_t events, std::uint32_t tag) {
+    return (started_.load() || start()) && os::watch_add(watch_, descriptor, events, tag);
+}
+
+void Lookout::stop() {
+    std::lock_guard guard(lock_);
+    if (!started_.load()) return;
+    stopping_.store(true);
+    os::watch_ring(watch_);
+    os::thread_join(thread_);
+    os::watch_close(watch_);
+    started_.store(false);
+}
+
+void Lookout::run() {
+    while (!stopping_.load()) {
+        target_.store(os::forever);
+        const std::uint64_t next_ns = round_(context_);
+        target_.store(next_ns);
+        std::uint64_t timeout_ns = os::forever;
+        if (next_ns != os::forever) {
+            const std::uint64_t now_ns = os::now_ns();
+            timeout_ns = next_ns < now_ns + shortest_sleep_ns ? shortest_sleep_ns : next_ns - now_ns;
+        }
+        std::uint32_t tags[8];
+        const std::size_t ready = os::watch_wait(watch_, timeout_ns, tags, 8);
+        for (std::size_t i = 0; i < ready; ++i) ready_(context_, tags[i]);
+    }
+}
+
+}  // namespace weft

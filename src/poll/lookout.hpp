@@ -1,0 +1,60 @@
+// A thread that sleeps until somebody who cannot look himself must be told something: a timer of a stream that is busy has come due,
+// or a descriptor that a poller waits for is ready. Started when it is first needed. It holds no hart, and runs nothing of the
+// user's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/atomic.hpp"
+#include "os/futex.hpp"
+#include "os/lock.hpp"
+#include "os/thread.hpp"
+#include "os/watch.hpp"
+
+namespace weft {
+
+class Lookout {
+public:
+    // What it does when it wakes: tells those whose time has come, and returns the next deadline (os::forever: none).
+    using Round = std::uint64_t (*)(void* context);
+    // A descriptor is ready.
+    using Ready = void (*)(void* context, std::uint32_t tag);
+
+    Lookout(Round round, Ready ready, void* context) : round_(round), ready_(ready), context_(context) {}
+    ~Lookout() { stop(); }
+
+    // By whoever has written, with seq_cst, a deadline that `round` will find: it will be looked at when it comes. False: the
+    // thread could not be started.
+    //
+    // The lookout writes `forever` to its target before it reads the deadlines, the caller reads the target after it has written
+    // his: so one of the two sees the other.
+    bool watch(std::uint64_t deadline_ns) { return deadline_ns >= target_.load() || ring(); }
+
+    // True: `deadline_ns` is looked at already.
+    bool covers(std::uint64_t deadline_ns) const { return deadline_ns >= target_.load(); }
+
+    // A descriptor, armed once; arm() again for the next time. False: the kernel refuses it.
+    bool add(int descriptor, std::uint32_t events, std::uint32_t tag);
+    bool arm(int descriptor, std::uint32_t events, std::uint32_t tag) { return os::watch_arm(watch_, descriptor, events, tag); }
+    void remove(int descriptor) { os::watch_remove(watch_, descriptor); }
+
+    void stop();
+
+private:
+    bool ring();
+    bool start();
+    void run();
+
+    Round const round_;
+    Ready const ready_;
+    void* const context_;
+    atomic<std::uint64_t> target_{os::forever};   // when it wakes by itself
+    atomic<bool> stopping_{false};
+    os::Lock lock_;
+    atomic<bool> started_{false};                 // written under the lock
+    os::Thread thread_;
+    os::Watch watch_;
+};
+
+}  // namespace weft

@@ -1,0 +1,78 @@
+// Calls that others ask a stream to make: a bounded ring for many senders, of whom any may be a signal handler that has interrupted
+// another, and one taker (Vyukov's bounded queue). No memory is asked for, and no sender waits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/atomic.hpp"
+
+namespace weft {
+
+// The orders of Posts; a model test passes weaker ones, which must fail.
+struct PostsOrders {
+    // release: pairs with `look`; the taker sees the call, and a sender that its place is free again.
+    static constexpr std::memory_order publish = std::memory_order_release;
+    static constexpr std::memory_order look = std::memory_order_acquire;
+};
+
+template <std::size_t size, class Orders = PostsOrders>
+class BasicPosts {
+    static_assert((size & (size - 1)) == 0);
+
+public:
+    BasicPosts() {
+        // relaxed: nobody else knows it yet.
+        for (std::size_t i = 0; i < size; ++i) places_[i].turn.store(i, std::memory_order_relaxed);
+    }
+
+    // From anywhere. False: it is full.
+    bool send(void (*call)(void*), void* argument) {
+        // relaxed: `turn` carries the order; the ticket only says whose place it is.
+        std::size_t ticket = next_.load(std::memory_order_relaxed);
+        for (;;) {
+            Place& place = places_[ticket % size];
+            const std::size_t turn = place.turn.load(Orders::look);
+            if (turn == ticket) {
+                // relaxed: as above.
+                if (!next_.compare_exchange_strong(ticket, ticket + 1, std::memory_order_relaxed, std::memory_order_relaxed)) continue;
+                place.call = call;
+                place.argument = argument;
+                place.turn.store(ticket + 1, Orders::publish);
+                return true;
+            }
+            if (turn + size == ticket + 1 || turn < ticket) return false;   // it is of the round before: not taken yet
+            ticket = next_.load(std::memory_order_relaxed);                 // relaxed: as above
+        }
+    }
+
+    // By the one taker: makes the calls that have come, in their order; returns how many. One whose sender has been interrupted in
+    // the middle waits for it, and those behind it too.
+    std::size_t take_all() {
+        std::size_t taken = 0;
+        for (;; ++taken) {
+            Place& place = places_[first_ % size];
+            if (place.turn.load(Orders::look) != first_ + 1) return taken;
+            void (*call)(void*) = place.call;
+            void* argument = place.argument;
+            place.turn.store(first_ + size, Orders::publish);
+            ++first_;
+            call(argument);
+        }
+    }
+
+private:
+    struct Place {
+        atomic<std::size_t> turn{0};       // the ticket that may fill it; one more when it has been filled
+        plain<void (*)(void*)> call{nullptr};
+        plain<void*> argument{nullptr};
+    };
+
+    atomic<std::size_t> next_{0};
+    std::size_t first_ = 0;                // the taker's
+    Place places_[size];
+};
+
+using Posts = BasicPosts<64>;
+
+}  // namespace weft

@@ -1,0 +1,126 @@
+#include "poll/timers.hpp"
+
+#include <mutex>
+#include <utility>
+
+namespace weft {
+namespace {
+
+// Of two heaps, the one that begins later becomes the first child of the other.
+Timer* meld(Timer* a, Timer* b) {
+    if (a == nullptr) return b;
+    if (b == nullptr) return a;
+    if (b->deadline_ns < a->deadline_ns) std::swap(a, b);
+    b->next = a->child;
+    if (b->next != nullptr) b->next->previous = b;
+    b->previous = a;
+    a->child = b;
+    return a;
+}
+
+// The children of a node that goes become one heap: in pairs from the eldest on, then all pairs from the last on.
+Timer* meld_siblings(Timer* first) {
+    Timer* pairs = nullptr;   // linked by `previous`
+    while (first != nullptr) {
+        Timer* a = first;
+        Timer* b = a->next;
+        first = b == nullptr ? nullptr : b->next;
+        a->next = nullptr;
+        if (b != nullptr) b->next = nullptr;
+        Timer* pair = meld(a, b);
+        pair->previous = pairs;
+        pairs = pair;
+    }
+    Timer* all = nullptr;
+    while (pairs != nullptr) {
+        Timer* pair = pairs;
+        pairs = pair->previous;
+        all = meld(all, pair);
+    }
+    if (all != nullptr) all->previous = nullptr;
+    return all;
+}
+
+}  // namespace
+
+void Timers::note_earliest() {
+    // relaxed: a hint, see earliest().
+    earliest_.store(root_ == nullptr ? never : root_->deadline_ns, std::memory_order_relaxed);
+}
+
+void Timers::put_in(Timer& timer) {
+    timer.child = timer.next = timer.previous = nullptr;
+    root_ = meld(root_, &timer);
+    timer.home.store(this, std::memory_order_release);   // release: see Timer::home
+}
+
+void Timers::take_out(Timer& timer) {
+    if (&timer == root_) {
+        root_ = meld_siblings(timer.child);
+    } else {
+        Timer* const before = timer.previous;
+        if (before->child == &timer) {
+            before->child = timer.next;
+        } else {
+            before->next = timer.next;
+        }
+        if (timer.next != nullptr) timer.next->previous = before;
+        root_ = meld(root_, meld_siblings(timer.child));
+    }
+}
+
+void Timers::add(Timer& timer) {
+    std::lock_guard guard(lock_);
+    WEFT_ASSERT(timer.home.load() == nullptr);   // it is in one heap at a time
+    put_in(timer);
+    note_earliest();
+}
+
+bool Timers::cancel(Timer& timer) {
+    for (;;) {
+        Timers* home = timer.home.load(std::memory_order_acquire);   // acquire: see Timer::home
+        if (home == nullptr) return false;
+        std::lock_guard guard(home->lock_);
+        if (timer.home.load(std::memory_order_relaxed) != home) continue;   // relaxed: under the lock. It was fired, or moved when its stream ended
+        home->take_out(timer);
+        timer.home.store(nullptr, std::memory_order_release);   // release: see Timer::home
+        home->note_earliest();
+        return true;
+    }
+}
+
+Timer* Timers::take_due(std::uint64_t now_ns) {
+    std::lock_guard guard(lock_);
+    while (root_ != nullptr && root_->deadline_ns <= now_ns) {
+        Timer& due = *root_;
+        const bool claimed = due.claim(due);
+        take_out(due);
+        note_earliest();
+        // Last: who cancels and finds no home may go away with the timer.
+        due.home.store(nullptr, std::memory_order_release);   // release: see Timer::home
+        if (claimed) return &due;
+    }
+    return nullptr;
+}
+
+std::size_t Timers::expire(std::uint64_t now_ns) {
+    std::size_t fired = 0;
+    while (Timer* due = take_due(now_ns)) {
+        due->fire(*due);
+        ++fired;
+    }
+    return fired;
+}
+
+void Timers::move_to(Timers& other) {
+    std::scoped_lock guard(lock_, other.lock_);
+    while (root_ != nullptr) {
+        Timer& moved = *root_;
+        take_out(moved);
+        other.put_in(moved);
+    }
+    note_earliest();
+    other.note_earliest();
+}
+
+}  // namespace weft

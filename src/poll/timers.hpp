@@ -1,0 +1,67 @@
+// The timers of one stream: a pairing heap of nodes that lie with whoever waits (Fredman, Sedgewick, Sleator and Tarjan
+// 1986), so that adding needs no memory and a few instructions, and any can be taken out of the middle. One lock: the stream
+// fires, and anybody cancels.
+#pragma once
+
+#include <cstdint>
+
+#include "base/assert.hpp"
+#include "base/atomic.hpp"
+#include "os/futex.hpp"
+#include "os/spin.hpp"
+
+namespace weft {
+
+class Timers;
+
+// Something to be done at a time of the monotonic clock.
+struct Timer {
+    std::uint64_t deadline_ns = 0;
+
+    // Under the heap's lock, when the time has come: whether it is to be fired. False: it has been answered otherwise, and the
+    // timer is not touched any more.
+    bool (*claim)(Timer& timer) = nullptr;
+    // Afterwards, without the lock. The timer may be gone when this returns.
+    void (*fire)(Timer& timer) = nullptr;
+
+    // The heap that has it; null: none. Written under that heap's lock, with release, which pairs with the acquire in cancel():
+    // who finds none may let the timer go, and nobody touches it any more.
+    atomic<Timers*> home{nullptr};
+
+    // Under the lock. `previous` is the elder sibling, or the parent of the eldest.
+    Timer* child = nullptr;
+    Timer* next = nullptr;
+    Timer* previous = nullptr;
+};
+
+class Timers {
+public:
+    static constexpr std::uint64_t never = os::forever;
+
+    // The earliest deadline, or `never`. relaxed: a hint; the owner asks under the lock before it acts (expire).
+    std::uint64_t earliest() const { return earliest_.load(std::memory_order_relaxed); }
+
+    void add(Timer& timer);
+
+    // True: it was waiting, and will not fire. False: it has been fired or claimed, or never added; nothing refers to it
+    // any more once this returns, unless its own `fire` runs.
+    static bool cancel(Timer& timer);
+
+    // Fires what is due at `now_ns`; returns how many were. From the stream.
+    std::size_t expire(std::uint64_t now_ns);
+
+    // All that waits goes to `other`: the stream ends. This object stays, because somebody may be about to cancel by it.
+    void move_to(Timers& other);
+
+private:
+    void note_earliest();
+    Timer* take_due(std::uint64_t now_ns);
+    void take_out(Timer& timer);
+    void put_in(Timer& timer);
+
+    os::SpinLock lock_;
+    Timer* root_ = nullptr;
+    atomic<std::uint64_t> earliest_{never};
+};
+
+}  // namespace weft

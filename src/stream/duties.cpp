@@ -1,0 +1,159 @@
+#include "stream/duties.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "os/clock.hpp"
+
+namespace weft {
+namespace {
+
+bool nothing_ready(const Stream& stream) {
+    return stream.handed == nullptr && sched::quiet(*stream.sched) && (stream.own == nullptr || pool::quiet(*stream.own));
+}
+
+// Fires what is due. A stream that goes on to run units lets the lookout tell it when to look again; one that sleeps sees to it itself.
+bool look_at_timers(Stream& stream) {
+    Timers& timers = stream.heap->timers;
+    if (timers.earliest() == Timers::never) return false;
+    const bool fired = timers.expire(os::now_ns()) != 0;
+    const std::uint64_t next_ns = timers.earliest();
+    if (next_ns == Timers::never || nothing_ready(stream)) return fired;
+    stream.alarm_ns.store(next_ns);
+    runtime().lookout.watch(next_ns);   // where it cannot be started the timers are late, until the stream is idle
+    return fired;
+}
+
+bool run_pollers(Stream& stream) { return runtime().pollers.run(&stream) != 0; }
+
+// One idle stream at a time watches the pollers that have no descriptor.
+bool on_watch(Runtime& of, const Stream& stream) { return of.watch.load() == &stream; }
+
+void arm_descriptors(Runtime& of) {
+    of.pollers.each([&](Poller& poller) {
+        if (!poller.live.load() || poller.descriptor < 0 || !poller.disarmed.exchange(false)) return;
+        of.lookout.arm(poller.descriptor, poller.events, poller.tag);
+    });
+}
+
+}  // namespace
+
+void arm(Stream& stream, Timer& timer) {
+    Timers& timers = stream.heap->timers;
+    timers.add(timer);
+    // The first to come due, and sooner than anybody looks: at the next switch the scheduler sees whether it will sleep itself.
+    if (timers.earliest() == timer.deadline_ns && !runtime().lookout.covers(timer.deadline_ns)) {
+        stream.attention.fetch_or(attention::alarm);
+    }
+}
+
+bool do_duties(Stream& stream, std::uint32_t bits) {
+    bool done = false;
+    const std::uint32_t taken = bits & (attention::alarm | attention::posted | attention::poll);
+    if (taken != 0) stream.attention.fetch_and(~taken);   // before the looks: what comes afterwards sets it again
+    if ((bits & attention::posted) != 0) done |= stream.posts.take_all() != 0;
+    if ((bits & attention::alarm) != 0) done |= look_at_timers(stream);
+    const bool polls = (bits & attention::polling) != 0 && ++stream.rounds % rounds_between_polls == 0;
+    if (polls || (bits & attention::poll) != 0) done |= run_pollers(stream);
+    return done;
+}
+
+bool do_idle_duties(Stream& stream) {
+    bool done = stream.posts.take_all() != 0;
+    done |= look_at_timers(stream);
+    if ((stream.attention.load(std::memory_order_relaxed) & attention::polling) != 0) done |= run_pollers(stream);   // relaxed: a hint
+    if (done) stream.poll_sleep_ns = shortest_poll_sleep_ns;
+    return done;
+}
+
+std::uint64_t sleep_limit(Stream& stream) {
+    Runtime& of = runtime();
+    std::uint64_t limit_ns = os::forever;
+    const std::uint64_t next_ns = stream.heap->timers.earliest();
+    if (next_ns != Timers::never) {
+        const std::uint64_t now_ns = os::now_ns();
+        limit_ns = next_ns > now_ns ? next_ns - now_ns : 0;
+    }
+    stream.alarm_ns.store(Timers::never);
+    stream.asleep.store(true);
+    if (of.pollers.live() == 0) return limit_ns;
+    arm_descriptors(of);
+    if (of.pollers.blind() == 0) return limit_ns;
+    Stream* nobody = nullptr;
+    if (!of.watch.compare_exchange_strong(nobody, &stream) && nobody != &stream) return limit_ns;
+    const std::uint64_t sleep_ns = std::max(stream.poll_sleep_ns, shortest_poll_sleep_ns);
+    stream.poll_sleep_ns = std::min(sleep_ns * 2, longest_poll_sleep_ns);
+    return std::min(limit_ns, sleep_ns);
+}
+
+void slept(Stream& stream) {
+    Runtime& of = runtime();
+    stream.asleep.store(false);
+    if (on_watch(of, stream)) of.watch.store(nullptr);
+    const std::uint64_t next_ns = stream.heap->timers.earliest();
+    if (next_ns != Timers::never && !of.lookout.covers(next_ns)) stream.attention.fetch_or(attention::alarm);
+}
+
+bool post(Stream& stream, void (*call)(void*), void* argument) {
+    if (!stream.posts.send(call, argument)) return false;
+    ask(stream, attention::posted);
+    return true;
+}
+
+void note_pollers(Runtime& of) {
+    std::lock_guard guard(of.lock);
+    const bool some = of.pollers.live() != 0;
+    of.polling = some;
+    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+        Stream* stream = of.streams[rank];
+        if (stream == nullptr) continue;
+        if (some) {
+            ask(*stream, attention::polling | attention::poll);
+        } else {
+            unask(*stream, attention::polling);
+        }
+    }
+}
+
+void hand_over_timers(Stream& stream) {
+    Timers& timers = stream.heap->timers;
+    if (timers.earliest() == Timers::never) return;
+    Stream& zero = *runtime().streams[0];
+    timers.move_to(zero.heap->timers);
+    ask(zero, attention::alarm);
+}
+
+std::uint64_t lookout_round(void* context) {
+    auto& of = *static_cast<Runtime*>(context);
+    std::lock_guard guard(of.lock);
+    const std::uint64_t now_ns = os::now_ns();
+    std::uint64_t next_ns = os::forever;
+    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+        Stream* stream = of.streams[rank];
+        if (stream == nullptr) continue;
+        std::uint64_t alarm_ns = stream->alarm_ns.load();
+        if (alarm_ns > now_ns) {
+            next_ns = std::min(next_ns, alarm_ns);
+        } else if (stream->alarm_ns.compare_exchange_strong(alarm_ns, Timers::never)) {
+            ask(*stream, attention::alarm);
+        }
+    }
+    return next_ns;
+}
+
+void lookout_ready(void* context, std::uint32_t tag) {
+    auto& of = *static_cast<Runtime*>(context);
+    Poller* poller = of.pollers.at(tag);
+    if (poller == nullptr) return;
+    poller->disarmed.store(true);
+    // A stream that sleeps, and if there is none, all are busy and look by themselves.
+    std::lock_guard guard(of.lock);
+    Stream* chosen = of.streams[0];
+    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+        Stream* stream = of.streams[rank];
+        if (stream != nullptr && stream->asleep.load()) chosen = stream;
+    }
+    if (chosen != nullptr) ask(*chosen, attention::poll);
+}
+
+}  // namespace weft
