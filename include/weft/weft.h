@@ -9,6 +9,7 @@
 #include <weft/sched.h>
 #include <weft/unit.h>
 #include <weft/stream.h>
+#include <weft/sync.h>
 #include <weft/trace.h>
 #include <weft/runtime.h>
 

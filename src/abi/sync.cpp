@@ -1,0 +1,462 @@
+#include "weft/sync.h"
+
+#include <cstring>
+#include <new>
+
+#include "abi/convert.hpp"
+#include "os/clock.hpp"
+#include "sync/future.hpp"
+#include "sync/objects.hpp"
+
+using namespace weft;
+using namespace weft::sync;
+
+namespace {
+
+bool known(weft_urgency urgency) {
+    return urgency == WEFT_URGENCY_NORMAL || urgency == WEFT_URGENCY_HIGH || urgency == WEFT_URGENCY_LOW;
+}
+static_assert(static_cast<int>(Urgency::high) == WEFT_URGENCY_HIGH && static_cast<int>(Urgency::low) == WEFT_URGENCY_LOW);
+
+// The quick way: nobody holds the mutex.
+[[gnu::always_inline]] inline bool lock_free(Mutex& mutex) {
+    const Caller caller;
+    void* const identity = caller.identity();
+    if (!mutex.try_lock(identity)) return false;
+    if (caller.unit != nullptr) [[likely]] caller.unit->latest_lock = mutex.address();
+    return true;
+}
+
+[[gnu::noinline]] weft_status wait_unset(Event event, std::uint64_t deadline_ns) {
+    const Caller caller;
+    if (!caller.may_wait()) [[unlikely]] return may_not_wait(caller, "event");
+    Waiter waiter;
+    return wait_at(caller, event, waiter, deadline_ns, "event", event.address()) ? WEFT_OK : too_late();
+}
+
+}  // namespace
+
+extern "C" {
+
+uint64_t weft_now_ns(void) noexcept { return os::now_ns(); }
+
+// ---- mutex -----------------------------------------------------------------------------------------
+
+weft_status weft_mutex_lock(weft_mutex* mutex) noexcept {
+    if (mutex == nullptr) [[unlikely]] return is_null("mutex");
+    Mutex of = at<Mutex>(mutex);
+    if (lock_free(of)) [[likely]] return WEFT_OK;
+    return lock_slow(of, Urgency::normal, forever);
+}
+
+weft_status weft_mutex_lock_until(weft_mutex* mutex, weft_urgency urgency, uint64_t deadline_ns) noexcept {
+    if (mutex == nullptr) return is_null("mutex");
+    if (!known(urgency)) return fail(WEFT_INVALID, "there is no urgency %d; see weft_urgency", static_cast<int>(urgency));
+    Mutex of = at<Mutex>(mutex);
+    if (lock_free(of)) return WEFT_OK;
+    return lock_slow(of, static_cast<Urgency>(urgency), deadline_ns);
+}
+
+weft_status weft_mutex_spin_lock(weft_mutex* mutex) noexcept {
+    if (mutex == nullptr) return is_null("mutex");
+    Mutex of = at<Mutex>(mutex);
+    if (lock_free(of)) return WEFT_OK;
+    if (of.owner() == Caller().identity()) return lock_slow(of, Urgency::normal, forever);   // a recursive one, or an error
+    os::Patience patience;
+    while (!lock_free(of)) patience.wait();
+    return WEFT_OK;
+}
+
+weft_status weft_mutex_try_lock(weft_mutex* mutex) noexcept {
+    if (mutex == nullptr) return is_null("mutex");
+    Mutex of = at<Mutex>(mutex);
+    if (lock_free(of)) return WEFT_OK;
+    if (of.is_recursive() && of.owner() == Caller().identity()) return lock_slow(of, Urgency::normal, forever);
+    return say(WEFT_BUSY, "somebody holds the mutex");
+}
+
+weft_status weft_mutex_unlock(weft_mutex* mutex) noexcept {
+    if (mutex == nullptr) [[unlikely]] return is_null("mutex");
+    Mutex of = at<Mutex>(mutex);
+    const Caller caller;
+    if (of.owner() != caller.identity() || of.is_recursive()) [[unlikely]] return unlock_slow(of);
+    if (caller.unit != nullptr) [[likely]] caller.unit->latest_lock = nullptr;
+    if (of.unlock_quickly()) [[likely]] return WEFT_OK;
+    of.set_owner(caller.identity());
+    return unlock_slow(of);
+}
+
+// ---- condition -------------------------------------------------------------------------------------
+
+weft_status weft_cond_wait(weft_cond* cond, weft_mutex* mutex) noexcept {
+    if (cond == nullptr || mutex == nullptr) return is_null(cond == nullptr ? "cond" : "mutex");
+    return wait_condition(at<Condition>(cond), at<Mutex>(mutex), forever, nullptr, nullptr);
+}
+
+weft_status weft_cond_wait_until(weft_cond* cond, weft_mutex* mutex, uint64_t deadline_ns) noexcept {
+    if (cond == nullptr || mutex == nullptr) return is_null(cond == nullptr ? "cond" : "mutex");
+    return wait_condition(at<Condition>(cond), at<Mutex>(mutex), deadline_ns, nullptr, nullptr);
+}
+
+weft_status weft_cond_wait_unless(weft_cond* cond, weft_mutex* mutex, uint64_t deadline_ns, bool (*unless)(void*),
+                                  void* argument) noexcept {
+    if (cond == nullptr || mutex == nullptr) return is_null(cond == nullptr ? "cond" : "mutex");
+    if (unless == nullptr) return is_null("unless");
+    return wait_condition(at<Condition>(cond), at<Mutex>(mutex), deadline_ns, unless, argument);
+}
+
+weft_status weft_cond_signal(weft_cond* cond) noexcept {
+    if (cond == nullptr) return is_null("cond");
+    sync::signal(at<Condition>(cond));
+    return WEFT_OK;
+}
+
+weft_status weft_cond_broadcast(weft_cond* cond) noexcept {
+    if (cond == nullptr) return is_null("cond");
+    at<Condition>(cond).broadcast();
+    return WEFT_OK;
+}
+
+weft_status weft_cond_interrupt(weft_cond* cond) noexcept {
+    if (cond == nullptr) return is_null("cond");
+    at<Condition>(cond).interrupt();
+    return WEFT_OK;
+}
+
+weft_status weft_cond_settle(weft_cond* cond, weft_mutex* mutex) noexcept {
+    if (cond == nullptr || mutex == nullptr) return is_null(cond == nullptr ? "cond" : "mutex");
+    return settle(at<Condition>(cond), at<Mutex>(mutex));
+}
+
+// ---- event -----------------------------------------------------------------------------------------
+
+weft_status weft_event_set(weft_event* event, void* value) noexcept {
+    if (event == nullptr) return is_null("event");
+    if (!at<Event>(event).set(value)) return fail(WEFT_WRONG_STATE, "the event is set already; reset it first");
+    return WEFT_OK;
+}
+
+weft_status weft_event_wait(weft_event* event, void** value) noexcept { return weft_event_wait_until(event, value, WEFT_FOREVER); }
+
+weft_status weft_event_wait_until(weft_event* event, void** value, uint64_t deadline_ns) noexcept {
+    if (event == nullptr) [[unlikely]] return is_null("event");
+    const Event of = at<Event>(event);
+    if (!of.come()) {
+        if (const weft_status status = wait_unset(of, deadline_ns); status != WEFT_OK) [[unlikely]] return status;
+    }
+    if (value != nullptr) *value = of.value();
+    return WEFT_OK;
+}
+
+weft_status weft_event_test(weft_event* event, void** value) noexcept {
+    if (event == nullptr) return is_null("event");
+    Event of = at<Event>(event);
+    if (!of.come()) return say(WEFT_BUSY, "the event is not set");
+    if (value != nullptr) *value = of.value();
+    return WEFT_OK;
+}
+
+weft_status weft_event_reset(weft_event* event) noexcept {
+    if (event == nullptr) return is_null("event");
+    at<Event>(event).reset();
+    return WEFT_OK;
+}
+
+weft_status weft_event_wait_any(weft_event* const* events, size_t count, size_t* index, uint64_t deadline_ns) noexcept {
+    if (events == nullptr) return is_null("events");
+    if (count == 0) return fail(WEFT_INVALID, "count is 0: none of no events will ever be set");
+    for (size_t i = 0; i < count; ++i) {
+        if (events[i] == nullptr) return fail(WEFT_INVALID, "events[%zu] is null; each is required", i);
+    }
+    return wait_any(events, count, index, deadline_ns);
+}
+
+weft_status weft_event_wait_all(weft_event* const* events, size_t count, uint64_t deadline_ns) noexcept {
+    if (events == nullptr && count != 0) return is_null("events");
+    for (size_t i = 0; i < count; ++i) {
+        if (events[i] == nullptr) return fail(WEFT_INVALID, "events[%zu] is null; each is required", i);
+    }
+    for (size_t i = 0; i < count; ++i) {
+        if (const weft_status status = weft_event_wait_until(events[i], nullptr, deadline_ns); status != WEFT_OK) return status;
+    }
+    return WEFT_OK;
+}
+
+// ---- semaphore -------------------------------------------------------------------------------------
+
+weft_status weft_semaphore_init(weft_semaphore* semaphore, uint32_t count) noexcept {
+    if (semaphore == nullptr) return is_null("semaphore");
+    if (count > WEFT_COUNT_MAX) return fail(WEFT_INVALID, "a semaphore counts at most %u, not %u", WEFT_COUNT_MAX, count);
+    *semaphore = {count, 0, {0, 0}};
+    return WEFT_OK;
+}
+
+weft_status weft_semaphore_release(weft_semaphore* semaphore, uint32_t count) noexcept {
+    if (semaphore == nullptr) return is_null("semaphore");
+    if (!at<Semaphore>(semaphore).release(count)) return fail(WEFT_INVALID, "a semaphore counts at most %u; %u more are too many", WEFT_COUNT_MAX, count);
+    return WEFT_OK;
+}
+
+weft_status weft_semaphore_acquire(weft_semaphore* semaphore) noexcept { return weft_semaphore_acquire_until(semaphore, WEFT_FOREVER); }
+
+weft_status weft_semaphore_acquire_until(weft_semaphore* semaphore, uint64_t deadline_ns) noexcept {
+    if (semaphore == nullptr) return is_null("semaphore");
+    Waiter waiter;
+    return wait_or_refuse(at<Semaphore>(semaphore), waiter, deadline_ns, "semaphore", semaphore);
+}
+
+weft_status weft_semaphore_try_acquire(weft_semaphore* semaphore) noexcept {
+    if (semaphore == nullptr) return is_null("semaphore");
+    return at<Semaphore>(semaphore).try_acquire() ? WEFT_OK : say(WEFT_BUSY, "the semaphore counts 0");
+}
+
+weft_status weft_semaphore_count(const weft_semaphore* semaphore, uint32_t* count) noexcept {
+    if (semaphore == nullptr || count == nullptr) return is_null(semaphore == nullptr ? "semaphore" : "count");
+    *count = at<Semaphore>(const_cast<weft_semaphore*>(semaphore)).count();
+    return WEFT_OK;
+}
+
+// ---- latch -----------------------------------------------------------------------------------------
+
+weft_status weft_latch_init(weft_latch* latch, uint32_t count) noexcept {
+    if (latch == nullptr) return is_null("latch");
+    if (count > WEFT_COUNT_MAX) return fail(WEFT_INVALID, "a latch counts at most %u, not %u", WEFT_COUNT_MAX, count);
+    *latch = {count, 0, {0, 0}};
+    return WEFT_OK;
+}
+
+weft_status weft_latch_count_down(weft_latch* latch, uint32_t count) noexcept {
+    if (latch == nullptr) return is_null("latch");
+    if (!at<Latch>(latch).count_down(count)) return fail(WEFT_INVALID, "the latch has not %u left to count down", count);
+    return WEFT_OK;
+}
+
+weft_status weft_latch_wait(weft_latch* latch) noexcept { return weft_latch_wait_until(latch, WEFT_FOREVER); }
+
+weft_status weft_latch_wait_until(weft_latch* latch, uint64_t deadline_ns) noexcept {
+    if (latch == nullptr) return is_null("latch");
+    Waiter waiter;
+    return wait_or_refuse(at<Latch>(latch), waiter, deadline_ns, "latch", latch);
+}
+
+weft_status weft_latch_test(const weft_latch* latch) noexcept {
+    if (latch == nullptr) return is_null("latch");
+    return at<Latch>(const_cast<weft_latch*>(latch)).come() ? WEFT_OK : say(WEFT_BUSY, "the latch has not come to zero");
+}
+
+// ---- barrier ---------------------------------------------------------------------------------------
+
+weft_status weft_barrier_init(weft_barrier* barrier, uint32_t expected, void (*completion)(void*), void* argument) noexcept {
+    if (barrier == nullptr) return is_null("barrier");
+    if (expected == 0 || expected > WEFT_COUNT_MAX) {
+        return fail(WEFT_INVALID, "a barrier is for 1 to %u, not %u", WEFT_COUNT_MAX, expected);
+    }
+    *barrier = {expected, 0, {0, 0, 0, 0, 0}};
+    Barrier::Body& body = at<Barrier>(barrier).body();
+    body.completion = completion;
+    body.argument = argument;
+    body.expected = expected;
+    return WEFT_OK;
+}
+
+weft_status weft_barrier_wait(weft_barrier* barrier) noexcept {
+    if (barrier == nullptr) return is_null("barrier");
+    return arrive_and_wait(at<Barrier>(barrier));
+}
+
+weft_status weft_barrier_arrive(weft_barrier* barrier, uint32_t count, uint32_t* phase) noexcept {
+    if (barrier == nullptr) return is_null("barrier");
+    if (!at<Barrier>(barrier).arrive(count, 0, phase)) return fail(WEFT_INVALID, "%u are not expected any more in this phase", count);
+    return WEFT_OK;
+}
+
+weft_status weft_barrier_wait_phase(weft_barrier* barrier, uint32_t phase, uint64_t deadline_ns) noexcept {
+    if (barrier == nullptr) return is_null("barrier");
+    Barrier of = at<Barrier>(barrier);
+    Waiter waiter;
+    return wait_or_refuse(Barrier::End(of, phase), waiter, deadline_ns, "barrier", barrier);
+}
+
+weft_status weft_barrier_arrive_and_drop(weft_barrier* barrier) noexcept {
+    if (barrier == nullptr) return is_null("barrier");
+    if (!at<Barrier>(barrier).arrive(1, 1, nullptr)) return fail(WEFT_INVALID, "nobody is expected any more in this phase");
+    return WEFT_OK;
+}
+
+// ---- read-write lock -------------------------------------------------------------------------------
+
+weft_status weft_rwlock_read_lock(weft_rwlock* lock) noexcept { return weft_rwlock_read_lock_until(lock, WEFT_FOREVER); }
+
+weft_status weft_rwlock_read_lock_until(weft_rwlock* lock, uint64_t deadline_ns) noexcept {
+    if (lock == nullptr) return is_null("lock");
+    RwLock of = at<RwLock>(lock);
+    if (of.try_read()) return WEFT_OK;
+    if (of.owner() == Caller().identity()) return fail(WEFT_WRONG_STATE, "the caller holds the lock for writing");
+    Waiter waiter;
+    return wait_or_refuse(RwLock::ForReading(of), waiter, deadline_ns, "read-write lock", lock);
+}
+
+weft_status weft_rwlock_write_lock(weft_rwlock* lock) noexcept { return weft_rwlock_write_lock_until(lock, WEFT_FOREVER); }
+
+weft_status weft_rwlock_write_lock_until(weft_rwlock* lock, uint64_t deadline_ns) noexcept {
+    if (lock == nullptr) return is_null("lock");
+    RwLock of = at<RwLock>(lock);
+    void* const identity = Caller().identity();
+    weft_status status = WEFT_OK;
+    if (!of.try_write()) {
+        if (of.owner() == identity) return fail(WEFT_WRONG_STATE, "the caller holds the lock for writing");
+        Waiter waiter;
+        status = wait_or_refuse(RwLock::ForWriting(of), waiter, deadline_ns, "read-write lock", lock);
+    }
+    if (status == WEFT_OK) of.set_owner(identity);
+    return status;
+}
+
+weft_status weft_rwlock_try_read_lock(weft_rwlock* lock) noexcept {
+    if (lock == nullptr) return is_null("lock");
+    return at<RwLock>(lock).try_read() ? WEFT_OK : say(WEFT_BUSY, "somebody writes, or waits to write");
+}
+
+weft_status weft_rwlock_try_write_lock(weft_rwlock* lock) noexcept {
+    if (lock == nullptr) return is_null("lock");
+    RwLock of = at<RwLock>(lock);
+    if (!of.try_write()) return say(WEFT_BUSY, "somebody holds the lock");
+    of.set_owner(Caller().identity());
+    return WEFT_OK;
+}
+
+weft_status weft_rwlock_unlock(weft_rwlock* lock) noexcept {
+    if (lock == nullptr) return is_null("lock");
+    if (!at<RwLock>(lock).unlock(Caller().identity())) {
+        return fail(WEFT_WRONG_STATE, "nobody holds the lock, or another writer; who locked it unlocks it");
+    }
+    return WEFT_OK;
+}
+
+// ---- future ----------------------------------------------------------------------------------------
+
+namespace {
+Future* to_future(weft_future* handle) { return reinterpret_cast<Future*>(handle); }
+}  // namespace
+
+weft_status weft_future_create(size_t compartments, void (*callback)(void**, void*), void* argument, weft_future** future) noexcept {
+    if (future == nullptr) return is_null("future");
+    Future* made = Future::make(compartments, callback, argument);
+    if (made == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a future of %zu compartments", compartments);
+    *future = reinterpret_cast<weft_future*>(made);
+    return WEFT_OK;
+}
+
+weft_status weft_future_free(weft_future* future) noexcept {
+    if (future == nullptr) return is_null("future");
+    Future::destroy(to_future(future));
+    return WEFT_OK;
+}
+
+weft_status weft_future_set(weft_future* future, void* value) noexcept {
+    if (future == nullptr) return is_null("future");
+    if (!to_future(future)->set(value)) return fail(WEFT_WRONG_STATE, "all compartments of the future are filled; reset it first");
+    return WEFT_OK;
+}
+
+weft_status weft_future_wait(weft_future* future, void*** values, uint64_t deadline_ns) noexcept {
+    if (future == nullptr) return is_null("future");
+    const weft_status status = weft_event_wait_until(to_future(future)->event(), nullptr, deadline_ns);
+    if (status == WEFT_OK && values != nullptr) *values = to_future(future)->values();
+    return status;
+}
+
+weft_status weft_future_test(weft_future* future) noexcept {
+    if (future == nullptr) return is_null("future");
+    return weft_event_test(to_future(future)->event(), nullptr);
+}
+
+weft_status weft_future_reset(weft_future* future) noexcept {
+    if (future == nullptr) return is_null("future");
+    to_future(future)->reset();
+    return WEFT_OK;
+}
+
+weft_event* weft_future_event(weft_future* future) noexcept { return future == nullptr ? nullptr : to_future(future)->event(); }
+
+// ---- channel ---------------------------------------------------------------------------------------
+
+namespace {
+
+Channel* to_channel(weft_channel* handle) { return reinterpret_cast<Channel*>(handle); }
+
+// How a wait at a channel ended.
+weft_status outcome(weft_status waited, const Waiter& waiter) {
+    if (waited == WEFT_OK && waiter.answer == Answer::closed) return say(WEFT_CLOSED, "the channel is closed");
+    return waited;
+}
+
+}  // namespace
+
+weft_status weft_channel_create(const weft_channel_options* options, weft_channel** channel) noexcept {
+    if (channel == nullptr) return is_null("channel");
+    weft_channel_options given{};
+    if (options != nullptr) {
+        if (options->size < sizeof(std::size_t) || options->size > 4096) {
+            return fail(WEFT_INVALID, "weft_channel_options.size is %zu; set it to sizeof(weft_channel_options)", options->size);
+        }
+        std::memcpy(&given, options, options->size < sizeof given ? options->size : sizeof given);
+    }
+    if (given.element_bytes == 0) given.element_bytes = sizeof(void*);
+    const std::size_t most = (~std::size_t{0} / 2) / given.element_bytes;
+    void* block = given.capacity > most ? nullptr : os::allocate(sizeof(Channel) + given.capacity * given.element_bytes);
+    if (block == nullptr) {
+        return fail(WEFT_NO_MEMORY, "no memory for a channel of %zu elements of %zu bytes", given.capacity, given.element_bytes);
+    }
+    static_assert(sizeof(Channel) % alignof(std::max_align_t) == 0, "the elements lie behind it");
+    auto* made = new (block) Channel({given.element_bytes, given.capacity, given.move, given.drop}, static_cast<char*>(block) + sizeof(Channel));
+    *channel = reinterpret_cast<weft_channel*>(made);
+    return WEFT_OK;
+}
+
+weft_status weft_channel_free(weft_channel* channel) noexcept {
+    if (channel == nullptr) return is_null("channel");
+    Channel* of = to_channel(channel);
+    if (of->somebody_waits()) return say(WEFT_BUSY, "somebody waits for the channel; close it first");
+    of->drop_all();
+    of->~Channel();
+    os::release(of);
+    return WEFT_OK;
+}
+
+weft_status weft_channel_send(weft_channel* channel, void* element, uint64_t deadline_ns) noexcept {
+    if (channel == nullptr || element == nullptr) return is_null(channel == nullptr ? "channel" : "element");
+    Waiter waiter;
+    waiter.item = element;
+    return outcome(wait_or_refuse(Channel::Sending(*to_channel(channel)), waiter, deadline_ns, "channel", channel), waiter);
+}
+
+weft_status weft_channel_receive(weft_channel* channel, void* element, uint64_t deadline_ns) noexcept {
+    if (channel == nullptr || element == nullptr) return is_null(channel == nullptr ? "channel" : "element");
+    Waiter waiter;
+    waiter.item = element;
+    return outcome(wait_or_refuse(Channel::Receiving(*to_channel(channel)), waiter, deadline_ns, "channel", channel), waiter);
+}
+
+weft_status weft_channel_close(weft_channel* channel) noexcept {
+    if (channel == nullptr) return is_null("channel");
+    if (!to_channel(channel)->close()) return fail(WEFT_WRONG_STATE, "the channel was closed already");
+    return WEFT_OK;
+}
+
+weft_status weft_channel_length(const weft_channel* channel, size_t* length) noexcept {
+    if (channel == nullptr || length == nullptr) return is_null(channel == nullptr ? "channel" : "length");
+    *length = reinterpret_cast<const Channel*>(channel)->length();
+    return WEFT_OK;
+}
+
+weft_status weft_channel_select(weft_channel_case* cases, size_t count, size_t* index, uint64_t deadline_ns) noexcept {
+    if (cases == nullptr || index == nullptr) return is_null(cases == nullptr ? "cases" : "index");
+    if (count == 0) return fail(WEFT_INVALID, "count is 0: none of no cases will ever come");
+    for (size_t i = 0; i < count; ++i) {
+        if (cases[i].channel != nullptr && cases[i].element == nullptr) return fail(WEFT_INVALID, "cases[%zu].element is null; it is required", i);
+    }
+    return sync::select(cases, count, index, deadline_ns);
+}
+
+}  // extern "C"

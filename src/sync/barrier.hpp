@@ -1,0 +1,126 @@
+// A barrier: its word counts those who are still to arrive in this phase; all else is changed under the busy bit.
+#pragma once
+
+#include <cstdint>
+
+#include "base/atomic.hpp"
+#include "sync/waiter.hpp"
+#include "sync/word.hpp"
+
+namespace weft::sync {
+
+template <class Who>
+struct BarrierBody {
+    WaiterRing<Who> ring;
+    void (*completion)(void*) = nullptr;
+    void* argument = nullptr;
+    std::uint32_t expected = 0;            // in the next phase
+    atomic<std::uint32_t> phase{0};        // read without the lock by those who wait for its end
+};
+
+template <class Who, class Orders = WordOrders>
+class BasicBarrier {
+public:
+    using Waiter = BasicWaiter<Who>;
+    using Word = BasicWord<Orders>;
+    using Body = BarrierBody<Who>;
+
+    BasicBarrier(Word& word, Body& body) : word_(word), body_(body) {}
+
+    const void* address() const { return &word_; }
+    Body& body() const { return body_; }
+    // acquire: pairs with the release in end_phase(): who sees the next phase sees what all did before they arrived.
+    std::uint32_t phase() const { return body_.phase.load(std::memory_order_acquire); }
+
+    // Whether one who arrives now may be the last; a hint.
+    bool nearly_complete() const { return (word_.glance() & ~Word::busy) <= 1; }
+
+    // `count` arrive, of whom `dropped` are expected no more. False: more than are expected.
+    bool arrive(std::uint32_t count, std::uint32_t dropped, std::uint32_t* phase) {
+        const std::uint32_t seen = word_.lock();
+        if (count > seen || count == 0) {
+            word_.unlock(seen);
+            return false;
+        }
+        if (phase != nullptr) *phase = body_.phase.load(std::memory_order_relaxed);   // relaxed: under the lock
+        body_.expected -= dropped;
+        if (count < seen) {
+            word_.unlock(seen - count);
+        } else {
+            end_phase();
+        }
+        return true;
+    }
+
+    // The end of one phase, for those who have arrived.
+    class End {
+    public:
+        End(BasicBarrier of, std::uint32_t phase) : of_(of), phase_(phase) {}
+        bool come() const { return of_.phase() != phase_; }
+        bool take(Waiter& waiter) {
+            static_cast<void>(waiter);
+            return come();
+        }
+        bool enter(Waiter& waiter) {
+            const std::uint32_t seen = of_.word_.lock();
+            const bool waits = !come();
+            if (waits) enlist(of_.body_.ring, waiter);
+            of_.word_.unlock(seen);
+            return waits;
+        }
+        void withdraw(Waiter& waiter) {
+            const std::uint32_t seen = of_.word_.lock();
+            sync::withdraw(of_.body_.ring, waiter);
+            of_.word_.unlock(seen);
+        }
+
+    private:
+        BasicBarrier of_;
+        std::uint32_t phase_;
+    };
+
+    // Arriving and waiting in one, for one who is not the last: if it is after all, nothing is done (Waiter::mark is 1), and it has
+    // to arrive by itself, since the completion is to be called by it, on its own stack.
+    class Arrival {
+    public:
+        explicit Arrival(BasicBarrier at) : at_(at) {}
+        bool come() const { return false; }
+        bool take(Waiter& waiter) {
+            static_cast<void>(waiter);
+            return false;
+        }
+        bool enter(Waiter& waiter) {
+            const std::uint32_t seen = at_.word_.lock();
+            const bool last = seen <= 1;
+            waiter.mark = last;
+            if (!last) enlist(at_.body_.ring, waiter);
+            at_.word_.unlock(last ? seen : seen - 1);
+            return !last;
+        }
+        void withdraw(Waiter& waiter) { static_cast<void>(waiter); }
+
+    private:
+        BasicBarrier at_;
+    };
+
+private:
+    // Under the busy bit, all having arrived. The next phase cannot end before this one has: nobody can arrive.
+    void end_phase() {
+        if (body_.completion != nullptr) {
+            word_.unlock(0);
+            body_.completion(body_.argument);
+            word_.lock();
+        }
+        Claimed<Who> claimed(body_.ring, Answer::given);
+        const std::uint32_t next = body_.phase.load(std::memory_order_relaxed) + 1;   // relaxed: under the lock
+        const std::uint32_t expected = body_.expected;
+        body_.phase.store(next, std::memory_order_release);   // release: see phase()
+        word_.unlock(expected);
+        claimed.wake_all();
+    }
+
+    Word& word_;
+    Body& body_;
+};
+
+}  // namespace weft::sync

@@ -1,0 +1,181 @@
+// A bounded channel. Everything is under the word's busy bit; the other bits tell those who look from outside whether it is worth
+// to come in. Elements go straight from who sends to who waits, past the buffer, when somebody waits.
+//
+// Invariants: receivers wait only while there is nothing to receive, senders only while there is no room.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "base/atomic.hpp"
+#include "sync/waiter.hpp"
+#include "sync/word.hpp"
+
+namespace weft::sync {
+
+template <class Who, class Orders = WordOrders>
+class BasicChannel {
+public:
+    using Waiter = BasicWaiter<Who>;
+    using Word = BasicWord<Orders>;
+
+    // Bits of the word.
+    static constexpr std::uint32_t closed = 1;
+    static constexpr std::uint32_t readable = 2;   // an element is in it, or a sender waits
+    static constexpr std::uint32_t writable = 4;   // there is room, or a receiver waits
+
+    struct Elements {
+        std::size_t bytes;
+        std::size_t capacity;
+        void (*move)(void* to, void* from);        // null: the bytes are copied
+        void (*drop)(void* element);               // null: nothing
+    };
+
+    BasicChannel(const Elements& elements, char* buffer) : elements_(elements), buffer_(buffer), word_(elements.capacity != 0 ? writable : 0) {}
+
+    std::size_t length() const { return count_.load(std::memory_order_relaxed); }   // relaxed: a hint
+    bool somebody_waits() const { return !senders_.empty() || !receivers_.empty(); }   // asked when nobody else knows it
+
+    // What is left goes.
+    void drop_all() {
+        for (; length() != 0 && elements_.drop != nullptr; take_out()) elements_.drop(slot(first_));
+    }
+
+    // False: it was closed.
+    bool close() {
+        const std::uint32_t seen = word_.lock();
+        if ((seen & closed) != 0) {
+            word_.unlock(seen);
+            return false;
+        }
+        Claimed<Who> claimed;
+        claimed.add_all(senders_, Answer::closed);
+        claimed.add_all(receivers_, Answer::closed);
+        word_.unlock(outside(closed));
+        claimed.wake_all();
+        return true;
+    }
+
+    // ---- for several channels at once: between lock() and unlock() --------------------------------------
+
+    std::uint32_t lock() { return word_.lock(); }
+    void unlock(std::uint32_t seen) { word_.unlock(outside(seen)); }
+
+    // Sends or receives waiter.item if it can be done now; the answer is the waiter's. Who was waiting for it is in `claimed`.
+    bool try_send(std::uint32_t seen, Waiter& waiter, Claimed<Who>& claimed) {
+        if ((seen & closed) != 0) return answer(waiter, Answer::closed);
+        if (Waiter* receiver = claim_first(receivers_)) {
+            move(receiver->item, waiter.item);
+            claimed.add(*receiver, Answer::given);
+            return answer(waiter, Answer::given);
+        }
+        if (length() == elements_.capacity) return false;
+        put_in(waiter.item);
+        return answer(waiter, Answer::given);
+    }
+    bool try_receive(std::uint32_t seen, Waiter& waiter, Claimed<Who>& claimed) {
+        if (length() != 0) {
+            move(waiter.item, slot(first_));
+            take_out();
+            if (Waiter* sender = claim_first(senders_)) {
+                put_in(sender->item);
+                claimed.add(*sender, Answer::given);
+            }
+            return answer(waiter, Answer::given);
+        }
+        if (Waiter* sender = claim_first(senders_)) {
+            move(waiter.item, sender->item);
+            claimed.add(*sender, Answer::given);
+            return answer(waiter, Answer::given);
+        }
+        if ((seen & closed) != 0) return answer(waiter, Answer::closed);
+        return false;
+    }
+    void enlist_sender(Waiter& waiter) { enlist(senders_, waiter); }
+    void enlist_receiver(Waiter& waiter) { enlist(receivers_, waiter); }
+
+    void withdraw_sender(Waiter& waiter) { leave(senders_, waiter); }
+    void withdraw_receiver(Waiter& waiter) { leave(receivers_, waiter); }
+
+    // ---- as objects to wait at ----------------------------------------------------------------------------
+
+    template <bool sends>
+    class End {
+    public:
+        explicit End(BasicChannel& of) : of_(of) {}
+        bool come() const { return (of_.word_.glance() & (closed | (sends ? writable : readable))) != 0; }
+        bool take(Waiter& waiter) { return work(waiter, false); }
+        // True: it waits.
+        bool enter(Waiter& waiter) { return !work(waiter, true); }
+        void withdraw(Waiter& waiter) { of_.leave(ring(), waiter); }
+
+    private:
+        WaiterRing<Who>& ring() { return sends ? of_.senders_ : of_.receivers_; }
+
+        bool work(Waiter& waiter, bool waits) {
+            const std::uint32_t seen = of_.lock();
+            Claimed<Who> claimed;
+            const bool done = sends ? of_.try_send(seen, waiter, claimed) : of_.try_receive(seen, waiter, claimed);
+            if (!done && waits) enlist(ring(), waiter);
+            of_.unlock(seen);
+            claimed.wake_all();
+            return done;
+        }
+
+        BasicChannel& of_;
+    };
+    using Sending = End<true>;
+    using Receiving = End<false>;
+
+private:
+    static bool answer(Waiter& waiter, Answer is) {
+        waiter.answer = is;
+        return true;
+    }
+
+    void leave(WaiterRing<Who>& ring, Waiter& waiter) {
+        const std::uint32_t seen = lock();
+        sync::withdraw(ring, waiter);
+        unlock(seen);
+    }
+
+    // What others see of it.
+    std::uint32_t outside(std::uint32_t seen) const {
+        std::uint32_t word = seen & closed;
+        if (length() != 0 || !senders_.empty()) word |= readable;
+        if (length() != elements_.capacity || !receivers_.empty()) word |= writable;
+        return word;
+    }
+
+    void move(void* to, void* from) {
+        if (elements_.move != nullptr) {
+            elements_.move(to, from);
+        } else {
+            std::memcpy(to, from, elements_.bytes);
+        }
+    }
+
+    char* slot(std::size_t index) { return buffer_ + index * elements_.bytes; }
+
+    void put_in(void* element) {
+        std::size_t last = first_ + length();
+        if (last >= elements_.capacity) last -= elements_.capacity;
+        move(slot(last), element);
+        count_.store(length() + 1, std::memory_order_relaxed);   // relaxed: under the lock; others read a hint
+    }
+    void take_out() {
+        if (++first_ == elements_.capacity) first_ = 0;
+        count_.store(length() - 1, std::memory_order_relaxed);   // relaxed: as above
+    }
+
+    const Elements elements_;
+    char* const buffer_;
+    Word word_;
+    std::size_t first_ = 0;                // of the oldest element
+    atomic<std::size_t> count_{0};
+    WaiterRing<Who> senders_;
+    WaiterRing<Who> receivers_;
+};
+
+}  // namespace weft::sync

@@ -1,0 +1,178 @@
+// A condition variable. Its ring belongs to whoever has the word's busy bit; new waiters come only while they hold the mutex.
+//
+// The holder of the mutex that signals does not touch the ring: it notes the signal in the mutex, and when it lets the mutex go
+// the waiter follows into the mutex's ring, or, if it lets go by waiting at this very condition, takes its place. So a hand-off
+// between two units of a stream costs one atomic operation and one switch (README.md).
+//
+// `Who` is a parameter for the model tests; the library uses Condition (objects.hpp).
+#pragma once
+
+#include <cstdint>
+
+#include "sync/mutex.hpp"
+
+namespace weft::sync {
+
+template <class Who, class Orders>
+class BasicCondition {
+public:
+    using Waiter = BasicWaiter<Who>;
+    using Mutex = BasicMutex<Who, Orders>;
+    using Word = BasicWord<Orders>;
+    using Body = ConditionBody<Who, Orders>;
+
+    // The word counts the waiters, so that a signal that meets none costs a load.
+    BasicCondition(Word& word, Body& body) : word_(word), body_(body) {}
+
+    const void* address() const { return &word_; }
+    Body& body() const { return body_; }
+    // Exact for the holder of the mutex as long as nobody leaves; otherwise a hint.
+    std::uint32_t length() const { return word_.look() & ~Word::busy; }
+
+    // Whether `mutex` is the one that those who wait have let go, or nobody waits. By the holder of `mutex`.
+    bool goes_with(const Mutex& mutex) {
+        if (protected_by(mutex.address()) || length() == 0) return true;
+        const std::uint32_t seen = word_.lock();
+        const bool same = seen == 0 || body_.mutex_word.load(std::memory_order_relaxed) == mutex.address();   // relaxed: under the lock
+        word_.unlock(seen);
+        return same;
+    }
+
+    // By the holder of the mutex: a waiter comes in, unless `unless` says that it need not wait, which is asked under the lock.
+    // It may be woken from now on.
+    template <class Unless>
+    bool enlist(Waiter& waiter, Mutex& mutex, Unless&& unless) {
+        const std::uint32_t seen = word_.lock();
+        if (unless()) {
+            word_.unlock(seen);
+            return false;
+        }
+        put(waiter, mutex);
+        word_.unlock(seen + 1);
+        return true;
+    }
+    void enlist(Waiter& waiter, Mutex& mutex) {
+        enlist(waiter, mutex, [] { return false; });
+    }
+
+    // It has given up, after having won against all who could wake it.
+    void withdraw(Waiter& waiter) {
+        const std::uint32_t seen = word_.lock();
+        word_.unlock(sync::withdraw(body_.ring, waiter) ? seen - 1 : seen);
+    }
+
+    // Whether those who wait have let go the mutex at `address`, which the caller holds. Somebody waits, or has just waited.
+    // relaxed: a holder of that mutex reads what the waiter wrote while it held it; to anybody else the answer is no.
+    bool protected_by(const void* address) const { return body_.mutex_word.load(std::memory_order_relaxed) == address; }
+
+    // By the holder of that mutex, where somebody waits: one more is to follow when the mutex is let go.
+    void signal_held() {
+        Mutex mutex = mutex_of_waiters();
+        auto& owed = mutex.body();
+        if (owed.signalled != &body_) {
+            if (owed.signalled != nullptr) pay(mutex);
+            owed.signalled = &body_;
+        }
+        if (owed.signals < length()) ++owed.signals;
+    }
+
+    // By the holder of `mutex`: what it owes to a condition is paid; those who are woken wait for the mutex.
+    static void pay(Mutex& mutex) {
+        Claimed<Who> claimed;
+        claim_owed(mutex, claimed);
+        mutex.adopt(claimed);
+    }
+    // The same, and it lets the mutex go.
+    static void pay_and_unlock(Mutex& mutex) {
+        Claimed<Who> claimed;
+        claim_owed(mutex, claimed);
+        mutex.unlock_to(claimed);
+    }
+
+    // Everybody who waits now follows when the mutex is let go, or one after the other if nobody holds it.
+    void broadcast() {
+        if (length() != 0) wake(~std::uint32_t{0});
+    }
+    void signal() {
+        if (length() != 0) wake(1);
+    }
+    // broadcast() that meets even those who are about to come in: they find out by their `unless`.
+    void interrupt() { wake(~std::uint32_t{0}); }
+
+    // ---- the place of the next: by the holder that waits itself -----------------------------------------
+
+    // The first waiter, if it is owed a signal and `fits`: taken out, and the condition stays locked until finish_pass().
+    // Null: nothing has changed.
+    template <class Fits>
+    Waiter* begin_pass(Mutex& mutex, Fits&& fits) {
+        auto& owed = mutex.body();
+        if (owed.signalled != &body_ || owed.signals == 0) return nullptr;
+        const std::uint32_t seen = word_.lock();
+        Waiter* first = body_.ring.front();
+        if (first == nullptr || !fits(*first)) {
+            word_.unlock(seen);
+            return nullptr;
+        }
+        delist(body_.ring, *first);
+        body_.passing = seen - 1;
+        if (--owed.signals == 0) owed.signalled = nullptr;
+        return first;
+    }
+    void finish_pass(Waiter& waiter, Mutex& mutex) {
+        put(waiter, mutex);
+        word_.unlock(body_.passing + 1);
+    }
+
+private:
+    void put(Waiter& waiter, Mutex& mutex) {
+        if (body_.ring.empty()) {
+            body_.word = &word_;
+            body_.mutex_word.store(&mutex.word(), std::memory_order_relaxed);   // relaxed: see protected_by()
+            body_.mutex_body = &mutex.body();
+        }
+        sync::enlist(body_.ring, waiter);
+    }
+
+    static void claim_owed(Mutex& mutex, Claimed<Who>& claimed) {
+        auto& owed = mutex.body();
+        BasicCondition from(*owed.signalled->word, *owed.signalled);
+        const std::uint32_t seen = from.word_.lock();
+        from.word_.unlock(seen - from.claim(owed.signals, claimed));
+        owed.signalled = nullptr;
+        owed.signals = 0;
+    }
+
+    // Under the busy bit: takes out at most `most`, and those before them who have been woken by something else. Returns how many
+    // were taken out.
+    std::uint32_t claim(std::uint32_t most, Claimed<Who>& claimed) {
+        std::uint32_t out = 0;
+        while (most != 0 && !body_.ring.empty()) {
+            Waiter& first = *body_.ring.front();
+            delist(body_.ring, first);
+            ++out;
+            if (!first.who.claim(first.index)) continue;
+            claimed.add(first, Answer::woken);
+            --most;
+        }
+        return out;
+    }
+
+    // While one of them is in the ring, or has been claimed and not woken: it keeps the mutex alive.
+    Mutex mutex_of_waiters() const {
+        return Mutex(*body_.mutex_word.load(std::memory_order_relaxed), *body_.mutex_body);   // relaxed: as protected_by()
+    }
+
+    void wake(std::uint32_t most) {
+        const std::uint32_t seen = word_.lock();
+        if (seen == 0) return word_.unlock(seen);
+        Mutex mutex = mutex_of_waiters();   // read under the lock: the next to come may write it
+        Claimed<Who> claimed;
+        word_.unlock(seen - claim(most, claimed));
+        mutex.adopt(claimed);
+    }
+
+    Word& word_;
+    Body& body_;
+};
+
+}  // namespace weft::sync

@@ -1,0 +1,39 @@
+// Several values to come, and what is called when all have (Argobots' future).
+#pragma once
+
+#include <cstddef>
+
+#include "base/atomic.hpp"
+#include "sync/objects.hpp"
+
+namespace weft::sync {
+
+class Future {
+public:
+    using Callback = void (*)(void** values, void* argument);
+
+    // Null: no memory.
+    static Future* make(std::size_t compartments, Callback callback, void* argument);
+    static void destroy(Future* future);
+
+    weft_event* event() { return &event_; }
+    void** values() { return reinterpret_cast<void**>(this + 1); }   // behind the object, in the same block
+
+    // False: all compartments are filled.
+    bool set(void* value);
+    void reset();
+
+private:
+    Future(std::size_t compartments, Callback callback, void* argument)
+        : compartments_(compartments), callback_(callback), argument_(argument) {}
+    void complete();
+
+    const std::size_t compartments_;
+    const Callback callback_;
+    void* const argument_;
+    atomic<std::size_t> taken_{0};         // compartments that somebody fills or has filled
+    atomic<std::size_t> filled_{0};
+    weft_event event_ = WEFT_EVENT_INIT;
+};
+
+}  // namespace weft::sync

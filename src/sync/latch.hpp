@@ -1,0 +1,81 @@
+// A latch: counts down to zero, once. It may be gone as soon as somebody has seen zero.
+#pragma once
+
+#include <cstdint>
+
+#include "sync/waiter.hpp"
+#include "sync/word.hpp"
+
+namespace weft::sync {
+
+template <class Who>
+struct LatchBody {
+    WaiterRing<Who> ring;
+};
+
+template <class Who, class Orders = WordOrders>
+class BasicLatch {
+public:
+    using Waiter = BasicWaiter<Who>;
+    using Word = BasicWord<Orders>;
+    using Body = LatchBody<Who>;
+
+    static constexpr std::uint32_t most = 0x3fffffff;
+
+    BasicLatch(Word& word, Body& body) : word_(word), body_(body) {}
+
+    const void* address() const { return &word_; }
+
+    // False: it is more than what is left.
+    bool count_down(std::uint32_t count) {
+        for (;;) {
+            std::uint32_t seen = word_.look();
+            if ((seen & Word::busy) != 0) seen = word_.lock_if([](std::uint32_t) { return false; });
+            if (count > seen) return false;
+            if (count == seen && count != 0) return end(count);
+            if (count == 0 || word_.pass(seen, seen - count)) return true;
+        }
+    }
+
+    // ---- as an object to wait at ------------------------------------------------------------------------
+
+    bool come() const { return word_.look() == 0; }
+
+    bool take(Waiter& waiter) {
+        static_cast<void>(waiter);
+        return come();
+    }
+
+    bool enter(Waiter& waiter) {
+        const std::uint32_t seen = word_.lock_if([](std::uint32_t word) { return word != 0; });
+        if (seen == 0) return false;
+        enlist(body_.ring, waiter);
+        word_.unlock(seen);
+        return true;
+    }
+
+    void withdraw(Waiter& waiter) {
+        const std::uint32_t seen = word_.lock_if([](std::uint32_t word) { return word != 0; });
+        if (seen == 0) return;   // at zero everybody has been taken out
+        sync::withdraw(body_.ring, waiter);
+        word_.unlock(seen);
+    }
+
+private:
+    bool end(std::uint32_t count) {
+        const std::uint32_t seen = word_.lock();
+        if (seen != count) {
+            word_.unlock(seen);
+            return count_down(count);
+        }
+        Claimed<Who> claimed(body_.ring, Answer::given);
+        word_.unlock(0);
+        claimed.wake_all();
+        return true;
+    }
+
+    Word& word_;
+    Body& body_;
+};
+
+}  // namespace weft::sync

@@ -1,0 +1,65 @@
+#include "sync/mutex.hpp"
+
+#include "sync/objects.hpp"
+
+namespace weft::sync {
+namespace {
+
+// A holder on another stream or OS thread is often about to let go.
+bool take_soon(Mutex& mutex, Waiter& waiter) {
+    static constexpr int looks = 40;
+    for (int i = 0; i < looks; ++i) {
+        if (mutex.come()) return mutex.take(waiter);
+        arch::pause();
+    }
+    return false;
+}
+
+}  // namespace
+
+[[gnu::noinline]] weft_status lock_slow(Mutex mutex, Urgency urgency, std::uint64_t deadline_ns) {
+    const Caller caller;
+    void* const identity = caller.identity();
+    Waiter waiter;
+    if (mutex.come() && mutex.take(waiter)) {   // the quick way gives up too soon when others come and go
+        note_holder(mutex, caller.unit, identity);
+        return WEFT_OK;
+    }
+    if (mutex.owner() == identity) {
+        if (!mutex.is_recursive()) return fail(WEFT_WRONG_STATE, "the caller holds the mutex already; make it a recursive one");
+        ++mutex.body().depth;
+        return WEFT_OK;
+    }
+    if (!caller.may_wait()) return may_not_wait(caller, "mutex");
+    bool again = false;
+    if (!others_run(caller) || !take_soon(mutex, waiter)) {
+        for (;;) {
+            Mutex::ask(waiter, urgency, again);
+            waiter.answer = Answer::none;
+            if (!wait_at(caller, mutex, waiter, deadline_ns, "mutex", mutex.address())) return too_late();
+            if (waiter.answer != Answer::woken || mutex.take(waiter)) break;
+            again = true;
+        }
+    }
+    note_holder(mutex, caller.unit, identity);
+    return WEFT_OK;
+}
+
+[[gnu::noinline]] weft_status unlock_slow(Mutex mutex) {
+    const Caller caller;
+    if (!mutex.is_held()) return fail(WEFT_WRONG_STATE, "nobody holds the mutex");
+    if (mutex.owner() != caller.identity()) return fail(WEFT_WRONG_STATE, "somebody else holds the mutex; who locked it unlocks it");
+    if (mutex.body().depth != 0) {
+        --mutex.body().depth;
+        return WEFT_OK;
+    }
+    if (caller.unit != nullptr) caller.unit->latest_lock = nullptr;
+    if (mutex.body().signalled != nullptr) {
+        Condition::pay_and_unlock(mutex);
+    } else {
+        mutex.unlock_slow();
+    }
+    return WEFT_OK;
+}
+
+}  // namespace weft::sync

@@ -1,0 +1,222 @@
+// A mutex that knows its holder. README.md tells how it hands itself on, and what was rejected.
+//
+// It is a view of memory that lies with the user: a word, which decides whatever nobody waits for, and a body, of which the
+// ring belongs to whoever has the word's busy bit and the rest to the holder.
+//
+// `Who` is a parameter for the model tests; the library uses Mutex, below.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "sync/waiter.hpp"
+#include "sync/word.hpp"
+
+namespace weft::sync {
+
+// Who is served first; among equals, who came first.
+enum class Urgency : std::uint8_t { normal = 0, high = 1, low = 2 };
+
+template <class Who, class Orders>
+struct MutexBody;
+
+// What lies beside the word of a condition.
+template <class Who, class Orders>
+struct ConditionBody {
+    WaiterRing<Who> ring;
+    // Of those in the ring: the word of their condition, and the mutex that they have let go. Written by the first that comes.
+    BasicWord<Orders>* word = nullptr;
+    atomic<BasicWord<Orders>*> mutex_word{nullptr};
+    MutexBody<Who, Orders>* mutex_body = nullptr;
+    std::uint32_t passing = 0;             // between begin_pass and finish_pass
+};
+
+// What lies beside the word of a mutex.
+template <class Who, class Orders>
+struct MutexBody {
+    atomic<void*> owner{nullptr};          // the holder's identity; relaxed: equal to one's own only if one wrote it oneself
+    WaiterRing<Who> ring;
+    BasicWaiter<Who>* last_high = nullptr;   // of those in the ring
+    BasicWaiter<Who>* first_low = nullptr;
+    ConditionBody<Who, Orders>* signalled = nullptr;   // the holder's: whose waiters are to follow when it lets go
+    std::uint32_t signals = 0;             // and how many of them
+    std::uint32_t depth = 0;               // of a recursive one: how often it has been locked again
+};
+
+template <class Who, class Orders = WordOrders>
+class BasicMutex {
+public:
+    using Waiter = BasicWaiter<Who>;
+    using Word = BasicWord<Orders>;
+    using Body = MutexBody<Who, Orders>;
+
+    // Bits of the word.
+    static constexpr std::uint32_t recursive = 1;   // its holder may lock it again
+    static constexpr std::uint32_t held = 2;
+    static constexpr std::uint32_t waiters = 4;     // the ring is not empty: whoever lets go must look
+
+    BasicMutex(Word& word, Body& body) : word_(word), body_(body) {}
+
+    Word& word() const { return word_; }
+    Body& body() const { return body_; }
+    const void* address() const { return &word_; }
+    bool is_held() const { return (word_.glance() & held) != 0; }
+    bool is_recursive() const { return (word_.glance() & recursive) != 0; }
+    // relaxed: see Body::owner.
+    void* owner() const { return body_.owner.load(std::memory_order_relaxed); }
+    void set_owner(void* identity) { body_.owner.store(identity, std::memory_order_relaxed); }   // relaxed: as above
+
+    // Takes it if nobody holds it; who waits may be overtaken.
+    bool try_lock(void* identity) {
+        std::uint32_t seen = word_.glance() & (recursive | waiters);
+        if (!word_.enter(seen, seen | held)) return false;
+        set_owner(identity);
+        return true;
+    }
+
+    // Lets it go, when nobody waits and no signal is owed. False: unlock_slow() it must be.
+    bool unlock_quickly() {
+        std::uint32_t seen = (word_.glance() & recursive) | held;
+        if (body_.signalled != nullptr) [[unlikely]] return false;
+        set_owner(nullptr);
+        return word_.leave(seen, seen & ~held);
+    }
+
+    // Lets it go. The first in the ring is woken to try for it; if it has tried in vain before, it is given the mutex.
+    void unlock_slow() {
+        const std::uint32_t seen = word_.lock();
+        WEFT_ASSERT((seen & held) != 0);
+        let_go(seen);
+    }
+
+    // ---- as an object to wait at (party.hpp) ----------------------------------------------------------
+
+    bool come() const { return !is_held(); }
+
+    bool take(Waiter& waiter) {
+        static_cast<void>(waiter);
+        std::uint32_t seen = word_.glance() & (recursive | waiters);
+        return word_.enter(seen, seen | held);
+    }
+
+    bool enter(Waiter& waiter) {
+        for (;;) {
+            std::uint32_t seen = word_.lock_if([](std::uint32_t word) { return (word & held) != 0; });
+            if ((seen & held) != 0) {
+                insert(waiter);
+                word_.unlock(seen | waiters);
+                return true;
+            }
+            if (word_.enter(seen, seen | held)) return false;
+        }
+    }
+
+    void withdraw(Waiter& waiter) {
+        const std::uint32_t seen = word_.lock();
+        if (waiter.answer == Answer::awaited) remove(waiter);
+        word_.unlock(with_waiters(seen));
+    }
+
+    // Those who have been claimed elsewhere (by a condition) wait here from now on. When nobody holds it, the first is woken.
+    // Nothing of the mutex is touched after that: they alone keep it alive.
+    void adopt(Claimed<Who>& claimed) {
+        if (claimed.empty()) return;
+        const std::uint32_t seen = word_.lock();
+        append(claimed);
+        if ((seen & held) != 0) return word_.unlock(seen | waiters);
+        let_go(seen);
+    }
+
+    // The same by the holder, who lets go: unlock_slow() with others to follow.
+    void unlock_to(Claimed<Who>& claimed) {
+        const std::uint32_t seen = word_.lock();
+        append(claimed);
+        let_go(seen);
+    }
+
+private:
+    static constexpr std::uint8_t tried = 4;    // in Waiter::mark beside the urgency: it was woken and found the mutex held
+
+    static Urgency urgency(const Waiter& waiter) { return static_cast<Urgency>(waiter.mark & 3); }
+
+public:
+    // Before its first wait; `again`: it was woken and came too late.
+    static void ask(Waiter& waiter, Urgency as, bool again) {
+        waiter.mark = static_cast<std::uint8_t>(static_cast<unsigned>(as) | (again ? unsigned{tried} : 0u));
+    }
+
+private:
+    // Under the busy bit, all of them.
+
+    void insert(Waiter& waiter) {
+        waiter.answer = Answer::awaited;
+        auto& ring = body_.ring;
+        if ((waiter.mark & tried) != 0) return ring.push_front(waiter);
+        switch (urgency(waiter)) {
+        case Urgency::high:
+            if (body_.last_high == nullptr) {
+                ring.push_front(waiter);
+            } else {
+                ring.insert_after(waiter, *body_.last_high);
+            }
+            body_.last_high = &waiter;
+            return;
+        case Urgency::normal:
+            if (body_.first_low == nullptr) {
+                ring.push_back(waiter);
+            } else {
+                ring.insert_before(waiter, *body_.first_low);
+            }
+            return;
+        case Urgency::low:
+            ring.push_back(waiter);
+            if (body_.first_low == nullptr) body_.first_low = &waiter;
+            return;
+        }
+    }
+
+    // The two marks go on to a neighbour that may bear them, or nobody has them.
+    void remove(Waiter& waiter) {
+        auto& ring = body_.ring;
+        if (&waiter == body_.last_high) {
+            Waiter* before = ring.before(waiter);
+            body_.last_high = before != nullptr && urgency(*before) == Urgency::high && (before->mark & tried) == 0 ? before : nullptr;
+        }
+        if (&waiter == body_.first_low) body_.first_low = ring.after(waiter);
+        delist(ring, waiter);
+    }
+
+    Waiter* claim_next() {
+        while (Waiter* first = body_.ring.front()) {
+            remove(*first);
+            if (first->who.claim(first->index)) return first;
+        }
+        return nullptr;
+    }
+
+    void append(Claimed<Who>& claimed) {
+        while (Waiter* waiter = claimed.take()) {
+            waiter->who.settle();
+            ask(*waiter, Urgency::normal, false);
+            insert(*waiter);
+        }
+    }
+
+    std::uint32_t with_waiters(std::uint32_t seen) const { return body_.ring.empty() ? seen & ~waiters : seen | waiters; }
+
+    void let_go(std::uint32_t seen) {
+        Waiter* const next = claim_next();
+        const bool give = next != nullptr && (next->mark & tried) != 0;
+        if (next != nullptr) next->answer = give ? Answer::given : Answer::woken;
+        set_owner(give ? next->who.identity() : nullptr);
+        const std::uint32_t rest = with_waiters(seen & recursive);
+        word_.unlock(give ? rest | held : rest);
+        if (next != nullptr) next->who.wake(typename Who::Waker());
+    }
+
+    Word& word_;
+    Body& body_;
+};
+
+}  // namespace weft::sync

@@ -1,0 +1,74 @@
+// The objects of this folder as the library has them: views of the structures of include/weft/sync.h, for units and OS threads.
+#pragma once
+
+#include <cstdint>
+
+#include "sync/barrier.hpp"
+#include "sync/channel.hpp"
+#include "sync/condition.hpp"
+#include "sync/event.hpp"
+#include "sync/latch.hpp"
+#include "sync/mutex.hpp"
+#include "sync/party.hpp"
+#include "sync/rwlock.hpp"
+#include "sync/semaphore.hpp"
+#include "weft/sync.h"
+
+namespace weft::sync {
+
+using Word = BasicWord<>;
+using Mutex = BasicMutex<Whom>;
+using Condition = BasicCondition<Whom, WordOrders>;
+using Event = BasicEvent<Whom>;
+using Semaphore = BasicSemaphore<Whom>;
+using Latch = BasicLatch<Whom>;
+using Barrier = BasicBarrier<Whom>;
+using RwLock = BasicRwLock<Whom>;
+using Channel = BasicChannel<Whom>;
+
+// An object lies as a word at the beginning of the user's memory and a body behind it, aligned to 8 wherever that is. The word is of four
+// bytes, so that it never crosses a cache line in memory that is aligned to 4 only.
+template <class Object>
+[[gnu::always_inline]] inline Object at(void* memory) {
+    constexpr std::uintptr_t mask = alignof(std::uint64_t) - 1;
+    const auto address = reinterpret_cast<std::uintptr_t>(memory);
+    const std::uintptr_t body = (address + sizeof(Word) + mask) & ~mask;
+    return Object(*reinterpret_cast<Word*>(address), *reinterpret_cast<typename Object::Body*>(body));
+}
+
+template <class Object, class Public>
+concept Fits = sizeof(Word) + 4 + sizeof(typename Object::Body) <= sizeof(Public) && alignof(typename Object::Body) <= 8;
+static_assert(Fits<Mutex, weft_mutex> && sizeof(weft_mutex) <= 56);
+static_assert(Fits<Condition, weft_cond> && sizeof(weft_cond) <= 56);
+static_assert(Fits<Event, weft_event> && sizeof(weft_event) <= 56);
+static_assert(Fits<Semaphore, weft_semaphore> && Fits<Latch, weft_latch> && Fits<Barrier, weft_barrier> && Fits<RwLock, weft_rwlock>);
+static_assert(Mutex::recursive == 1, "WEFT_MUTEX_RECURSIVE_INIT");
+static_assert(Semaphore::most == WEFT_COUNT_MAX && Latch::most == WEFT_COUNT_MAX);
+
+// The blocking halves that are more than wait_at(): mutex.cpp, condition.cpp, select.cpp.
+weft_status lock_slow(Mutex mutex, Urgency urgency, std::uint64_t deadline_ns);
+weft_status unlock_slow(Mutex mutex);
+weft_status wait_condition(Condition condition, Mutex mutex, std::uint64_t deadline_ns, bool (*unless)(void*), void* argument);
+void signal(Condition condition);
+weft_status settle(Condition condition, Mutex mutex);
+weft_status arrive_and_wait(Barrier barrier);
+weft_status wait_any(weft_event* const* events, std::size_t count, std::size_t* index, std::uint64_t deadline_ns);
+weft_status select(weft_channel_case* cases, std::size_t count, std::size_t* index, std::uint64_t deadline_ns);
+
+// The mutex has been locked by this caller.
+[[gnu::always_inline]] inline void note_holder(Mutex& mutex, Unit* unit, void* identity) {
+    mutex.set_owner(identity);
+    if (unit != nullptr) [[likely]] unit->latest_lock = mutex.address();
+}
+
+// Whoever may not wait is told so; otherwise waits at the object. `what` names it.
+template <class Object>
+[[gnu::always_inline]] inline weft_status wait_or_refuse(Object&& object, Waiter& waiter, std::uint64_t deadline_ns, const char* what,
+                                                         const void* address) {
+    const Caller caller;
+    if (object.come() && object.take(waiter)) return WEFT_OK;
+    if (!caller.may_wait()) [[unlikely]] return may_not_wait(caller, what);
+    return wait_at(caller, object, waiter, deadline_ns, what, address) ? WEFT_OK : too_late();
+}
+
+}  // namespace weft::sync

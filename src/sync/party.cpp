@@ -1,0 +1,111 @@
+#include "sync/party.hpp"
+
+#include "hart/quota.hpp"
+#include "os/clock.hpp"
+#include "stream/duties.hpp"
+
+namespace weft::sync {
+namespace {
+
+// A party's deadline.
+struct Deadline : Timer {
+    Party& party;
+
+    Deadline(Party& of, std::uint64_t at_ns) : party(of) {
+        deadline_ns = at_ns;
+        claim = [](Timer& timer) { return static_cast<Deadline&>(timer).party.win(Party::too_late); };
+        fire = [](Timer& timer) { static_cast<Deadline&>(timer).party.wake(Waker()); };
+    }
+};
+
+// A unit that stood and looked goes to sleep, unless it has been woken.
+struct FallAsleep : Suspension {
+    Party& party;
+
+    explicit FallAsleep(Party& of) : Suspension{*of.unit}, party(of) {}
+
+    void publish() {
+        std::uint32_t seen = Party::standing;
+        // acq_rel: the release pairs with the exchange in wake(), whose caller needs the saved context; the acquire,
+        // when it fails, with the same, for what the waker wrote.
+        if (party.stance.compare_exchange_strong(seen, Party::asleep, std::memory_order_acq_rel, std::memory_order_acquire)) return;
+        self.life.move(State::waiting, State::ready);
+        resume_claimed(current_or_null(), self);
+    }
+};
+
+[[gnu::noinline]] void fall_asleep(Stream& stream, Party& party, const char* what, const void* object) {
+    FallAsleep request(party);
+    suspend(stream, request, what, object);
+}
+
+}  // namespace
+
+weft_status may_not_wait(const Caller& caller, const char* what) {
+    if (caller.unit != nullptr) {
+        return fail(WEFT_WRONG_KIND, "a tasklet runs to completion and cannot wait for a %s; make it a ULT", what);
+    }
+    return fail(WEFT_WRONG_CONTEXT, "a scheduler or a callback of the runtime cannot wait for a %s; only units and OS threads can", what);
+}
+
+void Party::wake(const Waker& from) {
+    Unit* const sleeper = unit;   // read before: the party goes on, and may be gone, once it sees that it is woken
+    // acq_rel: the release pairs with the loads and the compare-and-swap of the party, which reads what the waker wrote; the
+    // acquire with the same compare-and-swap, for the saved context.
+    if (stance.exchange(woken, std::memory_order_acq_rel) != asleep) return;
+    if (sleeper == nullptr) return os::futex_wake(stance, 1);
+    sleeper->life.move(State::waiting, State::ready);
+    resume_claimed(from.stream, *sleeper);
+}
+
+bool Party::park_thread(std::uint64_t deadline_ns) {
+    std::uint32_t seen = standing;
+    // relaxed when it succeeds: nothing is given; acquire when it fails: pairs with wake().
+    if (!stance.compare_exchange_strong(seen, asleep, std::memory_order_acquire, std::memory_order_acquire)) return true;
+    for (;;) {
+        std::uint64_t left = forever;
+        if (deadline_ns != forever && contested) {
+            const std::uint64_t now_ns = os::now_ns();
+            left = now_ns < deadline_ns ? deadline_ns - now_ns : 0;
+            // Lost: whoever has claimed it is about to wake it.
+            if (left == 0 && win(too_late)) return false;
+            if (left == 0) left = forever;
+        }
+        os::futex_wait(stance, asleep, left);
+        if (stance.load(std::memory_order_acquire) == woken) return true;   // acquire: pairs with wake()
+    }
+}
+
+bool Party::park(std::uint64_t deadline_ns, const char* what, const void* object) {
+    // acquire: pairs with wake().
+    const auto come = [this] { return stance.load(std::memory_order_acquire) == woken; };
+    if (unit == nullptr) return park_thread(deadline_ns);
+    if (come()) return winner.load(std::memory_order_relaxed) != too_late;   // relaxed: settled before it was woken
+    Deadline deadline(*this, deadline_ns);
+    Stream& stream = current();
+    if (deadline_ns != forever) arm(stream, deadline);
+    if (!worth_spinning(stream) || !spin_until(come)) fall_asleep(current(), *this, what, object);
+    if (deadline_ns != forever) Timers::cancel(deadline);
+    return winner.load(std::memory_order_relaxed) != too_late;   // relaxed: settled before it was woken
+}
+
+bool still_idle(Stream& stream) {
+    return !stream.wanted() && sched::quiet(*stream.sched) && (stream.own == nullptr || pool::quiet(*stream.own));
+}
+
+bool worth_spinning(const Stream& stream) {
+    const Runtime& of = runtime();
+    // Alone there is nobody to wait for but OS threads and timers, which take longer.
+    const std::size_t granted = of.harts.granted();
+    if (granted < 2 || spin_ns() <= 1 || granted > hart::limit()) return false;
+    return still_idle(const_cast<Stream&>(stream));
+}
+
+bool others_run(const Caller& caller) {
+    const Runtime* of = runtime_or_null();
+    return of == nullptr || of->harts.granted() > (caller.thread() ? 0u : 1u);
+}
+
+std::uint64_t spin_ns() { return runtime().settings.values.spin_ns; }
+
+}  // namespace weft::sync

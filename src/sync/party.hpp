@@ -1,0 +1,193 @@
+// A unit or an OS thread that waits, and the ways to wait: the blocking half of every object in this folder.
+#pragma once
+
+#include <cstdint>
+
+#include "base/atomic.hpp"
+#include "os/futex.hpp"
+#include "poll/timers.hpp"
+#include "stream/error.hpp"
+#include "stream/suspend.hpp"
+#include "sync/waiter.hpp"
+
+namespace weft::sync {
+
+inline constexpr std::uint64_t forever = os::forever;
+
+// Who calls: a ULT, an OS thread that is no stream, or somebody who may not wait.
+struct Caller {
+    Stream* stream = current_or_null();
+    Unit* unit = stream == nullptr ? nullptr : stream->running;
+
+    bool thread() const { return stream == nullptr; }
+    bool ult() const { return unit != nullptr && unit->kind != Kind::tasklet; }
+    bool may_wait() const { return thread() || ult(); }
+
+    // Tells callers apart: the unit, the stream of a scheduler, or the OS thread.
+    void* identity() const {
+        if (unit != nullptr) [[likely]] return unit;
+        return stream != nullptr ? static_cast<void*>(stream) : static_cast<void*>(os::errno_address());
+    }
+};
+
+// WEFT_WRONG_KIND of a tasklet, WEFT_WRONG_CONTEXT of a scheduler.
+inline weft_status too_late() { return say(WEFT_TIMED_OUT, "the deadline came first"); }
+[[gnu::cold]] weft_status may_not_wait(const Caller& caller, const char* what);
+
+// From where somebody is woken.
+struct Waker {
+    Stream* stream = current_or_null();
+};
+
+// A unit or an OS thread that can be found before it sleeps: because several may wake it, or because what it waits for may come
+// while it looks.
+struct Party {
+    Unit* const unit;                     // null: an OS thread
+    void* const identity;
+    bool contested;                       // several may wake it; written by itself, and by who has claimed it
+    atomic<std::uint32_t> stance{standing};
+    atomic<std::uint32_t> winner{nobody};   // 1 + the index of the object that wakes it
+
+    static constexpr std::uint32_t standing = 0, asleep = 1, woken = 2;
+    static constexpr std::uint32_t nobody = 0, too_late = ~std::uint32_t{0};
+
+    Party(const Caller& caller, bool is_contested) : unit(caller.unit), identity(caller.identity()), contested(is_contested) {}
+
+    // True: nobody else will wake it.
+    bool win(std::uint32_t as) {
+        std::uint32_t none = nobody;
+        // acq_rel: pairs with itself; what the winner did before is seen by the party when it has been woken or has lost.
+        // relaxed when it fails: the loser does nothing.
+        return winner.compare_exchange_strong(none, as, std::memory_order_acq_rel, std::memory_order_relaxed);
+    }
+
+    // By who has claimed it. The party may be gone when this returns.
+    void wake(const Waker& from);
+
+    // Waits until wake() has been called, or `deadline_ns` has come and nobody else has claimed it; then false. A deadline needs a
+    // contested party.
+    bool park(std::uint64_t deadline_ns, const char* what, const void* object);
+
+private:
+    bool park_thread(std::uint64_t deadline_ns);
+};
+
+// Who waits: mostly a unit whose context has been saved when a waker can see it, so that it needs nothing but a resume; or a party.
+class Whom {
+public:
+    using Waker = sync::Waker;
+
+    Whom() = default;
+    Whom(Unit& unit) : word_(reinterpret_cast<std::uintptr_t>(&unit)) {}
+    Whom(Party& party) : word_(reinterpret_cast<std::uintptr_t>(&party) | party_tag) {}
+
+    // The unit, if it is nothing else.
+    Unit* plain_unit() const { return (word_ & party_tag) == 0 ? reinterpret_cast<Unit*>(word_) : nullptr; }
+
+    bool claim(std::uint32_t index) const {
+        if ((word_ & party_tag) == 0) [[likely]] return true;
+        return !party().contested || party().win(index + 1);
+    }
+    // It has been claimed, and what comes next is not contested any more.
+    void settle() const {
+        if ((word_ & party_tag) != 0) party().contested = false;
+    }
+    void wake(const Waker& from) const {
+        if ((word_ & party_tag) != 0) [[unlikely]] return party().wake(from);
+        Unit& unit = *reinterpret_cast<Unit*>(word_);
+        unit.life.move(State::waiting, State::ready);
+        resume_claimed(from.stream, unit);
+    }
+    void* identity() const { return (word_ & party_tag) == 0 ? reinterpret_cast<void*>(word_) : party().identity; }
+
+private:
+    static constexpr std::uintptr_t party_tag = 1;
+    Party& party() const { return *reinterpret_cast<Party*>(word_ & ~party_tag); }
+
+    std::uintptr_t word_ = 0;
+};
+
+using Waiter = BasicWaiter<Whom>;
+
+// Whether a unit that found nothing else to run on its stream should look for a while before it leaves: somebody on another
+// stream may be about to answer, and nobody wants the hart.
+bool worth_spinning(const Stream& stream);
+
+// Whether what the caller waits for may be on its way at this moment: somebody else has a hart, too.
+bool others_run(const Caller& caller);
+
+// How long (WEFT_SPIN_NS), and whether to go on: nothing has become ready on the stream meanwhile.
+std::uint64_t spin_ns();
+bool still_idle(Stream& stream);
+
+// Looks until `come()` is true; false when it has taken too long, or there is something else to do.
+template <class Come>
+bool spin_until(Come&& come) {
+    Stream& stream = current();
+    const std::uint64_t until_ns = os::now_ns() + spin_ns();
+    do {
+        for (int i = 0; i < 64; ++i) {
+            if (come()) return true;
+            arch::pause();
+        }
+    } while (still_idle(stream) && os::now_ns() < until_ns);
+    return false;
+}
+
+// What a suspending unit leaves for its successor: the unit takes its place with the object, unless what it wants has come.
+template <class Object>
+struct Entry : Suspension {
+    Object object;
+    Waiter& waiter;
+
+    Entry(Unit& unit, Object at, Waiter& as) : Suspension{unit}, object(at), waiter(as) {}
+
+    void publish() {
+        if (object.enter(waiter)) return;
+        self.life.move(State::waiting, State::ready);
+        resume_claimed(current_or_null(), self);
+    }
+};
+
+// Waits at `object`, by `waiter`, until it is answered. `Object`, a view that is copied:
+//     bool come()             without the lock: whether it is worth to try take()
+//     bool take(Waiter&)      takes what is wanted, if it can be had without waiting
+//     bool enter(Waiter&)     under the object's lock: false: what is wanted has been taken, and nothing waits; true: it is listed
+//     void withdraw(Waiter&)  under the lock: takes the waiter out if it is still in
+
+// A ULT without a deadline: suspends.
+template <class Object>
+[[gnu::always_inline]] inline void suspend_at(Stream& stream, Unit& self, Object object, Waiter& waiter, const char* what,
+                                              const void* address) {
+    Unit* next = weft::detail::successor(stream);
+    if (next == nullptr && worth_spinning(stream)) [[unlikely]] {
+        if (spin_until([&] { return object.come() && object.take(waiter); })) return;
+        next = weft::detail::successor(stream);
+    }
+    waiter.who = self;
+    Entry<Object> entry(self, object, waiter);
+    suspend_towards(stream, entry, next, what, address);
+}
+
+// Anybody else who may wait. False: the deadline came first.
+template <class Object>
+[[gnu::noinline]] bool park_at(const Caller& caller, Object object, Waiter& waiter, std::uint64_t deadline_ns, const char* what,
+                               const void* address) {
+    Party party(caller, deadline_ns != forever);
+    waiter.who = party;
+    if (!object.enter(waiter)) return true;
+    if (party.park(deadline_ns, what, address)) return true;
+    object.withdraw(waiter);
+    return false;
+}
+
+// Returns true when it was answered (waiter.answer) or taken (Answer::none), false when the deadline came first.
+template <class Object>
+[[gnu::always_inline]] inline bool wait_at(const Caller& caller, Object object, Waiter& waiter, std::uint64_t deadline_ns,
+                                           const char* what, const void* address) {
+    if (!caller.ult() || deadline_ns != forever) return park_at(caller, object, waiter, deadline_ns, what, address);
+    suspend_at(*caller.stream, *caller.unit, object, waiter, what, address);
+    return true;
+}
+
+}  // namespace weft::sync

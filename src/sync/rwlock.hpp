@@ -1,0 +1,162 @@
+// A read-write lock in phases: a reader that comes while anybody waits waits too; when a writer lets go, all readers that wait
+// then are let in together, and when the last reader lets go, the writer that has waited longest. So neither side waits for more
+// than one turn of the other. Who waits is given the lock; nobody overtakes.
+#pragma once
+
+#include <cstdint>
+
+#include "sync/waiter.hpp"
+#include "sync/word.hpp"
+
+namespace weft::sync {
+
+template <class Who>
+struct RwLockBody {
+    WaiterRing<Who> readers;
+    WaiterRing<Who> writers;
+    atomic<void*> owner{nullptr};          // the writer's identity; relaxed: equal to one's own only if one wrote it oneself
+};
+
+template <class Who, class Orders = WordOrders>
+class BasicRwLock {
+public:
+    using Waiter = BasicWaiter<Who>;
+    using Word = BasicWord<Orders>;
+    using Body = RwLockBody<Who>;
+
+    static constexpr std::uint32_t reading = 0x0fffffff;   // how many read: the bits below
+    static constexpr std::uint32_t writing = reading + 1;
+    static constexpr std::uint32_t waiters = writing << 1;
+
+    BasicRwLock(Word& word, Body& body) : word_(word), body_(body) {}
+
+    const void* address() const { return &word_; }
+    void* owner() const { return body_.owner.load(std::memory_order_relaxed); }                      // relaxed: see Body::owner
+    void set_owner(void* identity) { body_.owner.store(identity, std::memory_order_relaxed); }       // relaxed: as above
+
+    bool try_read() {
+        std::uint32_t seen = word_.glance();
+        while ((seen & (Word::busy | writing | waiters)) == 0) {
+            if (word_.enter(seen, seen + 1)) return true;
+        }
+        return false;
+    }
+    bool try_write() {
+        std::uint32_t seen = 0;
+        return word_.enter(seen, writing);
+    }
+
+    // False: nobody holds it, or another writer than the caller.
+    bool unlock(void* identity) {
+        std::uint32_t seen = word_.glance() & ~Word::busy;
+        if ((seen & writing) != 0) {
+            if (owner() != identity) return false;
+            set_owner(nullptr);
+            if (seen == writing && word_.leave(seen, 0)) return true;
+        } else {
+            if ((seen & reading) == 0) return false;
+            while ((seen & (waiters | Word::busy)) == 0 && (seen & reading) != 0) {
+                if (word_.leave(seen, seen - 1)) return true;
+            }
+        }
+        seen = word_.lock();
+        const bool wrote = (seen & writing) != 0;
+        pass_on(wrote ? seen & ~writing : seen - 1, wrote);
+        return true;
+    }
+
+    // ---- as objects to wait at ----------------------------------------------------------------------------
+
+    class ForReading {
+    public:
+        explicit ForReading(BasicRwLock lock) : lock_(lock) {}
+        bool come() const { return (lock_.word_.glance() & (writing | waiters)) == 0; }
+        bool take(Waiter& waiter) {
+            static_cast<void>(waiter);
+            return lock_.try_read();
+        }
+        bool enter(Waiter& waiter) {
+            for (;;) {
+                const std::uint32_t seen = lock_.word_.lock_if([](std::uint32_t word) { return (word & (writing | waiters)) != 0; });
+                if ((seen & (writing | waiters)) != 0) {
+                    enlist(lock_.body_.readers, waiter);
+                    lock_.word_.unlock(seen | waiters);
+                    return true;
+                }
+                if (lock_.try_read()) return false;
+            }
+        }
+        void withdraw(Waiter& waiter) { lock_.leave(lock_.body_.readers, waiter); }
+
+    private:
+        BasicRwLock lock_;
+    };
+
+    class ForWriting {
+    public:
+        explicit ForWriting(BasicRwLock lock) : lock_(lock) {}
+        bool come() const { return lock_.word_.glance() == 0; }
+        bool take(Waiter& waiter) {
+            static_cast<void>(waiter);
+            return lock_.try_write();
+        }
+        bool enter(Waiter& waiter) {
+            for (;;) {
+                const std::uint32_t seen = lock_.word_.lock_if([](std::uint32_t word) { return word != 0; });
+                if (seen != 0) {
+                    enlist(lock_.body_.writers, waiter);
+                    lock_.word_.unlock(seen | waiters);
+                    return true;
+                }
+                if (lock_.try_write()) return false;
+            }
+        }
+        void withdraw(Waiter& waiter) { lock_.leave(lock_.body_.writers, waiter); }
+
+    private:
+        BasicRwLock lock_;
+    };
+
+private:
+    // One who gave up. Readers that waited only for a writer that has gone are let in.
+    void leave(WaiterRing<Who>& ring, Waiter& waiter) {
+        const std::uint32_t seen = word_.lock();
+        sync::withdraw(ring, waiter);
+        pass_on(seen, false);
+    }
+
+    // Under the busy bit; lets it go. `seen`: the word but for what is decided here.
+    void pass_on(std::uint32_t seen, bool readers_first) {
+        Claimed<Who> claimed;
+        std::uint32_t next = seen & ~waiters;
+        if ((next & writing) == 0) {
+            if (readers_first) next += let_readers_in(claimed);
+            if (next == 0) next |= let_a_writer_in(claimed);
+            if ((next & writing) == 0 && body_.writers.empty()) next += let_readers_in(claimed);
+        }
+        if (!body_.readers.empty() || !body_.writers.empty()) next |= waiters;
+        word_.unlock(next);
+        claimed.wake_all();
+    }
+
+    std::uint32_t let_readers_in(Claimed<Who>& claimed) {
+        std::uint32_t count = 0;
+        for (; Waiter* reader = claim_first(body_.readers); ++count) {
+            claimed.add(*reader, Answer::given);
+        }
+        return count;
+    }
+
+    std::uint32_t let_a_writer_in(Claimed<Who>& claimed) {
+        Waiter* writer = claim_first(body_.writers);
+        if (writer == nullptr) return 0;
+        set_owner(writer->who.identity());
+        claimed.add(*writer, Answer::given);
+        return writing;
+    }
+
+    Word& word_;
+    Body& body_;
+};
+
+}  // namespace weft::sync

@@ -1,0 +1,99 @@
+// A counting semaphore. Those who wait are served in their order by whoever releases; who comes while there is something left
+// takes it at once.
+#pragma once
+
+#include <cstdint>
+
+#include "sync/waiter.hpp"
+#include "sync/word.hpp"
+
+namespace weft::sync {
+
+template <class Who>
+struct SemaphoreBody {
+    WaiterRing<Who> ring;
+};
+
+template <class Who, class Orders = WordOrders>
+class BasicSemaphore {
+public:
+    using Waiter = BasicWaiter<Who>;
+    using Word = BasicWord<Orders>;
+    using Body = SemaphoreBody<Who>;
+
+    static constexpr std::uint32_t most = 0x3fffffff;      // the count: the bits below
+    static constexpr std::uint32_t waiters = most + 1;     // the ring is not empty, and the count is 0
+
+    BasicSemaphore(Word& word, Body& body) : word_(word), body_(body) {}
+
+    const void* address() const { return &word_; }
+    std::uint32_t count() const { return word_.glance() & most; }
+
+    // False: the sum would be too large.
+    bool release(std::uint32_t count) {
+        std::uint32_t seen = word_.glance();
+        while ((seen & (Word::busy | waiters)) == 0) {
+            if (count > most - seen) return false;
+            if (word_.leave(seen, seen + count)) return true;
+        }
+        return release_to_waiters(count);
+    }
+
+    // ---- as an object to wait at ------------------------------------------------------------------------
+
+    bool come() const { return count() != 0; }
+
+    bool take(Waiter& waiter) {
+        static_cast<void>(waiter);
+        return try_acquire();
+    }
+    bool try_acquire() {
+        std::uint32_t seen = word_.glance();
+        while ((seen & most) != 0 && (seen & Word::busy) == 0) {
+            if (word_.enter(seen, seen - 1)) return true;
+        }
+        return false;
+    }
+
+    bool enter(Waiter& waiter) {
+        for (;;) {
+            const std::uint32_t seen = word_.lock_if([](std::uint32_t word) { return (word & most) == 0; });
+            if ((seen & most) == 0) {
+                enlist(body_.ring, waiter);
+                word_.unlock(seen | waiters);
+                return true;
+            }
+            if (try_acquire()) return false;
+        }
+    }
+
+    void withdraw(Waiter& waiter) {
+        const std::uint32_t seen = word_.lock();
+        sync::withdraw(body_.ring, waiter);
+        word_.unlock(body_.ring.empty() ? seen & ~waiters : seen);
+    }
+
+private:
+    bool release_to_waiters(std::uint32_t count) {
+        std::uint32_t seen = word_.lock();
+        if (count > most - (seen & most)) {
+            word_.unlock(seen);
+            return false;
+        }
+        Claimed<Who> claimed;
+        for (; count != 0; --count) {
+            Waiter* waiter = claim_first(body_.ring);
+            if (waiter == nullptr) break;
+            claimed.add(*waiter, Answer::given);
+        }
+        seen = (seen & most) + count;
+        word_.unlock(body_.ring.empty() ? seen : seen | waiters);
+        claimed.wake_all();
+        return true;
+    }
+
+    Word& word_;
+    Body& body_;
+};
+
+}  // namespace weft::sync

@@ -1,0 +1,124 @@
+// Who waits, and its places in the objects that it waits for; both lie on the stack of the one that waits.
+//
+// A Waiter is the place with one object. Whoever takes it out of an object's ring (under the object's lock) claims the one
+// that waits, and if that succeeds wakes it after the lock. Where nothing else could wake it, having taken it out is claim enough;
+// where a deadline or another object could, one compare-and-swap decides.
+//
+// `Who` names the one that waits: a value with claim(index), wake(waker), settle() and identity(). It is a parameter for the
+// model tests; the library uses Whom (party.hpp).
+#pragma once
+
+#include <cstdint>
+
+#include "base/ring.hpp"
+
+namespace weft::sync {
+
+// Where a waiter stands, and what its waker has told it.
+enum class Answer : std::uint8_t {
+    none,       // it is in no ring, and nobody has answered it
+    awaited,    // it is in the ring
+    woken,      // look again: what is waited for may be there
+    given,      // it is yours already
+    closed,     // it will never come
+};
+
+template <class Who>
+struct BasicWaiter {
+    BasicWaiter* next;                     // in the object's ring; they mean something while it is in one
+    BasicWaiter* previous;
+    Who who;
+    std::uint32_t index;                   // which of the objects that `who` waits for
+    Answer answer = Answer::none;          // under the object's lock; by the claimer, until he wakes it
+    std::uint8_t mark = 0;                 // the object's own
+    void* item;                            // what is to be passed, where the object passes things
+
+    explicit BasicWaiter(Who of = {}, std::uint32_t nth = 0) : who(of), index(nth) {}
+};
+
+template <class Who>
+using WaiterRing = Ring<BasicWaiter<Who>>;
+
+template <class Who>
+void enlist(WaiterRing<Who>& ring, BasicWaiter<Who>& waiter) {
+    ring.push_back(waiter);
+    waiter.answer = Answer::awaited;
+}
+
+template <class Who>
+void delist(WaiterRing<Who>& ring, BasicWaiter<Who>& waiter) {
+    ring.remove(waiter);
+    waiter.answer = Answer::none;
+}
+
+// Takes it out if it is still in.
+template <class Who>
+bool withdraw(WaiterRing<Who>& ring, BasicWaiter<Who>& waiter) {
+    if (waiter.answer != Answer::awaited) return false;
+    delist(ring, waiter);
+    return true;
+}
+
+// Takes out the first that can be claimed, and those before it, who have been woken by something else. Null: none.
+template <class Who>
+BasicWaiter<Who>* claim_first(WaiterRing<Who>& ring) {
+    while (BasicWaiter<Who>* first = ring.front()) {
+        delist(ring, *first);
+        if (first->who.claim(first->index)) return first;
+    }
+    return nullptr;
+}
+
+// Those who have been claimed under a lock and are to be woken after it, linked by `next`.
+template <class Who>
+class Claimed {
+public:
+    using Waiter = BasicWaiter<Who>;
+
+    Claimed() = default;
+    Claimed(const Claimed&) = delete;
+    Claimed& operator=(const Claimed&) = delete;
+    // Everybody in the ring, which is empty afterwards.
+    Claimed(WaiterRing<Who>& ring, Answer answer) { add_all(ring, answer); }
+
+    bool empty() const { return first_ == nullptr; }
+
+    void add(Waiter& waiter, Answer answer) {
+        waiter.answer = answer;
+        waiter.next = nullptr;
+        *end_ = &waiter;
+        end_ = &waiter.next;
+    }
+
+    void add_all(WaiterRing<Who>& ring, Answer answer) {
+        for (Waiter* waiter = ring.take_all(); waiter != nullptr;) {
+            Waiter* const following = waiter->next;
+            waiter->answer = Answer::none;
+            if (waiter->who.claim(waiter->index)) add(*waiter, answer);
+            waiter = following;
+        }
+    }
+
+    Waiter* take() {
+        Waiter* waiter = first_;
+        if (waiter != nullptr) first_ = waiter->next;
+        return waiter;
+    }
+
+    // The waiters are gone after this.
+    [[gnu::always_inline]] void wake_all() {
+        if (first_ == nullptr) return;
+        const typename Who::Waker waker;
+        do {
+            Waiter* const following = first_->next;
+            first_->who.wake(waker);
+            first_ = following;
+        } while (first_ != nullptr);
+    }
+
+private:
+    Waiter* first_ = nullptr;
+    Waiter** end_ = &first_;
+};
+
+}  // namespace weft::sync

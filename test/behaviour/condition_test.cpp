@@ -1,0 +1,275 @@
+// The condition: whoever is signalled goes on, whoever is not stays, and the mutex is held again afterwards.
+#include <algorithm>
+
+#include "test/behaviour/waiting.hpp"
+
+using namespace weft_test;
+
+namespace {
+
+struct Shared {
+    weft_mutex mutex = WEFT_MUTEX_INIT;
+    weft_cond cond = WEFT_COND_INIT;
+    int tokens = 0;
+    std::atomic<int> waiting{0};
+    std::atomic<int> through{0};
+
+    void lock() { ASSERT_EQ(weft_mutex_lock(&mutex), WEFT_OK) << weft_error_text(); }
+    void unlock() { ASSERT_EQ(weft_mutex_unlock(&mutex), WEFT_OK) << weft_error_text(); }
+    void take() {
+        lock();
+        ++waiting;
+        while (tokens == 0) ASSERT_EQ(weft_cond_wait(&cond, &mutex), WEFT_OK) << weft_error_text();
+        --tokens;
+        ++through;
+        unlock();
+    }
+    void give(int count) {
+        lock();
+        tokens += count;
+        unlock();
+    }
+};
+
+class ConditionAs : public testing::TestWithParam<As> {};
+INSTANTIATE_TEST_SUITE_P(Waiting, ConditionAs, testing::Values(As::unit, As::thread));
+
+TEST_P(ConditionAs, LetsOneGoForASignalWithTheMutexHeldOrNot) {
+    Runtime runtime;
+    for (bool held : {true, false}) {
+        Shared shared;
+        std::vector<std::unique_ptr<Doing>> all;
+        for (int i = 0; i < 3; ++i) all.push_back(std::make_unique<Doing>(GetParam(), [&] { shared.take(); }));
+        until([&] { return shared.waiting == 3; });
+        let_others_wait();
+        for (int i = 1; i <= 3; ++i) {
+            shared.lock();
+            shared.tokens = 1;
+            if (held) {
+                EXPECT_EQ(weft_cond_signal(&shared.cond), WEFT_OK);
+            }
+            shared.unlock();
+            if (!held) {
+                EXPECT_EQ(weft_cond_signal(&shared.cond), WEFT_OK);
+            }
+            until([&] { return shared.through == i; });
+        }
+    }
+}
+
+TEST_P(ConditionAs, LetsAllGoForABroadcast) {
+    Runtime runtime;
+    for (bool held : {true, false}) {
+        Shared shared;
+        std::vector<std::unique_ptr<Doing>> all;
+        for (int i = 0; i < 5; ++i) all.push_back(std::make_unique<Doing>(GetParam(), [&] { shared.take(); }));
+        until([&] { return shared.waiting == 5; });
+        let_others_wait();
+        shared.lock();
+        shared.tokens = 5;
+        if (held) {
+            EXPECT_EQ(weft_cond_broadcast(&shared.cond), WEFT_OK);
+        }
+        shared.unlock();
+        if (!held) {
+            EXPECT_EQ(weft_cond_broadcast(&shared.cond), WEFT_OK);
+        }
+        until([&] { return shared.through == 5; });
+    }
+}
+
+TEST(Condition, ServesWaitersInTheirOrder) {
+    Runtime runtime;
+    Shared shared;
+    std::string order;
+    std::vector<std::unique_ptr<Ult>> all;
+    for (char name : {'a', 'b', 'c'}) {
+        all.push_back(std::make_unique<Ult>([&, name] {
+            shared.take();
+            order += name;
+        }));
+        until([&] { return waiting_for("condition") == all.size(); });
+    }
+    shared.lock();
+    shared.tokens = 3;
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(weft_cond_signal(&shared.cond), WEFT_OK);
+    shared.unlock();
+    all.clear();
+    EXPECT_EQ(order, "abc");
+}
+
+// A signal that is owed when its signaller waits itself is paid by giving the waiter the mutex and the stream.
+TEST(Condition, HandsTheTurnToAndFro) {
+    Runtime runtime;
+    Shared shared;
+    int turn = 0, turns = 0;
+    auto play = [&](int me) {
+        shared.lock();
+        for (int i = 0; i < 300; ++i) {
+            while (turn != me) ASSERT_EQ(weft_cond_wait(&shared.cond, &shared.mutex), WEFT_OK);
+            ++turns;
+            turn = 1 - me;
+            ASSERT_EQ(weft_cond_signal(&shared.cond), WEFT_OK);
+        }
+        shared.unlock();
+    };
+    Ult a([&] { play(0); }), b([&] { play(1); });
+    a.join();
+    b.join();
+    EXPECT_EQ(turns, 600);
+}
+
+TEST(Condition, ThatPassesTheTurnToAndFroLetsOthersRun) {
+    Runtime runtime;
+    Shared shared;
+    int turn = 0;
+    bool stop = false;
+    auto play = [&](int me) {
+        shared.lock();
+        while (!stop) {
+            while (turn != me && !stop) ASSERT_EQ(weft_cond_wait(&shared.cond, &shared.mutex), WEFT_OK);
+            turn = 1 - me;
+            ASSERT_EQ(weft_cond_signal(&shared.cond), WEFT_OK);
+        }
+        shared.unlock();
+    };
+    Ult a([&] { play(0); }), b([&] { play(1); });
+    Ult third([&] {
+        for (int i = 0; i < 10; ++i) weft_unit_yield();
+        stop = true;
+    });
+    EXPECT_EQ(third.join(), WEFT_OK);   // it comes to its end although the two never stop by themselves
+}
+
+TEST(Condition, OwesASignalOnlyToThoseWhoWaited) {
+    Runtime runtime;
+    Shared shared;
+    Ult waits([&] { shared.take(); });
+    until([&] { return waiting_for("condition") == 1; });
+    shared.lock();
+    shared.tokens = 1;
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(weft_cond_signal(&shared.cond), WEFT_OK);
+    // The four that are too many must not wake the one that waits now.
+    EXPECT_EQ(weft_cond_wait_until(&shared.cond, &shared.mutex, in_ms(5)), WEFT_TIMED_OUT);
+    shared.unlock();
+    EXPECT_EQ(waits.join(), WEFT_OK);
+}
+
+TEST_P(ConditionAs, WaitsUntilTheDeadlineAndHoldsTheMutexAgain) {
+    Runtime runtime;
+    Shared shared;
+    Doing late(GetParam(), [&] {
+        shared.lock();
+        const std::uint64_t deadline = in_ms(5);
+        EXPECT_EQ(weft_cond_wait_until(&shared.cond, &shared.mutex, deadline), WEFT_TIMED_OUT);
+        EXPECT_GE(weft_now_ns(), deadline);
+        EXPECT_EQ(weft_cond_wait_until(&shared.cond, &shared.mutex, 0), WEFT_TIMED_OUT);
+        shared.unlock();
+    });
+    late.join();
+    EXPECT_EQ(weft_mutex_try_lock(&shared.mutex), WEFT_OK);
+    shared.unlock();
+}
+
+// One well-known peer is late by the full time-out.
+TEST_P(ConditionAs, ReturnsFromATimedWaitAsSoonAsItIsSignalled) {
+    Runtime runtime;
+    Shared shared;
+    std::atomic<bool> waits{false};
+    Doing timed(GetParam(), [&] {
+        shared.lock();
+        waits = true;
+        EXPECT_EQ(weft_cond_wait_until(&shared.cond, &shared.mutex, never_in_this_test()), WEFT_OK);
+        shared.unlock();
+    });
+    until_set(waits);
+    let_others_wait();
+    const std::uint64_t before = weft_now_ns();
+    shared.lock();
+    EXPECT_EQ(weft_cond_signal(&shared.cond), WEFT_OK);
+    shared.unlock();
+    timed.join();
+    EXPECT_LT(weft_now_ns() - before, 20'000 * ms);
+}
+
+TEST(Condition, GivesARecursiveMutexBackAsDeepAsItWas) {
+    Runtime runtime;
+    weft_mutex mutex = WEFT_MUTEX_RECURSIVE_INIT;
+    weft_cond cond = WEFT_COND_INIT;
+    Ult waits([&] {
+        ASSERT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
+        ASSERT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
+        ASSERT_EQ(weft_cond_wait(&cond, &mutex), WEFT_OK);
+        ASSERT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
+        Ult other([&] { EXPECT_EQ(weft_mutex_try_lock(&mutex), WEFT_BUSY); });
+        other.join();
+        ASSERT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
+    });
+    until([&] { return waiting_for("condition") == 1; });
+    ASSERT_EQ(weft_mutex_lock(&mutex), WEFT_OK) << "the waiter has let it go altogether";
+    ASSERT_EQ(weft_cond_signal(&cond), WEFT_OK);
+    ASSERT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
+}
+
+TEST(Condition, MaySettleWhatItOwesBeforeItsMemoryGoes) {
+    Runtime runtime;
+    Shared shared;
+    auto* brief = new weft_cond(WEFT_COND_INIT);
+    Ult waits([&] {
+        shared.lock();
+        EXPECT_EQ(weft_cond_wait(brief, &shared.mutex), WEFT_OK);
+        shared.unlock();
+    });
+    until([&] { return waiting_for("condition") == 1; });
+    shared.lock();
+    EXPECT_EQ(weft_cond_settle(brief, &shared.mutex), WEFT_BUSY);
+    EXPECT_EQ(weft_cond_signal(brief), WEFT_OK);
+    EXPECT_EQ(weft_cond_settle(brief, &shared.mutex), WEFT_OK);
+    delete brief;
+    shared.unlock();
+    EXPECT_EQ(waits.join(), WEFT_OK);
+}
+
+TEST(Condition, IsNotWaitedForWhenTheReasonHasCome) {
+    Runtime runtime;
+    Shared shared;
+    std::atomic<bool> stop{false};
+    auto stopped = [](void* raw) { return static_cast<std::atomic<bool>*>(raw)->load(); };
+    Ult waits([&] {
+        shared.lock();
+        while (!stop) EXPECT_EQ(weft_cond_wait_unless(&shared.cond, &shared.mutex, WEFT_FOREVER, stopped, &stop), WEFT_OK);
+        EXPECT_EQ(weft_cond_wait_unless(&shared.cond, &shared.mutex, WEFT_FOREVER, stopped, &stop), WEFT_OK);
+        shared.unlock();
+    });
+    until([&] { return waiting_for("condition") == 1; });
+    stop = true;
+    EXPECT_EQ(weft_cond_interrupt(&shared.cond), WEFT_OK);
+}
+
+TEST(Condition, RefusesWhatMakesNoSense) {
+    Runtime runtime;
+    Shared shared;
+    weft_mutex other = WEFT_MUTEX_INIT;
+    EXPECT_EQ(weft_cond_wait(nullptr, &other), WEFT_INVALID);
+    EXPECT_EQ(weft_cond_signal(nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_cond_wait(&shared.cond, &shared.mutex), WEFT_WRONG_STATE) << "the mutex is not held";
+    Ult waits([&] { shared.take(); });
+    until([&] { return waiting_for("condition") == 1; });
+    ASSERT_EQ(weft_mutex_lock(&other), WEFT_OK);
+    EXPECT_EQ(weft_cond_wait(&shared.cond, &other), WEFT_INVALID) << "two mutexes at once";
+    ASSERT_EQ(weft_mutex_unlock(&other), WEFT_OK);
+    shared.give(1);
+    EXPECT_EQ(weft_cond_signal(&shared.cond), WEFT_OK);
+    waits.join();
+    weft_unit* tasklet = nullptr;
+    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) {
+        weft_mutex mine = WEFT_MUTEX_INIT;
+        weft_cond cond = WEFT_COND_INIT;
+        ASSERT_EQ(weft_mutex_lock(&mine), WEFT_OK);
+        EXPECT_EQ(weft_cond_wait(&cond, &mine), WEFT_WRONG_KIND);
+        ASSERT_EQ(weft_mutex_unlock(&mine), WEFT_OK);
+    }, nullptr, nullptr, &tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+}
+
+}  // namespace

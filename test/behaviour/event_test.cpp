@@ -1,0 +1,203 @@
+// Events, futures, and waiting for any or all of several.
+#include <array>
+
+#include "test/behaviour/waiting.hpp"
+
+using namespace weft_test;
+
+namespace {
+
+class EventAs : public testing::TestWithParam<As> {};
+INSTANTIATE_TEST_SUITE_P(Waiting, EventAs, testing::Values(As::unit, As::thread));
+
+TEST_P(EventAs, WakesAllThatWaitAndGivesThemItsValue) {
+    Runtime runtime;
+    weft_event event = WEFT_EVENT_INIT;
+    int value = 7;
+    std::atomic<int> woken{0};
+    std::vector<std::unique_ptr<Doing>> all;
+    for (int i = 0; i < 4; ++i) {
+        all.push_back(std::make_unique<Doing>(GetParam(), [&] {
+            void* got = nullptr;
+            EXPECT_EQ(weft_event_wait(&event, &got), WEFT_OK);
+            EXPECT_EQ(got, &value);
+            ++woken;
+        }));
+    }
+    let_others_wait();
+    EXPECT_EQ(woken, 0);
+    EXPECT_EQ(weft_event_set(&event, &value), WEFT_OK);
+    until([&] { return woken == 4; });
+}
+
+TEST(Event, ThatIsSetIsNotWaitedFor) {
+    Runtime runtime;
+    Ult other([] {});
+    weft_event event = WEFT_EVENT_INIT;
+    int first = 1, second = 2;
+    void* got = nullptr;
+    EXPECT_EQ(weft_event_test(&event, &got), WEFT_BUSY);
+    EXPECT_EQ(got, nullptr);
+    EXPECT_EQ(weft_event_set(&event, &first), WEFT_OK);
+    EXPECT_EQ(weft_event_set(&event, &second), WEFT_WRONG_STATE);
+    const auto before = counter("/units/count/suspended") + counter("/units/count/yielded");
+    EXPECT_EQ(weft_event_wait(&event, &got), WEFT_OK);
+    EXPECT_EQ(got, &first) << "the value of the first set stays";
+    EXPECT_EQ(weft_event_test(&event, nullptr), WEFT_OK);
+    EXPECT_EQ(counter("/units/count/suspended") + counter("/units/count/yielded"), before);
+    EXPECT_EQ(weft_event_reset(&event), WEFT_OK);
+    EXPECT_EQ(weft_event_test(&event, nullptr), WEFT_BUSY);
+    EXPECT_EQ(weft_event_set(&event, &second), WEFT_OK);
+    EXPECT_EQ(weft_event_wait(&event, &got), WEFT_OK);
+    EXPECT_EQ(got, &second);
+}
+
+TEST_P(EventAs, IsWaitedForUntilTheDeadlineAndNotLess) {
+    Runtime runtime;
+    weft_event event = WEFT_EVENT_INIT;
+    Doing late(GetParam(), [&] {
+        const std::uint64_t deadline = in_ms(5);
+        EXPECT_EQ(weft_event_wait_until(&event, nullptr, deadline), WEFT_TIMED_OUT);
+        EXPECT_GE(weft_now_ns(), deadline);
+        EXPECT_EQ(weft_event_wait_until(&event, nullptr, 0), WEFT_TIMED_OUT);
+        EXPECT_EQ(weft_event_wait_until(&event, nullptr, never_in_this_test()), WEFT_OK);
+    });
+    let_others_wait();
+    EXPECT_EQ(weft_event_set(&event, nullptr), WEFT_OK);
+}
+
+TEST_P(EventAs, ThatIsTheFirstOfSeveralIsTold) {
+    Runtime runtime;
+    for (std::size_t which = 0; which < 12; ++which) {   // more than the places that lie on the stack
+        std::array<weft_event, 12> events{};
+        std::vector<weft_event*> pointers;
+        for (weft_event& event : events) pointers.push_back(&event);
+        std::atomic<std::size_t> told{99};
+        Doing waits(GetParam(), [&] {
+            std::size_t index = 98;
+            EXPECT_EQ(weft_event_wait_any(pointers.data(), pointers.size(), &index, WEFT_FOREVER), WEFT_OK);
+            told = index;
+        });
+        if (which % 2 == 0) weft_unit_yield();   // before it waits, and while it does
+        EXPECT_EQ(weft_event_set(&events[which], nullptr), WEFT_OK);
+        waits.join();
+        EXPECT_EQ(told, which);
+        for (std::size_t i = 0; i < events.size(); ++i) {
+            if (i != which) {
+                EXPECT_EQ(weft_event_set(&events[i], nullptr), WEFT_OK) << "nobody waits there any more";
+            }
+        }
+    }
+}
+
+TEST_P(EventAs, OfManyThatAreAllWaitedForMayComeInAnyOrder) {
+    Runtime runtime;
+    std::array<weft_event, 3> events{};
+    weft_event* pointers[] = {&events[0], &events[1], &events[2]};
+    Doing waits(GetParam(), [&] { EXPECT_EQ(weft_event_wait_all(pointers, 3, WEFT_FOREVER), WEFT_OK); });
+    for (std::size_t i : {2u, 0u, 1u}) {
+        let_others_wait();
+        EXPECT_FALSE(waits.done());
+        EXPECT_EQ(weft_event_set(&events[i], nullptr), WEFT_OK);
+    }
+    waits.join();
+}
+
+TEST_P(EventAs, AnyAndAllHaveDeadlines) {
+    Runtime runtime;
+    std::array<weft_event, 3> events{};
+    weft_event* pointers[] = {&events[0], &events[1], &events[2]};
+    EXPECT_EQ(weft_event_set(&events[1], nullptr), WEFT_OK);
+    Doing waits(GetParam(), [&] {
+        const std::uint64_t deadline = in_ms(3);
+        std::size_t index = 98;
+        EXPECT_EQ(weft_event_wait_all(pointers, 3, deadline), WEFT_TIMED_OUT);
+        EXPECT_GE(weft_now_ns(), deadline);
+        EXPECT_EQ(weft_event_wait_any(pointers, 3, &index, 0), WEFT_OK);
+        EXPECT_EQ(index, 1u);
+        EXPECT_EQ(weft_event_wait_any(pointers + 2, 1, &index, in_ms(3)), WEFT_TIMED_OUT);
+        EXPECT_EQ(index, 1u) << "not written";
+        EXPECT_EQ(weft_event_wait_all(pointers, 0, 0), WEFT_OK);
+    });
+}
+
+TEST(Event, RefusesWhatMakesNoSense) {
+    Runtime runtime;
+    weft_event event = WEFT_EVENT_INIT;
+    weft_event* none[] = {nullptr};
+    EXPECT_EQ(weft_event_set(nullptr, nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_event_wait(nullptr, nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_event_wait_any(none, 1, nullptr, 0), WEFT_INVALID);
+    EXPECT_EQ(weft_event_wait_any(none, 0, nullptr, 0), WEFT_INVALID);
+    weft_unit* tasklet = nullptr;
+    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void* raw) {
+        auto* unset = static_cast<weft_event*>(raw);
+        EXPECT_EQ(weft_event_wait(unset, nullptr), WEFT_WRONG_KIND);
+        EXPECT_EQ(weft_event_wait_any(&unset, 1, nullptr, 0), WEFT_WRONG_KIND);
+        EXPECT_EQ(weft_event_set(unset, nullptr), WEFT_OK);
+        EXPECT_EQ(weft_event_wait(unset, nullptr), WEFT_OK) << "no wait is needed";
+    }, &event, nullptr, &tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+}
+
+// ---- future ----------------------------------------------------------------------------------------
+
+struct Called {
+    int times = 0;
+    void* first = nullptr;
+    weft_future* future = nullptr;
+    bool ready_inside = true;
+};
+
+void note_values(void** values, void* raw) {
+    auto* called = static_cast<Called*>(raw);
+    ++called->times;
+    called->first = values[0];
+    called->ready_inside = weft_future_test(called->future) == WEFT_OK;   // it may use the future: no lock is held
+    weft_unit_yield();
+}
+
+TEST_P(EventAs, AFutureIsReadyWhenAllItsCompartmentsAre) {
+    Runtime runtime;
+    Called called;
+    weft_future* future = nullptr;
+    ASSERT_EQ(weft_future_create(3, note_values, &called, &future), WEFT_OK);
+    called.future = future;
+    int values[3];
+    Doing waits(GetParam(), [&] {
+        void** got = nullptr;
+        EXPECT_EQ(weft_future_wait(future, &got, WEFT_FOREVER), WEFT_OK);
+        for (int i = 0; i < 3; ++i) EXPECT_EQ(got[i], &values[i]);
+    });
+    for (int& value : values) {
+        let_others_wait();
+        EXPECT_FALSE(waits.done());
+        EXPECT_EQ(weft_future_test(future), WEFT_BUSY);
+        EXPECT_EQ(weft_future_set(future, &value), WEFT_OK);
+    }
+    waits.join();
+    EXPECT_EQ(called.times, 1);
+    EXPECT_EQ(called.first, &values[0]);
+    EXPECT_FALSE(called.ready_inside) << "the callback comes before those who wait";
+    EXPECT_EQ(weft_future_set(future, nullptr), WEFT_WRONG_STATE);
+    EXPECT_EQ(weft_future_reset(future), WEFT_OK);
+    EXPECT_EQ(weft_future_test(future), WEFT_BUSY);
+    EXPECT_EQ(weft_future_wait(future, nullptr, in_ms(2)), WEFT_TIMED_OUT);
+    EXPECT_EQ(weft_future_free(future), WEFT_OK);
+}
+
+TEST(Future, OfNothingIsReadyAtOnce) {
+    Runtime runtime;
+    weft_future* future = nullptr;
+    ASSERT_EQ(weft_future_create(0, nullptr, nullptr, &future), WEFT_OK);
+    EXPECT_EQ(weft_future_wait(future, nullptr, WEFT_FOREVER), WEFT_OK);
+    EXPECT_EQ(weft_future_set(future, nullptr), WEFT_WRONG_STATE);
+    EXPECT_EQ(weft_future_reset(future), WEFT_OK);
+    EXPECT_EQ(weft_future_test(future), WEFT_OK);
+    weft_event* event = weft_future_event(future);
+    EXPECT_EQ(weft_event_wait_any(&event, 1, nullptr, 0), WEFT_OK);
+    EXPECT_EQ(weft_future_free(future), WEFT_OK);
+    EXPECT_EQ(weft_future_create(~std::size_t{0}, nullptr, nullptr, &future), WEFT_NO_MEMORY);
+}
+
+}  // namespace

@@ -1,0 +1,82 @@
+// What tests of waiting share: time, and OS threads beside units.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "test/behaviour/several.hpp"
+
+namespace weft_test {
+
+inline constexpr std::uint64_t ms = 1'000'000;
+
+// A deadline so far away that a test which reaches it has failed.
+inline std::uint64_t never_in_this_test() { return weft_now_ns() + 60'000 * ms; }
+inline std::uint64_t in_ms(std::uint64_t count) { return weft_now_ns() + count * ms; }
+
+// What waits on each round: a unit of the calling stream, or an OS thread that is no stream.
+enum class As { unit, thread };
+
+// Runs a body as one or the other; joined at the end.
+class Doing {
+public:
+    Doing(As as, std::function<void()> body) : body_(std::move(body)) {
+        if (as == As::thread) {
+            thread_ = std::thread([this] { body_(); done_ = true; });
+        } else {
+            EXPECT_EQ(weft_ult_spawn(nullptr, [](void* raw) {
+                auto* self = static_cast<Doing*>(raw);
+                self->body_();
+                self->done_ = true;
+            }, this, nullptr, &unit_), WEFT_OK);
+        }
+    }
+    ~Doing() { join(); }
+    Doing(const Doing&) = delete;
+
+    bool done() const { return done_; }
+    void join() {
+        if (unit_ != nullptr) {
+            EXPECT_EQ(weft_unit_free(std::exchange(unit_, nullptr)), WEFT_OK);
+        }
+        if (!thread_.joinable()) return;
+        while (!done_) {   // the units of this stream may be what it waits for
+            weft_unit_yield();
+            std::this_thread::yield();
+        }
+        thread_.join();
+    }
+    weft_unit* unit() const { return unit_; }
+
+private:
+    std::function<void()> body_;
+    weft_unit* unit_ = nullptr;
+    std::thread thread_;
+    std::atomic<bool> done_{false};
+};
+
+// Lets units of this stream, and OS threads, come to where they wait.
+inline void let_others_wait() {
+    for (int i = 0; i < 50; ++i) {
+        weft_unit_yield();
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+}
+
+// How many units wait for something of that name.
+inline std::size_t waiting_for(const char* what) {
+    struct Count {
+        const char* what;
+        std::size_t found;
+    } count{what, 0};
+    weft_unit_each([](const weft_unit_info* info, void* raw) {
+        auto* to = static_cast<Count*>(raw);
+        if (std::string_view(info->waits_for) == to->what) ++to->found;
+    }, &count);
+    return count.found;
+}
+
+}  // namespace weft_test
