@@ -10,6 +10,7 @@
 #include <weft/unit.h>
 #include <weft/stream.h>
 #include <weft/sync.h>
+#include <weft/io.h>
 #include <weft/trace.h>
 #include <weft/runtime.h>
 

@@ -24,7 +24,12 @@ bool look_at_timers(Stream& stream) {
     return fired;
 }
 
-bool run_pollers(Stream& stream) { return runtime().pollers.run(&stream) != 0; }
+bool run_pollers(Stream& stream) {
+    Runtime& of = runtime();
+    const bool done = of.pollers.run(&stream) != 0;
+    if (of.pollers.live() == 0) note_pollers(of);   // the last one has removed itself
+    return done;
+}
 
 // One idle stream at a time watches the pollers that have no descriptor.
 bool on_watch(Runtime& of, const Stream& stream) { return of.watch.load() == &stream; }
@@ -45,6 +50,12 @@ void arm(Stream& stream, Timer& timer) {
     if (timers.earliest() == timer.deadline_ns && !runtime().lookout.covers(timer.deadline_ns)) {
         stream.attention.fetch_or(attention::alarm);
     }
+}
+
+void arm_outside(Runtime& of, Timer& timer) {
+    Stream& zero = *of.streams[0];
+    zero.heap->timers.add(timer);
+    if (zero.heap->timers.earliest() == timer.deadline_ns) ask(zero, attention::alarm);
 }
 
 bool do_duties(Stream& stream, std::uint32_t bits) {
@@ -138,7 +149,11 @@ std::uint64_t lookout_round(void* context) {
             ask(*stream, attention::alarm);
         }
     }
-    return next_ns;
+    if (of.crew_alarm_ns.load() > now_ns) return std::min(next_ns, of.crew_alarm_ns.load());
+    of.crew_alarm_ns.store(os::forever);
+    const std::uint64_t again_ns = of.crew.grow(now_ns);
+    if (again_ns != os::forever) of.crew_alarm_ns.store(again_ns);
+    return std::min(next_ns, again_ns);
 }
 
 void lookout_ready(void* context, std::uint32_t tag) {

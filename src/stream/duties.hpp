@@ -20,6 +20,9 @@ inline constexpr std::uint64_t longest_poll_sleep_ns = 1'000'000;
 // The timer will be fired by this stream, or by another if this one ends before. From the stream.
 void arm(Stream& stream, Timer& timer);
 
+// The same by an OS thread that is no stream: stream 0 fires it.
+void arm_outside(Runtime& of, Timer& timer);
+
 // Sees to the bits of attention that belong here, and takes them off. Returns whether something was done. From the scheduler's stack.
 bool do_duties(Stream& stream, std::uint32_t bits);
 

@@ -122,6 +122,7 @@ void end_stream_zero(Runtime& of) {
 
 void tear_down(Runtime* ending) {
     ending->lookout.stop();   // before the streams that it looks at are gone
+    ending->crew.stop();
     end_stream_zero(*ending);
     mem::overflow_remove();
     while (ending->scheds != nullptr) dismiss(*ending->scheds);

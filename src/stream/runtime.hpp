@@ -7,6 +7,7 @@
 #include "os/lock.hpp"
 #include "poll/lookout.hpp"
 #include "poll/pollers.hpp"
+#include "stream/blocking.hpp"
 #include "stream/settings.hpp"
 #include "stream/stream.hpp"
 
@@ -22,6 +23,8 @@ struct Runtime {
     Pollers pollers;
     atomic<Stream*> watch{nullptr};              // the idle stream that looks at the pollers without a descriptor now and then
     Lookout lookout;
+    Crew crew;
+    atomic<std::uint64_t> crew_alarm_ns{os::forever};   // when the lookout is to ask whether the crew is large enough
     atomic<std::size_t> starving{0};             // streams that hold a hart and have only units that got no stack
     Kind default_kind = Kind::lsa;
     Unit* primary = nullptr;
@@ -73,6 +76,8 @@ void stop_other_streams(Runtime& of);
 // A pool or a scheduler joins the runtime's list, or leaves it and is freed.
 Pool* make_pool(weft_pool_kind kind);           // a built-in one, not listed yet; null: no memory
 void drop_freed_pools(Runtime& of);
+// The calling OS thread, which has been started by one that may be bound, may use all CPUs of the process.
+void leave_bindings(Runtime& of);
 void enlist(Pool& pool);
 void dismiss(Pool& pool);
 void enlist(Sched& sched);

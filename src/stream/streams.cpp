@@ -323,6 +323,11 @@ weft_status bind_stream(Stream& stream, const os::CpuSet& cpus, const char* what
     return WEFT_OK;
 }
 
+void leave_bindings(Runtime& of) {
+    std::lock_guard guard(of.lock);
+    if (of.bound_once) os::affinity_set(0, of.cpus);
+}
+
 void enlist(Pool& pool) {
     std::lock_guard guard(runtime().lock);
     pool.next = runtime().pools;

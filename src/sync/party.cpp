@@ -64,7 +64,7 @@ bool Party::park_thread(std::uint64_t deadline_ns) {
     if (!stance.compare_exchange_strong(seen, asleep, std::memory_order_acquire, std::memory_order_acquire)) return true;
     for (;;) {
         std::uint64_t left = forever;
-        if (deadline_ns != forever && contested) {
+        if (deadline_ns != forever) {
             const std::uint64_t now_ns = os::now_ns();
             left = now_ns < deadline_ns ? deadline_ns - now_ns : 0;
             // Lost: whoever has claimed it is about to wake it.

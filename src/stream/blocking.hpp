@@ -1,0 +1,78 @@
+// OS threads for calls that block: a unit hands its call over and is suspended; the thread that has made it resumes the unit.
+//
+// Rejected: to let the carrier block and another take over its stream. A call that does not block would cost nothing then, but every
+// stream would need a home that is no thread's stack, and the primary unit, which must stay on its thread, a stream that can go on without it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/fifo.hpp"
+#include "hart/gate.hpp"
+#include "os/lock.hpp"
+#include "os/thread.hpp"
+#include "unit/unit.hpp"
+#include "weft/status.h"
+
+namespace weft {
+
+class Crew {
+public:
+    static constexpr std::size_t most = 1024;
+    static constexpr std::uint64_t patience_ns = 1'000'000;   // how long a call waits for a thread before there is one more
+    static constexpr std::size_t stack_bytes = std::size_t{1} << 20;
+
+    // On the stack of the unit that waits.
+    struct Call {
+        void (*fn)(void*);
+        void* argument;
+        Unit* unit;                    // resumed when it is done
+        int error = 0;                 // errno as fn left it
+        std::uint64_t since_ns = 0;
+        Call* next = nullptr;
+    };
+
+    Crew() = default;
+    ~Crew() { stop(); }
+    Crew(const Crew&) = delete;
+    Crew& operator=(const Crew&) = delete;
+
+    // At least one thread is there. False: none could be started.
+    bool ready();
+
+    // A thread will make the call. Returns when it should be asked again whether there are enough of them (grow), or os::forever.
+    std::uint64_t submit(Call& call);
+
+    // One more thread, if a call has waited too long. Returns as submit().
+    std::uint64_t grow(std::uint64_t now_ns);
+
+    void stop();
+
+private:
+    struct Worker {
+        Crew& crew;
+        os::Thread thread{};
+        Gate gate{};                   // where it sleeps
+        Worker* next = nullptr;        // of all
+        Worker* next_idle = nullptr;
+
+        explicit Worker(Crew& of) : crew(of) {}
+    };
+
+    bool start_one();                  // under the lock
+    void run(Worker& self);
+    std::uint64_t look_again() const;  // under the lock
+
+    os::Lock lock_;                    // guards what follows
+    Fifo<Call, &Call::next> calls_;
+    Worker* workers_ = nullptr;
+    std::size_t count_ = 0;
+    Worker* idle_ = nullptr;           // the newest first: its caches are the warmest
+    bool stopping_ = false;
+};
+
+// weft_blocking and weft_on_stream_stack.
+weft_status blocking(void (*fn)(void*), void* argument);
+void on_stream_stack(void (*fn)(void*), void* argument);
+
+}  // namespace weft
