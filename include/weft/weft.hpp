@@ -8,5 +8,7 @@
 #include <weft/thread.hpp>
 #include <weft/sched.hpp>
 #include <weft/stream.hpp>
+#include <weft/sync.hpp>
+#include <weft/io.hpp>
 #include <weft/trace.hpp>
 #include <weft/runtime.hpp>

@@ -5,9 +5,9 @@
 namespace weft::sync {
 
 [[gnu::noinline]] weft_status arrive_and_wait(Barrier barrier) {
-    const Caller caller;
-    if (!caller.may_wait()) [[unlikely]] return may_not_wait(caller, "barrier");
     for (;;) {
+        const Caller caller;   // on another stream, perhaps, after each wait
+        if (!caller.may_wait()) [[unlikely]] return may_not_wait(caller, "barrier");
         const bool simple = !barrier.nearly_complete();
         if (!simple || caller.thread()) {
             // Perhaps the last: the completion is called here, and nobody is suspended for it.

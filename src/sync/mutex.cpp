@@ -36,7 +36,8 @@ bool take_soon(Mutex& mutex, Waiter& waiter) {
         for (;;) {
             Mutex::ask(waiter, urgency, again);
             waiter.answer = Answer::none;
-            if (!wait_at(caller, mutex, waiter, deadline_ns, "mutex", mutex.address())) return too_late();
+            const Caller now;   // on another stream, perhaps, after each wait
+            if (!wait_at(now, mutex, waiter, deadline_ns, "mutex", mutex.address())) return too_late();
             if (waiter.answer != Answer::woken || mutex.take(waiter)) break;
             again = true;
         }

@@ -34,7 +34,7 @@ TEST(Poller, IsCalledWhileUnitsRunAtABoundedInterval) {
     Runtime runtime;
     Polled polled;
     weft_poller* poller = add(Polled::poll, &polled);
-    bool stop = false;
+    std::atomic<bool> stop{false};
     Ult other([&] { while (!stop) weft_unit_yield(); });
     weft_unit_yield();
     const int before = polled.calls;
@@ -212,7 +212,7 @@ TEST(Post, IsCalledByThatStreamWhetherItRunsOrSleeps) {
         until([&] { return ran_on.load() != nullptr; });
         EXPECT_EQ(ran_on, weft_stream_at(rank));
     }
-    bool stop = false;
+    std::atomic<bool> stop{false};
     Ult busy([&] { while (!stop) weft_unit_yield(); });
     ran_on = nullptr;
     std::thread other([&] { EXPECT_EQ(weft_stream_post(weft_stream_at(0), note, &ran_on), WEFT_OK); });

@@ -1,0 +1,609 @@
+// What threads wait for, in C++: the standard's own classes, for ULTs and OS threads alike, and events, channels and select.
+//
+// A class that the standard library has behaves as it says there; what it throws is weft::error. Each may be used by ULTs and by OS
+// threads that are no streams at once; a call that would have to wait throws an error with WEFT_WRONG_KIND in a tasklet.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <concepts>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <shared_mutex>
+#include <span>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <weft/status.hpp>
+#include <weft/sync.h>
+
+namespace weft {
+inline namespace v0 {
+
+namespace detail {
+
+// True: done; false: the deadline came first. Anything else is an error.
+inline bool in_time(weft_status status) {
+    if (status == WEFT_TIMED_OUT) return false;
+    check(status);
+    return true;
+}
+
+// Times of the monotonic clock, rounded up; too late for the clock means never.
+template <class Duration>
+std::uint64_t deadline_of(const std::chrono::time_point<std::chrono::steady_clock, Duration>& time) noexcept {
+    using seconds = std::chrono::duration<long double>;
+    const auto since = time.time_since_epoch();
+    if (since <= since.zero()) return 0;
+    if (seconds(since).count() >= 9.2e9L) return WEFT_FOREVER;
+    return static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::nanoseconds>(since).count());
+}
+
+template <class Rep, class Period>
+std::uint64_t deadline_in(const std::chrono::duration<Rep, Period>& duration) noexcept {
+    using seconds = std::chrono::duration<long double>;
+    if (duration <= duration.zero()) return 0;
+    if (seconds(duration).count() >= 9.2e9L) return WEFT_FOREVER;
+    const auto in_ns = static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::nanoseconds>(duration).count());
+    return weft_now_ns() + in_ns;
+}
+
+// Calls wait(deadline_ns) until it is true or the clock shows `time`, by whatever clock: one that is set meanwhile is asked again.
+template <class Clock, class Duration, class Wait>
+bool wait_by(const std::chrono::time_point<Clock, Duration>& time, Wait&& wait) {
+    if constexpr (std::same_as<Clock, std::chrono::steady_clock>) {
+        return wait(deadline_of(time));
+    } else {
+        for (;;) {
+            if (wait(deadline_in(time - Clock::now()))) return true;
+            if (Clock::now() >= time) return false;
+        }
+    }
+}
+
+}  // namespace detail
+
+// ---- mutexes ---------------------------------------------------------------------------------------
+
+namespace detail {
+
+// What mutex and recursive_mutex have in common.
+class mutex_base {
+public:
+    mutex_base(const mutex_base&) = delete;
+    mutex_base& operator=(const mutex_base&) = delete;
+
+    /** The structure of the C interface. */
+    using native_handle_type = weft_mutex*;
+
+    /** Locks; waits as long as somebody else holds it. Throws an error with WEFT_WRONG_STATE when the caller holds it already and it is not
+     * recursive. */
+    void lock() { check(weft_mutex_lock(&mutex_)); }
+    /** Locks if nobody holds it. */
+    bool try_lock() noexcept { return weft_mutex_try_lock(&mutex_) == WEFT_OK; }
+    /** Unlocks. The caller holds it; std::terminate otherwise. */
+    void unlock() noexcept { check(weft_mutex_unlock(&mutex_)); }
+
+    /** Locks, if that is possible within `duration`. */
+    template <class Rep, class Period>
+    bool try_lock_for(const std::chrono::duration<Rep, Period>& duration) {
+        return in_time(weft_mutex_lock_until(&mutex_, WEFT_URGENCY_NORMAL, deadline_in(duration)));
+    }
+    /** Locks, if that is possible before `time`. */
+    template <class Clock, class Duration>
+    bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time) {
+        return wait_by(time, [this](std::uint64_t deadline) {
+            return in_time(weft_mutex_lock_until(&mutex_, WEFT_URGENCY_NORMAL, deadline));
+        });
+    }
+
+    /** Locks before those who wait with lock(). */
+    void lock_high() { check(weft_mutex_lock_until(&mutex_, WEFT_URGENCY_HIGH, WEFT_FOREVER)); }
+    /** Locks when nobody else waits. */
+    void lock_low() { check(weft_mutex_lock_until(&mutex_, WEFT_URGENCY_LOW, WEFT_FOREVER)); }
+    /** Locks without letting other units run meanwhile; see weft_mutex_spin_lock. */
+    void spin_lock() { check(weft_mutex_spin_lock(&mutex_)); }
+
+    /** The structure of the C interface. */
+    native_handle_type native_handle() noexcept { return &mutex_; }
+
+protected:
+    explicit constexpr mutex_base(std::uint32_t word) noexcept : mutex_{word, 0, {}} {}
+    ~mutex_base() = default;
+
+private:
+    weft_mutex mutex_;
+};
+
+}  // namespace detail
+
+/** A lock, as std::mutex and std::timed_mutex. */
+class mutex : public detail::mutex_base {
+public:
+    /** An unlocked mutex. */
+    constexpr mutex() noexcept : mutex_base(0) {}
+};
+
+/** A lock that its holder may lock again, as std::recursive_mutex and std::recursive_timed_mutex. */
+class recursive_mutex : public detail::mutex_base {
+public:
+    /** An unlocked mutex. */
+    constexpr recursive_mutex() noexcept : mutex_base(1) {}
+};
+
+/** The same as weft::mutex, which has deadlines already. */
+using timed_mutex = mutex;
+/** The same as weft::recursive_mutex, which has deadlines already. */
+using recursive_timed_mutex = recursive_mutex;
+
+/** A lock for many readers or one writer, as std::shared_timed_mutex; neither side starves. */
+class shared_mutex {
+public:
+    /** An unlocked one. */
+    constexpr shared_mutex() noexcept = default;
+    shared_mutex(const shared_mutex&) = delete;
+    shared_mutex& operator=(const shared_mutex&) = delete;
+
+    /** The structure of the C interface. */
+    using native_handle_type = weft_rwlock*;
+
+    /** Locks for writing. */
+    void lock() { check(weft_rwlock_write_lock(&lock_)); }
+    /** Locks for writing if nobody holds it. */
+    bool try_lock() noexcept { return weft_rwlock_try_write_lock(&lock_) == WEFT_OK; }
+    /** Unlocks what was locked for writing. */
+    void unlock() noexcept { check(weft_rwlock_unlock(&lock_)); }
+    /** Locks for reading; waits for writers that came before. */
+    void lock_shared() { check(weft_rwlock_read_lock(&lock_)); }
+    /** Locks for reading if nobody writes or waits to. */
+    bool try_lock_shared() noexcept { return weft_rwlock_try_read_lock(&lock_) == WEFT_OK; }
+    /** Unlocks what was locked for reading. */
+    void unlock_shared() noexcept { check(weft_rwlock_unlock(&lock_)); }
+
+    /** Locks for writing, if that is possible within `duration`. */
+    template <class Rep, class Period>
+    bool try_lock_for(const std::chrono::duration<Rep, Period>& duration) {
+        return detail::in_time(weft_rwlock_write_lock_until(&lock_, detail::deadline_in(duration)));
+    }
+    /** Locks for writing, if that is possible before `time`. */
+    template <class Clock, class Duration>
+    bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time) {
+        return detail::wait_by(time, [this](std::uint64_t deadline) {
+            return detail::in_time(weft_rwlock_write_lock_until(&lock_, deadline));
+        });
+    }
+    /** Locks for reading, if that is possible within `duration`. */
+    template <class Rep, class Period>
+    bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& duration) {
+        return detail::in_time(weft_rwlock_read_lock_until(&lock_, detail::deadline_in(duration)));
+    }
+    /** Locks for reading, if that is possible before `time`. */
+    template <class Clock, class Duration>
+    bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& time) {
+        return detail::wait_by(time, [this](std::uint64_t deadline) {
+            return detail::in_time(weft_rwlock_read_lock_until(&lock_, deadline));
+        });
+    }
+
+    /** The structure of the C interface. */
+    native_handle_type native_handle() noexcept { return &lock_; }
+
+private:
+    weft_rwlock lock_ = WEFT_RWLOCK_INIT;
+};
+
+/** The same as weft::shared_mutex, which has deadlines already. */
+using shared_timed_mutex = shared_mutex;
+
+// ---- conditions ------------------------------------------------------------------------------------
+
+/** A condition variable, as std::condition_variable, with the stop tokens of std::condition_variable_any. */
+class condition_variable {
+public:
+    /** One that nobody waits for. */
+    constexpr condition_variable() noexcept = default;
+    condition_variable(const condition_variable&) = delete;
+    condition_variable& operator=(const condition_variable&) = delete;
+    /** Nobody waits any more; who has been notified may still be on the way. */
+    ~condition_variable() {
+        if (mutex_ != nullptr) static_cast<void>(weft_cond_settle(&cond_, mutex_));
+    }
+
+    /** The structure of the C interface. */
+    using native_handle_type = weft_cond*;
+
+    /** Wakes one that waits. */
+    void notify_one() noexcept { weft_cond_signal(&cond_); }
+    /** Wakes all that wait. */
+    void notify_all() noexcept { weft_cond_broadcast(&cond_); }
+
+    /** Unlocks, waits for a notification, locks again. May return without one. */
+    void wait(std::unique_lock<mutex>& lock) { check(weft_cond_wait(&cond_, handle(lock))); }
+    /** Waits until `done()` is true. */
+    template <std::predicate Done>
+    void wait(std::unique_lock<mutex>& lock, Done done) {
+        while (!done()) wait(lock);
+    }
+
+    /** Waits until `time` at most. */
+    template <class Clock, class Duration>
+    std::cv_status wait_until(std::unique_lock<mutex>& lock, const std::chrono::time_point<Clock, Duration>& time) {
+        const bool notified = detail::wait_by(time, [&](std::uint64_t deadline) {
+            return detail::in_time(weft_cond_wait_until(&cond_, handle(lock), deadline));
+        });
+        return notified ? std::cv_status::no_timeout : std::cv_status::timeout;
+    }
+    /** Waits until `done()` is true, or until `time`; what done() says then. */
+    template <class Clock, class Duration, std::predicate Done>
+    bool wait_until(std::unique_lock<mutex>& lock, const std::chrono::time_point<Clock, Duration>& time, Done done) {
+        while (!done()) {
+            if (wait_until(lock, time) == std::cv_status::timeout) return done();
+        }
+        return true;
+    }
+    /** Waits for `duration` at most. */
+    template <class Rep, class Period>
+    std::cv_status wait_for(std::unique_lock<mutex>& lock, const std::chrono::duration<Rep, Period>& duration) {
+        const bool notified = detail::in_time(weft_cond_wait_until(&cond_, handle(lock), detail::deadline_in(duration)));
+        return notified ? std::cv_status::no_timeout : std::cv_status::timeout;
+    }
+    /** Waits until `done()` is true, or for `duration`; what done() says then. */
+    template <class Rep, class Period, std::predicate Done>
+    bool wait_for(std::unique_lock<mutex>& lock, const std::chrono::duration<Rep, Period>& duration, Done done) {
+        return wait_before(lock, detail::deadline_in(duration), std::move(done));
+    }
+
+    /** Waits until `done()` is true or a stop is requested; what done() says then. */
+    template <std::predicate Done>
+    bool wait(std::unique_lock<mutex>& lock, std::stop_token stop, Done done) {
+        return wait_stoppable(lock, stop, WEFT_FOREVER, done);
+    }
+    /** Waits until `done()` is true, a stop is requested, or `time` has come; what done() says then. */
+    template <class Clock, class Duration, std::predicate Done>
+    bool wait_until(std::unique_lock<mutex>& lock, std::stop_token stop, const std::chrono::time_point<Clock, Duration>& time, Done done) {
+        bool answer = false;
+        detail::wait_by(time, [&](std::uint64_t deadline) {
+            answer = wait_stoppable(lock, stop, deadline, done);
+            return answer || stop.stop_requested();
+        });
+        return answer;
+    }
+    /** Waits until `done()` is true, a stop is requested, or `duration` has passed; what done() says then. */
+    template <class Rep, class Period, std::predicate Done>
+    bool wait_for(std::unique_lock<mutex>& lock, std::stop_token stop, const std::chrono::duration<Rep, Period>& duration, Done done) {
+        return wait_stoppable(lock, stop, detail::deadline_in(duration), done);
+    }
+
+    /** The structure of the C interface. */
+    native_handle_type native_handle() noexcept { return &cond_; }
+
+private:
+    weft_mutex* handle(std::unique_lock<mutex>& lock) noexcept { return mutex_ = lock.mutex()->native_handle(); }
+
+    template <class Done>
+    bool wait_before(std::unique_lock<mutex>& lock, std::uint64_t deadline, Done done) {
+        while (!done()) {
+            if (!detail::in_time(weft_cond_wait_until(&cond_, handle(lock), deadline))) return done();
+        }
+        return true;
+    }
+
+    template <class Done>
+    bool wait_stoppable(std::unique_lock<mutex>& lock, const std::stop_token& stop, std::uint64_t deadline, Done& done) {
+        // Whoever requests the stop wakes all; a waiter that has looked before, and takes its place after, is told by `unless`.
+        const std::stop_callback wake(stop, [this] { weft_cond_interrupt(&cond_); });
+        const auto requested = [](void* token) { return static_cast<const std::stop_token*>(token)->stop_requested(); };
+        while (!stop.stop_requested()) {
+            if (done()) return true;
+            const weft_status status = weft_cond_wait_unless(&cond_, handle(lock), deadline, requested,
+                                                             const_cast<std::stop_token*>(&stop));
+            if (!detail::in_time(status)) break;
+        }
+        return done();
+    }
+
+    weft_cond cond_ = WEFT_COND_INIT;
+    weft_mutex* mutex_ = nullptr;   // of those who have waited: the destructor settles with it
+};
+
+// ---- counting --------------------------------------------------------------------------------------
+
+/** A counting semaphore, as std::counting_semaphore. */
+template <std::ptrdiff_t LeastMax = WEFT_COUNT_MAX>
+class counting_semaphore {
+    static_assert(LeastMax >= 0 && LeastMax <= static_cast<std::ptrdiff_t>(WEFT_COUNT_MAX), "it counts to WEFT_COUNT_MAX");
+
+public:
+    /** The most that it can count. */
+    static constexpr std::ptrdiff_t max() noexcept { return WEFT_COUNT_MAX; }
+
+    /** Begins with `desired`. */
+    explicit constexpr counting_semaphore(std::ptrdiff_t desired) noexcept : semaphore_{static_cast<std::uint32_t>(desired), 0, {}} {}
+    counting_semaphore(const counting_semaphore&) = delete;
+    counting_semaphore& operator=(const counting_semaphore&) = delete;
+
+    /** Adds `update`; wakes as many as can be served. */
+    void release(std::ptrdiff_t update = 1) { check(weft_semaphore_release(&semaphore_, static_cast<std::uint32_t>(update))); }
+    /** Takes one; waits until there is one. */
+    void acquire() { check(weft_semaphore_acquire(&semaphore_)); }
+    /** Takes one if there is one. */
+    bool try_acquire() noexcept { return weft_semaphore_try_acquire(&semaphore_) == WEFT_OK; }
+    /** Takes one, if there is one within `duration`. */
+    template <class Rep, class Period>
+    bool try_acquire_for(const std::chrono::duration<Rep, Period>& duration) {
+        return detail::in_time(weft_semaphore_acquire_until(&semaphore_, detail::deadline_in(duration)));
+    }
+    /** Takes one, if there is one before `time`. */
+    template <class Clock, class Duration>
+    bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& time) {
+        return detail::wait_by(time, [this](std::uint64_t deadline) {
+            return detail::in_time(weft_semaphore_acquire_until(&semaphore_, deadline));
+        });
+    }
+
+private:
+    weft_semaphore semaphore_;
+};
+
+/** A semaphore that needs to count to one only. */
+using binary_semaphore = counting_semaphore<1>;
+
+/** Counts down to zero, once, as std::latch. */
+class latch {
+public:
+    /** The most that it can count. */
+    static constexpr std::ptrdiff_t max() noexcept { return WEFT_COUNT_MAX; }
+
+    /** Begins with `expected`. */
+    explicit constexpr latch(std::ptrdiff_t expected) noexcept : latch_{static_cast<std::uint32_t>(expected), 0, {}} {}
+    latch(const latch&) = delete;
+    latch& operator=(const latch&) = delete;
+
+    /** Counts down by `update`. */
+    void count_down(std::ptrdiff_t update = 1) { check(weft_latch_count_down(&latch_, static_cast<std::uint32_t>(update))); }
+    /** Whether it has come to zero. */
+    bool try_wait() const noexcept { return weft_latch_test(&latch_) == WEFT_OK; }
+    /** Waits until it has come to zero. */
+    void wait() const { check(weft_latch_wait(const_cast<weft_latch*>(&latch_))); }
+    /** Counts down and waits. */
+    void arrive_and_wait(std::ptrdiff_t update = 1) {
+        count_down(update);
+        wait();
+    }
+    /** Waits until it has come to zero, or for `duration`; whether it has. */
+    template <class Rep, class Period>
+    bool wait_for(const std::chrono::duration<Rep, Period>& duration) const {
+        return detail::in_time(weft_latch_wait_until(const_cast<weft_latch*>(&latch_), detail::deadline_in(duration)));
+    }
+    /** Waits until it has come to zero, or until `time`; whether it has. */
+    template <class Clock, class Duration>
+    bool wait_until(const std::chrono::time_point<Clock, Duration>& time) const {
+        return detail::wait_by(time, [this](std::uint64_t deadline) {
+            return detail::in_time(weft_latch_wait_until(const_cast<weft_latch*>(&latch_), deadline));
+        });
+    }
+
+private:
+    weft_latch latch_;
+};
+
+namespace detail {
+
+// What a barrier without a completion of its own calls.
+struct nothing_to_complete {
+    void operator()() noexcept {}
+};
+
+}  // namespace detail
+
+/** Lets a number of threads go on together, phase after phase, as std::barrier. The completion must not suspend. */
+template <class CompletionFunction = detail::nothing_to_complete>
+class barrier {
+    static_assert(std::is_nothrow_invocable_v<CompletionFunction&>, "the completion must not throw");
+
+public:
+    /** A phase that somebody has arrived in. */
+    class arrival_token {
+    public:
+        /** Of no phase. */
+        arrival_token() = default;
+        /** Takes the phase. */
+        arrival_token(arrival_token&&) noexcept = default;
+        /** Takes the phase. */
+        arrival_token& operator=(arrival_token&&) noexcept = default;
+
+    private:
+        friend barrier;
+        std::uint32_t phase_ = 0;
+    };
+
+    /** The most that it can expect. */
+    static constexpr std::ptrdiff_t max() noexcept { return WEFT_COUNT_MAX; }
+
+    /** Expects `expected` arrivals in each phase. */
+    explicit barrier(std::ptrdiff_t expected, CompletionFunction completion = CompletionFunction())
+        : completion_(std::move(completion)) {
+        constexpr bool nothing = std::same_as<CompletionFunction, detail::nothing_to_complete>;
+        check(weft_barrier_init(&barrier_, static_cast<std::uint32_t>(expected), nothing ? nullptr : complete, this));
+    }
+    barrier(const barrier&) = delete;
+    barrier& operator=(const barrier&) = delete;
+
+    /** Arrives `update` times, and does not wait. */
+    [[nodiscard]] arrival_token arrive(std::ptrdiff_t update = 1) {
+        arrival_token token;
+        check(weft_barrier_arrive(&barrier_, static_cast<std::uint32_t>(update), &token.phase_));
+        return token;
+    }
+    /** Waits until that phase has ended. */
+    void wait(arrival_token&& arrival) const {
+        check(weft_barrier_wait_phase(const_cast<weft_barrier*>(&barrier_), arrival.phase_, WEFT_FOREVER));
+    }
+    /** Arrives and waits. */
+    void arrive_and_wait() { check(weft_barrier_wait(&barrier_)); }
+    /** Arrives, and is expected no more from the next phase on. */
+    void arrive_and_drop() { check(weft_barrier_arrive_and_drop(&barrier_)); }
+
+private:
+    static void complete(void* self) { static_cast<barrier*>(self)->completion_(); }
+
+    weft_barrier barrier_;
+    [[no_unique_address]] CompletionFunction completion_;
+};
+
+// ---- events ----------------------------------------------------------------------------------------
+
+/** Something that happens once, until it is reset; see weft_event. */
+class event {
+public:
+    /** One that is not set. */
+    constexpr event() noexcept = default;
+    event(const event&) = delete;
+    event& operator=(const event&) = delete;
+
+    /** Sets it; false when it was set already. */
+    bool set(void* value = nullptr) noexcept { return weft_event_set(&event_, value) == WEFT_OK; }
+    /** Whether it is set. */
+    bool is_set() const noexcept { return weft_event_test(handle(), nullptr) == WEFT_OK; }
+    /** Makes it one that is not set. Not at the same time as a set. */
+    void reset() noexcept { weft_event_reset(&event_); }
+    /** Waits until it is set; the pointer that it carries. */
+    void* wait() const {
+        void* value = nullptr;
+        check(weft_event_wait(handle(), &value));
+        return value;
+    }
+    /** Waits until it is set, or for `duration`; whether it is. */
+    template <class Rep, class Period>
+    bool wait_for(const std::chrono::duration<Rep, Period>& duration) const {
+        return detail::in_time(weft_event_wait_until(handle(), nullptr, detail::deadline_in(duration)));
+    }
+    /** Waits until it is set, or until `time`; whether it is. */
+    template <class Clock, class Duration>
+    bool wait_until(const std::chrono::time_point<Clock, Duration>& time) const {
+        return detail::wait_by(time, [this](std::uint64_t deadline) {
+            return detail::in_time(weft_event_wait_until(handle(), nullptr, deadline));
+        });
+    }
+    /** The structure of the C interface. */
+    weft_event* native_handle() noexcept { return &event_; }
+
+private:
+    weft_event* handle() const noexcept { return const_cast<weft_event*>(&event_); }
+    weft_event event_ = WEFT_EVENT_INIT;
+};
+
+/** Waits until one of the events is set; its number, the first in order if several are. */
+template <std::same_as<event>... Events>
+std::size_t wait_any(Events&... events) {
+    weft_event* const all[] = {events.native_handle()...};
+    std::size_t index = 0;
+    check(weft_event_wait_any(all, sizeof...(Events), &index, WEFT_FOREVER));
+    return index;
+}
+
+/** Waits until all of the events are set. */
+template <std::same_as<event>... Events>
+void wait_all(Events&... events) {
+    weft_event* const all[] = {events.native_handle()...};
+    check(weft_event_wait_all(all, sizeof...(Events), WEFT_FOREVER));
+}
+
+// ---- channels --------------------------------------------------------------------------------------
+
+/** A bounded queue for any number of senders and receivers, which can be closed. With capacity 0 a send waits until its
+ * element is received. T is moved without throwing. */
+template <class T>
+class channel {
+    static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T>, "elements are moved under a lock");
+    static_assert(alignof(T) <= alignof(std::max_align_t), "elements lie where malloc puts them");
+
+public:
+    /** A channel that holds at most `capacity` elements. */
+    explicit channel(std::size_t capacity = 0) {
+        weft_channel_options options{};
+        options.size = sizeof options;
+        options.capacity = capacity;
+        options.element_bytes = sizeof(T);
+        if constexpr (!std::is_trivially_copyable_v<T>) {
+            options.move = [](void* to, void* from) {
+                T* const element = static_cast<T*>(from);
+                ::new (to) T(std::move(*element));
+                element->~T();
+            };
+            options.drop = [](void* element) { static_cast<T*>(element)->~T(); };
+        }
+        check(weft_channel_create(&options, &channel_));
+    }
+    channel(const channel&) = delete;
+    channel& operator=(const channel&) = delete;
+    /** Nobody waits any more; what is in it is destroyed. */
+    ~channel() { static_cast<void>(weft_channel_free(channel_)); }
+
+    /** Sends; waits until there is room, or a receiver. False: the channel is closed. */
+    bool send(T element) { return send_before(std::move(element), WEFT_FOREVER) == WEFT_OK; }
+    /** Sends if that needs no waiting. */
+    bool try_send(T element) { return send_before(std::move(element), 0) == WEFT_OK; }
+    /** Receives; waits until there is something. Nothing: the channel is closed and empty. */
+    std::optional<T> receive() { return receive_before(WEFT_FOREVER); }
+    /** Receives if that needs no waiting. */
+    std::optional<T> try_receive() { return receive_before(0); }
+    /** Sends, if that is possible within `duration`. */
+    template <class Rep, class Period>
+    bool send_for(T element, const std::chrono::duration<Rep, Period>& duration) {
+        return send_before(std::move(element), detail::deadline_in(duration)) == WEFT_OK;
+    }
+    /** Receives, if that is possible within `duration`. */
+    template <class Rep, class Period>
+    std::optional<T> receive_for(const std::chrono::duration<Rep, Period>& duration) {
+        return receive_before(detail::deadline_in(duration));
+    }
+    /** Closes it: nothing more can be sent. False: it was closed. */
+    bool close() noexcept { return weft_channel_close(channel_) == WEFT_OK; }
+    /** How many elements are in it: a hint. */
+    std::size_t size() const noexcept {
+        std::size_t length = 0;
+        weft_channel_length(channel_, &length);
+        return length;
+    }
+    /** The handle of the C interface. */
+    weft_channel* native_handle() const noexcept { return channel_; }
+
+private:
+    // Where an element lives or will live: whose life it is, the library says by what it answers.
+    struct slot {
+        alignas(T) unsigned char bytes[sizeof(T)];
+        T* element() noexcept { return std::launder(reinterpret_cast<T*>(bytes)); }
+    };
+
+    weft_status send_before(T&& element, std::uint64_t deadline) {
+        slot from;
+        ::new (static_cast<void*>(from.bytes)) T(std::move(element));
+        const weft_status status = weft_channel_send(channel_, from.bytes, deadline);
+        if (status != WEFT_OK || std::is_trivially_copyable_v<T>) from.element()->~T();
+        if (status != WEFT_CLOSED && status != WEFT_TIMED_OUT) check(status);
+        return status;
+    }
+
+    std::optional<T> receive_before(std::uint64_t deadline) {
+        slot to;
+        const weft_status status = weft_channel_receive(channel_, to.bytes, deadline);
+        if (status == WEFT_CLOSED || status == WEFT_TIMED_OUT) return std::nullopt;
+        check(status);
+        std::optional<T> received(std::move(*to.element()));
+        to.element()->~T();
+        return received;
+    }
+
+    weft_channel* channel_ = nullptr;
+};
+
+}  // namespace v0
+}  // namespace weft
