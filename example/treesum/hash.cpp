@@ -7,14 +7,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "last_error.hpp"
-
 namespace treesum {
 namespace {
 
+// O_NONBLOCK: should a FIFO have taken the file's place since it was listed, opening it does not wait for a writer.
+constexpr int flags_of(Opening opening) {
+    return O_RDONLY | O_CLOEXEC | O_NOCTTY | (opening == Opening::listed ? O_NOFOLLOW | O_NONBLOCK : 0);
+}
+
 class Descriptor {
 public:
-    explicit Descriptor(int number) : number_(number) {}
+    Descriptor() = default;
     Descriptor(const Descriptor&) = delete;
     Descriptor& operator=(const Descriptor&) = delete;
     ~Descriptor() {
@@ -22,14 +25,19 @@ public:
     }
     int number() const { return number_; }
 
-private:
-    int number_;
-};
+    // 0, or the errno of what went wrong.
+    int open(const std::string& path, Opening opening) {
+        number_ = ::open(path.c_str(), flags_of(opening));
+        if (number_ < 0) return errno;
+        if (opening != Opening::listed) return 0;
+        struct stat status;
+        if (::fstat(number_, &status) != 0) return errno;
+        return S_ISREG(status.st_mode) ? 0 : ESTALE;
+    }
 
-// O_NONBLOCK: should a FIFO have taken the file's place since it was listed, opening it does not wait for a writer.
-constexpr int flags_of(Opening opening) {
-    return O_RDONLY | O_CLOEXEC | O_NOCTTY | (opening == Opening::listed ? O_NOFOLLOW | O_NONBLOCK : 0);
-}
+private:
+    int number_ = -1;
+};
 
 }  // namespace
 
@@ -39,25 +47,39 @@ Hasher::Hasher()
     if (!algorithm_ || !context_) throw std::runtime_error("libcrypto offers no SHA-256");
 }
 
+// The next bytes of the file, at most chunk_bytes; or -1, and errno says why.
+ssize_t Hasher::read_chunk(int descriptor) {
+    ssize_t bytes;
+    do bytes = ::read(descriptor, buffer_.get(), chunk_bytes);
+    while (bytes < 0 && errno == EINTR);
+    return bytes;
+}
+
 int Hasher::hash(const std::string& path, Opening opening, Digest& digest, Report& report) {
-    const Descriptor file(::open(path.c_str(), flags_of(opening)));
-    if (file.number() < 0) return last_error();
-    if (opening == Opening::listed) {
-        struct stat status;
-        if (::fstat(file.number(), &status) != 0) return last_error();
-        if (!S_ISREG(status.st_mode)) return ESTALE;
-    }
+    Descriptor file;
+    // One blocking section for all that a small file needs. errno is read in it: it belongs to its OS thread.
+    int problem = 0;
+    ssize_t bytes = weft::blocking([&]() -> ssize_t {
+        problem = file.open(path, opening);
+        if (problem != 0) return 0;
+        const ssize_t first = read_chunk(file.number());
+        if (first < 0) problem = errno;
+        return first;
+    });
+    if (problem != 0) return problem;
     if (EVP_DigestInit_ex2(context_.get(), algorithm_.get(), nullptr) != 1) throw std::runtime_error("SHA-256 failed");
-    for (bool first = true;; first = false) {
-        const ssize_t bytes = ::read(file.number(), buffer_.get(), chunk_bytes);
-        if (bytes < 0 && last_error() == EINTR) continue;
-        if (bytes < 0) return last_error();
-        if (bytes == 0) break;
-        if (!first) weft::this_thread::yield();  // others have their turn while a large file is read
+    while (bytes > 0) {
         if (EVP_DigestUpdate(context_.get(), buffer_.get(), static_cast<std::size_t>(bytes)) != 1) {
             throw std::runtime_error("SHA-256 failed");
         }
         report.read(static_cast<std::uint64_t>(bytes));
+        if (static_cast<std::size_t>(bytes) < chunk_bytes) break;   // a regular file gives less only at its end
+        bytes = weft::blocking([&] {
+            const ssize_t more = read_chunk(file.number());
+            if (more < 0) problem = errno;
+            return more;
+        });
+        if (problem != 0) return problem;
     }
     unsigned length = 0;
     if (EVP_DigestFinal_ex(context_.get(), digest.data(), &length) != 1 || length != digest.size()) {

@@ -1,15 +1,17 @@
-// Hashing of whole files, by libcrypto. The units that hash share a few hashers, each with its buffer: that and the
-// Limit bound memory and open files whatever the size of the tree.
+// Hashing of whole files, by libcrypto. The units that hash share a few hashers, each with its buffer: that and a
+// semaphore bound memory and open files whatever the size of the tree.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include <openssl/evp.h>
+#include <sys/types.h>
+#include <weft/weft.hpp>
 
-#include "limit.hpp"
 #include "report.hpp"
 #include "text.hpp"
 
@@ -26,11 +28,13 @@ public:
     // Throws std::runtime_error when libcrypto has no SHA-256.
     Hasher();
 
-    // The digest of the file, or the errno of what went wrong. Yields to other units after each chunk.
+    // The digest of the file, or the errno of what went wrong. Other units go on while it opens and reads.
     int hash(const std::string& path, Opening opening, Digest& digest, Report& report);
 
 private:
     static constexpr std::size_t chunk_bytes = 128 * 1024;
+
+    ssize_t read_chunk(int descriptor);
 
     struct MessageDeleter {
         void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
@@ -46,13 +50,13 @@ private:
 // Runs hashing units, at most `places` at once.
 class Hashing {
 public:
-    Hashing(Report& report, std::size_t places) : report_(report), places_(places), limit_(places) {}
+    Hashing(Report& report, std::size_t places) : report_(report), places_(places), free_(static_cast<std::ptrdiff_t>(places)) {}
 
     // Calls then(path, errno or 0, digest) on a unit of its own, once the file was read. Waits, that is suspends the
     // caller, while too many are under way. What `then` throws is a complaint about the file.
     template <class Then>
     void start(std::string path, Opening opening, Then then) {
-        limit_.enter();
+        free_.acquire();
         report_.found();
         try {
             // The name is copied: after a refused spawn it is still here, and the caller's unit does the work.
@@ -60,14 +64,14 @@ public:
         } catch (const weft::error&) {
             run(path, opening, then);
         } catch (...) {
-            limit_.leave();
+            free_.release();
             throw;
         }
     }
 
     // Waits for all that were started; nothing may be started meanwhile.
     void finish() {
-        for (std::size_t i = 0; i < places_; ++i) limit_.enter();
+        for (std::size_t i = 0; i < places_; ++i) free_.acquire();
     }
 
 private:
@@ -76,7 +80,7 @@ private:
         Hashing& hashing;
         ~Place() {
             hashing.report_.done();
-            hashing.limit_.leave();
+            hashing.free_.release();
         }
     };
 
@@ -99,8 +103,8 @@ private:
 
     Report& report_;
     const std::size_t places_;
-    Limit limit_;
-    std::mutex mutex_;
+    weft::counting_semaphore<> free_;  // places
+    weft::mutex mutex_;  // of the hashers that nobody uses
     std::vector<std::unique_ptr<Hasher>> idle_;
 };
 

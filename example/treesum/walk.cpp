@@ -15,7 +15,6 @@
 #include <weft/weft.hpp>
 
 #include "last_error.hpp"
-#include "limit.hpp"
 #include "text.hpp"
 
 namespace treesum {
@@ -40,66 +39,31 @@ public:
     explicit DirectoryList(std::size_t walkers) : reading_(walkers) {}
 
     void add(Directory directory) {
-        std::unique_lock guard(mutex_);
+        const std::lock_guard guard(mutex_);
         waiting_.push_back(std::move(directory));
-        Waiter* const idle = line_.take();
-        if (idle == nullptr) return;
-        ++reading_;
-        const weft::unit_ref unit = idle->unit;
-        guard.unlock();
-        unit.resume();
+        changed_.notify_one();
     }
 
     // The next directory for a walker that has read its last; nothing when the walk is over.
     std::optional<Directory> next() {
-        for (;;) {
-            {
-                const std::lock_guard guard(mutex_);
-                if (!waiting_.empty()) return take();
-                if (over_) return std::nullopt;
-            }
-            wait();
+        std::unique_lock lock(mutex_);
+        --reading_;
+        changed_.wait(lock, [this] { return !waiting_.empty() || reading_ == 0; });
+        if (waiting_.empty()) {
+            changed_.notify_all();   // all have read their last
+            return std::nullopt;
         }
-    }
-
-private:
-    Directory take() {
+        ++reading_;
         Directory directory = std::move(waiting_.back());
         waiting_.pop_back();
         return directory;
     }
 
-    // Counts the walker out, until add() or the end counts it in again.
-    void wait() {
-        Waiter waiter;
-        weft::this_thread::suspend([this, &waiter](weft::unit_ref self) {
-            std::unique_lock guard(mutex_);
-            if (!waiting_.empty() || over_) {
-                guard.unlock();
-                self.resume();
-                return;
-            }
-            waiter.unit = self;
-            line_.append(waiter);
-            if (--reading_ > 0) return;
-            over_ = true;
-            // The waiters lie on the stacks of suspended units: read each before its unit is resumed.
-            Waiter* idle = line_.take();
-            guard.unlock();
-            while (idle != nullptr) {
-                Waiter* const following = idle->next;
-                const weft::unit_ref unit = idle->unit;
-                unit.resume();
-                idle = following;
-            }
-        });
-    }
-
-    std::mutex mutex_;  // of all below; never held across a suspension
+private:
+    weft::mutex mutex_;  // of all below
+    weft::condition_variable changed_;
     std::vector<Directory> waiting_;
-    WaitingLine line_;
     std::size_t reading_;  // walkers that do not wait
-    bool over_ = false;
 };
 
 // Trees that the kernel makes up: without end, different at each look, with files that block their reader.
@@ -155,7 +119,10 @@ private:
 
     void read(const Directory& directory) {
         // O_NOFOLLOW lets a trailing slash follow, as find does; only what the user named can have one.
-        const int descriptor = ::open(directory.path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        // It may wait for a disk, or for a server: others go on meanwhile.
+        const int descriptor = weft::blocking([&directory] {
+            return ::open(directory.path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        });
         if (descriptor < 0) return report_.failure(directory.path, last_error());
         const Stream stream(::fdopendir(descriptor));
         if (!stream) {
