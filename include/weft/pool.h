@@ -21,8 +21,34 @@ typedef enum weft_pool_kind {
                                 what other streams and threads push comes by an inbox */
     WEFT_POOL_SHARED = 2,  /**< first in, first out, for any number of streams */
     WEFT_POOL_DEQUE = 3,   /**< one stream's newest first; other streams steal the oldest (Chase and Lev 2005) */
-    WEFT_POOL_USER = 4     /**< made from a table by weft_pool_create_user */
+    WEFT_POOL_USER = 4,    /**< made from a table by weft_pool_create_user */
+    WEFT_POOL_LIFO = 5,    /**< last in, first out, for any number of streams; what yields goes behind all others */
+    WEFT_POOL_PRIORITY = 6, /**< the most urgent first (weft_unit_options.priority), first in, first out among equals, for any
+                                number of streams. Every 61st pop takes from another level, each in its turn, so that
+                                none waits for ever behind more urgent ones */
+    WEFT_POOL_BLOCKING = 7  /**< as WEFT_POOL_SHARED, for those who wait: a stream whose main pool it is sleeps as soon as
+                                nothing is to be done, without looking round for a while (weft_settings.spin_ns) */
 } weft_pool_kind;
+
+/** Who may push to a pool and who may pop from it: a promise of the program's. A build that checks stops the process when it is
+ * not kept. One producer is one stream, or one OS thread that is no stream, for the life of the pool; a unit
+ * that yields or is resumed is pushed by the stream that it left or was resumed on. One consumer is one at a time: a stream
+ * gives the part up when it ceases to draw from the pool. */
+typedef enum weft_pool_access {
+    WEFT_POOL_ACCESS_DEFAULT = 0, /**< nothing is promised: as the kind of pool allows */
+    WEFT_POOL_ACCESS_PRIVATE = 1, /**< one stream pushes and pops; first in, first out this is WEFT_POOL_PRIVATE */
+    WEFT_POOL_ACCESS_SPSC = 2,    /**< one producer, one consumer */
+    WEFT_POOL_ACCESS_MPSC = 3,    /**< any number of producers, one consumer */
+    WEFT_POOL_ACCESS_SPMC = 4,    /**< one producer, any number of consumers */
+    WEFT_POOL_ACCESS_MPMC = 5     /**< any number of either */
+} weft_pool_access;
+
+/** How a pool that comes with the library is to be. Zero means the default. */
+typedef struct weft_pool_options {
+    size_t size;             /**< sizeof(weft_pool_options) */
+    weft_pool_kind kind;     /**< its kind, but for WEFT_POOL_USER */
+    weft_pool_access access; /**< what is promised of its use */
+} weft_pool_options;
 
 /** A pool of one's own. `self` is what was given to weft_pool_create_user. The calls come from inside the
  * runtime, on schedulers' stacks and on units' stacks: they must not suspend or throw. */
@@ -43,12 +69,21 @@ typedef struct weft_pool_ops {
 
 /** Creates one of the pools that come with the library.
  *
- * kind  WEFT_POOL_PRIVATE, WEFT_POOL_SHARED or WEFT_POOL_DEQUE
+ * kind  any but WEFT_POOL_USER
  * pool  required; receives the pool
  *
  * Returns WEFT_OK, WEFT_NO_MEMORY, WEFT_INVALID, WEFT_NOT_INITIALIZED. From any thread or unit; never
  * switches. Since 0.1. */
 WEFT_API weft_status weft_pool_create(weft_pool_kind kind, weft_pool **pool) WEFT_NOTHROW;
+
+/** Creates one of the pools that come with the library, with a promise of who uses it.
+ *
+ * options  NULL for the defaults. Of kind WEFT_POOL_SHARED and access private it becomes a WEFT_POOL_PRIVATE; a
+ *          WEFT_POOL_PRIVATE takes no access with several consumers
+ * pool     required; receives the pool
+ *
+ * Returns as weft_pool_create. From any thread or unit; never switches. Since 0.2. */
+WEFT_API weft_status weft_pool_create_with(const weft_pool_options *options, weft_pool **pool) WEFT_NOTHROW;
 
 /** Creates a pool from a table.
  *
@@ -71,6 +106,9 @@ WEFT_API weft_status weft_pool_length(const weft_pool *pool, size_t *length) WEF
 
 /** What kind of pool it is. Returns WEFT_OK or WEFT_INVALID. From anywhere; never switches. Since 0.1. */
 WEFT_API weft_status weft_pool_kind_get(const weft_pool *pool, weft_pool_kind *kind) WEFT_NOTHROW;
+
+/** What was promised of the pool's use. Returns WEFT_OK or WEFT_INVALID. From anywhere; never switches. Since 0.2. */
+WEFT_API weft_status weft_pool_access_get(const weft_pool *pool, weft_pool_access *access) WEFT_NOTHROW;
 
 /** Puts a unit that was popped back into a pool, which becomes its pool; wakes a stream that sleeps for
  * want of work. Returns WEFT_OK, WEFT_INVALID, or WEFT_WRONG_STATE (the unit is not ready, or it is the

@@ -20,7 +20,20 @@ enum class pool_kind {
     private_fifo = WEFT_POOL_PRIVATE,  /**< first in, first out; drawn from by one stream, without atomics */
     shared_fifo = WEFT_POOL_SHARED,    /**< first in, first out, for any number of streams */
     deque = WEFT_POOL_DEQUE,           /**< one stream's newest first; others steal the oldest */
-    user = WEFT_POOL_USER              /**< made from a type by make_pool */
+    user = WEFT_POOL_USER,             /**< made from a type by make_pool */
+    lifo = WEFT_POOL_LIFO,             /**< last in, first out; what yields goes behind all others */
+    priority = WEFT_POOL_PRIORITY,     /**< the most urgent first; see weft_pool_kind */
+    blocking = WEFT_POOL_BLOCKING      /**< as shared_fifo, but its stream sleeps as soon as nothing is to be done */
+};
+
+/** Who may push to a pool and who may pop from it: a promise, looked at in checked builds; see weft_pool_access. */
+enum class pool_access {
+    automatic = WEFT_POOL_ACCESS_DEFAULT,   /**< nothing is promised */
+    exclusive = WEFT_POOL_ACCESS_PRIVATE,   /**< one stream pushes and pops */
+    spsc = WEFT_POOL_ACCESS_SPSC,           /**< one producer, one consumer */
+    mpsc = WEFT_POOL_ACCESS_MPSC,           /**< any number of producers, one consumer */
+    spmc = WEFT_POOL_ACCESS_SPMC,           /**< one producer, any number of consumers */
+    mpmc = WEFT_POOL_ACCESS_MPMC            /**< any number of either */
 };
 
 /** A pool that somebody else owns. Copying it copies the pointer. Any number of threads may use one pool. */
@@ -50,6 +63,13 @@ public:
         weft_pool_kind kind = WEFT_POOL_DEFAULT;
         check(weft_pool_kind_get(handle_, &kind));
         return static_cast<pool_kind>(kind);
+    }
+
+    /** What was promised of its use. */
+    pool_access access() const {
+        weft_pool_access access = WEFT_POOL_ACCESS_DEFAULT;
+        check(weft_pool_access_get(handle_, &access));
+        return static_cast<pool_access>(access);
     }
 
     /** Puts a unit that was popped back into this pool, which becomes its pool. */
@@ -82,6 +102,11 @@ public:
     pool() noexcept = default;
     /** Creates one of the pools that come with the library. */
     explicit pool(pool_kind kind) { check(weft_pool_create(static_cast<weft_pool_kind>(kind), &handle_)); }
+    /** Creates one of the pools that come with the library, with a promise of who uses it. */
+    pool(pool_kind kind, pool_access access) {
+        const weft_pool_options options{sizeof options, static_cast<weft_pool_kind>(kind), static_cast<weft_pool_access>(access)};
+        check(weft_pool_create_with(&options, &handle_));
+    }
     /** Takes over a pool of the C interface. */
     explicit pool(weft_pool* handle) noexcept : pool_ref(handle) {}
     /** Takes the pool; `other` is left with none. */

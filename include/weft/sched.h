@@ -17,12 +17,17 @@ WEFT_BEGIN
 /** Picks the next unit for one stream. */
 typedef struct weft_sched weft_sched;
 
-/** The schedulers that come with the library; both are stateless. */
+/** The schedulers that come with the library; all are stateless. */
 typedef enum weft_sched_kind {
     WEFT_SCHED_DEFAULT = 0,      /**< as the settings say */
-    WEFT_SCHED_BASIC = 1,        /**< the pools in their order: the first that has a unit gives it */
-    WEFT_SCHED_RANDOM_STEAL = 2, /**< the first pool; when it is empty the others, beginning at a random one */
-    WEFT_SCHED_USER = 3          /**< made from a table by weft_sched_create_user */
+    WEFT_SCHED_BASIC = 1,        /**< the pools in their order: the first that has a unit gives it. Every 61st time it begins
+                                      at another pool, each in its turn, so that none starves behind one whose units yield */
+    WEFT_SCHED_RANDOM_STEAL = 2, /**< the first pool; when it is empty, and every 1021st time, the others, beginning at a random one */
+    WEFT_SCHED_USER = 3,         /**< made from a table by weft_sched_create_user */
+    WEFT_SCHED_BASIC_WAIT = 4,   /**< as basic, but its stream sleeps as soon as nothing is to be done, without looking round for a
+                                      while (weft_settings.spin_ns) */
+    WEFT_SCHED_PRIORITY = 5      /**< the pools in the order of their importance, the most important first: as basic, but every
+                                      1021st time only does it begin at another pool */
 } weft_sched_kind;
 
 /** A scheduler of one's own. `self` is what was given to weft_sched_create_user. */
@@ -40,7 +45,7 @@ typedef struct weft_sched_ops {
 
 /** Creates one of the schedulers that come with the library.
  *
- * kind   WEFT_SCHED_BASIC or WEFT_SCHED_RANDOM_STEAL
+ * kind   any but WEFT_SCHED_USER; WEFT_SCHED_DEFAULT is basic
  * pools  `count` pools, at least 1; the first is the main pool of the stream that will run the scheduler
  * sched  required; receives the scheduler, which belongs to the stream it is given to
  *

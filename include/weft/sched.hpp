@@ -22,7 +22,9 @@ enum class scheduler_kind {
     automatic = WEFT_SCHED_DEFAULT,         /**< as the settings say */
     basic = WEFT_SCHED_BASIC,               /**< the pools in their order: the first that has a unit gives it */
     random_steal = WEFT_SCHED_RANDOM_STEAL, /**< the first pool; when it is empty the others, from a random one on */
-    user = WEFT_SCHED_USER                  /**< made from a type by make_scheduler */
+    user = WEFT_SCHED_USER,                 /**< made from a type by make_scheduler */
+    basic_wait = WEFT_SCHED_BASIC_WAIT,     /**< as basic, but its stream sleeps as soon as nothing is to be done */
+    priority = WEFT_SCHED_PRIORITY          /**< the pools in the order of their importance; see weft_sched_kind */
 };
 
 /** A scheduler that somebody else owns; what the functions of a scheduler of one's own are given. */

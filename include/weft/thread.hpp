@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <functional>
@@ -35,6 +36,7 @@ struct attributes {
     const char* name = nullptr;             /**< copied, at most 31 bytes */
     bool child_first = false;               /**< run the new thread at once and let the caller wait in its pool */
     bool measure_stack = false;             /**< note how deep the stack was used; see stack_info */
+    int priority = 0;                       /**< how urgent: WEFT_PRIORITY_LEAST to WEFT_PRIORITY_MOST; for pools that look at it */
 };
 
 namespace detail {
@@ -48,13 +50,14 @@ inline weft_unit_options options_of(const attributes& wanted) noexcept {
     options.name = wanted.name;
     options.child_first = wanted.child_first;
     options.measure_stack = wanted.measure_stack;
+    options.priority = static_cast<std::int8_t>(wanted.priority < -128 || wanted.priority > 127 ? 127 : wanted.priority);   // 127: refused
     return options;
 }
 
 // Null for the defaults, so that the library takes its shortest way.
 inline const weft_unit_options* given(const weft_unit_options& options) noexcept {
     const bool plain = options.kind == WEFT_KIND_DEFAULT && options.stack_bytes == 0 && options.stack == nullptr &&
-                       options.name == nullptr && !options.child_first && !options.measure_stack;
+                       options.name == nullptr && !options.child_first && !options.measure_stack && options.priority == 0;
     return plain ? nullptr : &options;
 }
 

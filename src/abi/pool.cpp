@@ -15,18 +15,38 @@ weft_status admit(Pool* made, weft_pool** pool) {
     return WEFT_OK;
 }
 
+weft_status create(weft_pool_kind kind, weft_pool_access access, weft_pool** pool) {
+    if (pool == nullptr) return is_null("pool");
+    if (runtime_or_null() == nullptr) return not_initialized();
+    if (kind == WEFT_POOL_DEFAULT) kind = access == WEFT_POOL_ACCESS_PRIVATE ? WEFT_POOL_PRIVATE : default_pool_kind();
+    if (kind < WEFT_POOL_PRIVATE || kind > WEFT_POOL_BLOCKING || kind == WEFT_POOL_USER) {
+        return fail(WEFT_INVALID, "there is no built-in pool of kind %d; see weft_pool_kind", static_cast<int>(kind));
+    }
+    if (access < WEFT_POOL_ACCESS_DEFAULT || access > WEFT_POOL_ACCESS_MPMC) {
+        return fail(WEFT_INVALID, "there is no access %d; see weft_pool_access", static_cast<int>(access));
+    }
+    if (kind == WEFT_POOL_SHARED && access == WEFT_POOL_ACCESS_PRIVATE) kind = WEFT_POOL_PRIVATE;
+    if (kind == WEFT_POOL_PRIVATE && access > WEFT_POOL_ACCESS_MPSC) {
+        return fail(WEFT_INVALID, "a private pool has one consumer; for several make it WEFT_POOL_SHARED");
+    }
+    return admit(make_pool(kind, access), pool);
+}
+
 }  // namespace
 
 extern "C" {
 
 weft_status weft_pool_create(weft_pool_kind kind, weft_pool** pool) noexcept {
-    if (pool == nullptr) return is_null("pool");
-    if (runtime_or_null() == nullptr) return not_initialized();
-    if (kind == WEFT_POOL_DEFAULT) kind = default_pool_kind();
-    if (kind != WEFT_POOL_PRIVATE && kind != WEFT_POOL_SHARED && kind != WEFT_POOL_DEQUE) {
-        return fail(WEFT_INVALID, "there is no built-in pool of kind %d; see weft_pool_kind", static_cast<int>(kind));
+    return create(kind, WEFT_POOL_ACCESS_DEFAULT, pool);
+}
+
+weft_status weft_pool_create_with(const weft_pool_options* options, weft_pool** pool) noexcept {
+    weft_pool_options given{};
+    if (options != nullptr && (options->size < sizeof(std::size_t) || options->size > 4096)) {
+        return fail(WEFT_INVALID, "weft_pool_options.size is %zu; set it to sizeof(weft_pool_options)", options->size);
     }
-    return admit(make_pool(kind), pool);
+    if (options != nullptr) std::memcpy(&given, options, options->size < sizeof given ? options->size : sizeof given);
+    return create(given.kind, given.access, pool);
 }
 
 weft_status weft_pool_create_user(const weft_pool_ops* ops, void* self, weft_pool** pool) noexcept {
@@ -59,6 +79,12 @@ weft_status weft_pool_length(const weft_pool* pool, size_t* length) noexcept {
 weft_status weft_pool_kind_get(const weft_pool* pool, weft_pool_kind* kind) noexcept {
     if (pool == nullptr || kind == nullptr) return is_null(pool == nullptr ? "pool" : "kind");
     *kind = to_pool(pool)->kind;
+    return WEFT_OK;
+}
+
+weft_status weft_pool_access_get(const weft_pool* pool, weft_pool_access* access) noexcept {
+    if (pool == nullptr || access == nullptr) return is_null(pool == nullptr ? "pool" : "access");
+    *access = to_pool(pool)->access;
     return WEFT_OK;
 }
 

@@ -38,7 +38,7 @@ extern "C" {
 weft_status weft_sched_create(weft_sched_kind kind, weft_pool* const* pools, size_t count, weft_sched** sched) noexcept {
     if (weft_status status = check_pools(pools, count, sched); status != WEFT_OK) return status;
     if (kind == WEFT_SCHED_DEFAULT) kind = WEFT_SCHED_BASIC;
-    if (kind != WEFT_SCHED_BASIC && kind != WEFT_SCHED_RANDOM_STEAL) {
+    if (kind < WEFT_SCHED_BASIC || kind > WEFT_SCHED_PRIORITY || kind == WEFT_SCHED_USER) {
         return fail(WEFT_INVALID, "there is no built-in scheduler of kind %d; see weft_sched_kind", static_cast<int>(kind));
     }
     return admit(sched::create(kind, nullptr, nullptr, reinterpret_cast<Pool* const*>(pools), count), sched);

@@ -283,6 +283,19 @@ weft_status weft_unit_state_get(const weft_unit* unit, weft_unit_state* state) n
     return WEFT_OK;
 }
 
+weft_status weft_unit_priority(const weft_unit* unit, int* priority) noexcept {
+    if (unit == nullptr || priority == nullptr) return is_null(unit == nullptr ? "unit" : "priority");
+    *priority = to_unit(unit)->priority.load(std::memory_order_relaxed);   // relaxed: a number alone
+    return WEFT_OK;
+}
+
+weft_status weft_unit_priority_set(weft_unit* unit, int priority) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    if (!is_priority(priority)) return no_such_priority(priority);
+    to_unit(unit)->priority.store(static_cast<std::int8_t>(priority), std::memory_order_relaxed);   // relaxed: as above
+    return WEFT_OK;
+}
+
 weft_status weft_unit_pool(const weft_unit* unit, weft_pool** pool) noexcept {
     if (unit == nullptr || pool == nullptr) return is_null(unit == nullptr ? "unit" : "pool");
     *pool = to_handle(to_unit(unit)->pool);

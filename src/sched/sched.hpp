@@ -1,5 +1,5 @@
 // Schedulers: pick the next unit from their pools, for one stream. The built-in ones are told apart by a tag and
-// keep nothing but a random state between two picks (stateless); one of the user's is a table (weft_sched_ops).
+// keep nothing but a random state and a count between two picks (stateless); one of the user's is a table (weft_sched_ops).
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,15 @@ struct Sched {
     std::size_t count = 0;
     Bell::Place* places = nullptr;     // one for each pool's bell, for the stream's sleep
     Random random{0};
+    unsigned picks = 0;                // so that every pool gets a turn
     std::size_t stolen = 0;            // units that came out of another stream's deque; the stream takes the number
     atomic<void*> stream{nullptr};     // that runs it
     Sched* next = nullptr;             // the runtime's list of all schedulers
 
     explicit Sched(weft_sched_kind of) : kind(of) {}
     bool stateless() const { return kind != WEFT_SCHED_USER || ops.pick != nullptr; }
+    // Whether its stream sleeps at once, instead of looking round for a while, when nothing is to be done.
+    bool sleeps_at_once() const { return kind == WEFT_SCHED_BASIC_WAIT || pools[0]->kind == WEFT_POOL_BLOCKING; }
 };
 
 namespace sched {

@@ -131,6 +131,15 @@ void tear_down(Runtime* ending) {
     os::destroy(ending);
 }
 
+// For the message about a promise that is broken.
+void describe_caller(char* text, std::size_t bytes) {
+    if (const Stream* stream = current_or_null()) {
+        std::snprintf(text, bytes, "stream %zu", stream->rank);
+    } else {
+        std::snprintf(text, bytes, "OS thread %u", os::thread_id());
+    }
+}
+
 weft_status bring_up(Runtime& made) {
     if (!made.stacks.usable()) {
         return fail(WEFT_UNSUPPORTED, "this kernel has no guards of the kind that WEFT_GUARD asks for (install needs "
@@ -143,6 +152,7 @@ weft_status bring_up(Runtime& made) {
     if (weft_status status = start_stream_zero(made, &zero); status != WEFT_OK) return status;
     if (weft_status status = make_primary(made, *zero); status != WEFT_OK) return status;
     mem::overflow_install(overflow_describe);
+    pool::describe_caller.store(describe_caller);
     return start_other_streams(made);
 }
 

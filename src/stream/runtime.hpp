@@ -65,7 +65,8 @@ weft_status start_other_streams(Runtime& of);
 void stop_other_streams(Runtime& of);
 
 // A pool or a scheduler joins the runtime's list, or leaves it and is freed.
-Pool* make_pool(weft_pool_kind kind);           // a built-in one, not listed yet; null: no memory
+// A built-in one, not listed yet; null: no memory.
+Pool* make_pool(weft_pool_kind kind, weft_pool_access access = WEFT_POOL_ACCESS_DEFAULT);
 void drop_freed_pools(Runtime& of);
 void enlist(Pool& pool);
 void dismiss(Pool& pool);

@@ -28,6 +28,10 @@ void give_back(Stream* stream, Unit& unit) {
     }
 }
 
+weft_status no_such_priority(int priority) {
+    return fail(WEFT_INVALID, "priority %d is none; legal are %d to %d", priority, least_priority, most_priority);
+}
+
 weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     out.kind = tasklet ? Kind::tasklet : runtime().default_kind;
     if (options == nullptr) return WEFT_OK;
@@ -37,6 +41,8 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     }
     std::memcpy(&given, options, options->size < sizeof given ? options->size : sizeof given);
     out.name = given.name;
+    out.priority = given.priority;
+    if (!is_priority(given.priority)) return no_such_priority(given.priority);
     if (tasklet) return WEFT_OK;
     if (given.kind != WEFT_KIND_DEFAULT) {
         if (given.kind != WEFT_KIND_FULL && given.kind != WEFT_KIND_LSA) {
@@ -85,7 +91,9 @@ bool give_default_stack(Stream* stream, Unit& unit) {
 
 weft_status furnish(Stream* stream, Unit& unit, const Plan& plan) {
     unit.flags |= plan.flags;
-    unit.stack_class = plan.stack_class;
+    unit.stack_class = plan.stack_class & 0x7f;
+    // relaxed: nobody else knows the unit yet.
+    if (plan.priority != 0) unit.priority.store(plan.priority, std::memory_order_relaxed);
     if (plan.stack_class != 0 || unit.has(Unit::careful_end)) unit.flags &= static_cast<std::uint8_t>(~Unit::plain);
     if (plan.name != nullptr) {
         std::strncpy(unit.name, plan.name, sizeof unit.name - 1);

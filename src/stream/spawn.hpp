@@ -18,7 +18,12 @@ struct Plan {
     std::size_t stack_bytes = 0;       // for those that get their stack at once
     void* stack = nullptr;             // the user's memory
     const char* name = nullptr;
+    std::int8_t priority = 0;
 };
+
+inline bool is_priority(int priority) { return priority >= least_priority && priority <= most_priority; }
+static_assert(least_priority == WEFT_PRIORITY_LEAST && most_priority == WEFT_PRIORITY_MOST);
+weft_status no_such_priority(int priority);
 
 // Completes and checks the options (null: defaults).
 weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out);

@@ -69,7 +69,7 @@ bool has_mail(const Stream& stream) { return (stream.attention.load() & ~attenti
 // is wanted.
 bool look_around(Stream& stream, std::uint64_t begin_ns) {
     const std::uint64_t spin_ns = runtime().settings.values.spin_ns;
-    if (spin_ns <= 1 || runtime().harts.granted() > hart::limit()) return false;
+    if (spin_ns <= 1 || stream.sched->sleeps_at_once() || runtime().harts.granted() > hart::limit()) return false;
     do {
         for (int i = 0; i < 32; ++i) arch::pause();
         if (has_mail(stream)) return true;

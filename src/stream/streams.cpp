@@ -368,7 +368,7 @@ void drop_freed_pools(Runtime& of) {
     }
 }
 
-Pool* make_pool(weft_pool_kind kind) {
+Pool* make_pool(weft_pool_kind kind, weft_pool_access access) {
     Runtime& of = runtime();
     {
         std::lock_guard guard(of.lock);
@@ -377,10 +377,12 @@ Pool* make_pool(weft_pool_kind kind) {
             if (pool->kind != kind) continue;
             *at = pool->next;
             pool->freed = false;   // empty, and without drawers, as it was when it was made
+            pool->access = access;
+            pool->promise.reset();
             return pool;
         }
     }
-    return pool::create(kind);
+    return pool::create(kind, access);
 }
 
 void dismiss(Sched& sched) {
