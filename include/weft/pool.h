@@ -4,6 +4,7 @@
 #define WEFT_POOL_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include <weft/status.h>
 
@@ -50,6 +51,21 @@ typedef struct weft_pool_options {
     weft_pool_access access; /**< what is promised of its use */
 } weft_pool_options;
 
+/** Where a push comes from: the word that weft_pool_ops.push_with and push_many are told. Numbers from 256 on are the program's
+ * (weft_pool_push_with). */
+typedef enum weft_pool_operation {
+    WEFT_POOL_OP_OTHER = 0,             /**< a program's weft_pool_push, or a unit that found no stack and tries again later */
+    WEFT_POOL_OP_SPAWN = 1,             /**< the unit is new */
+    WEFT_POOL_OP_SPAWN_CHILD_FIRST = 2, /**< the unit has spawned one that runs in its place */
+    WEFT_POOL_OP_YIELD = 3,             /**< the unit yields */
+    WEFT_POOL_OP_YIELD_TO = 4,          /**< the unit yields to one that it named */
+    WEFT_POOL_OP_RESUME = 5,            /**< the unit was suspended, or waited */
+    WEFT_POOL_OP_RESUME_YIELD_TO = 6,   /**< the unit has resumed another, which runs in its place */
+    WEFT_POOL_OP_REVIVE = 7,            /**< the unit had ended and begins again */
+    WEFT_POOL_OP_REVIVE_CHILD_FIRST = 8, /**< the unit has revived one that runs in its place */
+    WEFT_POOL_OP_MIGRATE = 9            /**< the unit comes from another pool */
+} weft_pool_operation;
+
 /** A pool of one's own. `self` is what was given to weft_pool_create_user. The calls come from inside the
  * runtime, on schedulers' stacks and on units' stacks: they must not suspend or throw. */
 typedef struct weft_pool_ops {
@@ -65,6 +81,22 @@ typedef struct weft_pool_ops {
     int (*remove)(void *self, weft_unit *unit);
     /** Called once when the pool is freed. May be NULL. */
     void (*destroy)(void *self);
+    /** A unit begins to belong to the pool: it is spawned there, or comes from another pool; before its first push. May be
+     * NULL, as all that follow. Since 0.2. */
+    void (*attach)(void *self, weft_unit *unit);
+    /** A unit that was attached belongs to the pool no more: it has ended, before anybody learns of it, or goes to another
+     * pool. Not called for units that never end. Since 0.2. */
+    void (*detach)(void *self, weft_unit *unit);
+    /** Instead of push, when it is set: `operation` says where the unit comes from, a weft_pool_operation or the word of
+     * weft_pool_push_with. Since 0.2. */
+    void (*push_with)(void *self, weft_unit *unit, uint64_t operation);
+    /** Instead of a push for each of `count` units, in their order. Since 0.2. */
+    void (*push_many)(void *self, weft_unit *const *units, size_t count, uint64_t operation);
+    /** Instead of a pop for each: takes at most `capacity` units out and returns how many. Since 0.2. */
+    size_t (*pop_many)(void *self, weft_unit **units, size_t capacity);
+    /** Instead of the library's own waiting in weft_pool_pop_wait: a unit, or NULL after `timeout_ns` or earlier. It may block
+     * the OS thread. Since 0.2. */
+    weft_unit *(*pop_wait)(void *self, uint64_t timeout_ns);
 } weft_pool_ops;
 
 /** Creates one of the pools that come with the library.
@@ -87,7 +119,7 @@ WEFT_API weft_status weft_pool_create_with(const weft_pool_options *options, wef
 
 /** Creates a pool from a table.
  *
- * ops   required; push, pop and length are; copied
+ * ops   required; push (or push_with), pop and length are; copied
  * self  given to each function
  * pool  required; receives the pool
  *
@@ -115,13 +147,46 @@ WEFT_API weft_status weft_pool_access_get(const weft_pool *pool, weft_pool_acces
  * primary unit of a stream and may not leave its pool). From schedulers and units; never switches. Since 0.1. */
 WEFT_API weft_status weft_pool_push(weft_pool *pool, weft_unit *unit) WEFT_NOTHROW;
 
+/** As weft_pool_push; a pool of one's own is told `operation`, a weft_pool_operation or any number from 256 on. Since 0.2. */
+WEFT_API weft_status weft_pool_push_with(weft_pool *pool, weft_unit *unit, uint64_t operation) WEFT_NOTHROW;
+
+/** As weft_pool_push of `count` units, in their order; wakes as many streams at most. All are looked at first: with any other
+ * status than WEFT_OK none has been pushed. Null handles are refused. Since 0.2. */
+WEFT_API weft_status weft_pool_push_many(weft_pool *pool, weft_unit *const *units, size_t count) WEFT_NOTHROW;
+
 /** Takes a ready unit out of a pool, to be given to weft_sched_run_unit or back to weft_pool_push.
  *
  * unit  required; receives the unit, or NULL when nothing waits
  *
- * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_CONTEXT (the caller is not on a stream, or the pool is another
- * stream's private one). From schedulers and units; never switches. Since 0.1. */
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_CONTEXT (the pool is a private one, and not the caller's stream's). From
+ * schedulers and units, and from OS threads that are no streams; never switches. Since 0.1. */
 WEFT_API weft_status weft_pool_pop(weft_pool *pool, weft_unit **unit) WEFT_NOTHROW;
+
+/** Takes at most `capacity` ready units out of a pool, oldest or most urgent first, as the pool has it.
+ *
+ * units  required; receives the units
+ * count  required; receives how many
+ *
+ * Returns as weft_pool_pop. From where weft_pool_pop may be called; never switches. Since 0.2. */
+WEFT_API weft_status weft_pool_pop_many(weft_pool *pool, weft_unit **units, size_t capacity, size_t *count) WEFT_NOTHROW;
+
+/** Takes a ready unit out of a pool, and waits for one when there is none.
+ *
+ * timeout_ns  how long to wait at most; 0: not at all; UINT64_MAX: for ever
+ * unit        required; receives the unit, or NULL when the time has passed, or earlier when the caller's stream is
+ *             wanted (weft_sched_should_stop tells)
+ *
+ * Waiting blocks the OS thread, and gives the hart of a stream back meanwhile. So only a scheduler's `run` and OS threads that
+ * are no streams wait: in a unit, whose stream could run others, it returns WEFT_WRONG_CONTEXT when nothing is there and the time
+ * is not 0. Returns as weft_pool_pop otherwise. From where weft_pool_pop may be called; never switches. Since 0.2. */
+WEFT_API weft_status weft_pool_pop_wait(weft_pool *pool, uint64_t timeout_ns, weft_unit **unit) WEFT_NOTHROW;
+
+/** Takes one ready unit out of the middle of the pool that it waits in.
+ *
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE (it does not wait there, or so newly that its pusher is not done),
+ * WEFT_UNSUPPORTED (the pool gives no unit out of its middle: a deque, another stream's private one, one of the program's without
+ * remove). From where weft_pool_pop may be called; never switches. Since 0.2. */
+WEFT_API weft_status weft_pool_remove(weft_pool *pool, weft_unit *unit) WEFT_NOTHROW;
 
 /** A pointer-sized slot in the unit that belongs to the pool as long as the pool holds the unit: a
  * pool of one's own links its units with it and never needs memory to push. Never null for a unit.

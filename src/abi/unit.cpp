@@ -25,8 +25,9 @@ void launch(Stream* stream, Unit& unit, bool child_first, weft_unit** handle) {
     } else {
         unit.joint.detach_local();   // nobody else knows the unit yet
     }
+    pool::belongs(unit);
     if (child_first) return launch_child_first(unit);
-    make_ready(stream, unit);
+    make_ready(stream, unit, pool::Place::spawned);
 }
 
 // Everything but the plain case.
@@ -60,7 +61,8 @@ template <bool tasklet>
         return fail(WEFT_NO_MEMORY, "no memory for a stack");
     }
     *handle = weft::to_handle(unit);
-    pool::push(*pool, unit);
+    pool::belongs(*unit);
+    pool::push(*pool, unit, pool::Place::spawned);
     return WEFT_OK;
 }
 
@@ -162,10 +164,11 @@ weft_status weft_unit_spawn_many(weft_pool* pool, size_t count, void (*body)(voi
         } else {
             newest->joint.detach_local();   // nobody else knows the unit yet
         }
+        pool::belongs(*newest);
         Unit* const before = std::exchange(newest->link, first);
         first = std::exchange(newest, before);
     }
-    pool::push_many(home, first, last, count);
+    pool::push_many(home, first, last, count, pool::Place::spawned);
     return WEFT_OK;
 }
 

@@ -174,8 +174,8 @@ public:
     // After a push that need not have been a seq_cst operation: a pool of the user's. The read-modify-write orders it
     // against the announcing one: either it comes first, and the sleeper sees the push, or it sees the count. It costs
     // pushers the cache line of the count.
-    void ring_after_plain_push() {
-        if (count_.fetch_add(0, Orders::look_unordered) != 0) [[unlikely]] wake(1);
+    void ring_after_plain_push(std::uint32_t pushed = 1) {
+        if (count_.fetch_add(0, Orders::look_unordered) != 0) [[unlikely]] wake(pushed);
     }
 
 private:

@@ -118,28 +118,94 @@ void push_other(Pool& to, Unit* unit, Place place) {
     case WEFT_POOL_BLOCKING:
     case WEFT_POOL_SHARED: static_cast<SharedPool&>(to).ready.push(unit); break;
     case WEFT_POOL_LIFO:
-    case WEFT_POOL_PRIORITY: static_cast<LockedPool&>(to).push(unit, place == Place::last); break;
+    case WEFT_POOL_PRIORITY: static_cast<LockedPool&>(to).push(unit, behind_all(place)); break;
     case WEFT_POOL_DEQUE: {
         auto& deque = static_cast<DequePool&>(to);
-        if (place == Place::last || !deque.mine() || !deque.ring.push_bottom(unit)) deque.spill.push(unit);
+        if (behind_all(place) || !deque.mine() || !deque.ring.push_bottom(unit)) deque.spill.push(unit);
         break;
     }
-    case WEFT_POOL_USER: {
-        auto& user = static_cast<UserPool&>(to);
-        user.pushing.fetch_add(1);
-        user.ops.push(user.self, to_handle(unit));
-        probe(Probe::push_before_ring);
-        to.bell.ring_after_plain_push();   // his push may have ended in anything
-        user.pushing.fetch_sub(1);         // the last touch: whoever frees the pool waits for it
+    case WEFT_POOL_USER:
+        push_user(static_cast<UserPool&>(to), unit, operation_of(place));
         return;
-    }
     case WEFT_POOL_DEFAULT: break;
     }
     probe(Probe::push_before_ring);
     to.bell.ring();
 }
 
-void push_many(Pool& to, Unit* first, Unit* last, std::size_t count) {
+void push_user(UserPool& to, Unit* unit, std::uint64_t operation) {
+    to.pushing.fetch_add(1);
+    if (to.ops.push_with != nullptr) {
+        to.ops.push_with(to.self, to_handle(unit), operation);
+    } else {
+        to.ops.push(to.self, to_handle(unit));
+    }
+    probe(Probe::push_before_ring);
+    to.bell.ring_after_plain_push();   // his push may have ended in anything
+    to.pushing.fetch_sub(1);           // the last touch: whoever frees the pool waits for it
+}
+
+namespace {
+
+// By parts, since the units are linked and the table wants them in a row.
+void push_many_user(UserPool& to, Unit* first, std::size_t count, std::uint64_t operation) {
+    constexpr std::size_t most = 64;
+    to.pushing.fetch_add(1);
+    while (count != 0) {
+        weft_unit* row[most];
+        std::size_t length = 0;
+        for (; length < most && length < count; ++length) {
+            row[length] = to_handle(first);
+            first = first->link;
+        }
+        to.ops.push_many(to.self, row, length, operation);
+        count -= length;
+        probe(Probe::push_before_ring);
+        to.bell.ring_after_plain_push(static_cast<std::uint32_t>(length));
+    }
+    to.pushing.fetch_sub(1);
+}
+
+}  // namespace
+
+void tell_attached(Unit& unit) {
+    auto& user = static_cast<UserPool&>(*unit.pool);
+    if (user.ops.attach != nullptr) user.ops.attach(user.self, to_handle(&unit));
+}
+
+void tell_detached(Unit& unit) {
+    auto& user = static_cast<UserPool&>(*unit.pool);
+    if (user.ops.detach != nullptr) user.ops.detach(user.self, to_handle(&unit));
+}
+
+void move(Unit& unit, Pool& to) {
+    if (unit.pool == &to) return;
+    belongs_no_more(unit);
+    unit.pool = &to;
+    belongs(unit);
+}
+
+std::size_t pop_many(Pool& from, Unit** units, std::size_t capacity) {
+    if (from.kind == WEFT_POOL_USER && static_cast<UserPool&>(from).ops.pop_many != nullptr) {
+        auto& user = static_cast<UserPool&>(from);
+        auto* row = reinterpret_cast<weft_unit**>(units);   // handles first, then what they stand for
+        const std::size_t count = user.ops.pop_many(user.self, row, capacity);
+        for (std::size_t i = 0; i < count; ++i) units[i] = to_unit(row[i]);
+        return count;
+    }
+    std::size_t count = 0;
+    while (count < capacity) {
+        Unit* unit = pop(from);
+        if (unit == nullptr) break;
+        units[count++] = unit;
+    }
+    return count;
+}
+
+void push_many(Pool& to, Unit* first, Unit* last, std::size_t count, Place place) {
+    if (to.kind == WEFT_POOL_USER && static_cast<UserPool&>(to).ops.push_many != nullptr) {
+        return push_many_user(static_cast<UserPool&>(to), first, count, operation_of(place));
+    }
     if (to.kind == WEFT_POOL_SHARED || to.kind == WEFT_POOL_BLOCKING) {
         to.promise.pushed(to.access);
         static_cast<SharedPool&>(to).ready.push_chain(first, last);
@@ -156,7 +222,7 @@ void push_many(Pool& to, Unit* first, Unit* last, std::size_t count) {
     }
     for (Unit* unit = first; unit != nullptr;) {
         Unit* next = unit == last ? nullptr : unit->link;
-        push(to, unit);
+        push(to, unit, place);
         unit = next;
     }
 }

@@ -158,8 +158,24 @@ struct UserPool : Pool {
 
 namespace pool {
 
-// Where among the ready units a unit goes: a pool that has an order of its own may pass over it.
-enum class Place : unsigned char { next, last };
+// Where a unit comes from, which says where among the ready units it goes. The first of each kind is for who does not care. A
+// pool that has an order of its own may pass over it; a table of the user's is told (operation_of).
+enum class Place : unsigned char {
+    next, spawned, parent, resumed, resumed_other, revived, reviving_parent, migrated,
+    last, yielded, yielded_to,
+};
+
+// What goes behind all others.
+constexpr bool behind_all(Place place) { return place >= Place::last; }
+
+constexpr weft_pool_operation operation_of(Place place) {
+    constexpr weft_pool_operation words[] = {
+        WEFT_POOL_OP_OTHER, WEFT_POOL_OP_SPAWN, WEFT_POOL_OP_SPAWN_CHILD_FIRST, WEFT_POOL_OP_RESUME, WEFT_POOL_OP_RESUME_YIELD_TO,
+        WEFT_POOL_OP_REVIVE, WEFT_POOL_OP_REVIVE_CHILD_FIRST, WEFT_POOL_OP_MIGRATE,
+        WEFT_POOL_OP_OTHER, WEFT_POOL_OP_YIELD, WEFT_POOL_OP_YIELD_TO};
+    return words[static_cast<unsigned>(place)];
+}
+static_assert(operation_of(Place::yielded_to) == WEFT_POOL_OP_YIELD_TO && operation_of(Place::migrated) == WEFT_POOL_OP_MIGRATE);
 
 // A ready unit goes in; from anywhere. Afterwards the unit may run, end and be freed at any moment.
 void push_other(Pool& to, Unit* unit, Place place);
@@ -177,7 +193,27 @@ void push_other(Pool& to, Unit* unit, Place place);
 }
 
 // `count` ready units, linked first to last by their link.
-void push_many(Pool& to, Unit* first, Unit* last, std::size_t count);
+void push_many(Pool& to, Unit* first, Unit* last, std::size_t count, Place place = Place::next);
+
+// A ready unit into a user's pool, which is told this word.
+void push_user(UserPool& to, Unit* unit, std::uint64_t operation);
+
+// A unit begins, or ceases, to belong to its pool: a user's may want to know. The owner of the unit says so, before its first push
+// and before its end is published.
+[[gnu::noinline]] void tell_attached(Unit& unit);
+[[gnu::noinline]] void tell_detached(Unit& unit);
+inline void belongs(Unit& unit) {
+    if (unit.pool->kind == WEFT_POOL_USER) [[unlikely]] tell_attached(unit);
+}
+inline void belongs_no_more(Unit& unit) {
+    if (unit.pool->kind == WEFT_POOL_USER) [[unlikely]] tell_detached(unit);
+}
+
+// A ready unit that is in no pool, or a suspended one, goes over to another pool, which it is not pushed to yet.
+void move(Unit& unit, Pool& to);
+
+// At most `capacity` units come out. As pop().
+std::size_t pop_many(Pool& from, Unit** units, std::size_t capacity);
 
 // A ready unit comes out, or null. From a stream; from the owner if the pool is private.
 Unit* pop_other(Pool& from);

@@ -262,7 +262,13 @@ void tell(Unit* detached, Joint::Waiter waiter) {
 void end_unit(Stream& stream, Unit& unit) {
     probe(Probe::finish_before_publish);
     unit.life.move(State::running, State::done);
-    const Joint::Waiter waiter = unit.has(Unit::local) ? unit.joint.finish_local() : unit.joint.finish_shared();
+    Joint::Waiter waiter;
+    if (unit.has(Unit::local)) {
+        waiter = unit.joint.finish_local();   // a private pool is none of the user's
+    } else {
+        pool::belongs_no_more(unit);
+        waiter = unit.joint.finish_shared();
+    }
     if (!waiter.none()) tell(&unit, waiter);
 }
 

@@ -8,6 +8,17 @@
 #include "stream/runtime.hpp"
 
 namespace weft {
+
+void hold_hart(Stream& stream) {
+    if (!std::exchange(stream.holds_hart, true)) runtime().harts.take();
+}
+
+void give_hart_back(Stream& stream) {
+    if (std::exchange(stream.holds_hart, false)) runtime().harts.give_back();
+}
+
+bool has_mail(const Stream& stream) { return (stream.attention.load() & ~attention::timing) != 0; }
+
 namespace {
 
 // Starts or continues a ULT and returns when it has left. noinline: see arch/x86_64/context.hpp.
@@ -53,17 +64,6 @@ void postpone(Stream& stream, Unit& unit) {
     stream.counters.add(trace::Count::finished);
     end_unit(stream, unit);
 }
-
-void hold_hart(Stream& stream) {
-    if (!std::exchange(stream.holds_hart, true)) runtime().harts.take();
-}
-
-void give_hart_back(Stream& stream) {
-    if (std::exchange(stream.holds_hart, false)) runtime().harts.give_back();
-}
-
-// Somebody wants something that the stream must not sleep over.
-bool has_mail(const Stream& stream) { return (stream.attention.load() & ~attention::timing) != 0; }
 
 // Looks for work for a while before it sleeps, when harts are to spare. True: there is some, in `handed`, or the stream
 // is wanted.

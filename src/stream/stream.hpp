@@ -168,6 +168,13 @@ void attend(Stream& stream);
 // Gives the hart back and sleeps until there may be work; may leave a unit in `handed`. From the scheduler's stack.
 void idle(Stream& stream);
 
+// A stream that sleeps computes nothing, and others may use its hart. From its own carrier.
+void hold_hart(Stream& stream);
+void give_hart_back(Stream& stream);
+
+// Somebody wants something that the stream must not sleep over.
+bool has_mail(const Stream& stream);
+
 // Whether the stream was asked to stop and nothing waits for it.
 bool should_stop(Stream& stream);
 
