@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "abi/convert.hpp"
+#include "stream/level.hpp"
 #include "stream/pool_wait.hpp"
 
 using namespace weft;
@@ -23,7 +24,7 @@ void no_push(void*, weft_unit*) {}
 weft_status may_push(const Pool* to, const Unit* unit) {
     if (!unit->life.is(State::ready)) return fail(WEFT_WRONG_STATE, "only a ready unit that was popped can be pushed");
     if (unit->pool == to) return WEFT_OK;
-    if (unit->has(Unit::bound)) return fail(WEFT_WRONG_STATE, "the primary unit stays in the pool of its stream");
+    if (unit->has(Unit::bound)) return fail(WEFT_WRONG_STATE, "the unit is bound to its stream and stays in its pool");
     // A joiner may be announced already, by the rule of the pool that it found the unit in.
     if (unit->has(Unit::local) || to->kind == WEFT_POOL_PRIVATE) {
         return fail(WEFT_WRONG_STATE, "a unit cannot move into or out of a private pool");
@@ -190,11 +191,11 @@ weft_status weft_pool_pop_wait(weft_pool* pool, uint64_t timeout_ns, weft_unit**
     if (weft_status status = weft_pool_pop(pool, unit); status != WEFT_OK || *unit != nullptr || timeout_ns == 0) return status;
     Pool& from = *to_pool(pool);
     Stream* stream = current_or_null();
-    if (stream != nullptr && stream->running != nullptr) {
+    if (stream != nullptr && stream->running != nullptr && !is_main_scheduler(*stream->running)) {
         return fail(WEFT_WRONG_CONTEXT, "nothing waits in the pool, and a unit that waited would stop its stream; only a scheduler's run and OS "
                                         "threads that are no streams wait here");
     }
-    *unit = weft::to_handle(past_letters(from, pop_wait(stream, from, timeout_ns)));
+    *unit = weft::to_handle(past_letters(from, stream == nullptr ? pop_wait(nullptr, from, timeout_ns) : run_pop_wait(*stream, from, timeout_ns)));
     return WEFT_OK;
 }
 

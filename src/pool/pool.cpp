@@ -326,15 +326,24 @@ bool attach(Pool& pool, void* stream, bool main) {
     if (pool.kind == WEFT_POOL_PRIVATE) {
         auto& owner = static_cast<PrivatePool&>(pool).owner;
         while (!owner.compare_exchange_strong(none, stream)) {
+            if (none == stream) break;   // it draws from it already, by another scheduler
             if (none != static_cast<PrivatePool*>(&pool)) return false;
             none = nullptr;   // somebody answers letters (serve_orphan): he is done at once
             os::thread_yield();
         }
     } else if (pool.kind == WEFT_POOL_DEQUE && main) {
-        if (!static_cast<DequePool&>(pool).owner.compare_exchange_strong(none, stream)) return false;
+        if (!static_cast<DequePool&>(pool).owner.compare_exchange_strong(none, stream) && none != stream) return false;
     }
     pool.drawers.fetch_add(1);
     return true;
+}
+
+void detach_sharing(Pool& pool) { pool.drawers.fetch_sub(1); }
+
+void hand_over(Pool& pool, void* to, bool main) {
+    // seq_cst: who sends to it looks at the owner after his push (PrivatePool::send).
+    if (pool.kind == WEFT_POOL_PRIVATE) static_cast<PrivatePool&>(pool).owner.store(to, std::memory_order_seq_cst);
+    if (pool.kind == WEFT_POOL_DEQUE && main) static_cast<DequePool&>(pool).owner.store(to, std::memory_order_seq_cst);
 }
 
 void detach(Pool& pool, void* stream) {

@@ -231,9 +231,11 @@ std::size_t length(const Pool& pool);
 enum class Removal : unsigned char { removed, absent, impossible };
 Removal remove(Pool& from, Unit* unit);
 
-// A stream begins or ceases to draw from a pool. attach is false when the pool has an owner already.
+// A stream begins or ceases to draw from a pool. attach is false when the pool has another owner already.
 bool attach(Pool& pool, void* stream, bool main);
 void detach(Pool& pool, void* stream);
+void detach_sharing(Pool& pool);       // the stream draws from it for another reason too
+void hand_over(Pool& pool, void* to, bool main);   // whom the owner gives it to
 
 // Null: no memory.
 Pool* create(weft_pool_kind kind, weft_pool_access access = WEFT_POOL_ACCESS_DEFAULT);

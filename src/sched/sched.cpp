@@ -120,6 +120,10 @@ bool attach(Sched& sched, void* stream) {
     return true;
 }
 
+void hand_over(Sched& sched, void* to) {
+    for (std::size_t i = 0; i < sched.count; ++i) pool::hand_over(*sched.pools[i], to, i == 0);
+}
+
 void detach(Sched& sched, void* stream) {
     for (std::size_t i = 0; i < sched.count; ++i) pool::detach(*sched.pools[i], stream);
     sched.stream.store(nullptr);

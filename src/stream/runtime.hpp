@@ -36,6 +36,8 @@ struct Runtime {
     Sched* scheds = nullptr;                     // all, linked by Sched::next
     trace::Counters ended;                       // of streams that have ended
 
+    os::Lock replacing;                          // one at a time gives a stream another scheduler, or a pool for bound units; before `lock`
+
     os::Lock outside_lock;                       // guards what OS threads that are no streams share
     Heap* outside = nullptr;
     trace::Counters outside_counters;
@@ -81,7 +83,7 @@ Sched* default_sched(Pool& main);
 weft_pool_kind default_pool_kind();
 
 // A main pool for a stream that was given none; null: no memory. It belongs to the runtime.
-Pool* automatic_pool();
+Pool* automatic_pool(weft_pool_kind kind);
 
 weft_status free_stream(Stream& stream);
 weft_status bind_stream(Stream& stream, const os::CpuSet& cpus, const char* what);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "stream/join.hpp"
+#include "stream/level.hpp"
 #include "stream/suspend.hpp"
 
 namespace weft {
@@ -43,6 +44,9 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     out.name = given.name;
     out.priority = given.priority;
     if (!is_priority(given.priority)) return no_such_priority(given.priority);
+    out.stream = reinterpret_cast<Stream*>(given.stream);
+    out.placed = given.stream != nullptr || given.bound;
+    if (given.bound) out.flags |= Unit::bound;
     if (tasklet) return WEFT_OK;
     if (given.kind != WEFT_KIND_DEFAULT) {
         if (given.kind != WEFT_KIND_FULL && given.kind != WEFT_KIND_LSA) {
@@ -73,6 +77,18 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
         if (self == nullptr || self->kind == Kind::tasklet) return fail(WEFT_WRONG_CONTEXT, "child_first needs a ULT that waits; there is none here");
     }
     return WEFT_OK;
+}
+
+weft_status place(const Plan& plan, Stream* caller, Pool** pool) {
+    if (*pool != nullptr) return fail(WEFT_INVALID, "a pool is named as well as a stream, or bound; name one of them");
+    Stream* stream = plan.stream != nullptr ? plan.stream : caller != nullptr ? caller : runtime().streams[0];
+    if ((plan.flags & Unit::bound) == 0) {
+        *pool = stream->main_pool.load();
+        return WEFT_OK;
+    }
+    if (plan.child_first && stream != caller) return fail(WEFT_INVALID, "a unit that is bound to another stream cannot begin here: not with child_first");
+    *pool = bound_pool(*stream);
+    return *pool != nullptr ? WEFT_OK : fail(WEFT_NO_MEMORY, "no memory for the pool of units bound to stream %zu", stream->rank);
 }
 
 bool give_default_stack(Stream* stream, Unit& unit) {

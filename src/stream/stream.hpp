@@ -37,6 +37,8 @@ namespace attention {
 inline constexpr std::uint32_t stop = 1;      // return once the pools are empty
 inline constexpr std::uint32_t pause = 2;     // run nothing until further notice
 inline constexpr std::uint32_t exit = 4;      // the process ends: stop where you are
+inline constexpr std::uint32_t adopt = 16;    // a pool for bound units is there
+inline constexpr std::uint32_t replace = 32;  // another main scheduler is there
 inline constexpr std::uint32_t timing = 8;    // always pass through the scheduler, which reads the clock
 }  // namespace attention
 
@@ -50,10 +52,12 @@ struct Stream {
     mem::Stack* spare = nullptr;       // a default stack, without a canary, for the next plain unit that starts; a unit that
                                        // ends puts its own here while it still stands on it: nobody but this stream takes it
     Unit* handed = nullptr;            // picked by a unit that left, to be run by the scheduler
-    Sched* sched = nullptr;
+    Sched* sched = nullptr;            // whose units run: the main one, or one that is itself a unit (level.hpp)
+    Pool* standard = nullptr;          // where units go for which no pool is named
     const PrivatePool::Ready* callable = &no_units;   // the direct pool's list while a ULT runs, else an empty one: a join
                                        // looks at its first, and need not ask whether it is a ULT that joins
-    PrivatePool* own = nullptr;        // of stream 0, when its main pool is not private: where its primary unit waits
+    PrivatePool* own = nullptr;        // where units bound to the stream wait, when no pool of its main scheduler is theirs
+    bool through_home = false;         // a unit that leaves goes home always; see settle_way()
     int* errno_address = nullptr;
     os::ExceptionGlobals* exceptions = nullptr;
     Heap* heap = nullptr;
@@ -74,6 +78,11 @@ struct Stream {
 
     // Rare.
     std::size_t rank = 0;
+    unsigned depth = 0;                // schedulers that run below one another as units now
+    bool main_runs = false;            // the main scheduler owns its loop, and its unit has not ended
+    Sched* main = nullptr;             // the main scheduler
+    Sched* beneath = nullptr;          // of a main scheduler that owns its loop: what the stream's own loop asks, with its unit's pool
+    Sched* next_main = nullptr;        // takes its place soon; under Runtime::replacing
     char name[16] = {};
     Pool* automatic_pool = nullptr;    // made with the stream
     mem::Stack carrier_stack{};        // where the scheduler stands when it is not a stack of ours
@@ -86,6 +95,8 @@ struct Stream {
     alignas(config::cache_line) atomic<std::uint32_t> attention{0};
     atomic<std::uint32_t> thread_id{0};      // the carrier's; 0: not started
     atomic<bool> freeing{false};
+    atomic<Pool*> main_pool{nullptr};        // the first of the main scheduler's
+    atomic<PrivatePool*> bound{nullptr};     // where units bound to the stream wait; null: there have been none
     Joint end;                         // where the carrier's end meets whoever frees the stream
     os::Thread thread;
     os::CpuSet binding;                // guarded by the runtime's lock; empty: not bound

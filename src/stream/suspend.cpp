@@ -168,7 +168,7 @@ void* begin_carefully(Stream& stream, Unit& unit) {
 }
 
 Unit* detail::successor_other(Stream& stream) {
-    if (stream.wanted() || stream.own != nullptr || !stream.sched->stateless()) return nullptr;
+    if (stream.wanted() || stream.through_home) return nullptr;
     return sched::pick(*stream.sched);
 }
 
@@ -198,7 +198,7 @@ Unit* unless_wanted(Stream& stream, Unit* named) {
 [[gnu::noinline]] void yield_with_care(Stream& stream, Unit& self) {
     Unit* next = successor(stream);
     // Nobody is ready, and the scheduler would find out no more than we have.
-    if (next == nullptr && !stream.wanted() && stream.own == nullptr && stream.sched->stateless()) return;
+    if (next == nullptr && !stream.wanted() && !stream.through_home) return;
     stream.counters.add(trace::Count::yielded);
     leave_towards(stream, self, next, {requeue<pool::Place::yielded>, &self});
 }

@@ -58,7 +58,8 @@ struct Unit {
     char name[32] = {};
 
     static constexpr std::uint8_t local = 1;       // in a private pool: finish and join need no atomics there
-    static constexpr std::uint8_t bound = 2;       // the primary unit: never leaves its pool
+    static constexpr std::uint8_t bound = 2;       // never leaves its pool, of which one stream draws
+    static constexpr std::uint8_t primary = 32;    // the one that called weft_init: nobody joins it
     static constexpr std::uint8_t user_stack = 4;  // the stack's memory is the user's, free from the join on
     static constexpr std::uint8_t measured = 8;    // the depth of its stack is noted when it ends
     static constexpr std::uint8_t internal = 16;   // a letter of the runtime on somebody's stack: no descriptor

@@ -259,14 +259,17 @@ TEST(PopWait, AnOsThreadSleepsUntilAUnitComes) {
     for (weft_pool_kind kind : {WEFT_POOL_BLOCKING, WEFT_POOL_SHARED, WEFT_POOL_LIFO, WEFT_POOL_PRIORITY, WEFT_POOL_DEQUE}) {
         weft_pool* pool = make_pool(kind);
         std::atomic<weft_unit*> got{nullptr};
+        std::atomic<bool> timed_out{false};
         std::thread waiter([&] {
             weft_unit* unit = nullptr;
             EXPECT_EQ(weft_pool_pop_wait(pool, 1'000'000, &unit), WEFT_OK);
             EXPECT_EQ(unit, nullptr) << "the time has passed";
+            timed_out = true;
             EXPECT_EQ(weft_pool_pop_wait(pool, UINT64_MAX, &unit), WEFT_OK);
             got = unit;
         });
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        while (!timed_out) std::this_thread::yield();
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));   // so that it sleeps, most times
         Ult unit([] {}, nullptr, pool);
         while (got == nullptr) std::this_thread::yield();
         waiter.join();
