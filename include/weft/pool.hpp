@@ -2,9 +2,12 @@
 // one's own. A pool_ref is one pointer and owns nothing; a pool owns.
 #pragma once
 
+#include <chrono>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include <weft/pool.h>
@@ -82,6 +85,27 @@ public:
         return unit;
     }
 
+    /** Puts units that were popped back together; all or, when an error is thrown, none. */
+    void push_many(std::span<weft_unit* const> units) const { check(weft_pool_push_many(handle_, units.data(), units.size())); }
+
+    /** Takes as many ready units out as there are and `units` has room for; returns those. */
+    std::span<weft_unit*> pop_many(std::span<weft_unit*> units) const {
+        std::size_t count = 0;
+        check(weft_pool_pop_many(handle_, units.data(), units.size(), &count));
+        return units.first(count);
+    }
+
+    /** Takes a ready unit out, and waits for one `timeout` long; none when the time has passed. Not in a unit, but in a scheduler's
+     * run and on OS threads that are no streams; see weft_pool_pop_wait. */
+    unit_ref pop_wait(std::chrono::nanoseconds timeout) const {
+        weft_unit* unit = nullptr;
+        check(weft_pool_pop_wait(handle_, timeout.count() < 0 ? 0 : static_cast<std::uint64_t>(timeout.count()), &unit));
+        return unit;
+    }
+
+    /** Takes one unit out of the middle. Throws an error with WEFT_WRONG_STATE when it does not wait here. */
+    void remove(unit_ref unit) const { check(weft_pool_remove(handle_, unit.native_handle())); }
+
 protected:
     /** The handle; a derived owner changes it. */
     weft_pool* handle_ = nullptr;
@@ -137,7 +161,8 @@ public:
 };
 
 /** What a type must have to be a pool: push, pop and length as in weft_pool_ops; none may throw or suspend. Optional:
- * `bool remove(unit)`, without which yield_to cannot reach into the pool. A unit is a weft_unit* or a unit_ref; units are
+ * `bool remove(unit)`, without which yield_to cannot reach into the pool; `push(unit, weft_pool_operation)`, called instead of
+ * push(unit); `attach(unit)` and `detach(unit)`; see weft_pool_ops. A unit is a weft_unit* or a unit_ref; units are
  * linked without memory by unit_ref::link(). */
 template <class P>
 concept pool_policy = std::destructible<P> && requires(P& pool, const P& quiet, weft_unit* unit) {
@@ -160,6 +185,17 @@ constexpr weft_pool_ops pool_table() noexcept {
                       { pool.remove(unit) } noexcept -> std::convertible_to<bool>;
                   }) {
         ops.remove = [](void* self, weft_unit* unit) { return static_cast<P*>(self)->remove(unit) ? 1 : 0; };
+    }
+    if constexpr (requires(P& pool, weft_unit* unit) { { pool.attach(unit) } noexcept; }) {
+        ops.attach = [](void* self, weft_unit* unit) { static_cast<P*>(self)->attach(unit); };
+    }
+    if constexpr (requires(P& pool, weft_unit* unit) { { pool.detach(unit) } noexcept; }) {
+        ops.detach = [](void* self, weft_unit* unit) { static_cast<P*>(self)->detach(unit); };
+    }
+    if constexpr (requires(P& pool, weft_unit* unit) { { pool.push(unit, WEFT_POOL_OP_SPAWN) } noexcept; }) {
+        ops.push_with = [](void* self, weft_unit* unit, std::uint64_t operation) {
+            static_cast<P*>(self)->push(unit, static_cast<weft_pool_operation>(operation));
+        };
     }
     ops.destroy = [](void* self) { delete static_cast<P*>(self); };
     return ops;

@@ -26,8 +26,10 @@ void launch(Stream* stream, Unit& unit, bool child_first, weft_unit** handle) {
     } else {
         unit.joint.detach_local();   // nobody else knows the unit yet
     }
-    pool::belongs(unit);
-    if (child_first) return launch_child_first(unit);
+    if (child_first) {
+        pool::belongs(unit);   // what is pushed as spawned is told of by the push
+        return launch_child_first(unit);
+    }
     make_ready(stream, unit, pool::Place::spawned);
 }
 
@@ -65,7 +67,6 @@ template <bool tasklet>
         return fail(WEFT_NO_MEMORY, "no memory for a stack");
     }
     *handle = weft::to_handle(unit);
-    pool::belongs(*unit);
     pool::push(*pool, unit, pool::Place::spawned);
     return WEFT_OK;
 }
@@ -172,7 +173,6 @@ weft_status weft_unit_spawn_many(weft_pool* pool, size_t count, void (*body)(voi
         } else {
             newest->joint.detach_local();   // nobody else knows the unit yet
         }
-        pool::belongs(*newest);
         Unit* const before = std::exchange(newest->link, first);
         first = std::exchange(newest, before);
     }

@@ -125,6 +125,7 @@ void push_other(Pool& to, Unit* unit, Place place) {
         break;
     }
     case WEFT_POOL_USER:
+        if (place == Place::spawned) tell_attached(*unit);
         push_user(static_cast<UserPool&>(to), unit, operation_of(place));
         return;
     case WEFT_POOL_DEFAULT: break;
@@ -156,6 +157,7 @@ void push_many_user(UserPool& to, Unit* first, std::size_t count, std::uint64_t 
         std::size_t length = 0;
         for (; length < most && length < count; ++length) {
             row[length] = to_handle(first);
+            if (operation == WEFT_POOL_OP_SPAWN) tell_attached(*first);
             first = first->link;
         }
         to.ops.push_many(to.self, row, length, operation);

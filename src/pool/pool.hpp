@@ -199,7 +199,7 @@ void push_many(Pool& to, Unit* first, Unit* last, std::size_t count, Place place
 void push_user(UserPool& to, Unit* unit, std::uint64_t operation);
 
 // A unit begins, or ceases, to belong to its pool: a user's may want to know. The owner of the unit says so, before its first push
-// and before its end is published.
+// and before its end is published. A push of one that is spawned says it by itself.
 [[gnu::noinline]] void tell_attached(Unit& unit);
 [[gnu::noinline]] void tell_detached(Unit& unit);
 inline void belongs(Unit& unit) {

@@ -385,7 +385,6 @@ weft_status push_sched(Pool& pool, Sched& sched, unsigned turn, Unit** unit, boo
     sched.turn = turn;
     *unit = made;
     if (detached) made->joint.detach_local();   // nobody else knows the unit yet
-    pool::belongs(*made);
     return WEFT_OK;
 }
 

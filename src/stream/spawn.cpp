@@ -107,9 +107,10 @@ bool give_default_stack(Stream* stream, Unit& unit) {
 
 weft_status furnish(Stream* stream, Unit& unit, const Plan& plan) {
     unit.flags |= plan.flags;
-    unit.stack_class = plan.stack_class & 0x7f;
-    // relaxed: nobody else knows the unit yet.
-    if (plan.priority != 0) unit.priority.store(plan.priority, std::memory_order_relaxed);
+    if ((plan.stack_class | plan.priority) != 0) {
+        unit.stack_class = plan.stack_class & 0x7f;
+        unit.priority.store(plan.priority, std::memory_order_relaxed);   // relaxed: nobody else knows the unit yet
+    }
     if (plan.stack_class != 0 || unit.has(Unit::careful_end)) unit.flags &= static_cast<std::uint8_t>(~Unit::plain);
     if (plan.name != nullptr) {
         std::strncpy(unit.name, plan.name, sizeof unit.name - 1);
