@@ -183,12 +183,14 @@ TEST(Pool, WhatIsStolenIsCounted) {
         Stream owner(rich);
         std::atomic<int> ran{0};
         std::vector<std::unique_ptr<Ult>> units;
-        std::atomic<bool> over{false};
+        std::atomic<bool> begun{false}, over{false};
         Ult spawner([&] {
+            begun = true;
             for (int i = 0; i < 10; ++i) units.push_back(std::make_unique<Ult>([&] { ++ran; }, nullptr, rich));
             while (ran < 10) {}   // so all of them are stolen
             over = true;
         }, nullptr, rich);
+        until_set(begun);   // or the thief would steal the spawner
         weft_pool* pools[] = {poor, rich};
         weft_sched* sched = nullptr;
         ASSERT_EQ(weft_sched_create(WEFT_SCHED_RANDOM_STEAL, pools, 2, &sched), WEFT_OK);
