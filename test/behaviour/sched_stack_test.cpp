@@ -133,6 +133,7 @@ TEST(Stacked, NestsToAnyDepth) {
             weft_pool* pool = nullptr;
             EXPECT_EQ(weft_unit_pool(inner.handle(), &pool), WEFT_OK);
             EXPECT_EQ(pool, pools[i]);
+            EXPECT_EQ(weft_unit_yield_to(inner.handle()), WEFT_OK) << "a private pool is the stream's in this turn: " << weft_error_text();
             EXPECT_EQ(inner.join(), WEFT_OK);
             order.push_back(i);
         }, nullptr, pools[i]));
@@ -345,8 +346,11 @@ TEST(MainLoop, IsSuspendedWithoutItsStreamSpinning) {
         EXPECT_EQ(stream.free(), WEFT_OK);
         freed = true;
     });
-    weft_unit_yield();   // it has asked the stream to stop, which waits for its scheduler
     until_others_rest();
+    const std::string sleeps = "/streams{stream#" + std::to_string(stream.rank()) + "}/count/slept";
+    const std::uint64_t before = counter(sleeps.c_str());
+    weft_unit_yield();   // it has asked the stream to stop, which waits for its scheduler
+    until([&] { return counter(sleeps.c_str()) > before; });   // woken by that, it sleeps again
     EXPECT_FALSE(freed);
     EXPECT_EQ(bed.wake(), WEFT_OK);
     EXPECT_EQ(freer.join(), WEFT_OK);
