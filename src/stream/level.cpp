@@ -324,7 +324,8 @@ bool replace_main(Stream& stream) {
         automatic = old->automatic;
         // Units that are bound to the stream wait where they are: in a pool that is drawn from beside the scheduler's.
         PrivatePool* bound = stream.bound.load();
-        const bool own = bound != nullptr && !has_pool(*next, *bound);
+        // Not ours yet: adopt_bound_pool() is still to come.
+        const bool own = bound != nullptr && bound->mine() && !has_pool(*next, *bound);
         if (own && stream.own == nullptr && has_pool(*old, *bound)) bound->drawers.fetch_add(1);
         if (!own && stream.own != nullptr) pool::detach_sharing(*stream.own);
         stream.own = own ? bound : nullptr;

@@ -342,13 +342,13 @@ TEST(MainLoop, IsSuspendedWithoutItsStreamSpinning) {
     std::atomic<bool> freed{false};
     Stream stream(nullptr, loop.make({pool}));
     until([&] { return bed.occupied(); });
+    until_others_rest();
+    const std::string sleeps = "/streams{stream#" + std::to_string(stream.rank()) + "}/count/slept";
+    const std::uint64_t before = counter(sleeps.c_str());
     Ult freer([&] {
         EXPECT_EQ(stream.free(), WEFT_OK);
         freed = true;
     });
-    until_others_rest();
-    const std::string sleeps = "/streams{stream#" + std::to_string(stream.rank()) + "}/count/slept";
-    const std::uint64_t before = counter(sleeps.c_str());
     weft_unit_yield();   // it has asked the stream to stop, which waits for its scheduler
     until([&] { return counter(sleeps.c_str()) > before; });   // woken by that, it sleeps again
     EXPECT_FALSE(freed);
