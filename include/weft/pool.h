@@ -4,6 +4,7 @@
 #define WEFT_POOL_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include <weft/status.h>
 
@@ -21,8 +22,49 @@ typedef enum weft_pool_kind {
                                 what other streams and threads push comes by an inbox */
     WEFT_POOL_SHARED = 2,  /**< first in, first out, for any number of streams */
     WEFT_POOL_DEQUE = 3,   /**< one stream's newest first; other streams steal the oldest (Chase and Lev 2005) */
-    WEFT_POOL_USER = 4     /**< made from a table by weft_pool_create_user */
+    WEFT_POOL_USER = 4,    /**< made from a table by weft_pool_create_user */
+    WEFT_POOL_LIFO = 5,    /**< last in, first out, for any number of streams; what yields goes behind all others */
+    WEFT_POOL_PRIORITY = 6, /**< the most urgent first (weft_unit_options.priority), first in, first out among equals, for any
+                                number of streams. Every 61st pop takes from another level, each in its turn, so that
+                                none waits for ever behind more urgent ones */
+    WEFT_POOL_BLOCKING = 7  /**< as WEFT_POOL_SHARED, for those who wait: a stream whose main pool it is sleeps as soon as
+                                nothing is to be done, without looking round for a while (weft_settings.spin_ns) */
 } weft_pool_kind;
+
+/** Who may push to a pool and who may pop from it: a promise of the program's. A build that checks stops the process when it is
+ * not kept. One producer is one stream, or one OS thread that is no stream, for the life of the pool; a unit
+ * that yields or is resumed is pushed by the stream that it left or was resumed on. One consumer is one at a time: a stream
+ * gives the part up when it ceases to draw from the pool. */
+typedef enum weft_pool_access {
+    WEFT_POOL_ACCESS_DEFAULT = 0, /**< nothing is promised: as the kind of pool allows */
+    WEFT_POOL_ACCESS_PRIVATE = 1, /**< one stream pushes and pops; first in, first out this is WEFT_POOL_PRIVATE */
+    WEFT_POOL_ACCESS_SPSC = 2,    /**< one producer, one consumer */
+    WEFT_POOL_ACCESS_MPSC = 3,    /**< any number of producers, one consumer */
+    WEFT_POOL_ACCESS_SPMC = 4,    /**< one producer, any number of consumers */
+    WEFT_POOL_ACCESS_MPMC = 5     /**< any number of either */
+} weft_pool_access;
+
+/** How a pool that comes with the library is to be. Zero means the default. */
+typedef struct weft_pool_options {
+    size_t size;             /**< sizeof(weft_pool_options) */
+    weft_pool_kind kind;     /**< its kind, but for WEFT_POOL_USER */
+    weft_pool_access access; /**< what is promised of its use */
+} weft_pool_options;
+
+/** Where a push comes from: the word that weft_pool_ops.push_with and push_many are told. Numbers from 256 on are the program's
+ * (weft_pool_push_with). */
+typedef enum weft_pool_operation {
+    WEFT_POOL_OP_OTHER = 0,             /**< a program's weft_pool_push, or a unit that found no stack and tries again later */
+    WEFT_POOL_OP_SPAWN = 1,             /**< the unit is new */
+    WEFT_POOL_OP_SPAWN_CHILD_FIRST = 2, /**< the unit has spawned one that runs in its place */
+    WEFT_POOL_OP_YIELD = 3,             /**< the unit yields */
+    WEFT_POOL_OP_YIELD_TO = 4,          /**< the unit yields to one that it named */
+    WEFT_POOL_OP_RESUME = 5,            /**< the unit was suspended, or waited */
+    WEFT_POOL_OP_RESUME_YIELD_TO = 6,   /**< the unit has resumed another, which runs in its place */
+    WEFT_POOL_OP_REVIVE = 7,            /**< the unit had ended and begins again */
+    WEFT_POOL_OP_REVIVE_CHILD_FIRST = 8, /**< the unit has revived one that runs in its place */
+    WEFT_POOL_OP_MIGRATE = 9            /**< the unit comes from another pool */
+} weft_pool_operation;
 
 /** A pool of one's own. `self` is what was given to weft_pool_create_user. The calls come from inside the
  * runtime, on schedulers' stacks and on units' stacks: they must not suspend or throw. */
@@ -39,20 +81,45 @@ typedef struct weft_pool_ops {
     int (*remove)(void *self, weft_unit *unit);
     /** Called once when the pool is freed. May be NULL. */
     void (*destroy)(void *self);
+    /** A unit begins to belong to the pool: it is spawned there, or comes from another pool; before its first push. May be
+     * NULL, as all that follow. Since 0.2. */
+    void (*attach)(void *self, weft_unit *unit);
+    /** A unit that was attached belongs to the pool no more: it has ended, before anybody learns of it, or goes to another
+     * pool. Not called for units that never end. Since 0.2. */
+    void (*detach)(void *self, weft_unit *unit);
+    /** Instead of push, when it is set: `operation` says where the unit comes from, a weft_pool_operation or the word of
+     * weft_pool_push_with. Since 0.2. */
+    void (*push_with)(void *self, weft_unit *unit, uint64_t operation);
+    /** Instead of a push for each of `count` units, in their order. Since 0.2. */
+    void (*push_many)(void *self, weft_unit *const *units, size_t count, uint64_t operation);
+    /** Instead of a pop for each: takes at most `capacity` units out and returns how many. Since 0.2. */
+    size_t (*pop_many)(void *self, weft_unit **units, size_t capacity);
+    /** Instead of the library's own waiting in weft_pool_pop_wait: a unit, or NULL after `timeout_ns` or earlier. It may block
+     * the OS thread. Since 0.2. */
+    weft_unit *(*pop_wait)(void *self, uint64_t timeout_ns);
 } weft_pool_ops;
 
 /** Creates one of the pools that come with the library.
  *
- * kind  WEFT_POOL_PRIVATE, WEFT_POOL_SHARED or WEFT_POOL_DEQUE
+ * kind  any but WEFT_POOL_USER
  * pool  required; receives the pool
  *
  * Returns WEFT_OK, WEFT_NO_MEMORY, WEFT_INVALID, WEFT_NOT_INITIALIZED. From any thread or unit; never
  * switches. Since 0.1. */
 WEFT_API weft_status weft_pool_create(weft_pool_kind kind, weft_pool **pool) WEFT_NOTHROW;
 
+/** Creates one of the pools that come with the library, with a promise of who uses it.
+ *
+ * options  NULL for the defaults. Of kind WEFT_POOL_SHARED and access private it becomes a WEFT_POOL_PRIVATE; a
+ *          WEFT_POOL_PRIVATE takes no access with several consumers
+ * pool     required; receives the pool
+ *
+ * Returns as weft_pool_create. From any thread or unit; never switches. Since 0.2. */
+WEFT_API weft_status weft_pool_create_with(const weft_pool_options *options, weft_pool **pool) WEFT_NOTHROW;
+
 /** Creates a pool from a table.
  *
- * ops   required; push, pop and length are; copied
+ * ops   required; push (or push_with), pop and length are; copied
  * self  given to each function
  * pool  required; receives the pool
  *
@@ -72,18 +139,54 @@ WEFT_API weft_status weft_pool_length(const weft_pool *pool, size_t *length) WEF
 /** What kind of pool it is. Returns WEFT_OK or WEFT_INVALID. From anywhere; never switches. Since 0.1. */
 WEFT_API weft_status weft_pool_kind_get(const weft_pool *pool, weft_pool_kind *kind) WEFT_NOTHROW;
 
+/** What was promised of the pool's use. Returns WEFT_OK or WEFT_INVALID. From anywhere; never switches. Since 0.2. */
+WEFT_API weft_status weft_pool_access_get(const weft_pool *pool, weft_pool_access *access) WEFT_NOTHROW;
+
 /** Puts a unit that was popped back into a pool, which becomes its pool; wakes a stream that sleeps for
  * want of work. Returns WEFT_OK, WEFT_INVALID, or WEFT_WRONG_STATE (the unit is not ready, or it is the
  * primary unit of a stream and may not leave its pool). From schedulers and units; never switches. Since 0.1. */
 WEFT_API weft_status weft_pool_push(weft_pool *pool, weft_unit *unit) WEFT_NOTHROW;
 
+/** As weft_pool_push; a pool of one's own is told `operation`, a weft_pool_operation or any number from 256 on. Since 0.2. */
+WEFT_API weft_status weft_pool_push_with(weft_pool *pool, weft_unit *unit, uint64_t operation) WEFT_NOTHROW;
+
+/** As weft_pool_push of `count` units, in their order; wakes as many streams at most. All are looked at first: with any other
+ * status than WEFT_OK none has been pushed. Null handles are refused. Since 0.2. */
+WEFT_API weft_status weft_pool_push_many(weft_pool *pool, weft_unit *const *units, size_t count) WEFT_NOTHROW;
+
 /** Takes a ready unit out of a pool, to be given to weft_sched_run_unit or back to weft_pool_push.
  *
  * unit  required; receives the unit, or NULL when nothing waits
  *
- * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_CONTEXT (the caller is not on a stream, or the pool is another
- * stream's private one). From schedulers and units; never switches. Since 0.1. */
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_CONTEXT (the pool is a private one, and not the caller's stream's). From
+ * schedulers and units, and from OS threads that are no streams; never switches. Since 0.1. */
 WEFT_API weft_status weft_pool_pop(weft_pool *pool, weft_unit **unit) WEFT_NOTHROW;
+
+/** Takes at most `capacity` ready units out of a pool, oldest or most urgent first, as the pool has it.
+ *
+ * units  required; receives the units
+ * count  required; receives how many
+ *
+ * Returns as weft_pool_pop. From where weft_pool_pop may be called; never switches. Since 0.2. */
+WEFT_API weft_status weft_pool_pop_many(weft_pool *pool, weft_unit **units, size_t capacity, size_t *count) WEFT_NOTHROW;
+
+/** Takes a ready unit out of a pool, and waits for one when there is none.
+ *
+ * timeout_ns  how long to wait at most; 0: not at all; UINT64_MAX: for ever
+ * unit        required; receives the unit, or NULL when the time has passed, or earlier when the caller's stream is
+ *             wanted (weft_sched_should_stop tells)
+ *
+ * Waiting blocks the OS thread, and gives the hart of a stream back meanwhile. So only a scheduler's `run` and OS threads that
+ * are no streams wait: in a unit, whose stream could run others, it returns WEFT_WRONG_CONTEXT when nothing is there and the time
+ * is not 0. Returns as weft_pool_pop otherwise. From where weft_pool_pop may be called; never switches. Since 0.2. */
+WEFT_API weft_status weft_pool_pop_wait(weft_pool *pool, uint64_t timeout_ns, weft_unit **unit) WEFT_NOTHROW;
+
+/** Takes one ready unit out of the middle of the pool that it waits in.
+ *
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE (it does not wait there, or so newly that its pusher is not done),
+ * WEFT_UNSUPPORTED (the pool gives no unit out of its middle: a deque, another stream's private one, one of the program's without
+ * remove). From where weft_pool_pop may be called; never switches. Since 0.2. */
+WEFT_API weft_status weft_pool_remove(weft_pool *pool, weft_unit *unit) WEFT_NOTHROW;
 
 /** A pointer-sized slot in the unit that belongs to the pool as long as the pool holds the unit: a
  * pool of one's own links its units with it and never needs memory to push. Never null for a unit.

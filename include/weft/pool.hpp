@@ -2,9 +2,12 @@
 // one's own. A pool_ref is one pointer and owns nothing; a pool owns.
 #pragma once
 
+#include <chrono>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include <weft/pool.h>
@@ -20,7 +23,20 @@ enum class pool_kind {
     private_fifo = WEFT_POOL_PRIVATE,  /**< first in, first out; drawn from by one stream, without atomics */
     shared_fifo = WEFT_POOL_SHARED,    /**< first in, first out, for any number of streams */
     deque = WEFT_POOL_DEQUE,           /**< one stream's newest first; others steal the oldest */
-    user = WEFT_POOL_USER              /**< made from a type by make_pool */
+    user = WEFT_POOL_USER,             /**< made from a type by make_pool */
+    lifo = WEFT_POOL_LIFO,             /**< last in, first out; what yields goes behind all others */
+    priority = WEFT_POOL_PRIORITY,     /**< the most urgent first; see weft_pool_kind */
+    blocking = WEFT_POOL_BLOCKING      /**< as shared_fifo, but its stream sleeps as soon as nothing is to be done */
+};
+
+/** Who may push to a pool and who may pop from it: a promise, looked at in checked builds; see weft_pool_access. */
+enum class pool_access {
+    automatic = WEFT_POOL_ACCESS_DEFAULT,   /**< nothing is promised */
+    exclusive = WEFT_POOL_ACCESS_PRIVATE,   /**< one stream pushes and pops */
+    spsc = WEFT_POOL_ACCESS_SPSC,           /**< one producer, one consumer */
+    mpsc = WEFT_POOL_ACCESS_MPSC,           /**< any number of producers, one consumer */
+    spmc = WEFT_POOL_ACCESS_SPMC,           /**< one producer, any number of consumers */
+    mpmc = WEFT_POOL_ACCESS_MPMC            /**< any number of either */
 };
 
 /** A pool that somebody else owns. Copying it copies the pointer. Any number of threads may use one pool. */
@@ -52,6 +68,13 @@ public:
         return static_cast<pool_kind>(kind);
     }
 
+    /** What was promised of its use. */
+    pool_access access() const {
+        weft_pool_access access = WEFT_POOL_ACCESS_DEFAULT;
+        check(weft_pool_access_get(handle_, &access));
+        return static_cast<pool_access>(access);
+    }
+
     /** Puts a unit that was popped back into this pool, which becomes its pool. */
     void push(unit_ref unit) const { check(weft_pool_push(handle_, unit.native_handle())); }
 
@@ -61,6 +84,27 @@ public:
         check(weft_pool_pop(handle_, &unit));
         return unit;
     }
+
+    /** Puts units that were popped back together; all or, when an error is thrown, none. */
+    void push_many(std::span<weft_unit* const> units) const { check(weft_pool_push_many(handle_, units.data(), units.size())); }
+
+    /** Takes as many ready units out as there are and `units` has room for; returns those. */
+    std::span<weft_unit*> pop_many(std::span<weft_unit*> units) const {
+        std::size_t count = 0;
+        check(weft_pool_pop_many(handle_, units.data(), units.size(), &count));
+        return units.first(count);
+    }
+
+    /** Takes a ready unit out, and waits for one `timeout` long; none when the time has passed. Not in a unit, but in a scheduler's
+     * run and on OS threads that are no streams; see weft_pool_pop_wait. */
+    unit_ref pop_wait(std::chrono::nanoseconds timeout) const {
+        weft_unit* unit = nullptr;
+        check(weft_pool_pop_wait(handle_, timeout.count() < 0 ? 0 : static_cast<std::uint64_t>(timeout.count()), &unit));
+        return unit;
+    }
+
+    /** Takes one unit out of the middle. Throws an error with WEFT_WRONG_STATE when it does not wait here. */
+    void remove(unit_ref unit) const { check(weft_pool_remove(handle_, unit.native_handle())); }
 
 protected:
     /** The handle; a derived owner changes it. */
@@ -82,6 +126,11 @@ public:
     pool() noexcept = default;
     /** Creates one of the pools that come with the library. */
     explicit pool(pool_kind kind) { check(weft_pool_create(static_cast<weft_pool_kind>(kind), &handle_)); }
+    /** Creates one of the pools that come with the library, with a promise of who uses it. */
+    pool(pool_kind kind, pool_access access) {
+        const weft_pool_options options{sizeof options, static_cast<weft_pool_kind>(kind), static_cast<weft_pool_access>(access)};
+        check(weft_pool_create_with(&options, &handle_));
+    }
     /** Takes over a pool of the C interface. */
     explicit pool(weft_pool* handle) noexcept : pool_ref(handle) {}
     /** Takes the pool; `other` is left with none. */
@@ -112,7 +161,8 @@ public:
 };
 
 /** What a type must have to be a pool: push, pop and length as in weft_pool_ops; none may throw or suspend. Optional:
- * `bool remove(unit)`, without which yield_to cannot reach into the pool. A unit is a weft_unit* or a unit_ref; units are
+ * `bool remove(unit)`, without which yield_to cannot reach into the pool; `push(unit, weft_pool_operation)`, called instead of
+ * push(unit); `attach(unit)` and `detach(unit)`; see weft_pool_ops. A unit is a weft_unit* or a unit_ref; units are
  * linked without memory by unit_ref::link(). */
 template <class P>
 concept pool_policy = std::destructible<P> && requires(P& pool, const P& quiet, weft_unit* unit) {
@@ -135,6 +185,17 @@ constexpr weft_pool_ops pool_table() noexcept {
                       { pool.remove(unit) } noexcept -> std::convertible_to<bool>;
                   }) {
         ops.remove = [](void* self, weft_unit* unit) { return static_cast<P*>(self)->remove(unit) ? 1 : 0; };
+    }
+    if constexpr (requires(P& pool, weft_unit* unit) { { pool.attach(unit) } noexcept; }) {
+        ops.attach = [](void* self, weft_unit* unit) { static_cast<P*>(self)->attach(unit); };
+    }
+    if constexpr (requires(P& pool, weft_unit* unit) { { pool.detach(unit) } noexcept; }) {
+        ops.detach = [](void* self, weft_unit* unit) { static_cast<P*>(self)->detach(unit); };
+    }
+    if constexpr (requires(P& pool, weft_unit* unit) { { pool.push(unit, WEFT_POOL_OP_SPAWN) } noexcept; }) {
+        ops.push_with = [](void* self, weft_unit* unit, std::uint64_t operation) {
+            static_cast<P*>(self)->push(unit, static_cast<weft_pool_operation>(operation));
+        };
     }
     ops.destroy = [](void* self) { delete static_cast<P*>(self); };
     return ops;

@@ -37,9 +37,10 @@ typedef struct weft_settings {
     size_t guard_bytes;           /**< WEFT_GUARD_BYTES: 0: one page */
     weft_guard guard;             /**< WEFT_GUARD: auto, install, mprotect, canary, none */
     weft_kind kind;               /**< WEFT_KIND: the kind of a ULT whose options do not say: full, lsa */
-    weft_pool_kind pool;          /**< WEFT_POOL: the streams' main pools: private, shared, deque; 0: private
-                                       for one stream, deque for several */
-    weft_sched_kind scheduler;    /**< WEFT_SCHEDULER: basic, random-steal; 0: as fits the pools */
+    weft_pool_kind pool;          /**< WEFT_POOL: the streams' main pools: private, shared, deque, lifo,
+                                       priority, blocking; 0: private for one stream, deque for several */
+    weft_sched_kind scheduler;    /**< WEFT_SCHEDULER: basic, random-steal, basic-wait, priority; 0: as
+                                       fits the pools */
     size_t scheduler_stack_bytes; /**< WEFT_SCHEDULER_STACK_BYTES: where schedulers and tasklets run; 0: 262144 */
     size_t idle_memory_bytes;     /**< WEFT_IDLE_MEMORY_BYTES: idle stacks and descriptors kept above this go
                                        back to the system; 0: 67108864 */

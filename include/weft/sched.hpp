@@ -22,7 +22,9 @@ enum class scheduler_kind {
     automatic = WEFT_SCHED_DEFAULT,         /**< as the settings say */
     basic = WEFT_SCHED_BASIC,               /**< the pools in their order: the first that has a unit gives it */
     random_steal = WEFT_SCHED_RANDOM_STEAL, /**< the first pool; when it is empty the others, from a random one on */
-    user = WEFT_SCHED_USER                  /**< made from a type by make_scheduler */
+    user = WEFT_SCHED_USER,                 /**< made from a type by make_scheduler */
+    basic_wait = WEFT_SCHED_BASIC_WAIT,     /**< as basic, but its stream sleeps as soon as nothing is to be done */
+    priority = WEFT_SCHED_PRIORITY          /**< the pools in the order of their importance; see weft_sched_kind */
 };
 
 /** A scheduler that somebody else owns; what the functions of a scheduler of one's own are given. */
@@ -60,6 +62,9 @@ public:
         check(weft_sched_stateless(handle_, &stateless));
         return stateless;
     }
+
+    /** Whether it is freed when its use ends; see weft_sched_automatic_set. Before it is given away. */
+    void set_automatic(bool automatic) const { check(weft_sched_automatic_set(handle_, automatic)); }
 
     /** Runs a unit that was popped; returns when it has ended or left the stream. Only from `run`. */
     void run_unit(unit_ref unit) const { check(weft_sched_run_unit(handle_, unit.native_handle())); }
@@ -152,6 +157,17 @@ public:
 
     /** Gives the scheduler up without freeing it: a stream has taken it. */
     weft_sched* release() noexcept { return std::exchange(handle_, nullptr); }
+
+    /** Pushes the scheduler into a pool, where it runs as a unit and runs `turn` units of its own pools at a time (0: 61); see
+     * weft_sched_push. It is given away, and freed when it has ended unless set_automatic(false) was called. Returns its unit, to
+     * be joined and freed (weft_unit_join, weft_unit_free). */
+    weft_unit* push_into(pool_ref pool, std::size_t turn = 0) {
+        const weft_sched_push_options options{sizeof options, turn};
+        weft_unit* unit = nullptr;
+        check(weft_sched_push(pool.native_handle(), handle_, &options, &unit));
+        release();
+        return unit;
+    }
 
     /** Exchanges two schedulers. */
     void swap(scheduler& other) noexcept { std::swap(handle_, other.handle_); }

@@ -18,7 +18,7 @@ typedef struct weft_stream weft_stream;
 /** How a stream is to be. Zero means the default. */
 typedef struct weft_stream_options {
     size_t size;        /**< sizeof(weft_stream_options) */
-    weft_sched *sched;  /**< its scheduler, which it then owns; NULL: made from `pool` */
+    weft_sched *sched;  /**< its scheduler, freed with it unless weft_sched_automatic_set says no; NULL: made from `pool` */
     weft_pool *pool;    /**< with sched NULL: its main pool; NULL: a new one, freed with the stream */
     const char *name;   /**< at most 15 bytes are kept; NULL: "weft/RANK" */
 } weft_stream_options;
@@ -60,6 +60,20 @@ WEFT_API weft_stream *weft_stream_at(size_t rank) WEFT_NOTHROW;
 
 /** How many streams there are. From any thread or unit; never switches. Since 0.1. */
 WEFT_API size_t weft_stream_count(void) WEFT_NOTHROW;
+
+/** Gives a stream another scheduler, which takes the place of its own when the stream's loop has its next turn: no unit is
+ * interrupted, and a scheduler with `run` returns first (weft_sched_should_stop says true). The old one is freed, or given back
+ * (weft_sched_automatic_set). One that was to take the place and has not yet is superseded, and freed or given back as well. Units
+ * in pools that no scheduler draws from any more wait there, but those bound to the stream, and whatever waits in the same
+ * private pool with them, are still run by it.
+ *
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_NO_MEMORY, WEFT_BUSY (the scheduler is in use, or another stream owns its private pool or the
+ * deque at its head). Does not wait. From any thread or unit; never switches. Since 0.2. */
+WEFT_API weft_status weft_stream_sched_set(weft_stream *stream, weft_sched *sched) WEFT_NOTHROW;
+
+/** The stream's scheduler, which may lose its place at any moment. Returns WEFT_OK or WEFT_INVALID. From any thread or
+ * unit; never switches. Since 0.2. */
+WEFT_API weft_status weft_stream_sched(const weft_stream *stream, weft_sched **sched) WEFT_NOTHROW;
 
 /** The stream's main pool: the first of its scheduler's. Returns WEFT_OK or WEFT_INVALID. From any thread or unit;
  * never switches. Since 0.1. */

@@ -71,6 +71,19 @@ public:
         return text.data();
     }
 
+    /** The stream's scheduler, which may lose its place at any moment. */
+    scheduler_ref get_scheduler() const {
+        weft_sched* sched = nullptr;
+        check(weft_stream_sched(handle_, &sched));
+        return sched;
+    }
+
+    /** Gives the stream another scheduler, when its loop has its next turn; see weft_stream_sched_set. It is the stream's then. */
+    void set_scheduler(scheduler&& next) const {
+        check(weft_stream_sched_set(handle_, next.native_handle()));
+        static_cast<void>(next.release());
+    }
+
 protected:
     /** The handle; a derived owner changes it. */
     weft_stream* handle_ = nullptr;

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <functional>
@@ -21,6 +22,7 @@
 #include <weft/hart.h>
 #include <weft/pool.hpp>
 #include <weft/status.hpp>
+#include <weft/stream.hpp>
 #include <weft/unit.hpp>
 
 namespace weft {
@@ -35,6 +37,9 @@ struct attributes {
     const char* name = nullptr;             /**< copied, at most 31 bytes */
     bool child_first = false;               /**< run the new thread at once and let the caller wait in its pool */
     bool measure_stack = false;             /**< note how deep the stack was used; see stack_info */
+    int priority = 0;                       /**< how urgent: WEFT_PRIORITY_LEAST to WEFT_PRIORITY_MOST; for pools that look at it */
+    stream_ref stream = {};                 /**< without a pool: into this stream's main pool, as a hint; none: the calling one */
+    bool bound = false;                     /**< only that stream ever runs it; without a pool */
 };
 
 namespace detail {
@@ -48,13 +53,17 @@ inline weft_unit_options options_of(const attributes& wanted) noexcept {
     options.name = wanted.name;
     options.child_first = wanted.child_first;
     options.measure_stack = wanted.measure_stack;
+    options.stream = wanted.stream.native_handle();
+    options.bound = wanted.bound;
+    options.priority = static_cast<std::int8_t>(wanted.priority < -128 || wanted.priority > 127 ? 127 : wanted.priority);   // 127: refused
     return options;
 }
 
 // Null for the defaults, so that the library takes its shortest way.
 inline const weft_unit_options* given(const weft_unit_options& options) noexcept {
     const bool plain = options.kind == WEFT_KIND_DEFAULT && options.stack_bytes == 0 && options.stack == nullptr &&
-                       options.name == nullptr && !options.child_first && !options.measure_stack;
+                       options.name == nullptr && !options.child_first && !options.measure_stack && options.priority == 0 &&
+                       options.stream == nullptr && !options.bound;
     return plain ? nullptr : &options;
 }
 

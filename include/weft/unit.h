@@ -14,6 +14,7 @@
 
 #include <weft/pool.h>
 #include <weft/status.h>
+#include <weft/stream.h>
 
 WEFT_BEGIN
 
@@ -34,6 +35,11 @@ typedef enum weft_unit_state {
     WEFT_UNIT_DONE = 4       /**< its body has ended */
 } weft_unit_state;
 
+/** The least urgent priority of a unit. */
+#define WEFT_PRIORITY_LEAST (-7)
+/** The most urgent priority of a unit. */
+#define WEFT_PRIORITY_MOST 7
+
 /** How a unit is to be. Zero means the default. */
 typedef struct weft_unit_options {
     size_t size;        /**< sizeof(weft_unit_options) */
@@ -44,6 +50,12 @@ typedef struct weft_unit_options {
     const char *name;   /**< copied, 31 bytes at most; NULL: none */
     bool child_first;   /**< run the new unit at once and let the caller wait in its pool; only inside a ULT */
     bool measure_stack; /**< note how deep the stack was used; see weft_unit_stack */
+    int8_t priority;    /**< how urgent: from WEFT_PRIORITY_LEAST to WEFT_PRIORITY_MOST; 0 is normal. For pools that look at it
+                             (WEFT_POOL_PRIORITY); a tasklet may have one too. Since 0.2 */
+    weft_stream *stream; /**< with no pool named: into the main pool of this stream, as a hint; NULL: the calling one, or
+                              stream 0 outside of streams. Since 0.2 */
+    bool bound;          /**< only that stream ever runs the unit; it waits in a private pool of the stream's. With no pool
+                              named; not with child_first for another stream. Since 0.2 */
 } weft_unit_options;
 
 /** Spawns a user-level thread: body(argument) runs once some stream pops it.
@@ -53,14 +65,15 @@ typedef struct weft_unit_options {
  * options  NULL for the defaults
  * unit     receives the handle, to be given to weft_unit_free; NULL detaches the unit: it frees itself
  *
- * Returns WEFT_OK, WEFT_NO_MEMORY, WEFT_INVALID (a null body, a user's stack too small), WEFT_WRONG_KIND (not a ULT's
- * kind), WEFT_WRONG_CONTEXT (child_first outside of a ULT), WEFT_NOT_INITIALIZED.
+ * Returns WEFT_OK, WEFT_NO_MEMORY, WEFT_INVALID (a null body, a user's stack too small, no such priority, both
+ * a pool and a stream), WEFT_WRONG_KIND (not
+ * a ULT's kind), WEFT_WRONG_CONTEXT (child_first outside of a ULT), WEFT_NOT_INITIALIZED.
  * From any thread or unit; switches only with child_first. Since 0.1. */
 WEFT_API weft_status weft_ult_spawn(weft_pool *pool, void (*body)(void *), void *argument,
                                     const weft_unit_options *options, weft_unit **unit) WEFT_NOTHROW;
 
 /** Spawns a tasklet: as weft_ult_spawn, but it runs on the scheduler's stack and any call in it that would suspend
- * returns WEFT_WRONG_KIND. Of the options only `name` counts. Never switches. Since 0.1. */
+ * returns WEFT_WRONG_KIND. Of the options only `name`, `priority`, `stream` and `bound` count. Never switches. Since 0.1. */
 WEFT_API weft_status weft_tasklet_spawn(weft_pool *pool, void (*body)(void *), void *argument,
                                         const weft_unit_options *options, weft_unit **unit) WEFT_NOTHROW;
 
@@ -165,6 +178,13 @@ WEFT_API weft_status weft_unit_kind(const weft_unit *unit, weft_kind *kind) WEFT
 /** The unit's state: stale as soon as it returns, unless it is WEFT_UNIT_DONE. Returns WEFT_OK or WEFT_INVALID. From any
  * thread or unit; never switches. Since 0.1. */
 WEFT_API weft_status weft_unit_state_get(const weft_unit *unit, weft_unit_state *state) WEFT_NOTHROW;
+
+/** How urgent the unit is. Returns WEFT_OK or WEFT_INVALID. From any thread or unit; never switches. Since 0.2. */
+WEFT_API weft_status weft_unit_priority(const weft_unit *unit, int *priority) WEFT_NOTHROW;
+
+/** Changes how urgent the unit is; it counts from the next time that the unit goes into a pool. `priority` is from
+ * WEFT_PRIORITY_LEAST to WEFT_PRIORITY_MOST. Returns WEFT_OK or WEFT_INVALID. From any thread or unit; never switches. Since 0.2. */
+WEFT_API weft_status weft_unit_priority_set(weft_unit *unit, int priority) WEFT_NOTHROW;
 
 /** The pool the unit belongs to: where it goes when it becomes ready. Returns WEFT_OK or WEFT_INVALID. From any thread or
  * unit; never switches. Since 0.1. */

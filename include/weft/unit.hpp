@@ -94,6 +94,15 @@ public:
         return static_cast<unit_kind>(kind);
     }
 
+    /** How urgent it is, from WEFT_PRIORITY_LEAST to WEFT_PRIORITY_MOST. */
+    int priority() const {
+        int priority = 0;
+        check(weft_unit_priority(handle_, &priority));
+        return priority;
+    }
+    /** Changes how urgent it is; it counts from the next time that the unit goes into a pool. */
+    void set_priority(int priority) const { check(weft_unit_priority_set(handle_, priority)); }
+
     /** Its state: stale as soon as it returns, unless it is unit_state::done. */
     unit_state state() const {
         weft_unit_state state = WEFT_UNIT_READY;

@@ -3,6 +3,8 @@
 #include <cstring>
 
 #include "abi/convert.hpp"
+#include "stream/level.hpp"
+#include "stream/pool_wait.hpp"
 
 using namespace weft;
 
@@ -15,18 +17,68 @@ weft_status admit(Pool* made, weft_pool** pool) {
     return WEFT_OK;
 }
 
+// Of a table that has push_with, which is called instead.
+void no_push(void*, weft_unit*) {}
+
+// Why the unit cannot be pushed to the pool, or WEFT_OK.
+weft_status may_push(const Pool* to, const Unit* unit) {
+    if (!unit->life.is(State::ready)) return fail(WEFT_WRONG_STATE, "only a ready unit that was popped can be pushed");
+    if (unit->pool == to) return WEFT_OK;
+    if (unit->has(Unit::bound)) return fail(WEFT_WRONG_STATE, "the unit is bound to its stream and stays in its pool");
+    // A joiner may be announced already, by the rule of the pool that it found the unit in.
+    if (unit->has(Unit::local) || to->kind == WEFT_POOL_PRIVATE) {
+        return fail(WEFT_WRONG_STATE, "a unit cannot move into or out of a private pool");
+    }
+    return WEFT_OK;
+}
+
+// Why the caller cannot pop from the pool, or WEFT_OK.
+weft_status may_pop(const Pool* from) {
+    if (from->kind != WEFT_POOL_PRIVATE || static_cast<const PrivatePool*>(from)->mine()) return WEFT_OK;
+    return fail(WEFT_WRONG_CONTEXT, "the pool is private to another stream");
+}
+
+// A letter of the runtime's is nobody else's business: it is answered, and the next is taken.
+Unit* past_letters(Pool& from, Unit* popped) {
+    while (popped != nullptr && popped->has(Unit::internal)) {
+        popped->body(popped->argument);
+        popped = pool::pop(from);
+    }
+    return popped;
+}
+
+weft_status create(weft_pool_kind kind, weft_pool_access access, weft_pool** pool) {
+    if (pool == nullptr) return is_null("pool");
+    if (runtime_or_null() == nullptr) return not_initialized();
+    if (kind == WEFT_POOL_DEFAULT) kind = access == WEFT_POOL_ACCESS_PRIVATE ? WEFT_POOL_PRIVATE : default_pool_kind();
+    if (kind < WEFT_POOL_PRIVATE || kind > WEFT_POOL_BLOCKING || kind == WEFT_POOL_USER) {
+        return fail(WEFT_INVALID, "there is no built-in pool of kind %d; see weft_pool_kind", static_cast<int>(kind));
+    }
+    if (access < WEFT_POOL_ACCESS_DEFAULT || access > WEFT_POOL_ACCESS_MPMC) {
+        return fail(WEFT_INVALID, "there is no access %d; see weft_pool_access", static_cast<int>(access));
+    }
+    if (kind == WEFT_POOL_SHARED && access == WEFT_POOL_ACCESS_PRIVATE) kind = WEFT_POOL_PRIVATE;
+    if (kind == WEFT_POOL_PRIVATE && access > WEFT_POOL_ACCESS_MPSC) {
+        return fail(WEFT_INVALID, "a private pool has one consumer; for several make it WEFT_POOL_SHARED");
+    }
+    return admit(make_pool(kind, access), pool);
+}
+
 }  // namespace
 
 extern "C" {
 
 weft_status weft_pool_create(weft_pool_kind kind, weft_pool** pool) noexcept {
-    if (pool == nullptr) return is_null("pool");
-    if (runtime_or_null() == nullptr) return not_initialized();
-    if (kind == WEFT_POOL_DEFAULT) kind = default_pool_kind();
-    if (kind != WEFT_POOL_PRIVATE && kind != WEFT_POOL_SHARED && kind != WEFT_POOL_DEQUE) {
-        return fail(WEFT_INVALID, "there is no built-in pool of kind %d; see weft_pool_kind", static_cast<int>(kind));
+    return create(kind, WEFT_POOL_ACCESS_DEFAULT, pool);
+}
+
+weft_status weft_pool_create_with(const weft_pool_options* options, weft_pool** pool) noexcept {
+    weft_pool_options given{};
+    if (options != nullptr && (options->size < sizeof(std::size_t) || options->size > 4096)) {
+        return fail(WEFT_INVALID, "weft_pool_options.size is %zu; set it to sizeof(weft_pool_options)", options->size);
     }
-    return admit(make_pool(kind), pool);
+    if (options != nullptr) std::memcpy(&given, options, options->size < sizeof given ? options->size : sizeof given);
+    return create(given.kind, given.access, pool);
 }
 
 weft_status weft_pool_create_user(const weft_pool_ops* ops, void* self, weft_pool** pool) noexcept {
@@ -34,6 +86,7 @@ weft_status weft_pool_create_user(const weft_pool_ops* ops, void* self, weft_poo
     if (runtime_or_null() == nullptr) return not_initialized();
     weft_pool_ops table{};
     std::memcpy(&table, ops, ops->size < sizeof table ? ops->size : sizeof table);
+    if (table.push == nullptr && table.push_with != nullptr) table.push = no_push;
     if (table.push == nullptr || table.pop == nullptr || table.length == nullptr) {
         return fail(WEFT_INVALID, "a pool's table needs push, pop and length; %s is missing",
                     table.push == nullptr ? "push" : table.pop == nullptr ? "pop" : "length");
@@ -62,37 +115,101 @@ weft_status weft_pool_kind_get(const weft_pool* pool, weft_pool_kind* kind) noex
     return WEFT_OK;
 }
 
+weft_status weft_pool_access_get(const weft_pool* pool, weft_pool_access* access) noexcept {
+    if (pool == nullptr || access == nullptr) return is_null(pool == nullptr ? "pool" : "access");
+    *access = to_pool(pool)->access;
+    return WEFT_OK;
+}
+
 weft_status weft_pool_push(weft_pool* pool, weft_unit* unit) noexcept {
+    return weft_pool_push_with(pool, unit, WEFT_POOL_OP_OTHER);
+}
+
+weft_status weft_pool_push_with(weft_pool* pool, weft_unit* unit, uint64_t operation) noexcept {
     if (pool == nullptr || unit == nullptr) return is_null(pool == nullptr ? "pool" : "unit");
     Pool* to = to_pool(pool);
     Unit* pushed = to_unit(unit);
-    if (!pushed->life.is(State::ready)) return fail(WEFT_WRONG_STATE, "only a ready unit that was popped can be pushed");
-    if (pushed->pool != to) {
-        if (pushed->has(Unit::bound)) return fail(WEFT_WRONG_STATE, "the primary unit stays in the pool of its stream");
-        // A joiner may be announced already, by the rule of the pool that it found the unit in.
-        if (pushed->has(Unit::local) || to->kind == WEFT_POOL_PRIVATE) {
-            return fail(WEFT_WRONG_STATE, "a unit cannot move into or out of a private pool");
-        }
-        pushed->pool = to;
+    if (weft_status status = may_push(to, pushed); status != WEFT_OK) return status;
+    pool::move(*pushed, *to);
+    if (to->kind == WEFT_POOL_USER) {
+        pool::push_user(static_cast<UserPool&>(*to), pushed, operation);
+    } else {
+        pool::push(*to, pushed);
     }
-    pool::push(*to, pushed);
+    return WEFT_OK;
+}
+
+weft_status weft_pool_push_many(weft_pool* pool, weft_unit* const* units, size_t count) noexcept {
+    if (pool == nullptr || (units == nullptr && count != 0)) return is_null(pool == nullptr ? "pool" : "units");
+    if (count == 0) return WEFT_OK;
+    Pool* to = to_pool(pool);
+    for (size_t i = 0; i < count; ++i) {
+        if (units[i] == nullptr) return fail(WEFT_INVALID, "unit %zu is null", i);
+        if (weft_status status = may_push(to, to_unit(units[i])); status != WEFT_OK) return status;
+    }
+    Unit* first = nullptr;
+    Unit* const last = to_unit(units[count - 1]);
+    for (size_t i = count; i-- > 0;) {
+        Unit* unit = to_unit(units[i]);
+        pool::move(*unit, *to);
+        unit->link = first;
+        first = unit;
+    }
+    pool::push_many(*to, first, last, count);
     return WEFT_OK;
 }
 
 weft_status weft_pool_pop(weft_pool* pool, weft_unit** unit) noexcept {
     if (pool == nullptr || unit == nullptr) return is_null(pool == nullptr ? "pool" : "unit");
     Pool* from = to_pool(pool);
-    if (current_or_null() == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a stream can pop from a pool");
-    if (from->kind == WEFT_POOL_PRIVATE && !static_cast<PrivatePool*>(from)->mine()) {
-        return fail(WEFT_WRONG_CONTEXT, "the pool is private to another stream");
-    }
-    Unit* popped = pool::pop(*from);
-    while (popped != nullptr && popped->has(Unit::internal)) {   // a letter of the runtime's: nobody else's business
-        popped->body(popped->argument);
-        popped = pool::pop(*from);
-    }
-    *unit = weft::to_handle(popped);
+    if (weft_status status = may_pop(from); status != WEFT_OK) return status;
+    *unit = weft::to_handle(past_letters(*from, pool::pop(*from)));
     return WEFT_OK;
+}
+
+weft_status weft_pool_pop_many(weft_pool* pool, weft_unit** units, size_t capacity, size_t* count) noexcept {
+    if (pool == nullptr || count == nullptr) return is_null(pool == nullptr ? "pool" : "count");
+    if (units == nullptr && capacity != 0) return is_null("units");
+    Pool* from = to_pool(pool);
+    if (weft_status status = may_pop(from); status != WEFT_OK) return status;
+    auto** popped = reinterpret_cast<Unit**>(units);
+    const size_t taken = pool::pop_many(*from, popped, capacity);
+    size_t kept = 0;
+    for (size_t i = 0; i < taken; ++i) {
+        Unit* unit = popped[i];
+        if (unit->has(Unit::internal)) {
+            unit->body(unit->argument);   // a letter of the runtime's
+        } else {
+            units[kept++] = weft::to_handle(unit);
+        }
+    }
+    *count = kept;
+    return WEFT_OK;
+}
+
+weft_status weft_pool_pop_wait(weft_pool* pool, uint64_t timeout_ns, weft_unit** unit) noexcept {
+    if (weft_status status = weft_pool_pop(pool, unit); status != WEFT_OK || *unit != nullptr || timeout_ns == 0) return status;
+    Pool& from = *to_pool(pool);
+    Stream* stream = current_or_null();
+    if (stream != nullptr && stream->running != nullptr && !is_main_scheduler(*stream->running)) {
+        return fail(WEFT_WRONG_CONTEXT, "nothing waits in the pool, and a unit that waited would stop its stream; only a scheduler's run and OS "
+                                        "threads that are no streams wait here");
+    }
+    *unit = weft::to_handle(past_letters(from, stream == nullptr ? pop_wait(nullptr, from, timeout_ns) : run_pop_wait(*stream, from, timeout_ns)));
+    return WEFT_OK;
+}
+
+weft_status weft_pool_remove(weft_pool* pool, weft_unit* unit) noexcept {
+    if (pool == nullptr || unit == nullptr) return is_null(pool == nullptr ? "pool" : "unit");
+    Unit* removed = to_unit(unit);
+    const auto id = static_cast<unsigned long long>(removed->id);
+    if (!removed->life.is(State::ready) || removed->pool != to_pool(pool)) return fail(WEFT_WRONG_STATE, "unit %llu does not wait in this pool", id);
+    switch (pool::remove(*to_pool(pool), removed)) {
+    case pool::Removal::removed: return WEFT_OK;
+    case pool::Removal::absent: return fail(WEFT_WRONG_STATE, "unit %llu is about to run elsewhere, or its pusher is not done", id);
+    case pool::Removal::impossible: break;
+    }
+    return fail(WEFT_UNSUPPORTED, "the pool gives no unit out of its middle (a deque, a user's without remove, another stream's private one)");
 }
 
 void** weft_unit_link(weft_unit* unit) noexcept { return reinterpret_cast<void**>(&to_unit(unit)->link); }

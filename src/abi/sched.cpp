@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "abi/convert.hpp"
+#include "stream/level.hpp"
 
 using namespace weft;
 
@@ -28,7 +29,7 @@ weft_status admit(Sched* made, weft_sched** sched) {
 // The stream that runs the scheduler and calls from its `run`; null otherwise.
 Stream* running(weft_sched* sched) {
     Stream* stream = current_or_null();
-    return stream != nullptr && stream->running == nullptr && stream->sched == to_sched(sched) ? stream : nullptr;
+    return stream != nullptr && stream->running != nullptr && stream->running == to_sched(sched)->unit ? stream : nullptr;
 }
 
 }  // namespace
@@ -38,7 +39,7 @@ extern "C" {
 weft_status weft_sched_create(weft_sched_kind kind, weft_pool* const* pools, size_t count, weft_sched** sched) noexcept {
     if (weft_status status = check_pools(pools, count, sched); status != WEFT_OK) return status;
     if (kind == WEFT_SCHED_DEFAULT) kind = WEFT_SCHED_BASIC;
-    if (kind != WEFT_SCHED_BASIC && kind != WEFT_SCHED_RANDOM_STEAL) {
+    if (kind < WEFT_SCHED_BASIC || kind > WEFT_SCHED_PRIORITY || kind == WEFT_SCHED_USER) {
         return fail(WEFT_INVALID, "there is no built-in scheduler of kind %d; see weft_sched_kind", static_cast<int>(kind));
     }
     return admit(sched::create(kind, nullptr, nullptr, reinterpret_cast<Pool* const*>(pools), count), sched);
@@ -63,6 +64,31 @@ weft_status weft_sched_free(weft_sched* sched) noexcept {
     return WEFT_OK;
 }
 
+weft_status weft_sched_automatic_set(weft_sched* sched, bool automatic) noexcept {
+    if (sched == nullptr) return is_null("sched");
+    to_sched(sched)->automatic = automatic;
+    return WEFT_OK;
+}
+
+weft_status weft_sched_push(weft_pool* pool, weft_sched* sched, const weft_sched_push_options* options, weft_unit** unit) noexcept {
+    if (pool == nullptr || sched == nullptr) return is_null(pool == nullptr ? "pool" : "sched");
+    if (runtime_or_null() == nullptr) return not_initialized();
+    weft_sched_push_options given{};
+    if (options != nullptr && (options->size < sizeof(std::size_t) || options->size > 4096)) {
+        return fail(WEFT_INVALID, "weft_sched_push_options.size is %zu; set it to sizeof(weft_sched_push_options)", options->size);
+    }
+    if (options != nullptr) std::memcpy(&given, options, options->size < sizeof given ? options->size : sizeof given);
+    constexpr std::size_t usual = 61, most = ~0u;
+    const std::size_t turn = given.turn == 0 ? usual : given.turn < most ? given.turn : most;
+    Unit* made = nullptr;
+    const weft_status status = push_sched(*to_pool(pool), *to_sched(sched), static_cast<unsigned>(turn), &made, unit == nullptr,
+                                          __builtin_return_address(0));
+    if (status != WEFT_OK) return status;
+    if (unit != nullptr) *unit = weft::to_handle(made);
+    make_ready(current_or_null(), *made, pool::Place::spawned);
+    return WEFT_OK;
+}
+
 weft_status weft_sched_pools(const weft_sched* sched, size_t* count, size_t index, weft_pool** pool) noexcept {
     if (sched == nullptr) return is_null("sched");
     const Sched* of = to_sched(sched);
@@ -84,28 +110,21 @@ weft_status weft_sched_run_unit(weft_sched* sched, weft_unit* unit) noexcept {
     if (stream == nullptr) return fail(WEFT_WRONG_CONTEXT, "only the run function of a scheduler runs units");
     Unit* next = to_unit(unit);
     if (!next->life.is(State::ready)) return fail(WEFT_WRONG_STATE, "only a ready unit that was popped can be run");
-    if (stream->wanted()) attend(*stream);
-    const os::ExceptionGlobals kept = std::exchange(*stream->exceptions, {});   // a scheduler may handle one
-    run_unit(*stream, next);
-    *stream->exceptions = kept;
+    run_below(*stream, *to_sched(sched), next);
     return WEFT_OK;
 }
 
 bool weft_sched_should_stop(weft_sched* sched) noexcept {
     Stream* stream = running(sched);
     if (stream == nullptr) return true;
-    if (stream->wanted()) attend(*stream);
-    run_handed(*stream);
-    return should_stop(*stream);
+    return run_should_stop(*stream, *to_sched(sched));
 }
 
 weft_status weft_sched_wait(weft_sched* sched) noexcept {
     if (sched == nullptr) return is_null("sched");
     Stream* stream = running(sched);
     if (stream == nullptr) return fail(WEFT_WRONG_CONTEXT, "only the run function of a scheduler waits for work");
-    if (stream->wanted()) attend(*stream);
-    idle(*stream);
-    run_handed(*stream);
+    run_wait(*stream, *to_sched(sched));
     return WEFT_OK;
 }
 

@@ -6,6 +6,7 @@
 
 #include "abi/convert.hpp"
 #include "hart/topology.hpp"
+#include "stream/level.hpp"
 
 using namespace weft;
 
@@ -18,7 +19,7 @@ weft_status choose_sched(const weft_stream_options& options, Sched** sched, Pool
         return WEFT_OK;
     }
     Pool* main = to_pool(options.pool);
-    if (main == nullptr) *automatic = main = automatic_pool();
+    if (main == nullptr) *automatic = main = automatic_pool(default_pool_kind());
     if (main == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a pool");
     *sched = default_sched(*main);
     return *sched == nullptr ? fail(WEFT_NO_MEMORY, "no memory for a scheduler") : WEFT_OK;
@@ -112,9 +113,21 @@ size_t weft_stream_count(void) noexcept {
     return of->stream_count;
 }
 
+weft_status weft_stream_sched_set(weft_stream* stream, weft_sched* sched) noexcept {
+    if (stream == nullptr || sched == nullptr) return is_null(stream == nullptr ? "stream" : "sched");
+    return set_main(*to_stream(stream), *to_sched(sched));
+}
+
+weft_status weft_stream_sched(const weft_stream* stream, weft_sched** sched) noexcept {
+    if (stream == nullptr || sched == nullptr) return is_null(stream == nullptr ? "stream" : "sched");
+    std::lock_guard guard(runtime().replacing);
+    *sched = to_handle(to_stream(stream)->main);
+    return WEFT_OK;
+}
+
 weft_status weft_stream_pool(const weft_stream* stream, weft_pool** pool) noexcept {
     if (stream == nullptr || pool == nullptr) return is_null(stream == nullptr ? "stream" : "pool");
-    *pool = to_handle(to_stream(stream)->sched->pools[0]);
+    *pool = to_handle(const_cast<Pool*>(to_stream(stream)->main_pool.load()));
     return WEFT_OK;
 }
 

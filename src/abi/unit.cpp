@@ -5,6 +5,7 @@
 
 #include "abi/convert.hpp"
 #include "stream/join.hpp"
+#include "stream/level.hpp"
 #include "stream/list.hpp"
 #include "stream/spawn.hpp"
 #include "stream/suspend.hpp"
@@ -15,7 +16,7 @@ namespace {
 
 // Where a unit goes when the caller names no pool.
 Pool& standard_pool(Stream* stream) {
-    return *(stream != nullptr ? stream : runtime().streams[0])->sched->pools[0];
+    return stream != nullptr ? *stream->standard : *runtime().streams[0]->main_pool.load();
 }
 
 // The descriptor enters its pool; its handle goes to the caller, or it belongs to nobody.
@@ -25,8 +26,11 @@ void launch(Stream* stream, Unit& unit, bool child_first, weft_unit** handle) {
     } else {
         unit.joint.detach_local();   // nobody else knows the unit yet
     }
-    if (child_first) return launch_child_first(unit);
-    make_ready(stream, unit);
+    if (child_first) {
+        pool::belongs(unit);   // what is pushed as spawned is told of by the push
+        return launch_child_first(unit);
+    }
+    make_ready(stream, unit, pool::Place::spawned);
 }
 
 // Everything but the plain case.
@@ -38,6 +42,9 @@ template <bool tasklet>
     Stream* stream = current_or_null();
     Plan chosen;
     if (weft_status status = plan(options, tasklet, chosen); status != WEFT_OK) return status;
+    if (chosen.placed) {
+        if (weft_status status = place(chosen, stream, &pool); status != WEFT_OK) return status;
+    }
     if (pool == nullptr) pool = &standard_pool(stream);
     Unit* unit = make_unit(stream, *pool, body, argument, birth_in(*pool, chosen.kind), site);
     if (unit == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a unit");
@@ -52,7 +59,7 @@ template <bool tasklet>
                                               const void* site) noexcept {
     Stream& stream = current();
     const Kind kind = tasklet ? Kind::tasklet : stream.default_kind;
-    if (pool == nullptr) pool = stream.sched->pools[0];
+    if (pool == nullptr) pool = stream.standard;
     Unit* unit = make_unit(&stream, *pool, body, argument, birth_in(*pool, kind), site);
     if (unit == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a unit");
     if (kind == Kind::full && !give_default_stack(&stream, *unit)) [[unlikely]] {
@@ -60,7 +67,7 @@ template <bool tasklet>
         return fail(WEFT_NO_MEMORY, "no memory for a stack");
     }
     *handle = weft::to_handle(unit);
-    pool::push(*pool, unit);
+    pool::push(*pool, unit, pool::Place::spawned);
     return WEFT_OK;
 }
 
@@ -133,7 +140,11 @@ weft_status weft_unit_spawn_many(weft_pool* pool, size_t count, void (*body)(voi
     if (chosen.child_first || chosen.stack != nullptr) {
         return fail(WEFT_INVALID, "units spawned together cannot be child-first or share one stack");
     }
-    Pool& home = pool == nullptr ? standard_pool(stream) : *to_pool(pool);
+    Pool* named = to_pool(pool);
+    if (chosen.placed) {
+        if (weft_status status = place(chosen, stream, &named); status != WEFT_OK) return status;
+    }
+    Pool& home = named == nullptr ? standard_pool(stream) : *named;
     const Unit::Birth birth = birth_in(home, chosen.kind);
     const bool more = options != nullptr || chosen.kind == Kind::full;
     const void* const site = __builtin_return_address(0);
@@ -165,7 +176,7 @@ weft_status weft_unit_spawn_many(weft_pool* pool, size_t count, void (*body)(voi
         Unit* const before = std::exchange(newest->link, first);
         first = std::exchange(newest, before);
     }
-    pool::push_many(home, first, last, count);
+    pool::push_many(home, first, last, count, pool::Place::spawned);
     return WEFT_OK;
 }
 
@@ -225,7 +236,8 @@ weft_status weft_unit_exit(void) noexcept {
     Unit* self = running_or_null();
     if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a ULT can exit");
     if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet ends by returning");
-    if (self->has(Unit::bound)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the program");
+    if (self->has(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the program");
+    if (is_scheduler(*self)) return fail(WEFT_WRONG_STATE, "a scheduler ends by returning from run");
     self->outcome = WEFT_OK;
     finish();
 }
@@ -280,6 +292,19 @@ weft_status weft_unit_kind(const weft_unit* unit, weft_kind* kind) noexcept {
 weft_status weft_unit_state_get(const weft_unit* unit, weft_unit_state* state) noexcept {
     if (unit == nullptr || state == nullptr) return is_null(unit == nullptr ? "unit" : "state");
     *state = static_cast<weft_unit_state>(shown(to_unit(unit)->life.now()));
+    return WEFT_OK;
+}
+
+weft_status weft_unit_priority(const weft_unit* unit, int* priority) noexcept {
+    if (unit == nullptr || priority == nullptr) return is_null(unit == nullptr ? "unit" : "priority");
+    *priority = to_unit(unit)->priority.load(std::memory_order_relaxed);   // relaxed: a number alone
+    return WEFT_OK;
+}
+
+weft_status weft_unit_priority_set(weft_unit* unit, int priority) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    if (!is_priority(priority)) return no_such_priority(priority);
+    to_unit(unit)->priority.store(static_cast<std::int8_t>(priority), std::memory_order_relaxed);   // relaxed: as above
     return WEFT_OK;
 }
 

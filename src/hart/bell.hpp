@@ -59,6 +59,12 @@ public:
         plain<bool> listed_{false};
     };
 
+    // Who sleeps is an OS thread; or, with `call`, something else that is called instead of woken by the one who has
+    // claimed it: its owner does not go on before, so it is there.
+    using Call = void (*)(BasicSleeper& self);
+    BasicSleeper() = default;
+    explicit BasicSleeper(Call call) : call_(call) {}
+
     // Step 1, before the first Bell::add. seq_cst, for wake(): the stream looks at its own mail after this.
     void prepare() {
         // relaxed: only the stream itself leaves and enters `awake`.
@@ -91,6 +97,19 @@ public:
         if (state_.compare_exchange_strong(seen, awake, Orders::claim, Orders::woken)) return false;
         return stand_up();
     }
+
+    // Step 4b for one that is called. True: it sleeps, and whoever claims it calls; it may have been called already. False: it has
+    // been claimed before it slept; step 6.
+    bool lie_down() {
+        WEFT_ASSERT(call_ != nullptr);
+        std::uint32_t seen = listening;
+        if (state_.compare_exchange_strong(seen, asleep, Orders::claim, Orders::woken)) return true;
+        stand_up();
+        return false;
+    }
+
+    // After the call, when its owner goes on; and harmless when it did not sleep.
+    void rise() { stand_up(); }
 
     // Wakes this stream and no other, whatever its pools hold: for mail that is only its own (a stop, a
     // suspension). The caller has written the mail with seq_cst and knows that the stream lives. Nothing is lost
@@ -131,6 +150,7 @@ private:
     static constexpr std::uint32_t woken = 3;       // claimed
 
     atomic<std::uint32_t> state_{awake};
+    const Call call_ = nullptr;
 };
 
 // One per pool: the streams that draw from it and sleep. Aligned so that the count, which each push reads,
@@ -174,8 +194,8 @@ public:
     // After a push that need not have been a seq_cst operation: a pool of the user's. The read-modify-write orders it
     // against the announcing one: either it comes first, and the sleeper sees the push, or it sees the count. It costs
     // pushers the cache line of the count.
-    void ring_after_plain_push() {
-        if (count_.fetch_add(0, Orders::look_unordered) != 0) [[unlikely]] wake(1);
+    void ring_after_plain_push(std::uint32_t pushed = 1) {
+        if (count_.fetch_add(0, Orders::look_unordered) != 0) [[unlikely]] wake(pushed);
     }
 
 private:
@@ -187,18 +207,24 @@ private:
     bool wake_one() {
         using Claim = typename Sleeper::Claim;
         const atomic<std::uint32_t>* word = nullptr;
+        Sleeper* sleeper = nullptr;
+        typename Sleeper::Call call = nullptr;
         Claim claimed = Claim::refused;
         lock_.lock();
         while (claimed == Claim::refused) {
             Place* place = first_;      // the newest: its caches are the warmest
             if (place == nullptr) break;
             unlink(*place);
-            Sleeper* sleeper = place->sleeper_;
+            sleeper = place->sleeper_;
             word = &sleeper->state_;
+            call = sleeper->call_;
             claimed = sleeper->claim();   // refused: another bell has woken it, try the next
         }
         lock_.unlock();
-        if (claimed == Claim::asleep) os::futex_wake(*word, 1);
+        if (claimed == Claim::asleep) {
+            if (call != nullptr) call(*sleeper);
+            else os::futex_wake(*word, 1);
+        }
         return claimed != Claim::refused;
     }
 

@@ -1,6 +1,8 @@
 #include "pool/pool.hpp"
 
+#include <bit>
 #include <cstring>
+#include <mutex>
 
 #include "os/thread.hpp"
 
@@ -9,12 +11,13 @@ namespace weft {
 void PrivatePool::collect() {
     for (Unit* unit = inbox.take_all(); unit != nullptr;) {
         Unit* following = unit->link;
-        put(unit);
+        keep(unit);
         unit = following;
     }
 }
 
 void PrivatePool::send(Unit* unit) {
+    if (!unit->has(Unit::internal)) promise.pushed(access);
     inbox.push(unit);
     probe(Probe::push_before_ring);
     bell.ring();
@@ -62,34 +65,151 @@ Unit* DequePool::steal() {
     return spill.pop();
 }
 
+void LockedPool::push(Unit* unit, bool behind_all) {
+    // relaxed: the priority is a wish; whoever changes it while the unit is being pushed gets the old or the new.
+    const unsigned level = kind == WEFT_POOL_LIFO ? 0 : level_of(unit->priority.load(std::memory_order_relaxed));
+    std::lock_guard guard(lock);
+    if (kind == WEFT_POOL_LIFO && !behind_all) {
+        lists[level].push_front(unit);
+    } else {
+        lists[level].push_back(unit);
+    }
+    filled |= 1u << level;
+    count.fetch_add(1, std::memory_order_seq_cst);
+}
+
+// The most urgent, but now and then the next one from a level on that goes round: what is not urgent waits, but not for ever.
+unsigned LockedPool::next_level() {
+    const auto first = static_cast<unsigned>(std::countr_zero(filled));
+    if (++pops % turn != 0) return first;
+    const unsigned from = pops / turn % levels;
+    const std::uint32_t behind = filled >> from << from;
+    return behind != 0 ? static_cast<unsigned>(std::countr_zero(behind)) : first;
+}
+
+Unit* LockedPool::pop() {
+    if (looks_empty()) return nullptr;
+    std::lock_guard guard(lock);
+    if (filled == 0) return nullptr;
+    const unsigned level = next_level();
+    Unit* unit = lists[level].pop_front();
+    if (lists[level].empty()) filled &= ~(1u << level);
+    count.fetch_sub(1, std::memory_order_seq_cst);
+    return unit;
+}
+
+bool LockedPool::remove(Unit* unit) {
+    std::lock_guard guard(lock);
+    for (unsigned level = 0; level < levels; ++level) {   // its priority may have changed since it was pushed
+        if ((filled & 1u << level) == 0 || !lists[level].remove(unit)) continue;
+        if (lists[level].empty()) filled &= ~(1u << level);
+        count.fetch_sub(1, std::memory_order_seq_cst);
+        return true;
+    }
+    return false;
+}
+
 namespace pool {
 
 void push_other(Pool& to, Unit* unit, Place place) {
+    if (to.kind != WEFT_POOL_PRIVATE) to.promise.pushed(to.access);
     switch (to.kind) {
     case WEFT_POOL_PRIVATE: static_cast<PrivatePool&>(to).send(unit); return;
+    case WEFT_POOL_BLOCKING:
     case WEFT_POOL_SHARED: static_cast<SharedPool&>(to).ready.push(unit); break;
+    case WEFT_POOL_LIFO:
+    case WEFT_POOL_PRIORITY: static_cast<LockedPool&>(to).push(unit, behind_all(place)); break;
     case WEFT_POOL_DEQUE: {
         auto& deque = static_cast<DequePool&>(to);
-        if (place == Place::last || !deque.mine() || !deque.ring.push_bottom(unit)) deque.spill.push(unit);
+        if (behind_all(place) || !deque.mine() || !deque.ring.push_bottom(unit)) deque.spill.push(unit);
         break;
     }
-    case WEFT_POOL_USER: {
-        auto& user = static_cast<UserPool&>(to);
-        user.pushing.fetch_add(1);
-        user.ops.push(user.self, to_handle(unit));
-        probe(Probe::push_before_ring);
-        to.bell.ring_after_plain_push();   // his push may have ended in anything
-        user.pushing.fetch_sub(1);         // the last touch: whoever frees the pool waits for it
+    case WEFT_POOL_USER:
+        if (place == Place::spawned) tell_attached(*unit);
+        push_user(static_cast<UserPool&>(to), unit, operation_of(place));
         return;
-    }
     case WEFT_POOL_DEFAULT: break;
     }
     probe(Probe::push_before_ring);
     to.bell.ring();
 }
 
-void push_many(Pool& to, Unit* first, Unit* last, std::size_t count) {
-    if (to.kind == WEFT_POOL_SHARED) {
+void push_user(UserPool& to, Unit* unit, std::uint64_t operation) {
+    to.pushing.fetch_add(1);
+    if (to.ops.push_with != nullptr) {
+        to.ops.push_with(to.self, to_handle(unit), operation);
+    } else {
+        to.ops.push(to.self, to_handle(unit));
+    }
+    probe(Probe::push_before_ring);
+    to.bell.ring_after_plain_push();   // his push may have ended in anything
+    to.pushing.fetch_sub(1);           // the last touch: whoever frees the pool waits for it
+}
+
+namespace {
+
+// By parts, since the units are linked and the table wants them in a row.
+void push_many_user(UserPool& to, Unit* first, std::size_t count, std::uint64_t operation) {
+    constexpr std::size_t most = 64;
+    to.pushing.fetch_add(1);
+    while (count != 0) {
+        weft_unit* row[most];
+        std::size_t length = 0;
+        for (; length < most && length < count; ++length) {
+            row[length] = to_handle(first);
+            if (operation == WEFT_POOL_OP_SPAWN) tell_attached(*first);
+            first = first->link;
+        }
+        to.ops.push_many(to.self, row, length, operation);
+        count -= length;
+        probe(Probe::push_before_ring);
+        to.bell.ring_after_plain_push(static_cast<std::uint32_t>(length));
+    }
+    to.pushing.fetch_sub(1);
+}
+
+}  // namespace
+
+void tell_attached(Unit& unit) {
+    auto& user = static_cast<UserPool&>(*unit.pool);
+    if (user.ops.attach != nullptr) user.ops.attach(user.self, to_handle(&unit));
+}
+
+void tell_detached(Unit& unit) {
+    auto& user = static_cast<UserPool&>(*unit.pool);
+    if (user.ops.detach != nullptr) user.ops.detach(user.self, to_handle(&unit));
+}
+
+void move(Unit& unit, Pool& to) {
+    if (unit.pool == &to) return;
+    belongs_no_more(unit);
+    unit.pool = &to;
+    belongs(unit);
+}
+
+std::size_t pop_many(Pool& from, Unit** units, std::size_t capacity) {
+    if (from.kind == WEFT_POOL_USER && static_cast<UserPool&>(from).ops.pop_many != nullptr) {
+        auto& user = static_cast<UserPool&>(from);
+        auto* row = reinterpret_cast<weft_unit**>(units);   // handles first, then what they stand for
+        const std::size_t count = user.ops.pop_many(user.self, row, capacity);
+        for (std::size_t i = 0; i < count; ++i) units[i] = to_unit(row[i]);
+        return count;
+    }
+    std::size_t count = 0;
+    while (count < capacity) {
+        Unit* unit = pop(from);
+        if (unit == nullptr) break;
+        units[count++] = unit;
+    }
+    return count;
+}
+
+void push_many(Pool& to, Unit* first, Unit* last, std::size_t count, Place place) {
+    if (to.kind == WEFT_POOL_USER && static_cast<UserPool&>(to).ops.push_many != nullptr) {
+        return push_many_user(static_cast<UserPool&>(to), first, count, operation_of(place));
+    }
+    if (to.kind == WEFT_POOL_SHARED || to.kind == WEFT_POOL_BLOCKING) {
+        to.promise.pushed(to.access);
         static_cast<SharedPool&>(to).ready.push_chain(first, last);
         probe(Probe::push_before_ring);
         to.bell.ring(static_cast<std::uint32_t>(count));
@@ -97,21 +217,26 @@ void push_many(Pool& to, Unit* first, Unit* last, std::size_t count) {
     }
     if (to.kind == WEFT_POOL_PRIVATE && static_cast<PrivatePool&>(to).mine()) {
         auto& mine = static_cast<PrivatePool&>(to);
+        mine.promise.pushed(mine.access);
         mine.ready.push_chain(first, last);
         mine.waiting.add(static_cast<std::int64_t>(count));
         return;
     }
     for (Unit* unit = first; unit != nullptr;) {
         Unit* next = unit == last ? nullptr : unit->link;
-        push(to, unit);
+        push(to, unit, place);
         unit = next;
     }
 }
 
 Unit* pop_other(Pool& from) {
+    from.promise.popped(from.access);
     switch (from.kind) {
     case WEFT_POOL_PRIVATE: return static_cast<PrivatePool&>(from).pop();
+    case WEFT_POOL_BLOCKING:
     case WEFT_POOL_SHARED: return static_cast<SharedPool&>(from).ready.pop();
+    case WEFT_POOL_LIFO:
+    case WEFT_POOL_PRIORITY: return static_cast<LockedPool&>(from).pop();
     case WEFT_POOL_DEQUE: {
         auto& deque = static_cast<DequePool&>(from);
         return deque.mine() ? deque.pop_own() : deque.steal();
@@ -131,7 +256,10 @@ bool quiet(const Pool& pool) {
         const auto& mine = static_cast<const PrivatePool&>(pool);
         return mine.inbox.looks_empty() && mine.ready.empty();
     }
+    case WEFT_POOL_BLOCKING:
     case WEFT_POOL_SHARED: return static_cast<const SharedPool&>(pool).ready.looks_empty();
+    case WEFT_POOL_LIFO:
+    case WEFT_POOL_PRIORITY: return static_cast<const LockedPool&>(pool).looks_empty();
     case WEFT_POOL_DEQUE: {
         const auto& deque = static_cast<const DequePool&>(pool);
         return deque.ring.looks_empty() && deque.spill.looks_empty();
@@ -151,7 +279,10 @@ std::size_t length(const Pool& pool) {
         const auto& own = static_cast<const PrivatePool&>(pool);
         return own.length();
     }
+    case WEFT_POOL_BLOCKING:
     case WEFT_POOL_SHARED: return static_cast<const SharedPool&>(pool).ready.length();
+    case WEFT_POOL_LIFO:
+    case WEFT_POOL_PRIORITY: return static_cast<const LockedPool&>(pool).count.load();
     case WEFT_POOL_DEQUE: {
         const auto& deque = static_cast<const DequePool&>(pool);
         return deque.ring.length() + deque.spill.length();
@@ -176,7 +307,10 @@ Removal remove(Pool& from, Unit* unit) {
         if (removed) own.waiting.add(-1);
         break;
     }
+    case WEFT_POOL_BLOCKING:
     case WEFT_POOL_SHARED: removed = static_cast<SharedPool&>(from).ready.remove(unit); break;
+    case WEFT_POOL_LIFO:
+    case WEFT_POOL_PRIORITY: removed = static_cast<LockedPool&>(from).remove(unit); break;
     case WEFT_POOL_USER: {
         auto& user = static_cast<UserPool&>(from);
         if (user.ops.remove == nullptr) return Removal::impossible;
@@ -194,15 +328,24 @@ bool attach(Pool& pool, void* stream, bool main) {
     if (pool.kind == WEFT_POOL_PRIVATE) {
         auto& owner = static_cast<PrivatePool&>(pool).owner;
         while (!owner.compare_exchange_strong(none, stream)) {
+            if (none == stream) break;   // it draws from it already, by another scheduler
             if (none != static_cast<PrivatePool*>(&pool)) return false;
             none = nullptr;   // somebody answers letters (serve_orphan): he is done at once
             os::thread_yield();
         }
     } else if (pool.kind == WEFT_POOL_DEQUE && main) {
-        if (!static_cast<DequePool&>(pool).owner.compare_exchange_strong(none, stream)) return false;
+        if (!static_cast<DequePool&>(pool).owner.compare_exchange_strong(none, stream) && none != stream) return false;
     }
     pool.drawers.fetch_add(1);
     return true;
+}
+
+void detach_sharing(Pool& pool) { pool.drawers.fetch_sub(1); }
+
+void hand_over(Pool& pool, void* to, bool main) {
+    // seq_cst: who sends to it looks at the owner after his push (PrivatePool::send).
+    if (pool.kind == WEFT_POOL_PRIVATE) static_cast<PrivatePool&>(pool).owner.store(to, std::memory_order_seq_cst);
+    if (pool.kind == WEFT_POOL_DEQUE && main) static_cast<DequePool&>(pool).owner.store(to, std::memory_order_seq_cst);
 }
 
 void detach(Pool& pool, void* stream) {
@@ -214,16 +357,24 @@ void detach(Pool& pool, void* stream) {
         void* self = stream;
         static_cast<DequePool&>(pool).owner.compare_exchange_strong(self, nullptr);
     }
+    pool.promise.left(stream);
     pool.drawers.fetch_sub(1);
 }
 
-Pool* create(weft_pool_kind kind) {
+Pool* create(weft_pool_kind kind, weft_pool_access access) {
+    Pool* made = nullptr;
     switch (kind) {
-    case WEFT_POOL_PRIVATE: return os::make<PrivatePool>();
-    case WEFT_POOL_SHARED: return os::make<SharedPool>();
-    case WEFT_POOL_DEQUE: return os::make<DequePool>();
-    default: return nullptr;
+    case WEFT_POOL_PRIVATE: made = os::make<PrivatePool>(); break;
+    case WEFT_POOL_BLOCKING:
+    case WEFT_POOL_SHARED: made = os::make<SharedPool>(kind); break;
+    case WEFT_POOL_LIFO:
+    case WEFT_POOL_PRIORITY: made = os::make<LockedPool>(kind); break;
+    case WEFT_POOL_DEQUE: made = os::make<DequePool>(); break;
+    case WEFT_POOL_USER:
+    case WEFT_POOL_DEFAULT: break;
     }
+    if (made != nullptr) made->access = access;
+    return made;
 }
 
 Pool* create_user(const weft_pool_ops& ops, void* self) { return os::make<UserPool>(ops, self); }
@@ -231,7 +382,10 @@ Pool* create_user(const weft_pool_ops& ops, void* self) { return os::make<UserPo
 void destroy(Pool* pool) {
     switch (pool->kind) {
     case WEFT_POOL_PRIVATE: os::destroy(static_cast<PrivatePool*>(pool)); return;
+    case WEFT_POOL_BLOCKING:
     case WEFT_POOL_SHARED: os::destroy(static_cast<SharedPool*>(pool)); return;
+    case WEFT_POOL_LIFO:
+    case WEFT_POOL_PRIORITY: os::destroy(static_cast<LockedPool*>(pool)); return;
     case WEFT_POOL_DEQUE: os::destroy(static_cast<DequePool*>(pool)); return;
     case WEFT_POOL_USER: {
         auto* user = static_cast<UserPool*>(pool);

@@ -9,11 +9,13 @@
 #include "base/probe.hpp"
 #include "base/tally.hpp"
 #include "hart/bell.hpp"
+#include "os/lock.hpp"
 #include "os/local.hpp"
 #include "os/memory.hpp"
 #include "pool/deque.hpp"
 #include "pool/fifo_shared.hpp"
 #include "pool/inbox.hpp"
+#include "pool/promise.hpp"
 #include "unit/handle.hpp"
 #include "unit/unit.hpp"
 #include "weft/pool.h"
@@ -22,11 +24,13 @@ namespace weft {
 
 struct Pool {
     const weft_pool_kind kind;
+    weft_pool_access access = WEFT_POOL_ACCESS_DEFAULT;
     bool automatic = false;            // made with its stream, freed with the runtime
     bool freed = false;                // kept for the next pool of its kind; under the runtime's lock
     bool orphan = false;               // automatic, and its stream has ended; under the runtime's lock
     atomic<unsigned> drawers{0};       // schedulers that may draw from it, and streams that do
     Pool* next = nullptr;              // the runtime's list of all pools
+    pool::Promise promise;             // that access is; looked at in checked builds
     Bell bell;                         // rung after a push, heard by streams that sleep for want of work
 
     explicit Pool(weft_pool_kind of) : kind(of) {}
@@ -50,11 +54,12 @@ struct PrivatePool : Pool {
     }
 
     void put(Unit* unit) {
-        ready.push_back(unit);
-        waiting.add(1);
+        promise.pushed(access);
+        keep(unit);
     }
 
     Unit* pop() {
+        promise.popped(access);
         if (!inbox.empty()) [[unlikely]] collect();
         Unit* unit = ready.pop_front();
         if (unit != nullptr) waiting.add(-1);
@@ -69,21 +74,57 @@ struct PrivatePool : Pool {
 
     // pop() and put(unit) in one; null, and nothing done, when the pool is empty.
     Unit* rotate(Unit* unit) {
+        promise.pushed(access);
         if (!inbox.empty()) [[unlikely]] collect();
         return ready.rotate(unit);
     }
 
     std::size_t length() const { return static_cast<std::size_t>(waiting.read()) + (inbox.empty() ? 0 : 1); }
 
+    void keep(Unit* unit) {
+        ready.push_back(unit);
+        waiting.add(1);
+    }
+
     void collect();                    // the owner takes what others sent
     void send(Unit* unit);             // from anybody but the owner
     void serve_orphan();               // runs the runtime's letters while no stream owns the pool
 };
 
+// Kinds shared and blocking: they differ in how a stream waits for them.
 struct SharedPool : Pool {
     SharedFifo<Unit> ready;
 
-    SharedPool() : Pool(WEFT_POOL_SHARED) {}
+    explicit SharedPool(weft_pool_kind of) : Pool(of) {}
+};
+
+// Kinds LIFO and priority: lists under a lock, which is held for a few loads and stores. A push and a pop take the
+// same time however many wait. Rejected: a stack without a lock (Treiber's), since its pop needs a tag beside the pointer, and a
+// queue without a lock for each level, since looking for the first that is not empty would read them all.
+struct LockedPool : Pool {
+    static constexpr unsigned turn = 61;   // as DequePool::turn
+
+    // Of a level and the more urgent ones lie in lower bits, so that the first bit that is set is the next to be served.
+    static constexpr unsigned levels = priorities;
+    static unsigned level_of(int priority) { return static_cast<unsigned>(most_priority - priority); }
+
+    atomic<std::size_t> count{0};
+    mutable os::Lock lock;                 // guards what follows
+    std::uint32_t filled = 0;              // which lists are not empty
+    unsigned pops = 0;
+    Fifo<Unit, &Unit::link> lists[levels];   // LIFO: the first alone
+
+    explicit LockedPool(weft_pool_kind of) : Pool(of) {}
+
+    void push(Unit* unit, bool behind_all);
+    Unit* pop();
+    bool remove(Unit* unit);
+
+    // seq_cst, as the additions in push: "push, then look for sleepers" against "announce the sleep, then look here".
+    bool looks_empty() const { return count.load(std::memory_order_seq_cst) == 0; }
+
+private:
+    unsigned next_level();
 };
 
 // One stream's newest first; what others push, what yields, and what does not fit the ring waits in `spill`, oldest
@@ -117,8 +158,24 @@ struct UserPool : Pool {
 
 namespace pool {
 
-// Where among the ready units a unit goes: a pool that has an order of its own may pass over it.
-enum class Place : unsigned char { next, last };
+// Where a unit comes from, which says where among the ready units it goes. The first of each kind is for who does not care. A
+// pool that has an order of its own may pass over it; a table of the user's is told (operation_of).
+enum class Place : unsigned char {
+    next, spawned, parent, resumed, resumed_other, revived, reviving_parent, migrated,
+    last, yielded, yielded_to,
+};
+
+// What goes behind all others.
+constexpr bool behind_all(Place place) { return place >= Place::last; }
+
+constexpr weft_pool_operation operation_of(Place place) {
+    constexpr weft_pool_operation words[] = {
+        WEFT_POOL_OP_OTHER, WEFT_POOL_OP_SPAWN, WEFT_POOL_OP_SPAWN_CHILD_FIRST, WEFT_POOL_OP_RESUME, WEFT_POOL_OP_RESUME_YIELD_TO,
+        WEFT_POOL_OP_REVIVE, WEFT_POOL_OP_REVIVE_CHILD_FIRST, WEFT_POOL_OP_MIGRATE,
+        WEFT_POOL_OP_OTHER, WEFT_POOL_OP_YIELD, WEFT_POOL_OP_YIELD_TO};
+    return words[static_cast<unsigned>(place)];
+}
+static_assert(operation_of(Place::yielded_to) == WEFT_POOL_OP_YIELD_TO && operation_of(Place::migrated) == WEFT_POOL_OP_MIGRATE);
 
 // A ready unit goes in; from anywhere. Afterwards the unit may run, end and be freed at any moment.
 void push_other(Pool& to, Unit* unit, Place place);
@@ -136,7 +193,27 @@ void push_other(Pool& to, Unit* unit, Place place);
 }
 
 // `count` ready units, linked first to last by their link.
-void push_many(Pool& to, Unit* first, Unit* last, std::size_t count);
+void push_many(Pool& to, Unit* first, Unit* last, std::size_t count, Place place = Place::next);
+
+// A ready unit into a user's pool, which is told this word.
+void push_user(UserPool& to, Unit* unit, std::uint64_t operation);
+
+// A unit begins, or ceases, to belong to its pool: a user's may want to know. The owner of the unit says so, before its first push
+// and before its end is published. A push of one that is spawned says it by itself.
+[[gnu::noinline]] void tell_attached(Unit& unit);
+[[gnu::noinline]] void tell_detached(Unit& unit);
+inline void belongs(Unit& unit) {
+    if (unit.pool->kind == WEFT_POOL_USER) [[unlikely]] tell_attached(unit);
+}
+inline void belongs_no_more(Unit& unit) {
+    if (unit.pool->kind == WEFT_POOL_USER) [[unlikely]] tell_detached(unit);
+}
+
+// A ready unit that is in no pool, or a suspended one, goes over to another pool, which it is not pushed to yet.
+void move(Unit& unit, Pool& to);
+
+// At most `capacity` units come out. As pop().
+std::size_t pop_many(Pool& from, Unit** units, std::size_t capacity);
 
 // A ready unit comes out, or null. From a stream; from the owner if the pool is private.
 Unit* pop_other(Pool& from);
@@ -154,12 +231,14 @@ std::size_t length(const Pool& pool);
 enum class Removal : unsigned char { removed, absent, impossible };
 Removal remove(Pool& from, Unit* unit);
 
-// A stream begins or ceases to draw from a pool. attach is false when the pool has an owner already.
+// A stream begins or ceases to draw from a pool. attach is false when the pool has another owner already.
 bool attach(Pool& pool, void* stream, bool main);
 void detach(Pool& pool, void* stream);
+void detach_sharing(Pool& pool);       // the stream draws from it for another reason too
+void hand_over(Pool& pool, void* to, bool main);   // whom the owner gives it to
 
 // Null: no memory.
-Pool* create(weft_pool_kind kind);
+Pool* create(weft_pool_kind kind, weft_pool_access access = WEFT_POOL_ACCESS_DEFAULT);
 Pool* create_user(const weft_pool_ops& ops, void* self);
 void destroy(Pool* pool);
 

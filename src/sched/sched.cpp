@@ -6,7 +6,23 @@
 namespace weft::sched {
 namespace {
 
-Unit* pick_in_order(Sched& by) {
+// Every so many picks begin at another pool than the first. Primes, so that they do not fall in step with what the units do.
+// The small one is of those whose order is a convenience: what waits behind busy pools waits microseconds. The large one is of
+// those whose order is what the program wants: it costs less than the thousandth part of the stream.
+constexpr unsigned often = DequePool::turn;
+constexpr unsigned rarely = 1021;
+
+// Which pool has the turn: the first, or now and then each of the others.
+std::size_t beginning(Sched& by, unsigned turn) {
+    if (++by.picks % turn != 0) return 0;
+    return by.picks / turn % by.count;
+}
+
+Unit* pick_in_order(Sched& by, unsigned turn) {
+    const std::size_t first = beginning(by, turn);
+    if (first != 0) {
+        if (Unit* unit = pool::pop(*by.pools[first])) return unit;
+    }
     for (std::size_t i = 0; i < by.count; ++i) {
         if (Unit* unit = pool::pop(*by.pools[i])) return unit;
     }
@@ -21,8 +37,7 @@ void adopt(Sched& by, Unit* unit, Pool& from) {
     if (from.kind == WEFT_POOL_DEQUE && main.kind == WEFT_POOL_DEQUE && !unit->has(Unit::internal)) unit->pool = &main;
 }
 
-Unit* pick_random_steal(Sched& by) {
-    if (Unit* unit = pool::pop(*by.pools[0])) return unit;
+Unit* steal(Sched& by) {
     if (by.count == 1) return nullptr;
     const auto others = static_cast<std::uint32_t>(by.count - 1);
     const std::uint32_t first = by.random.below(others);
@@ -36,11 +51,21 @@ Unit* pick_random_steal(Sched& by) {
     return nullptr;
 }
 
+Unit* pick_random_steal(Sched& by) {
+    if (++by.picks % rarely == 0) [[unlikely]] {
+        if (Unit* unit = steal(by)) return unit;
+    }
+    if (Unit* unit = pool::pop(*by.pools[0])) return unit;
+    return steal(by);
+}
+
 }  // namespace
 
 Unit* pick_other(Sched& by) {
     switch (by.kind) {
-    case WEFT_SCHED_BASIC: return pick_in_order(by);
+    case WEFT_SCHED_BASIC:
+    case WEFT_SCHED_BASIC_WAIT: return pick_in_order(by, often);
+    case WEFT_SCHED_PRIORITY: return pick_in_order(by, rarely);
     case WEFT_SCHED_RANDOM_STEAL: return pick_random_steal(by);
     case WEFT_SCHED_USER:
         if (by.ops.pick == nullptr) return nullptr;   // stateful: it alone knows what is next
@@ -93,6 +118,10 @@ bool attach(Sched& sched, void* stream) {
         return false;
     }
     return true;
+}
+
+void hand_over(Sched& sched, void* to) {
+    for (std::size_t i = 0; i < sched.count; ++i) pool::hand_over(*sched.pools[i], to, i == 0);
 }
 
 void detach(Sched& sched, void* stream) {

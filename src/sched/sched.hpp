@@ -1,5 +1,5 @@
 // Schedulers: pick the next unit from their pools, for one stream. The built-in ones are told apart by a tag and
-// keep nothing but a random state between two picks (stateless); one of the user's is a table (weft_sched_ops).
+// keep nothing but a random state and a count between two picks (stateless); one of the user's is a table (weft_sched_ops).
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,19 @@ struct Sched {
     std::size_t count = 0;
     Bell::Place* places = nullptr;     // one for each pool's bell, for the stream's sleep
     Random random{0};
+    unsigned picks = 0;                // so that every pool gets a turn
     std::size_t stolen = 0;            // units that came out of another stream's deque; the stream takes the number
-    atomic<void*> stream{nullptr};     // that runs it
+    atomic<void*> stream{nullptr};     // that runs it; in a pool it is its own
+    Unit* unit = nullptr;              // that it runs as: in a pool, or because it owns its loop
+    unsigned turn = 0;                 // in a pool: how many units it runs before others of that pool
+    unsigned ran = 0;                  // of them, when it owns its loop
+    bool automatic = true;             // freed when its stream ends, or its turns, or another takes its place
     Sched* next = nullptr;             // the runtime's list of all schedulers
 
     explicit Sched(weft_sched_kind of) : kind(of) {}
     bool stateless() const { return kind != WEFT_SCHED_USER || ops.pick != nullptr; }
+    // Whether its stream sleeps at once, instead of looking round for a while, when nothing is to be done.
+    bool sleeps_at_once() const { return kind == WEFT_SCHED_BASIC_WAIT || pools[0]->kind == WEFT_POOL_BLOCKING; }
 };
 
 namespace sched {
@@ -47,6 +54,9 @@ void destroy(Sched* sched);
 // already; nothing is changed.
 bool attach(Sched& sched, void* stream);
 void detach(Sched& sched, void* stream);
+
+// The pools with an owner go from the one to the other, both of whom run the scheduler.
+void hand_over(Sched& sched, void* to);
 
 }  // namespace sched
 }  // namespace weft

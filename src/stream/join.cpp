@@ -106,7 +106,7 @@ bool ended(weft_status status) { return status == WEFT_OK || status == WEFT_EXCE
 
 // The general case: the unit may be any stream's.
 [[gnu::noinline]] weft_status join_with_care(Stream& stream, Unit& self, Unit& target) {
-    if (target.has(Unit::bound)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the runtime; nobody joins it");
+    if (target.has(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the runtime; nobody joins it");
     if (&self == &target) return fail(WEFT_WRONG_STATE, "a unit cannot join itself");
     if (self.kind == Kind::tasklet) {
         return fail(WEFT_WRONG_KIND, "a tasklet cannot wait for a unit that has not ended; make it a ULT");
@@ -126,7 +126,7 @@ bool ended(weft_status status) { return status == WEFT_OK || status == WEFT_EXCE
         return true;
     }
     // The pool of a local unit never changes; that of another may, by a thief, so it is not read here.
-    if (!target.has(Unit::local) || target.pool != stream->direct || self.kind == Kind::tasklet || target.has(Unit::bound) ||
+    if (!target.has(Unit::local) || target.pool != stream->direct || self.kind == Kind::tasklet || target.has(Unit::primary) ||
         target.life.is(State::running)) [[unlikely]] {
         status = join_with_care(*stream, self, target);
         stream = current_or_null();
@@ -262,7 +262,13 @@ void tell(Unit* detached, Joint::Waiter waiter) {
 void end_unit(Stream& stream, Unit& unit) {
     probe(Probe::finish_before_publish);
     unit.life.move(State::running, State::done);
-    const Joint::Waiter waiter = unit.has(Unit::local) ? unit.joint.finish_local() : unit.joint.finish_shared();
+    Joint::Waiter waiter;
+    if (unit.has(Unit::local)) {
+        waiter = unit.joint.finish_local();   // a private pool is none of the user's
+    } else {
+        pool::belongs_no_more(unit);
+        waiter = unit.joint.finish_shared();
+    }
     if (!waiter.none()) tell(&unit, waiter);
 }
 
@@ -274,7 +280,7 @@ void finish_and_wake(Joint& joint) {
 namespace {
 
 [[gnu::cold, gnu::noinline]] weft_status join_outside(Stream* stream, Unit& unit) {
-    if (unit.has(Unit::bound)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the runtime; nobody joins it");
+    if (unit.has(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the runtime; nobody joins it");
     if (stream == nullptr) return join_from_thread(unit);
     return fail(WEFT_WRONG_CONTEXT, "a scheduler cannot join; only units and OS threads can");
 }
@@ -336,7 +342,7 @@ void drop_exception(Unit& unit) { unit.exception().~exception_ptr(); }
 void give_outside(Unit& unit) { runtime().give_outside(unit); }
 
 weft_status detach(Unit& unit) {
-    if (unit.has(Unit::bound)) return fail(WEFT_WRONG_STATE, "the primary unit cannot be detached");
+    if (unit.has(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit cannot be detached");
     if (!unit.joint.done()) {
         if (auto* pool = foreign_pool(unit)) return detach_by_letter(unit, *pool);
     }

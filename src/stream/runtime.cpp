@@ -6,7 +6,9 @@
 #include "hart/topology.hpp"
 #include "stream/duties.hpp"
 #include "stream/error.hpp"
+#include "os/error_text.hpp"
 #include "stream/join.hpp"
+#include "stream/level.hpp"
 #include "stream/overflow.hpp"
 #include "stream/suspend.hpp"
 
@@ -58,7 +60,7 @@ void register_at_exit() {
 weft_status make_primary(Runtime& of, Stream& zero) {
     auto* unit = static_cast<Unit*>(zero.heap->units->take());
     mem::Stack* stack = zero.heap->stacks.take(of.settings.values.scheduler_stack_bytes);
-    Pool* main = zero.sched->pools[0];
+    Pool* main = zero.main->pools[0];
     auto* pool = static_cast<PrivatePool*>(main->kind == WEFT_POOL_PRIVATE ? main : pool::create(WEFT_POOL_PRIVATE));
     if (unit == nullptr || stack == nullptr || pool == nullptr) {
         if (unit != nullptr) zero.heap->units->give(unit);
@@ -71,11 +73,13 @@ weft_status make_primary(Runtime& of, Stream& zero) {
         pool::attach(*pool, &zero, true);
         zero.own = pool;
         zero.own_place.belong_to(zero.sleeper);
+        settle_way(zero);
     }
+    zero.bound.store(pool);
     unit->id = zero.take_id();
     ++zero.first_id;   // nobody has spawned it, so it counts not as created
     unit->kind = Kind::full;
-    unit->flags = Unit::bound | Unit::local;
+    unit->flags = Unit::primary | Unit::bound | Unit::local;
     unit->pool = pool;
     unit->stack = &zero.carrier_stack;
     unit->joint.reset();
@@ -91,6 +95,7 @@ weft_status make_primary(Runtime& of, Stream& zero) {
 void drop_suspended(void* object, void* argument) {
     auto* unit = static_cast<Unit*>(object);
     auto& dropped = *static_cast<std::size_t*>(argument);
+    if (is_scheduler(*unit)) return;   // it waits for those that are counted
     if (unit->life.is(State::ready) || shown(unit->life.now()) == State::suspended) ++dropped;
     if (unit->life.is(State::done) && unit->outcome == WEFT_EXCEPTION) unit->exception().~exception_ptr();
 }
@@ -109,7 +114,8 @@ void end_stream_zero(Runtime& of) {
     if (zero == nullptr) return;
     give_spare(*zero);
     if (zero->scheduler_stack != nullptr) zero->heap->stacks.give(zero->scheduler_stack);
-    if (zero->sched != nullptr) sched::detach(*zero->sched, zero);
+    if (zero->main != nullptr) sched::detach(*zero->main, zero);
+    if (zero->beneath != nullptr) sched::detach(*zero->beneath, zero);
     if (zero->own != nullptr) pool::detach(*zero->own, zero);
     zero->signal_stack.leave();
     os::set_local(nullptr);
@@ -134,6 +140,15 @@ void tear_down(Runtime* ending) {
     os::destroy(ending);
 }
 
+// For the message about a promise that is broken.
+void describe_caller(char* text, std::size_t bytes) {
+    if (const Stream* stream = current_or_null()) {
+        std::snprintf(text, bytes, "stream %zu", stream->rank);
+    } else {
+        std::snprintf(text, bytes, "OS thread %u", os::thread_id());
+    }
+}
+
 weft_status bring_up(Runtime& made) {
     if (!made.stacks.usable()) {
         return fail(WEFT_UNSUPPORTED, "this kernel has no guards of the kind that WEFT_GUARD asks for (install needs "
@@ -146,6 +161,7 @@ weft_status bring_up(Runtime& made) {
     if (weft_status status = start_stream_zero(made, &zero); status != WEFT_OK) return status;
     if (weft_status status = make_primary(made, *zero); status != WEFT_OK) return status;
     mem::overflow_install(overflow_describe);
+    pool::describe_caller.store(describe_caller);
     return start_other_streams(made);
 }
 
@@ -221,7 +237,7 @@ weft_status start(const weft_settings* asked) {
 void drain() {
     Stream& zero = current();
     do weft::yield_now();
-    while (!sched::quiet(*zero.sched) || (zero.own != nullptr && !pool::quiet(*zero.own)));
+    while (!sched::quiet(*zero.main) || (zero.own != nullptr && !pool::quiet(*zero.own)));
 }
 
 namespace {
@@ -250,8 +266,21 @@ Pool* not_empty(Runtime& of) {
     return pool;
 }
 
+// A main scheduler of stream 0 that owns its loop returns from it; a basic one takes its place.
+void stop_main_loop() {
+    Stream& zero = current();
+    if (zero.main->stateless()) return;
+    const Sched& old = *zero.main;
+    Sched* basic = sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, old.pools, old.count);
+    if (basic == nullptr) fatal("no memory to end the scheduler of stream 0");
+    enlist(*basic);
+    if (set_main(zero, *basic) != WEFT_OK) fatal("the scheduler of stream 0 cannot be ended: %s", os::error_text());
+    while (zero.main != basic) weft::yield_now();
+}
+
 // Runs what is ready until all pools are empty. Afterwards stream 0 is the only one.
 void run_out(Runtime& of) {
+    stop_main_loop();
     Pool* left;
     do {
         drain();

@@ -45,6 +45,8 @@ struct Runtime {
     Sched* scheds = nullptr;                     // all, linked by Sched::next
     trace::Counters ended;                       // of streams that have ended
 
+    os::Lock replacing;                          // one at a time gives a stream another scheduler, or a pool for bound units; before `lock`
+
     os::Lock outside_lock;                       // guards what OS threads that are no streams share
     Heap* outside = nullptr;
     trace::Counters outside_counters;
@@ -74,7 +76,8 @@ weft_status start_other_streams(Runtime& of);
 void stop_other_streams(Runtime& of);
 
 // A pool or a scheduler joins the runtime's list, or leaves it and is freed.
-Pool* make_pool(weft_pool_kind kind);           // a built-in one, not listed yet; null: no memory
+// A built-in one, not listed yet; null: no memory.
+Pool* make_pool(weft_pool_kind kind, weft_pool_access access = WEFT_POOL_ACCESS_DEFAULT);
 void drop_freed_pools(Runtime& of);
 // The calling OS thread, which has been started by one that may be bound, may use all CPUs of the process.
 void leave_bindings(Runtime& of);
@@ -91,7 +94,7 @@ Sched* default_sched(Pool& main);
 weft_pool_kind default_pool_kind();
 
 // A main pool for a stream that was given none; null: no memory. It belongs to the runtime.
-Pool* automatic_pool();
+Pool* automatic_pool(weft_pool_kind kind);
 
 weft_status free_stream(Stream& stream);
 weft_status bind_stream(Stream& stream, const os::CpuSet& cpus, const char* what);

@@ -46,8 +46,10 @@ constexpr Word stream_words[] = {{"all", WEFT_ALL_HARTS}, {nullptr, 0}};
 constexpr Word guard_words[] = {{"auto", WEFT_GUARD_AUTO}, {"install", WEFT_GUARD_INSTALL}, {"mprotect", WEFT_GUARD_MPROTECT},
                                 {"canary", WEFT_GUARD_CANARY}, {"none", WEFT_GUARD_NONE}, {nullptr, 0}};
 constexpr Word kind_words[] = {{"full", WEFT_KIND_FULL}, {"lsa", WEFT_KIND_LSA}, {nullptr, 0}};
-constexpr Word pool_words[] = {{"private", WEFT_POOL_PRIVATE}, {"shared", WEFT_POOL_SHARED}, {"deque", WEFT_POOL_DEQUE}, {nullptr, 0}};
-constexpr Word sched_words[] = {{"basic", WEFT_SCHED_BASIC}, {"random-steal", WEFT_SCHED_RANDOM_STEAL}, {nullptr, 0}};
+constexpr Word pool_words[] = {{"private", WEFT_POOL_PRIVATE}, {"shared", WEFT_POOL_SHARED}, {"deque", WEFT_POOL_DEQUE},
+                               {"lifo", WEFT_POOL_LIFO}, {"priority", WEFT_POOL_PRIORITY}, {"blocking", WEFT_POOL_BLOCKING}, {nullptr, 0}};
+constexpr Word sched_words[] = {{"basic", WEFT_SCHED_BASIC}, {"random-steal", WEFT_SCHED_RANDOM_STEAL},
+                                {"basic-wait", WEFT_SCHED_BASIC_WAIT}, {"priority", WEFT_SCHED_PRIORITY}, {nullptr, 0}};
 constexpr Word switch_words[] = {{"off", 0}, {"on", 1}, {nullptr, 0}};
 
 constexpr std::size_t most_bytes = std::size_t{1} << 40;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "stream/join.hpp"
+#include "stream/level.hpp"
 #include "stream/suspend.hpp"
 
 namespace weft {
@@ -28,6 +29,10 @@ void give_back(Stream* stream, Unit& unit) {
     }
 }
 
+weft_status no_such_priority(int priority) {
+    return fail(WEFT_INVALID, "priority %d is none; legal are %d to %d", priority, least_priority, most_priority);
+}
+
 weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     out.kind = tasklet ? Kind::tasklet : runtime().default_kind;
     if (options == nullptr) return WEFT_OK;
@@ -37,6 +42,11 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     }
     std::memcpy(&given, options, options->size < sizeof given ? options->size : sizeof given);
     out.name = given.name;
+    out.priority = given.priority;
+    if (!is_priority(given.priority)) return no_such_priority(given.priority);
+    out.stream = reinterpret_cast<Stream*>(given.stream);
+    out.placed = given.stream != nullptr || given.bound;
+    if (given.bound) out.flags |= Unit::bound;
     if (tasklet) return WEFT_OK;
     if (given.kind != WEFT_KIND_DEFAULT) {
         if (given.kind != WEFT_KIND_FULL && given.kind != WEFT_KIND_LSA) {
@@ -69,6 +79,18 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     return WEFT_OK;
 }
 
+weft_status place(const Plan& plan, Stream* caller, Pool** pool) {
+    if (*pool != nullptr) return fail(WEFT_INVALID, "a pool is named as well as a stream, or bound; name one of them");
+    Stream* stream = plan.stream != nullptr ? plan.stream : caller != nullptr ? caller : runtime().streams[0];
+    if ((plan.flags & Unit::bound) == 0) {
+        *pool = stream->main_pool.load();
+        return WEFT_OK;
+    }
+    if (plan.child_first && stream != caller) return fail(WEFT_INVALID, "a unit that is bound to another stream cannot begin here: not with child_first");
+    *pool = bound_pool(*stream);
+    return *pool != nullptr ? WEFT_OK : fail(WEFT_NO_MEMORY, "no memory for the pool of units bound to stream %zu", stream->rank);
+}
+
 bool give_default_stack(Stream* stream, Unit& unit) {
     mem::Stack* stack = stream == nullptr ? nullptr : std::exchange(stream->spare, nullptr);
     if (stack == nullptr) stack = take_stack(stream, 0);
@@ -85,7 +107,10 @@ bool give_default_stack(Stream* stream, Unit& unit) {
 
 weft_status furnish(Stream* stream, Unit& unit, const Plan& plan) {
     unit.flags |= plan.flags;
-    unit.stack_class = plan.stack_class;
+    if ((plan.stack_class | plan.priority) != 0) {
+        unit.stack_class = plan.stack_class & 0x7f;
+        unit.priority.store(plan.priority, std::memory_order_relaxed);   // relaxed: nobody else knows the unit yet
+    }
     if (plan.stack_class != 0 || unit.has(Unit::careful_end)) unit.flags &= static_cast<std::uint8_t>(~Unit::plain);
     if (plan.name != nullptr) {
         std::strncpy(unit.name, plan.name, sizeof unit.name - 1);

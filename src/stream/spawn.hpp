@@ -18,7 +18,17 @@ struct Plan {
     std::size_t stack_bytes = 0;       // for those that get their stack at once
     void* stack = nullptr;             // the user's memory
     const char* name = nullptr;
+    std::int8_t priority = 0;
+    bool placed = false;               // by its stream, or bound to it
+    Stream* stream = nullptr;          // null: the calling one
 };
+
+inline bool is_priority(int priority) { return priority >= least_priority && priority <= most_priority; }
+static_assert(least_priority == WEFT_PRIORITY_LEAST && most_priority == WEFT_PRIORITY_MOST);
+weft_status no_such_priority(int priority);
+
+// The pool where a unit goes that names a stream, or is bound to one, and no pool.
+weft_status place(const Plan& plan, Stream* caller, Pool** pool);
 
 // Completes and checks the options (null: defaults).
 weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out);

@@ -6,9 +6,25 @@
 #include "os/clock.hpp"
 #include "stream/duties.hpp"
 #include "stream/join.hpp"
+#include "stream/level.hpp"
 #include "stream/runtime.hpp"
 
 namespace weft {
+
+void hold_hart(Stream& stream) {
+    if (!std::exchange(stream.holds_hart, true)) runtime().harts.take();
+}
+
+void give_hart_back(Stream& stream) {
+    if (std::exchange(stream.holds_hart, false)) runtime().harts.give_back();
+}
+
+bool has_mail(const Stream& stream) {
+    // What the main scheduler's own loop must see to, while it waits for something, is nothing that the loop beneath it could do.
+    const std::uint32_t not_ours = stream.main_runs && stream.depth == 0 ? attention::stop | attention::replace : 0;
+    return (stream.attention.load() & ~(attention::standing | not_ours)) != 0;
+}
+
 namespace {
 
 // Starts or continues a ULT and returns when it has left. noinline: see arch/x86_64/context.hpp.
@@ -55,22 +71,11 @@ void postpone(Stream& stream, Unit& unit) {
     end_unit(stream, unit);
 }
 
-void hold_hart(Stream& stream) {
-    if (!std::exchange(stream.holds_hart, true)) runtime().harts.take();
-}
-
-void give_hart_back(Stream& stream) {
-    if (std::exchange(stream.holds_hart, false)) runtime().harts.give_back();
-}
-
-// Somebody wants something that the stream must not sleep over.
-bool has_mail(const Stream& stream) { return (stream.attention.load() & ~attention::standing) != 0; }
-
 // Looks for work for a while before it sleeps, when harts are to spare. True: there is some, in `handed`, or the stream
 // is wanted.
 bool look_around(Stream& stream, std::uint64_t begin_ns) {
     const std::uint64_t spin_ns = runtime().settings.values.spin_ns;
-    if (spin_ns <= 1 || runtime().harts.granted() > hart::limit()) return false;
+    if (spin_ns <= 1 || stream.sched->sleeps_at_once() || runtime().harts.granted() > hart::limit()) return false;
     do {
         for (int i = 0; i < 32; ++i) arch::pause();
         if (has_mail(stream)) return true;
@@ -161,6 +166,7 @@ void attend(Stream& stream) {
         if ((bits & attention::exit) != 0) return attend(stream);
     }
     hold_hart(stream);
+    if ((bits & attention::adopt) != 0) adopt_bound_pool(stream);
     stream.heeded = bits;
     if ((bits & ~attention::timing) != 0) do_duties(stream, bits);
 }
@@ -183,7 +189,7 @@ void idle(Stream& stream) {
 }
 
 bool should_stop(Stream& stream) {
-    if ((stream.attention.load() & attention::stop) == 0) return false;
+    if ((stream.attention.load() & attention::stop) == 0 || stream.main_runs) return false;
     return stream.handed == nullptr && sched::quiet(*stream.sched) &&
            (stream.own == nullptr || pool::quiet(*stream.own));
 }
@@ -210,9 +216,16 @@ void run_timed(Stream& stream, Unit* unit) {
     stream.counters.add(trace::Count::units_ns, stream.clock_ns - before);
 }
 
-void run_stateless(Stream& stream) {
+// Until the stream is asked to stop and has nothing left (true), or gets another main scheduler (false).
+bool run_units(Stream& stream) {
     for (;;) {
-        if (stream.wanted()) [[unlikely]] attend(stream);
+        if (stream.wanted()) [[unlikely]] {
+            attend(stream);
+            if ((stream.heeded & attention::replace) != 0 && !stream.main_runs) {
+                if (Unit* unit = std::exchange(stream.handed, nullptr)) pool::push(*unit->pool, unit);
+                return false;
+            }
+        }
         Unit* unit = std::exchange(stream.handed, nullptr);
         if (unit == nullptr) unit = pick(stream);
         if (unit != nullptr) {
@@ -223,15 +236,10 @@ void run_stateless(Stream& stream) {
             }
             continue;
         }
-        if (should_stop(stream)) return;
+        if (should_stop(stream)) return true;
         idle(stream);
         stream.clock_ns = os::now_ns();
     }
-}
-
-void run_stateful(Stream& stream) {
-    Sched& by = *stream.sched;
-    while (!should_stop(stream)) by.ops.run(by.self, reinterpret_cast<weft_sched*>(&by));
 }
 
 }  // namespace
@@ -239,11 +247,7 @@ void run_stateful(Stream& stream) {
 void run_loop(Stream& stream) {
     hold_hart(stream);
     stream.clock_ns = os::now_ns();
-    if (stream.sched->stateless()) {
-        run_stateless(stream);
-    } else {
-        run_stateful(stream);
-    }
+    while (!run_units(stream)) replace_main(stream);
     note_stolen(stream);
     give_hart_back(stream);
 }

@@ -45,6 +45,8 @@ inline constexpr std::uint32_t polling = 16;  // always pass through the schedul
 inline constexpr std::uint32_t alarm = 32;    // look at the timers
 inline constexpr std::uint32_t posted = 64;   // make the calls that were posted
 inline constexpr std::uint32_t poll = 128;    // make the pollers' calls now
+inline constexpr std::uint32_t adopt = 256;   // a pool for bound units is there
+inline constexpr std::uint32_t replace = 512; // another main scheduler is there
 inline constexpr std::uint32_t standing = timing | polling;   // these stay, and nobody waits for an answer to them
 }  // namespace attention
 
@@ -58,10 +60,12 @@ struct Stream {
     mem::Stack* spare = nullptr;       // a default stack, without a canary, for the next plain unit that starts; a unit that
                                        // ends puts its own here while it still stands on it: nobody but this stream takes it
     Unit* handed = nullptr;            // picked by a unit that left, to be run by the scheduler
-    Sched* sched = nullptr;
+    Sched* sched = nullptr;            // whose units run: the main one, or one that is itself a unit (level.hpp)
+    Pool* standard = nullptr;          // where units go for which no pool is named
     const PrivatePool::Ready* callable = &no_units;   // the direct pool's list while a ULT runs, else an empty one: a join
                                        // looks at its first, and need not ask whether it is a ULT that joins
-    PrivatePool* own = nullptr;        // of stream 0, when its main pool is not private: where its primary unit waits
+    PrivatePool* own = nullptr;        // where units bound to the stream wait, when no pool of its main scheduler is theirs
+    bool through_home = false;         // a unit that leaves goes home always; see settle_way()
     int* errno_address = nullptr;
     os::ExceptionGlobals* exceptions = nullptr;
     Heap* heap = nullptr;
@@ -85,6 +89,11 @@ struct Stream {
 
     // Rare.
     std::size_t rank = 0;
+    unsigned depth = 0;                // schedulers that run below one another as units now
+    bool main_runs = false;            // the main scheduler owns its loop, and its unit has not ended
+    Sched* main = nullptr;             // the main scheduler
+    Sched* beneath = nullptr;          // of a main scheduler that owns its loop: what the stream's own loop asks, with its unit's pool
+    Sched* next_main = nullptr;        // takes its place soon; under Runtime::replacing
     char name[16] = {};
     Pool* automatic_pool = nullptr;    // made with the stream
     mem::Stack carrier_stack{};        // where the scheduler stands when it is not a stack of ours
@@ -100,6 +109,8 @@ struct Stream {
     Posts posts;
     atomic<std::uint32_t> thread_id{0};      // the carrier's; 0: not started
     atomic<bool> freeing{false};
+    atomic<Pool*> main_pool{nullptr};        // the first of the main scheduler's
+    atomic<PrivatePool*> bound{nullptr};     // where units bound to the stream wait; null: there have been none
     Joint end;                         // where the carrier's end meets whoever frees the stream
     os::Thread thread;
     os::CpuSet binding;                // guarded by the runtime's lock; empty: not bound
@@ -181,6 +192,13 @@ void attend(Stream& stream);
 
 // Gives the hart back and sleeps until there may be work; may leave a unit in `handed`. From the scheduler's stack.
 void idle(Stream& stream);
+
+// A stream that sleeps computes nothing, and others may use its hart. From its own carrier.
+void hold_hart(Stream& stream);
+void give_hart_back(Stream& stream);
+
+// Somebody wants something that the stream must not sleep over.
+bool has_mail(const Stream& stream);
 
 // Whether the stream was asked to stop and nothing waits for it.
 bool should_stop(Stream& stream);

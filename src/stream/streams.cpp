@@ -8,6 +8,7 @@
 #include "stream/duties.hpp"
 #include "stream/error.hpp"
 #include "stream/join.hpp"
+#include "stream/level.hpp"
 #include "stream/runtime.hpp"
 #include "stream/suspend.hpp"
 
@@ -39,6 +40,22 @@ void inherit_nothing(Runtime& of) {
     if (of.bound_once && current().binding.empty()) os::affinity_set(0, of.cpus);
 }
 
+// What a stream draws from is free for others.
+void detach_pools(Stream& stream) {
+    sched::detach(*stream.main, &stream);
+    if (stream.own != nullptr) pool::detach(*stream.own, &stream);
+    if (stream.beneath != nullptr) sched::detach(*stream.beneath, &stream);
+}
+
+// After detach_pools().
+void drop_beneath(Stream& stream) {
+    Sched* beneath = std::exchange(stream.beneath, nullptr);
+    if (beneath == nullptr) return;
+    Pool& pool = *beneath->pools[0];
+    dismiss(*beneath);
+    dismiss(pool);
+}
+
 void carrier_main(void* raw) {
     auto& stream = *static_cast<Stream*>(raw);
     settle_on_carrier(stream);
@@ -49,7 +66,7 @@ void carrier_main(void* raw) {
     give_spare(stream);
     stream.heap->units->flush();
     stream.heap->stacks.flush();
-    sched::detach(*stream.sched, &stream);
+    detach_pools(stream);
     stream.signal_stack.leave();
     os::set_local(nullptr);
     finish_and_wake(stream.end);
@@ -117,18 +134,20 @@ weft_status prepare_stream(Runtime& of, Sched& sched, Pool* automatic_pool, cons
         os::destroy(stream);
         return fail(WEFT_BUSY, "another stream has this scheduler, or owns its private pool or the deque at its head");
     }
-    stream->sched = &sched;
+    stream->main = &sched;
     stream->automatic_pool = automatic_pool;
-    const bool direct = sched.kind == WEFT_SCHED_BASIC && sched.count == 1 && sched.pools[0]->kind == WEFT_POOL_PRIVATE;
-    if (direct) {
-        stream->direct = static_cast<PrivatePool*>(sched.pools[0]);
-        stream->tasklet_home = stream->direct;
-        if (of.default_kind != Kind::full) stream->ult_home = stream->direct;
+    if (weft_status status = prepare_main(*stream, sched); status != WEFT_OK) {
+        sched::detach(sched, stream);
+        give_heap(of, heap);
+        os::destroy(stream);
+        return status;
     }
     for (std::size_t i = 0; i < sched.count; ++i) sched.places[i].belong_to(stream->sleeper);
     if (of.settings.values.timing) stream->attention.store(attention::timing);
     if (!enter_table(of, *stream)) {
-        sched::detach(sched, stream);
+        forget_main(sched);
+        detach_pools(*stream);
+        drop_beneath(*stream);
         give_heap(of, heap);
         os::destroy(stream);
         return fail(WEFT_INVALID, "there are %zu streams; more are not supported", Runtime::most_streams);
@@ -138,6 +157,7 @@ weft_status prepare_stream(Runtime& of, Sched& sched, Pool* automatic_pool, cons
     } else {
         std::snprintf(stream->name, sizeof stream->name, "weft/%zu", stream->rank);
     }
+    begin_main(*stream);
     *made = stream;
     return WEFT_OK;
 }
@@ -262,7 +282,10 @@ weft_status start_stream(Sched& sched, Pool* automatic_pool, const char* name, S
     Stream* made;
     if (weft_status status = prepare_stream(of, sched, automatic_pool, name, &made); status != WEFT_OK) return status;
     if (!os::thread_start(made->thread, of.settings.values.scheduler_stack_bytes, carrier_main, made)) {
-        sched::detach(sched, made);
+        if (made->main_runs) static_cast<PrivatePool*>(made->beneath->pools[0])->inbox.take_all();   // its unit
+        forget_main(sched);
+        detach_pools(*made);
+        drop_beneath(*made);
         discard_stream(of, made);
         return fail(WEFT_SYSTEM, "the kernel refused another OS thread (see ulimit -u and the cgroup's pids.max)");
     }
@@ -282,20 +305,20 @@ weft_status free_stream(Stream& stream) {
     ask(stream, attention::stop);
     wait_for_end(stream);
     os::thread_join(stream.thread);
-    dismiss(*stream.sched);
-    Pool* pool = stream.automatic_pool;
+    if (stream.main->automatic) dismiss(*stream.main);
+    drop_beneath(stream);
+    // Suspended units may belong to them: the next stream that needs a pool of its own takes them over.
+    Pool* const left[] = {stream.automatic_pool, stream.bound.load()};
     discard_stream(of, &stream);
-    if (pool != nullptr) {
-        // Suspended units may belong to it: the next stream that needs a pool of its own takes it over.
-        std::lock_guard guard(of.lock);
-        pool->orphan = true;
+    std::lock_guard guard(of.lock);
+    for (Pool* pool : left) {
+        if (pool != nullptr && pool->automatic) pool->orphan = true;
     }
     return WEFT_OK;
 }
 
-Pool* automatic_pool() {
+Pool* automatic_pool(weft_pool_kind kind) {
     Runtime& of = runtime();
-    const weft_pool_kind kind = default_pool_kind();
     {
         std::lock_guard guard(of.lock);
         for (Pool* pool = of.pools; pool != nullptr; pool = pool->next) {
@@ -376,7 +399,7 @@ void drop_freed_pools(Runtime& of) {
     }
 }
 
-Pool* make_pool(weft_pool_kind kind) {
+Pool* make_pool(weft_pool_kind kind, weft_pool_access access) {
     Runtime& of = runtime();
     {
         std::lock_guard guard(of.lock);
@@ -385,10 +408,12 @@ Pool* make_pool(weft_pool_kind kind) {
             if (pool->kind != kind) continue;
             *at = pool->next;
             pool->freed = false;   // empty, and without drawers, as it was when it was made
+            pool->access = access;
+            pool->promise.reset();
             return pool;
         }
     }
-    return pool::create(kind);
+    return pool::create(kind, access);
 }
 
 void dismiss(Sched& sched) {

@@ -15,16 +15,11 @@ using detail::leave_towards;
 using detail::successor;
 using detail::way_to;
 
-void requeue_last(void* raw) {
+template <pool::Place place>
+void requeue(void* raw) {
     auto* unit = static_cast<Unit*>(raw);
     unit->life.move(State::running, State::ready);
-    make_ready(&current(), *unit, pool::Place::last);
-}
-
-void requeue_next(void* raw) {
-    auto* unit = static_cast<Unit*>(raw);
-    unit->life.move(State::running, State::ready);
-    make_ready(&current(), *unit);
+    make_ready(&current(), *unit, place);
 }
 
 void release_stack(void* stack) { current().heap->stacks.give(static_cast<mem::Stack*>(stack)); }
@@ -173,7 +168,7 @@ void* begin_carefully(Stream& stream, Unit& unit) {
 }
 
 Unit* detail::successor_other(Stream& stream) {
-    if (stream.wanted() || stream.own != nullptr || !stream.sched->stateless()) return nullptr;
+    if (stream.wanted() || stream.through_home) return nullptr;
     return sched::pick(*stream.sched);
 }
 
@@ -197,15 +192,15 @@ Unit* unless_wanted(Stream& stream, Unit* named) {
 
 [[gnu::noinline]] void spawn_away(Stream& stream, Unit& next) {
     stream.counters.add(trace::Count::yielded);
-    leave_towards(stream, *stream.running, unless_wanted(stream, &next), {requeue_next, stream.running});
+    leave_towards(stream, *stream.running, unless_wanted(stream, &next), {requeue<pool::Place::parent>, stream.running});
 }
 
 [[gnu::noinline]] void yield_with_care(Stream& stream, Unit& self) {
     Unit* next = successor(stream);
     // Nobody is ready, and the scheduler would find out no more than we have.
-    if (next == nullptr && !stream.wanted() && stream.own == nullptr && stream.sched->stateless()) return;
+    if (next == nullptr && !stream.wanted() && !stream.through_home) return;
     stream.counters.add(trace::Count::yielded);
-    leave_towards(stream, self, next, {requeue_last, &self});
+    leave_towards(stream, self, next, {requeue<pool::Place::yielded>, &self});
 }
 
 [[gnu::noinline]] weft_status yield_now() noexcept {
@@ -232,7 +227,7 @@ Unit* unless_wanted(Stream& stream, Unit* named) {
                                       "another stream's private one)");
     }
     stream->counters.add(trace::Count::yielded);
-    leave_towards(*stream, *self, unless_wanted(*stream, &target), {requeue_last, self});
+    leave_towards(*stream, *self, unless_wanted(*stream, &target), {requeue<pool::Place::yielded_to>, self});
     return WEFT_OK;
 }
 

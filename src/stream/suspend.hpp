@@ -100,7 +100,7 @@ Stream& leave_in_catch(Stream& stream, Unit& self, Unit* next, AfterSwitch after
 // A suspended unit that this caller has claimed goes to its pool. `stream`: the calling one, or null.
 [[gnu::always_inline]] inline void resume_claimed(Stream* stream, Unit& unit) {
     if (stream != nullptr) stream->counters.add(trace::Count::resumed);
-    make_ready(stream, unit);
+    make_ready(stream, unit, pool::Place::resumed);
 }
 
 // What a suspending unit leaves on its stack for the one who runs next: publish() puts the unit where a waker finds it.

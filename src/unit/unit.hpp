@@ -19,6 +19,12 @@ namespace weft {
 struct Pool;
 namespace mem { struct Stack; }
 
+// How urgent a unit is: zero is what zeroed options say, and as many levels lie above as below. Seven each way: more than the
+// programs we know use (three to five), and a level of a pool is one bit of a word.
+inline constexpr int least_priority = -7;
+inline constexpr int most_priority = 7;
+inline constexpr unsigned priorities = most_priority - least_priority + 1;
+
 enum class Kind : std::uint8_t { full = 1, lsa = 2, tasklet = 3 };   // the numbers of weft_kind
 
 struct Unit {
@@ -38,9 +44,10 @@ struct Unit {
     Kind kind = Kind::tasklet;
     std::uint8_t flags = 0;
     std::uint8_t outcome = 0;                  // a weft_status, valid once done
-    std::uint8_t stack_class = 0;              // log2 of the wanted stack size; 0: the default
-    std::uint8_t canary = 0;                   // 1: its stack is guarded by a canary: look when it leaves. Apart from the flags,
+    std::uint8_t stack_class : 7 = 0;          // log2 of the wanted stack size; 0: the default
+    std::uint8_t canary : 1 = 0;               // 1: its stack is guarded by a canary: look when it leaves. Apart from the flags,
                                                // which joiners read: the stream that runs the unit finds out when it starts
+    atomic<std::int8_t> priority{0};           // for pools that look at it; between least_priority and most_priority
     std::uint16_t generation = 0;              // counts releases; in checked builds a part of the handle
 
     // The cold line.
@@ -54,7 +61,8 @@ struct Unit {
     char name[32] = {};
 
     static constexpr std::uint8_t local = 1;       // in a private pool: finish and join need no atomics there
-    static constexpr std::uint8_t bound = 2;       // the primary unit: never leaves its pool
+    static constexpr std::uint8_t bound = 2;       // never leaves its pool, of which one stream draws
+    static constexpr std::uint8_t primary = 32;    // the one that called weft_init: nobody joins it
     static constexpr std::uint8_t user_stack = 4;  // the stack's memory is the user's, free from the join on
     static constexpr std::uint8_t measured = 8;    // the depth of its stack is noted when it ends
     static constexpr std::uint8_t internal = 16;   // a letter of the runtime on somebody's stack: no descriptor
@@ -71,8 +79,8 @@ struct Unit {
         Kind kind = Kind::lsa;
         std::uint8_t flags = 0;
         std::uint8_t outcome = 0;
-        std::uint8_t stack_class = 0;
-        std::uint8_t canary = 0;
+        std::uint8_t stack = 0;         // stack_class and canary
+        std::int8_t priority = 0;
         std::uint16_t generation = 0;   // counts only in a build that checks
     };
 

@@ -1,5 +1,6 @@
 // Pools and schedulers of one's own by concept, and the handles of those that come with the library.
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -289,6 +290,90 @@ TEST(CppScheduler, TheOnesOfTheLibraryTakePoolsInAnyForm) {
     EXPECT_EQ(listed.pool(0), one);
     EXPECT_EQ(ranged.pool(1), two);
     EXPECT_TRUE(listed.stateless());
+}
+
+// First in first out, with what a table may have beyond the least.
+class Diary {
+public:
+    void push(weft::unit_ref unit) noexcept { push(unit, WEFT_POOL_OP_OTHER); }
+    void push(weft::unit_ref unit, weft_pool_operation operation) noexcept {
+        const std::lock_guard guard(mutex_);
+        units_.push_back(unit);
+        operations.push_back(operation);
+    }
+    weft::unit_ref pop() noexcept {
+        const std::lock_guard guard(mutex_);
+        if (units_.empty()) return {};
+        const weft::unit_ref unit = units_.front();
+        units_.erase(units_.begin());
+        return unit;
+    }
+    std::size_t length() const noexcept {
+        const std::lock_guard guard(mutex_);
+        return units_.size();
+    }
+    void attach(weft::unit_ref) noexcept { ++attached; }
+    void detach(weft::unit_ref) noexcept { ++detached; }
+
+    std::vector<weft_pool_operation> operations;
+    std::atomic<int> attached{0}, detached{0};
+
+private:
+    mutable std::mutex mutex_;
+    std::vector<weft::unit_ref> units_;
+};
+
+TEST(CppPool, ATypeMayLearnWhereItsUnitsComeFromAndWhichItHas) {
+    const weft::runtime runtime;
+    auto pool = weft::make_pool<Diary>();
+    {
+        weft::thread thread({.pool = pool}, [] {});
+        const weft::stream stream(pool);
+        thread.join();
+    }
+    EXPECT_EQ(pool->operations, std::vector{WEFT_POOL_OP_SPAWN});
+    EXPECT_EQ(pool->attached, 1);
+    EXPECT_EQ(pool->detached, 1);
+}
+
+TEST(CppPool, UnitsAreTakenOutAndPutBackByHand) {
+    const weft::runtime runtime;
+    const weft::pool pool(weft::pool_kind::priority, weft::pool_access::mpmc);
+    EXPECT_EQ(pool.access(), weft::pool_access::mpmc);
+    weft::thread low({.pool = pool, .priority = -1}, [] {}), high({.pool = pool, .priority = 1}, [] {});
+    EXPECT_EQ(high.ref().priority(), 1);
+    weft_unit* row[3];
+    const auto taken = pool.pop_many(row);
+    ASSERT_EQ(taken.size(), 2U);
+    EXPECT_EQ(taken[0], high.native_handle());
+    pool.push_many(taken);
+    pool.remove(low);
+    EXPECT_THROW(pool.remove(low), weft::error);
+    EXPECT_EQ(pool.pop_wait(std::chrono::nanoseconds(1)), high.ref());
+    EXPECT_THROW(pool.pop_wait(std::chrono::nanoseconds(1)), weft::error);
+    low.ref().set_priority(7);
+    const std::vector<weft_unit*> both{low.native_handle(), high.native_handle()};
+    pool.push_many(both);
+    const weft::stream stream(pool);
+    low.join();
+    high.join();
+    EXPECT_THROW(weft::thread({.priority = 300}, [] {}), weft::error);
+}
+
+TEST(CppScheduler, IsPushedIntoAPoolAndReplaced) {
+    const weft::runtime runtime;
+    const weft::pool pool(weft::pool_kind::lifo), below(weft::pool_kind::shared_fifo);
+    const weft::stream stream(pool);
+    weft::scheduler lower(weft::scheduler_kind::priority, {below});
+    weft::thread inner({.pool = below}, [] {});
+    weft_unit* unit = lower.push_into(pool, 5);
+    EXPECT_FALSE(lower);
+    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    inner.join();
+    stream.set_scheduler(weft::scheduler(weft::scheduler_kind::basic_wait, {below}));
+    weft::thread late({.stream = stream, .bound = true}, [&] { EXPECT_EQ(weft::this_stream::self(), stream); });
+    late.join();
+    EXPECT_EQ(stream.get_scheduler().pool(0), below);
 }
 
 }  // namespace

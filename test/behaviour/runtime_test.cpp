@@ -170,7 +170,8 @@ TEST(Runtime, AllHartsAreAsManyStreams) {
 }
 
 TEST(Runtime, ItsPrimaryUnitMayHaveAnyMainPool) {
-    for (weft_pool_kind kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
+    for (weft_pool_kind kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE, WEFT_POOL_LIFO, WEFT_POOL_PRIORITY,
+                                WEFT_POOL_BLOCKING}) {
         for (std::size_t streams : {1, 3}) {
             weft_settings settings = with_streams(streams);
             settings.pool = kind;

@@ -1,0 +1,444 @@
+#include "stream/level.hpp"
+
+#include <mutex>
+#include <utility>
+
+#include "stream/error.hpp"
+#include "stream/join.hpp"
+#include "stream/pool_wait.hpp"
+#include "stream/runtime.hpp"
+#include "stream/spawn.hpp"
+#include "stream/suspend.hpp"
+
+namespace weft {
+namespace {
+
+weft_sched* handle_of(Sched& sched) { return reinterpret_cast<weft_sched*>(&sched); }
+
+bool stacked(const Sched& by) { return by.stream.load() == &by; }   // its own owner while it is no stream's main one
+
+bool has_pool(const Sched& sched, const Pool& pool) {
+    for (std::size_t i = 0; i < sched.count; ++i) {
+        if (sched.pools[i] == &pool) return true;
+    }
+    return false;
+}
+
+bool replacing(const Stream& stream) { return (stream.attention.load() & attention::replace) != 0; }
+
+// ---- what belongs to a scheduler ---------------------------------------------------------------------
+
+struct Search {
+    const Sched* by;
+    bool found;
+};
+
+// A unit may be spawned or ended under our eyes, elsewhere: hidden from the thread sanitizer, as list.cpp's snapshot.
+[[gnu::no_sanitize_thread]] void look_at(void* object, void* raw) {
+    const auto& unit = *static_cast<const Unit*>(object);
+    auto& search = *static_cast<Search*>(raw);
+    const State now = unit.life.now();
+    if (search.found || now == State::free || now == State::done) return;
+    for (std::size_t i = 0; i < search.by->count; ++i) {
+        // A pool that others draw from too needs us not: two draw from one of ours alone, by having it and by running it.
+        if (unit.pool == search.by->pools[i] && search.by->pools[i]->drawers.load() <= 2) search.found = true;
+    }
+}
+
+// Whether a unit that lives, and waits for something now, will come back to a pool that nobody else draws from. It is looked
+// for among all units: a count would cost each spawn and each end in such pools two atomic additions.
+bool expects_units(const Sched& by) {
+    Search search{&by, false};
+    runtime().descriptors.each(look_at, &search);
+    return search.found;
+}
+
+// ---- waiting for work as a unit ----------------------------------------------------------------------
+
+// On the bells of the scheduler's pools there lies, instead of a stream, a unit: whoever rings makes it ready.
+struct UnitSleeper : Sleeper {
+    Unit& unit;
+
+    explicit UnitSleeper(Unit& of) : Sleeper([](Sleeper& self) {
+        Unit& sleeping = static_cast<UnitSleeper&>(self).unit;
+        sleeping.life.move(State::waiting, State::ready);
+        resume_claimed(current_or_null(), sleeping);   // the last: it may be gone after this
+    }), unit(of) {}
+};
+
+struct WorkWait : Suspension {
+    Sched& by;
+    UnitSleeper sleeper;
+
+    WorkWait(Unit& unit, Sched& of) : Suspension{unit}, by(of), sleeper(unit) {}
+
+    // hart/README.md, "Going to sleep and being woken": the numbers are its steps.
+    void publish() {
+        sleeper.prepare();                                                              // 1
+        for (std::size_t i = 0; i < by.count; ++i) {
+            by.places[i].belong_to(sleeper);
+            by.pools[i]->bell.add(by.places[i]);                                        // 2
+        }
+        probe(Probe::sleep_before_recheck);
+        if (!sched::quiet(by)) {                                                        // 3
+            sleeper.cancel();                                                           // 4a
+        } else if (sleeper.lie_down()) {                                                // 4b
+            return;                                                                     // whoever claims it makes it ready
+        }
+        self.life.move(State::waiting, State::ready);
+        resume_claimed(current_or_null(), self);
+    }
+};
+
+// The scheduler's unit is suspended until something comes into one of its pools.
+[[gnu::noinline]] void wait_for_work(Sched& by) {
+    Stream& stream = current();
+    WorkWait wait(*stream.running, by);
+    suspend(stream, wait, "work", handle_of(by));
+    wait.sleeper.rise();
+    for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.remove(by.places[i]);   // 5
+    for (std::size_t i = 0; i < by.count; ++i) {                                         // 6
+        if (!pool::quiet(*by.pools[i])) by.pools[i]->bell.ring();
+    }
+}
+
+// ---- a scheduler in a pool -----------------------------------------------------------------------------
+
+// Runs units until the turn is over; false: there were none any more.
+bool take_turn(Sched& by) {
+    Stream& stream = current();
+    sched::hand_over(by, &stream);
+    Level level(stream, by);
+    bool more = true;
+    for (unsigned left = by.turn; left != 0; --left) {
+        if (stream.wanted()) [[unlikely]] {
+            attend(stream);
+            if (replacing(stream)) break;   // the stream's own loop is wanted
+        }
+        Unit* unit = std::exchange(stream.handed, nullptr);
+        if (unit == nullptr) unit = sched::pick(by);
+        if (unit == nullptr) {
+            more = false;
+            break;
+        }
+        run_unit(stream, unit);
+    }
+    stream.counters.add(trace::Count::stolen, std::exchange(by.stolen, 0));
+    level.leave(stream);
+    sched::hand_over(by, &by);
+    return more;
+}
+
+void yield_running() {
+    Stream& stream = current();
+    yield(stream, *stream.running);
+}
+
+// The body of a scheduler's unit in a pool.
+void stacked_main(void* raw) {
+    auto& by = *static_cast<Sched*>(raw);
+    if (by.stateless()) {
+        for (;;) {
+            if (take_turn(by)) {
+                yield_running();
+            } else if (!sched::quiet(by)) {
+                yield_running();   // a pusher is between its two steps, or somebody was faster
+            } else if (expects_units(by)) {
+                wait_for_work(by);
+            } else {
+                break;
+            }
+        }
+    } else {
+        do by.ops.run(by.self, handle_of(by));
+        while (!sched::quiet(by) || expects_units(by));
+    }
+    const bool automatic = by.automatic;
+    by.unit = nullptr;
+    sched::detach(by, &by);   // it may be freed by others from here on
+    if (automatic) dismiss(by);
+}
+
+// ---- a main scheduler that owns its loop -----------------------------------------------------------------
+
+// The body of its unit, which the stream's own loop runs.
+void main_main(void* raw) {
+    auto& by = *static_cast<Sched*>(raw);
+    do by.ops.run(by.self, handle_of(by));
+    while (!run_should_stop(current(), by));
+    by.unit = nullptr;
+    current().main_runs = false;
+}
+
+Unit* make_sched_unit(Stream* stream, Pool& pool, void (*body)(void*), Sched& sched, const void* site) {
+    Unit* unit = make_unit(stream, pool, body, &sched, birth_in(pool, Kind::full), site);
+    if (unit == nullptr) return nullptr;
+    Plan wanted{};
+    wanted.kind = Kind::full;
+    wanted.stack_bytes = runtime().settings.values.scheduler_stack_bytes;
+    wanted.stack_class = 0;
+    wanted.name = "scheduler";
+    return furnish(stream, *unit, wanted) == WEFT_OK ? unit : nullptr;
+}
+
+}  // namespace
+
+bool is_main_scheduler(const Unit& unit) { return unit.body == main_main; }
+bool is_scheduler(const Unit& unit) { return unit.body == stacked_main || unit.body == main_main; }
+
+Level::Level(Stream& stream, Sched& by)
+    : unit_(stream.running), sched_(stream.sched), home_(stream.home), direct_(stream.direct), standard_(stream.standard),
+      ult_home_(stream.ult_home), tasklet_home_(stream.tasklet_home) {
+    stream.sched = &by;
+    stream.home.stack = unit_->stack;
+    stream.direct = nullptr;
+    stream.standard = by.pools[0];
+    stream.ult_home = stream.tasklet_home = Stream::nowhere();
+    stream.running = nullptr;
+    stream.callable = &Stream::no_units;
+    ++stream.depth;
+    settle_way(stream);
+}
+
+void Level::leave(Stream& stream) {
+    // Named as the next by a unit, and the turn is over: it is one of those that are ready.
+    if (Unit* unit = std::exchange(stream.handed, nullptr)) pool::push(*unit->pool, unit);
+    stream.sched = sched_;
+    stream.home = home_;
+    stream.direct = direct_;
+    stream.standard = standard_;
+    stream.ult_home = ult_home_;
+    stream.tasklet_home = tasklet_home_;
+    stream.running = unit_;
+    if (direct_ != nullptr) stream.callable = &direct_->ready;
+    --stream.depth;
+    settle_way(stream);
+}
+
+void settle_way(Stream& stream) {
+    stream.through_home = stream.depth != 0 || stream.own != nullptr || !stream.sched->stateless();
+}
+
+void begin_main(Stream& stream) {
+    Sched& main = *stream.main;
+    stream.standard = main.pools[0];
+    stream.main_pool.store(main.pools[0]);
+    stream.direct = nullptr;
+    stream.ult_home = stream.tasklet_home = Stream::nowhere();
+    stream.callable = &Stream::no_units;
+    if (main.stateless()) {
+        stream.sched = &main;
+        const bool direct = main.kind == WEFT_SCHED_BASIC && main.count == 1 && main.pools[0]->kind == WEFT_POOL_PRIVATE && stream.own == nullptr;
+        if (direct) {
+            stream.direct = static_cast<PrivatePool*>(main.pools[0]);
+            stream.tasklet_home = stream.direct;
+            if (stream.default_kind != Kind::full) stream.ult_home = stream.direct;
+        }
+    } else {
+        stream.sched = stream.beneath;
+        stream.main_runs = true;
+        pool::push(*stream.beneath->pools[0], main.unit);
+    }
+    settle_way(stream);
+}
+
+weft_status prepare_main(Stream& stream, Sched& sched) {
+    if (sched.stateless()) return WEFT_OK;
+    if (stream.beneath == nullptr) {
+        Pool* pool = make_pool(WEFT_POOL_PRIVATE);
+        Sched* beneath = pool == nullptr ? nullptr : sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, &pool, 1);
+        if (beneath == nullptr) {
+            if (pool != nullptr) pool::destroy(pool);
+            return fail(WEFT_NO_MEMORY, "no memory for the loop beneath a scheduler");
+        }
+        enlist(*pool);
+        enlist(*beneath);
+        sched::attach(*beneath, &stream);
+        beneath->places[0].belong_to(stream.sleeper);
+        stream.beneath = beneath;
+    }
+    // From the common heap: the caller need not be on the stream.
+    Unit* unit = make_sched_unit(nullptr, *stream.beneath->pools[0], main_main, sched, nullptr);
+    if (unit == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a scheduler's stack");
+    unit->flags |= Unit::bound;
+    unit->joint.detach_local();
+    sched.unit = unit;
+    return WEFT_OK;
+}
+
+void forget_main(Sched& sched) {
+    if (Unit* unit = std::exchange(sched.unit, nullptr)) give_back(nullptr, *unit);
+}
+
+namespace {
+
+// The stream draws no more for `sched`, but goes on with the pools that it has by the others too, or for its bound units.
+void give_up(Stream& stream, Sched& sched, const Sched* one, const Sched* other) {
+    for (std::size_t i = 0; i < sched.count; ++i) {
+        Pool& pool = *sched.pools[i];
+        const bool kept = (one != nullptr && has_pool(*one, pool)) || (other != nullptr && has_pool(*other, pool)) || &pool == stream.bound.load();
+        if (kept) {
+            pool::detach_sharing(pool);
+        } else {
+            pool::detach(pool, &stream);
+        }
+    }
+    sched.stream.store(nullptr);
+}
+
+}  // namespace
+
+weft_status set_main(Stream& stream, Sched& sched) {
+    Runtime& of = runtime();
+    Sched* superseded;
+    {
+        std::lock_guard guard(of.replacing);
+        if (!sched::attach(sched, &stream)) {
+            return fail(WEFT_BUSY, "another stream or a pool has this scheduler, or owns its private pool or the deque at its head");
+        }
+        if (weft_status status = prepare_main(stream, sched); status != WEFT_OK) {
+            give_up(stream, sched, stream.main, stream.next_main);
+            return status;
+        }
+        superseded = std::exchange(stream.next_main, &sched);
+        if (superseded != nullptr) {
+            forget_main(*superseded);
+            give_up(stream, *superseded, stream.main, &sched);
+        }
+    }
+    if (superseded != nullptr && superseded->automatic) dismiss(*superseded);
+    ask(stream, attention::replace);
+    return WEFT_OK;
+}
+
+bool replace_main(Stream& stream) {
+    Runtime& of = runtime();
+    Sched* old;
+    bool automatic;
+    {
+        std::lock_guard guard(of.replacing);
+        unask(stream, attention::replace);
+        Sched* next = std::exchange(stream.next_main, nullptr);
+        if (next == nullptr) return false;
+        old = std::exchange(stream.main, next);
+        automatic = old->automatic;
+        // Units that are bound to the stream wait where they are: in a pool that is drawn from beside the scheduler's.
+        PrivatePool* bound = stream.bound.load();
+        // Not ours yet: adopt_bound_pool() is still to come.
+        const bool own = bound != nullptr && bound->mine() && !has_pool(*next, *bound);
+        if (own && stream.own == nullptr && has_pool(*old, *bound)) bound->drawers.fetch_add(1);
+        if (!own && stream.own != nullptr) pool::detach_sharing(*stream.own);
+        stream.own = own ? bound : nullptr;
+        if (own) stream.own_place.belong_to(stream.sleeper);
+        give_up(stream, *old, next, nullptr);
+        for (std::size_t i = 0; i < next->count; ++i) next->places[i].belong_to(stream.sleeper);
+    }
+    if (automatic) dismiss(*old);
+    begin_main(stream);
+    return true;
+}
+
+PrivatePool* bound_pool(Stream& stream) {
+    if (PrivatePool* pool = stream.bound.load()) return pool;
+    Runtime& of = runtime();
+    {
+        std::lock_guard guard(of.replacing);
+        if (PrivatePool* pool = stream.bound.load()) return pool;
+        Pool* main = stream.main->pools[0];
+        Pool* pool = main->kind == WEFT_POOL_PRIVATE ? main : automatic_pool(WEFT_POOL_PRIVATE);
+        if (pool == nullptr) return nullptr;
+        stream.bound.store(static_cast<PrivatePool*>(pool));
+        if (pool == main) return static_cast<PrivatePool*>(pool);
+    }
+    ask(stream, attention::adopt);
+    return stream.bound.load();
+}
+
+void adopt_bound_pool(Stream& stream) {
+    unask(stream, attention::adopt);
+    PrivatePool* pool = stream.bound.load();
+    if (stream.own == pool || has_pool(*stream.main, *pool)) return;
+    pool::attach(*pool, &stream, true);
+    stream.own = pool;
+    stream.own_place.belong_to(stream.sleeper);
+    settle_way(stream);
+}
+
+weft_status push_sched(Pool& pool, Sched& sched, unsigned turn, Unit** unit, bool detached, const void* site) {
+    if (has_pool(sched, pool)) return fail(WEFT_INVALID, "a scheduler cannot wait in a pool that it draws from itself");
+    if (!sched.stateless()) {
+        for (std::size_t i = 0; i < sched.count; ++i) {
+            if (sched.pools[i]->kind != WEFT_POOL_PRIVATE) continue;
+            return fail(WEFT_UNSUPPORTED, "pool %zu is private: a scheduler with run that is pushed may go on on another stream, and its pools "
+                                          "with it only between two of its calls", i);
+        }
+    }
+    if (!sched::attach(sched, &sched)) {
+        return fail(WEFT_BUSY, "a stream or another pool has this scheduler, or somebody owns its private pool or the deque at its head");
+    }
+    Stream* stream = current_or_null();
+    Unit* made = make_sched_unit(stream, pool, stacked_main, sched, site);
+    if (made == nullptr) {
+        sched::detach(sched, &sched);
+        return fail(WEFT_NO_MEMORY, "no memory for a scheduler's stack");
+    }
+    sched.unit = made;
+    sched.turn = turn;
+    *unit = made;
+    if (detached) made->joint.detach_local();   // nobody else knows the unit yet
+    return WEFT_OK;
+}
+
+void run_below(Stream& stream, Sched& by, Unit* unit) {
+    const os::ExceptionGlobals kept = std::exchange(*stream.exceptions, {});   // a scheduler may handle one
+    const int error = *stream.errno_address;
+    Level level(stream, by);
+    if (stream.wanted()) [[unlikely]] attend(stream);
+    ++by.ran;
+    run_unit(stream, unit);
+    run_handed(stream);
+    level.leave(stream);
+    *stream.errno_address = error;
+    *stream.exceptions = kept;
+}
+
+bool run_should_stop(Stream& stream, Sched& by) {
+    if (stacked(by)) {
+        if (by.ran >= by.turn) {
+            by.ran = 0;
+            yield_running();
+        }
+        return sched::quiet(by) && !expects_units(by);
+    }
+    if (stream.wanted()) {
+        Level level(stream, by);   // what was posted is called by no unit
+        attend(stream);
+        level.leave(stream);
+    }
+    if (replacing(stream)) return true;
+    if (stream.own != nullptr) {
+        if (Unit* unit = stream.own->pop()) run_below(stream, by, unit);
+    }
+    return (stream.attention.load() & attention::stop) != 0 && sched::quiet(by) && (stream.own == nullptr || pool::quiet(*stream.own));
+}
+
+void run_wait(Stream& stream, Sched& by) {
+    if (stacked(by)) {
+        if (sched::quiet(by) && expects_units(by)) wait_for_work(by);
+        return;
+    }
+    Level level(stream, by);
+    if (stream.wanted()) attend(stream);
+    idle(stream);
+    run_handed(stream);
+    level.leave(stream);
+}
+
+Unit* run_pop_wait(Stream& stream, Pool& from, std::uint64_t timeout_ns) {
+    Level level(stream, *static_cast<Sched*>(stream.running->argument));
+    Unit* unit = pop_wait(&stream, from, timeout_ns);
+    level.leave(stream);
+    return unit;
+}
+
+}  // namespace weft
