@@ -30,7 +30,8 @@ typedef enum weft_status {
     WEFT_UNSUPPORTED = 8,     /**< this machine, kernel or plug-in cannot do it */
     WEFT_EXCEPTION = 9,       /**< the unit's body ended by an exception; see weft_unit_exception */
     WEFT_ENVIRONMENT = 10,    /**< a WEFT_ variable has a value that is not legal */
-    WEFT_SYSTEM = 11          /**< the kernel refused (threads, affinity); the text says what */
+    WEFT_SYSTEM = 11,         /**< the kernel refused (threads, affinity); the text says what */
+    WEFT_CANCELLED = 12       /**< the unit ended because it was asked to; see weft_unit_cancel */
 } weft_status;
 
 /** The name of `status` as it stands in this header, "WEFT_OK" for instance; "WEFT_?" for a number

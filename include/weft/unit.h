@@ -77,8 +77,8 @@ WEFT_API weft_status weft_unit_spawn_many(weft_pool *pool, size_t count, void (*
 
 /** Waits until the unit has ended; the handle stays valid. One at a time may wait for a unit.
  *
- * Returns how it ended: WEFT_OK, WEFT_EXCEPTION (see weft_unit_exception), WEFT_NO_MEMORY (no stack could be had and
- * none would come free; the body did not run). Or why nothing was waited for: WEFT_INVALID, WEFT_BUSY (somebody
+ * Returns how it ended: WEFT_OK, WEFT_EXCEPTION (see weft_unit_exception), WEFT_CANCELLED (see weft_unit_cancel), WEFT_NO_MEMORY
+ * (no stack could be had and none would come free; the body did not run). Or why nothing was waited for: WEFT_INVALID, WEFT_BUSY (somebody
  * waits for it already), WEFT_WRONG_STATE (a unit cannot join itself), WEFT_WRONG_KIND (the caller is a tasklet and the
  * unit has not ended).
  * From any thread or unit; a ULT may switch. Since 0.1. */
@@ -95,7 +95,7 @@ WEFT_API weft_status weft_unit_try_join(weft_unit *unit) WEFT_NOTHROW;
 WEFT_API weft_status weft_unit_join_many(weft_unit *const *units, size_t count) WEFT_NOTHROW;
 
 /** Joins the unit if it has not ended, then frees it; the handle is invalid afterwards. Returns as weft_unit_join; the
- * unit is freed if and only if it has ended, that is, on WEFT_OK, WEFT_EXCEPTION and WEFT_NO_MEMORY. WEFT_WRONG_STATE for
+ * unit is freed if and only if it has ended, that is, on WEFT_OK, WEFT_EXCEPTION, WEFT_CANCELLED and WEFT_NO_MEMORY. WEFT_WRONG_STATE for
  * the primary unit. From any thread or unit; a ULT may switch. Since 0.1. */
 WEFT_API weft_status weft_unit_free(weft_unit *unit) WEFT_NOTHROW;
 
@@ -117,6 +117,17 @@ WEFT_API void *weft_unit_exception(const weft_unit *unit) WEFT_NOTHROW;
  * status: WEFT_WRONG_CONTEXT (outside of a ULT), WEFT_WRONG_KIND (in a tasklet), WEFT_WRONG_STATE (in the primary unit, whose
  * end is the program's). Since 0.1. */
 WEFT_API weft_status weft_unit_exit(void) WEFT_NOTHROW;
+
+/** Asks the unit to end. Cooperative: it ends with WEFT_CANCELLED, which its joiner learns, when it looks: a unit that has not
+ * started, when its turn comes, without calling its body; a ULT that yields, before it leaves; one that comes back from a yield,
+ * or from a suspension of the program's own (weft_unit_suspend), there. A wait of the library's (a join, say) goes to its end first,
+ * since the unit may hold then what it has waited for. A unit that does not look ends as if nothing had been asked.
+ * As with weft_unit_exit, destructors of its C++ frames do not run, and what it holds stays held; where that matters ask by a
+ * std::stop_token (weft/thread.hpp).
+ *
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE (it has ended, or is the primary unit). From any thread or unit, itself
+ * included; never switches. Since 0.2. */
+WEFT_API weft_status weft_unit_cancel(weft_unit *unit) WEFT_NOTHROW;
 
 /** Lets others run: the calling ULT goes to the end of its pool. Returns WEFT_OK, WEFT_WRONG_KIND (in a tasklet),
  * WEFT_WRONG_CONTEXT (outside of units). May switch. Since 0.1. */

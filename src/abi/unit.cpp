@@ -86,10 +86,9 @@ template <bool tasklet>
     return WEFT_OK;
 }
 
-bool ended(weft_status status) { return status == WEFT_OK || status == WEFT_EXCEPTION || status == WEFT_NO_MEMORY; }
-
 struct UserSuspension : Suspension {
     static constexpr State state = State::suspended;
+    static constexpr std::uint8_t heeded = Unit::requests;
     weft_unit* handle;   // made before somebody may free the unit
     void (*call)(weft_unit*, void*);
     void* argument;
@@ -200,7 +199,7 @@ weft_status weft_unit_free(weft_unit* unit) noexcept {
 weft_status weft_unit_free_many(weft_unit** units, size_t count) noexcept {
     if (units == nullptr && count != 0) return is_null("units");
     const weft_status status = join_many(units, count);
-    if (!ended(status)) return status;
+    if (!means_end(status)) return status;
     Stream* stream = current_or_null();
     for (size_t i = 0; i < count; ++i) {
         if (units[i] == nullptr) continue;
@@ -228,6 +227,15 @@ weft_status weft_unit_exit(void) noexcept {
     if (self->has(Unit::bound)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the program");
     self->outcome = WEFT_OK;
     finish();
+}
+
+weft_status weft_unit_cancel(weft_unit* unit) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    Unit* of = to_unit(unit);
+    if (of->has(Unit::bound)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the program");
+    if (of->joint.done()) return fail(WEFT_WRONG_STATE, "unit %llu has ended", static_cast<unsigned long long>(of->id));
+    of->mark(Unit::cancel);
+    return WEFT_OK;
 }
 
 weft_status weft_unit_yield(void) noexcept { return yield_now(); }

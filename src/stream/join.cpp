@@ -96,8 +96,6 @@ weft_status busy_status() {
     return fail(WEFT_BUSY, "somebody waits for this unit already; one at a time may join it");
 }
 
-bool ended(weft_status status) { return status == WEFT_OK || status == WEFT_EXCEPTION || status == WEFT_NO_MEMORY; }
-
 [[gnu::noinline]] weft_status join_by_letter(Stream& stream, Unit& self, Unit& target, PrivatePool& home) {
     UnitJoinByLetter request(self, target, home);
     suspend(stream, request, said_by_state, to_handle(&target));
@@ -130,7 +128,7 @@ bool ended(weft_status status) { return status == WEFT_OK || status == WEFT_EXCE
         target.life.is(State::running)) [[unlikely]] {
         status = join_with_care(*stream, self, target);
         stream = current_or_null();
-        return ended(status);
+        return means_end(status);
     }
     // The target ends on this stream, as a unit of its private pool, and nobody else looks at its Joint: it may know
     // its joiner before the joiner has left.
@@ -299,7 +297,7 @@ weft_status free_unended(Unit& unit) noexcept {
     weft_status status;
     if (stream == nullptr || stream->running == nullptr) [[unlikely]] {
         status = join_outside(stream, unit);
-        if (ended(status)) release(current_or_null(), unit);
+        if (means_end(status)) release(current_or_null(), unit);
         return status;
     }
     if (!wait_in_unit(stream, unit, status)) [[unlikely]] return status;
@@ -328,10 +326,12 @@ weft_status join_many(weft_unit* const* units, std::size_t count) {
 void keep_exception() noexcept {
     Unit& unit = *current().running;
     new (&unit.argument) std::exception_ptr(std::current_exception());
-    unit.outcome = WEFT_EXCEPTION;
+    end_with(unit, WEFT_EXCEPTION);
 }
 
-void drop_exception(Unit& unit) { unit.exception().~exception_ptr(); }
+void tidy_up(Unit& unit) {
+    if (unit.outcome == WEFT_EXCEPTION) unit.exception().~exception_ptr();
+}
 
 void give_outside(Unit& unit) { runtime().give_outside(unit); }
 

@@ -75,7 +75,7 @@ bool give_default_stack(Stream* stream, Unit& unit) {
     if (stack == nullptr) return false;
     unit.stack = stack;
     if (stack->guarded == mem::Guard::canary) {
-        unit.canary = 1;
+        unit.mark(Unit::canary);
     } else {
         unit.flags |= Unit::plain;
         unit.context = arch::prepare(stack->top, unit_main);
@@ -103,7 +103,7 @@ weft_status furnish(Stream* stream, Unit& unit, const Plan& plan) {
         return fail(WEFT_NO_MEMORY, "no memory for a stack of %zu bytes", plan.stack_bytes);
     }
     if (unit.has(Unit::measured)) mem::measure_begin(*unit.stack);
-    unit.canary = unit.stack->guarded == mem::Guard::canary;
+    if (unit.stack->guarded == mem::Guard::canary) unit.mark(Unit::canary);
     return WEFT_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "hart/quota.hpp"
 #include "os/clock.hpp"
 #include "stream/join.hpp"
+#include "stream/requests.hpp"
 #include "stream/runtime.hpp"
 
 namespace weft {
@@ -22,7 +23,7 @@ void run_tasklet(Stream& stream, Unit& unit) {
     unit.life.move(State::ready, State::running);
     stream.running = &unit;
     *stream.errno_address = 0;
-    run_body(unit);
+    if (!unit.marked(Unit::requests) || starts(unit)) [[likely]] run_body(unit);
     stream.running = nullptr;
     stream.counters.add(trace::Count::finished);
     end_unit(stream, unit);
@@ -48,7 +49,7 @@ void postpone(Stream& stream, Unit& unit) {
         return;
     }
     stream.postponed_in_a_row = 0;
-    unit.outcome = WEFT_NO_MEMORY;
+    end_with(unit, WEFT_NO_MEMORY);
     unit.life.move(State::ready, State::running);
     stream.counters.add(trace::Count::finished);
     end_unit(stream, unit);

@@ -7,6 +7,7 @@
 #include "stream/error.hpp"
 #include "stream/join.hpp"
 #include "stream/overflow.hpp"
+#include "stream/requests.hpp"
 
 namespace weft {
 namespace {
@@ -38,7 +39,7 @@ void end_on_user_stack(void* raw) {
 
 // The end of a unit whose stack needs a last look. Does not return when the stack is the user's.
 [[gnu::noinline]] void end_carefully(Stream& stream, Unit& unit) {
-    if (unit.canary != 0) check_canary(unit);
+    if (unit.marked(Unit::canary)) check_canary(unit);
     if (unit.has(Unit::measured)) unit.context = reinterpret_cast<void*>(mem::measure(*unit.stack));
     if (!unit.has(Unit::user_stack)) return;
     // The stack's memory is the user's again from the end on, so the end is told from elsewhere.
@@ -53,7 +54,7 @@ void end_on_user_stack(void* raw) {
 
 // The running ULT has ended.
 [[noreturn, gnu::noinline]] void conclude(Stream& stream, Unit& unit) {
-    if (unit.has(Unit::careful_end) || unit.canary != 0) [[unlikely]] end_carefully(stream, unit);
+    if (unit.has(Unit::careful_end) || unit.marked(Unit::at_end)) [[unlikely]] end_carefully(stream, unit);
     mem::Stack* const stack = std::exchange(unit.stack, nullptr);
     stream.counters.add(trace::Count::finished);
     end_unit(stream, unit);
@@ -71,7 +72,7 @@ void end_on_user_stack(void* raw) {
 // the stack as it stands: no switch is needed then. All other ways out are last steps, so that no register is saved here.
 [[gnu::always_inline]] inline void conclude_plain(Stream& stream, Unit& unit) {
     PrivatePool* const direct = stream.direct;
-    if (!unit.has(Unit::plain) || unit.canary != 0 || unit.pool != direct || stream.wanted()) [[unlikely]] conclude(stream, unit);
+    if (!unit.has(Unit::plain) || unit.marked(Unit::at_end) || unit.pool != direct || stream.wanted()) [[unlikely]] conclude(stream, unit);
     probe(Probe::finish_before_publish);
     mem::Stack* const stack = unit.stack;
     stream.counters.add(trace::Count::finished);
@@ -107,7 +108,8 @@ void end_on_user_stack(void* raw) {
     for (;;) {
         Stream& stream = current();
         *stream.errno_address = 0;
-        run_body(*stream.running);
+        Unit& unit = *stream.running;
+        if (!unit.marked(Unit::requests) || starts(unit)) [[likely]] run_body(unit);
         Stream& now = current();
         conclude_plain(now, *now.running);
     }
@@ -132,7 +134,8 @@ namespace {
 }  // namespace
 
 void* called_main(void* raw) {
-    run_body(*static_cast<Unit*>(raw));
+    Unit& begun = *static_cast<Unit*>(raw);
+    if (!begun.marked(Unit::requests) || starts(begun)) [[likely]] run_body(begun);
     Stream& stream = current();
     Unit& unit = *stream.running;
     Unit& joiner = *unit.joint.announced().sole_unit();
@@ -168,7 +171,7 @@ void* begin_carefully(Stream& stream, Unit& unit) {
         if (unit.stack == nullptr) return nullptr;
         if (unit.has(Unit::measured)) mem::measure_begin(*unit.stack);
     }
-    unit.canary = unit.stack->guarded == mem::Guard::canary;
+    if (unit.stack->guarded == mem::Guard::canary) unit.mark(Unit::canary);
     return arch::prepare(unit.stack->top, unit_main);
 }
 
@@ -197,15 +200,16 @@ Unit* unless_wanted(Stream& stream, Unit* named) {
 
 [[gnu::noinline]] void spawn_away(Stream& stream, Unit& next) {
     stream.counters.add(trace::Count::yielded);
-    leave_towards(stream, *stream.running, unless_wanted(stream, &next), {requeue_next, stream.running});
+    leave_towards(stream, *stream.running, unless_wanted(stream, &next), {requeue_next, stream.running}, Unit::requests);
 }
 
 [[gnu::noinline]] void yield_with_care(Stream& stream, Unit& self) {
+    if (self.marked(Unit::requests)) [[unlikely]] heed(self, Unit::requests);
     Unit* next = successor(stream);
     // Nobody is ready, and the scheduler would find out no more than we have.
     if (next == nullptr && !stream.wanted() && stream.own == nullptr && stream.sched->stateless()) return;
     stream.counters.add(trace::Count::yielded);
-    leave_towards(stream, self, next, {requeue_last, &self});
+    leave_towards(stream, self, next, {requeue_last, &self}, Unit::requests);
 }
 
 [[gnu::noinline]] weft_status yield_now() noexcept {
@@ -232,7 +236,7 @@ Unit* unless_wanted(Stream& stream, Unit* named) {
                                       "another stream's private one)");
     }
     stream->counters.add(trace::Count::yielded);
-    leave_towards(*stream, *self, unless_wanted(*stream, &target), {requeue_last, self});
+    leave_towards(*stream, *self, unless_wanted(*stream, &target), {requeue_last, self}, Unit::requests);
     return WEFT_OK;
 }
 

@@ -39,8 +39,7 @@ struct Unit {
     std::uint8_t flags = 0;
     std::uint8_t outcome = 0;                  // a weft_status, valid once done
     std::uint8_t stack_class = 0;              // log2 of the wanted stack size; 0: the default
-    std::uint8_t canary = 0;                   // 1: its stack is guarded by a canary: look when it leaves. Apart from the flags,
-                                               // which joiners read: the stream that runs the unit finds out when it starts
+    atomic<std::uint8_t> marks{0};             // what is to be looked at when it starts, leaves, comes back, ends or is freed
     std::uint16_t generation = 0;              // counts releases; in checked builds a part of the handle
 
     // The cold line.
@@ -59,6 +58,16 @@ struct Unit {
                                                    // stack is any spare one
     static constexpr std::uint8_t careful_end = user_stack | measured;   // never with plain
 
+    // Of marks. Anybody may set one at any time, by a read-modify-write; the flags change only while nobody else looks.
+    static constexpr std::uint8_t canary = 1;      // its stack is guarded by a canary: look when it leaves
+    static constexpr std::uint8_t untidy = 2;      // it has ended by something else than its return
+    static constexpr std::uint8_t cancel = 4;      // it was asked to end
+    static constexpr std::uint8_t requests = cancel;
+    static constexpr std::uint8_t heeded_after_wait = 0;        // what of them is done when a wait of the runtime is over
+    static constexpr std::uint8_t at_yield = canary | requests; // what is looked at when it yields,
+    static constexpr std::uint8_t at_end = canary;              // when it ends,
+    static constexpr std::uint8_t at_release = untidy;          // and when the descriptor is given back
+
     // A descriptor is zeroed slab memory, or a letter on a stack: neither needs more.
     Unit() : link(nullptr) {}
 
@@ -69,7 +78,7 @@ struct Unit {
         std::uint8_t flags = 0;
         std::uint8_t outcome = 0;
         std::uint8_t stack_class = 0;
-        std::uint8_t canary = 0;
+        std::uint8_t marks = 0;
         std::uint16_t generation = 0;   // counts only in a build that checks
     };
 
@@ -89,6 +98,13 @@ struct Unit {
     }
 
     bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
+
+    // relaxed: what a mark stands for is read under a lock or belongs to whoever looks.
+    [[gnu::always_inline]] bool marked(std::uint8_t which) const { return (marks.load(std::memory_order_relaxed) & which) != 0; }
+    void mark(std::uint8_t which) { marks.fetch_or(which, std::memory_order_relaxed); }       // relaxed: as above
+    void unmark(std::uint8_t which) {
+        marks.fetch_and(static_cast<std::uint8_t>(~which), std::memory_order_relaxed);        // relaxed: as above
+    }
 
     atomic<Unit*>& atomic_link() { return shared_link; }
 
