@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "abi/convert.hpp"
+#include "stream/join.hpp"
 
 using namespace weft;
 
@@ -68,12 +69,9 @@ weft_status weft_pool_push(weft_pool* pool, weft_unit* unit) noexcept {
     Unit* pushed = to_unit(unit);
     if (!pushed->life.is(State::ready)) return fail(WEFT_WRONG_STATE, "only a ready unit that was popped can be pushed");
     if (pushed->pool != to) {
-        if (pushed->has(Unit::bound)) return fail(WEFT_WRONG_STATE, "the primary unit stays in the pool of its stream");
-        // A joiner may be announced already, by the rule of the pool that it found the unit in.
-        if (pushed->has(Unit::local) || to->kind == WEFT_POOL_PRIVATE) {
-            return fail(WEFT_WRONG_STATE, "a unit cannot move into or out of a private pool");
-        }
-        pushed->pool = to;
+        if (pushed->has_now(Unit::bound)) return fail(WEFT_WRONG_STATE, "the primary unit stays in the pool of its stream");
+        if (foreign_pool(*pushed) != nullptr) return fail(WEFT_WRONG_CONTEXT, "only the stream of a private pool moves its units elsewhere");
+        pushed->change_pool(*to);
     }
     pool::push(*to, pushed);
     return WEFT_OK;

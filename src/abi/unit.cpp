@@ -6,8 +6,11 @@
 #include "abi/convert.hpp"
 #include "stream/join.hpp"
 #include "stream/list.hpp"
+#include "stream/migrate.hpp"
+#include "stream/revive.hpp"
 #include "stream/spawn.hpp"
 #include "stream/suspend.hpp"
+#include "stream/towards.hpp"
 
 using namespace weft;
 
@@ -232,9 +235,58 @@ weft_status weft_unit_exit(void) noexcept {
 weft_status weft_unit_cancel(weft_unit* unit) noexcept {
     if (unit == nullptr) return is_null("unit");
     Unit* of = to_unit(unit);
-    if (of->has(Unit::bound)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the program");
+    if (of->has_now(Unit::bound)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the program");
     if (of->joint.done()) return fail(WEFT_WRONG_STATE, "unit %llu has ended", static_cast<unsigned long long>(of->id));
     of->mark(Unit::cancel);
+    return WEFT_OK;
+}
+
+weft_status weft_unit_migrate_to_pool(weft_unit* unit, weft_pool* pool) noexcept {
+    if (unit == nullptr || pool == nullptr) return is_null(unit == nullptr ? "unit" : "pool");
+    return ask_to_move(*to_unit(unit), *to_pool(pool));
+}
+
+weft_status weft_unit_migrate_to_stream(weft_unit* unit, weft_stream* stream) noexcept {
+    if (unit == nullptr || stream == nullptr) return is_null(unit == nullptr ? "unit" : "stream");
+    return ask_to_move(*to_unit(unit), *to_stream(stream)->sched->pools[0]);
+}
+
+weft_status weft_unit_migrate_to_sched(weft_unit* unit, weft_sched* sched) noexcept {
+    if (unit == nullptr || sched == nullptr) return is_null(unit == nullptr ? "unit" : "sched");
+    return ask_to_move_to(*to_unit(unit), *to_sched(sched));
+}
+
+weft_status weft_unit_migrate(weft_unit* unit) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    return ask_to_move_anywhere(*to_unit(unit));
+}
+
+weft_status weft_unit_migrate_wait(weft_unit* unit) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    return wait_for_move(*to_unit(unit));
+}
+
+weft_status weft_unit_on_migration(weft_unit* unit, void (*callback)(weft_unit*, void*), void* argument) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    return set_on_migration(*to_unit(unit), callback, argument);
+}
+
+weft_status weft_unit_migratable_set(weft_unit* unit, bool migratable) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    Unit* of = to_unit(unit);
+    if (of->has_now(Unit::bound)) return fail(WEFT_WRONG_STATE, "the primary unit stays in the pool of its stream");
+    if (migratable) {
+        of->unmark(Unit::fixed);
+    } else {
+        of->mark(Unit::fixed);
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_unit_migratable(const weft_unit* unit, bool* migratable) noexcept {
+    if (unit == nullptr || migratable == nullptr) return is_null(unit == nullptr ? "unit" : "migratable");
+    const Unit* of = to_unit(unit);
+    *migratable = !of->has_now(Unit::bound) && !of->marked(Unit::fixed);
     return WEFT_OK;
 }
 
@@ -242,7 +294,39 @@ weft_status weft_unit_yield(void) noexcept { return yield_now(); }
 
 weft_status weft_unit_yield_to(weft_unit* unit) noexcept {
     if (unit == nullptr) return is_null("unit");
-    return yield_to(*to_unit(unit));
+    return leave_for(*to_unit(unit), Leaving::yields, Named::ready);
+}
+
+weft_status weft_unit_suspend_to(weft_unit* unit) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    return leave_for(*to_unit(unit), Leaving::suspends, Named::ready);
+}
+
+weft_status weft_unit_exit_to(weft_unit* unit) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    return leave_for(*to_unit(unit), Leaving::ends, Named::ready);
+}
+
+weft_status weft_unit_resume_yield_to(weft_unit* unit) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    return leave_for(*to_unit(unit), Leaving::yields, Named::suspended);
+}
+
+weft_status weft_unit_resume_suspend_to(weft_unit* unit) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    return leave_for(*to_unit(unit), Leaving::suspends, Named::suspended);
+}
+
+weft_status weft_unit_resume_exit_to(weft_unit* unit) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    return leave_for(*to_unit(unit), Leaving::ends, Named::suspended);
+}
+
+weft_status weft_unit_revive(weft_pool* pool, void (*body)(void*), void* argument, weft_unit* unit) noexcept {
+    if (body == nullptr || unit == nullptr) return is_null(body == nullptr ? "body" : "unit");
+    if (runtime_or_null() == nullptr) return not_initialized();
+    Pool& home = pool == nullptr ? standard_pool(current_or_null()) : *to_pool(pool);
+    return revive(*to_unit(unit), home, body, argument, __builtin_return_address(0));
 }
 
 weft_status weft_unit_suspend(void (*publish)(weft_unit*, void*), void* argument) noexcept {
@@ -293,7 +377,7 @@ weft_status weft_unit_state_get(const weft_unit* unit, weft_unit_state* state) n
 
 weft_status weft_unit_pool(const weft_unit* unit, weft_pool** pool) noexcept {
     if (unit == nullptr || pool == nullptr) return is_null(unit == nullptr ? "unit" : "pool");
-    *pool = to_handle(to_unit(unit)->pool);
+    *pool = to_handle(to_unit(unit)->pool_now());
     return WEFT_OK;
 }
 

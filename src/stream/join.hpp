@@ -20,6 +20,14 @@ void keep_exception() noexcept;
     }
 }
 
+// The private pool of another stream that the unit is local to: only that stream may touch the unit's Joint, and what concerns
+// it is sent there. Null when the caller may use the Joint as it is.
+PrivatePool* foreign_pool(const Unit& unit);
+
+// Sends a letter: body(argument) runs on the stream that draws from the pool, or here when there is none. Its last act may free
+// `letter`.
+void send_letter(Unit& letter, PrivatePool& to, void (*body)(void*), void* argument);
+
 // Whoever waits is told: a detached unit is freed, an OS thread woken, a group counted down.
 void tell(Unit* detached, Joint::Waiter waiter);
 

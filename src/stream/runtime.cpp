@@ -6,6 +6,7 @@
 #include "hart/topology.hpp"
 #include "stream/error.hpp"
 #include "stream/join.hpp"
+#include "stream/locals.hpp"
 #include "stream/overflow.hpp"
 #include "stream/suspend.hpp"
 
@@ -92,6 +93,7 @@ void drop_suspended(void* object, void* argument) {
     auto& dropped = *static_cast<std::size_t*>(argument);
     if (unit->life.is(State::ready) || shown(unit->life.now()) == State::suspended) ++dropped;
     if (unit->life.is(State::done) && unit->outcome == WEFT_EXCEPTION) unit->exception().~exception_ptr();
+    drop_extras(*unit);
 }
 
 void destroy_heaps(Runtime& of) {
@@ -273,6 +275,10 @@ weft_status stop() {
         return fail(WEFT_WRONG_CONTEXT, "the last weft_finalize belongs to the primary unit, which called weft_init");
     }
     run_out(*ending);
+    if (ending->primary->marked(Unit::extras)) {
+        end_locals(*ending->primary);
+        run_out(*ending);   // a destructor may have spawned
+    }
     std::size_t dropped = 0;
     ending->primary->life.move(State::running, State::done);
     ending->descriptors.each(drop_suspended, &dropped);

@@ -14,7 +14,7 @@ struct Runtime {
     static constexpr std::size_t most_streams = 1024;
 
     Settings settings;
-    mem::SlabStore descriptors{sizeof(Unit)};
+    mem::SlabStore descriptors{sizeof(Unit), true, true};
     mem::StackStore stacks;
     hart::Tokens harts;
     atomic<std::size_t> starving{0};             // streams that hold a hart and have only units that got no stack

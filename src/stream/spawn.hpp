@@ -18,6 +18,9 @@ struct Plan {
     std::size_t stack_bytes = 0;       // for those that get their stack at once
     void* stack = nullptr;             // the user's memory
     const char* name = nullptr;
+    bool migratable = true;
+    void (*on_migration)(weft_unit* unit, void* argument) = nullptr;
+    void* on_migration_argument = nullptr;
 };
 
 // Completes and checks the options (null: defaults).
@@ -54,6 +57,9 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out);
 
 // Of a unit of that kind in that pool.
 inline Unit::Birth birth_in(const Pool& pool, Kind kind) { return Unit::birth(kind, pool.kind == WEFT_POOL_PRIVATE); }
+
+// Null: none could be had. `bytes` 0: the default.
+mem::Stack* take_stack(Stream* stream, std::size_t bytes);
 
 // Takes back a unit that nobody else knows, as if it had not been; the units made after it have been taken back before.
 void give_back(Stream* stream, Unit& unit);

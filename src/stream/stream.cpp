@@ -5,6 +5,7 @@
 #include "hart/quota.hpp"
 #include "os/clock.hpp"
 #include "stream/join.hpp"
+#include "stream/locals.hpp"
 #include "stream/requests.hpp"
 #include "stream/runtime.hpp"
 
@@ -20,10 +21,12 @@ namespace {
 }
 
 void run_tasklet(Stream& stream, Unit& unit) {
+    if (unit.marked(Unit::requests) && !tasklet_starts(stream, unit)) [[unlikely]] return;
     unit.life.move(State::ready, State::running);
     stream.running = &unit;
     *stream.errno_address = 0;
-    if (!unit.marked(Unit::requests) || starts(unit)) [[likely]] run_body(unit);
+    run_body(unit);
+    if (unit.marked(Unit::extras)) [[unlikely]] end_locals(unit);
     stream.running = nullptr;
     stream.counters.add(trace::Count::finished);
     end_unit(stream, unit);
@@ -49,10 +52,7 @@ void postpone(Stream& stream, Unit& unit) {
         return;
     }
     stream.postponed_in_a_row = 0;
-    end_with(unit, WEFT_NO_MEMORY);
-    unit.life.move(State::ready, State::running);
-    stream.counters.add(trace::Count::finished);
-    end_unit(stream, unit);
+    end_unrun(stream, unit, WEFT_NO_MEMORY);
 }
 
 void hold_hart(Stream& stream) {

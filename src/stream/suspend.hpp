@@ -62,6 +62,16 @@ Unit* successor_other(Stream& stream);
     return unit.context != nullptr ? unit.context : begin(stream, unit);
 }
 
+// A successor that the program has named runs next, but when somebody wants the stream the scheduler sees to that first.
+[[gnu::always_inline]] inline Unit* unless_wanted(Stream& stream, Unit* named) {
+    if (!stream.wanted()) [[likely]] return named;
+    stream.handed = named;
+    return nullptr;
+}
+
+// After a switch: the unit that left goes to the end of its pool.
+void requeue_last(void* unit);
+
 // Where to go so that `next` runs: itself, or the scheduler, which will find it in `handed`.
 [[gnu::always_inline]] inline context::Target way_to(Stream& stream, Unit* next) {
     if (next != nullptr) [[likely]] {
@@ -172,14 +182,14 @@ void* called_main(void* unit);
     return now;
 }
 
-// The running ULT suspends, and by.publish() runs once its context is saved. Call it from a noinline function.
+// The running ULT suspends, `next` runs (null: whom the scheduler picks), and by.publish() runs once its context is saved. Call it
+// from a noinline function.
 template <std::derived_from<Suspension> By>
-[[gnu::always_inline]] inline void suspend(Stream& stream, By& by, const char* what, const void* object) {
+[[gnu::always_inline]] inline void suspend_for(Stream& stream, By& by, const char* what, const void* object, Unit* next) {
     Unit& self = by.self;
     if (what != said_by_state) self.waits_for = what;
     self.waits_object = object;
     stream.counters.add(trace::Count::suspended);
-    Unit* next = detail::successor(stream);
     detail::leave_towards(stream, self, next, {[](void* raw) {
         // A copy where anybody may resume: somebody who knows the unit need not wait for publish() to tell him, and the
         // stack with the original may be in use again before publish() is called.
@@ -191,6 +201,11 @@ template <std::derived_from<Suspension> By>
         probe(Probe::suspend_after_publish);
     }, &by}, By::heeded);
     if (what != said_by_state) self.waits_for = said_by_state;
+}
+
+template <std::derived_from<Suspension> By>
+[[gnu::always_inline]] inline void suspend(Stream& stream, By& by, const char* what, const void* object) {
+    suspend_for(stream, by, what, object, detail::successor(stream));
 }
 
 // The running ULT leaves for `next`, a unit that is in no pool, and goes to its own pool.
@@ -212,10 +227,8 @@ void yield_with_care(Stream& stream, Unit& self);
 // weft_unit_yield: the caller, a ULT, yields.
 weft_status yield_now() noexcept;
 
-// The running ULT lets `target`, which is ready, run in its place. Statuses as weft_unit_yield_to.
-weft_status yield_to(Unit& target);
-
-// The running ULT has ended: its joiner learns it and its stack is given back.
-[[noreturn]] void finish();
+// The running ULT has ended: its joiner learns it and its stack is given back. `next`, in no pool, runs next; null: whom the scheduler
+// picks.
+[[noreturn]] void finish(Unit* next = nullptr);
 
 }  // namespace weft

@@ -11,6 +11,7 @@
 
 #include "base/atomic.hpp"
 #include "base/config.hpp"
+#include "base/probe.hpp"
 #include "unit/joint.hpp"
 #include "unit/state.hpp"
 
@@ -61,12 +62,16 @@ struct Unit {
     // Of marks. Anybody may set one at any time, by a read-modify-write; the flags change only while nobody else looks.
     static constexpr std::uint8_t canary = 1;      // its stack is guarded by a canary: look when it leaves
     static constexpr std::uint8_t untidy = 2;      // it has ended by something else than its return
-    static constexpr std::uint8_t cancel = 4;      // it was asked to end
-    static constexpr std::uint8_t requests = cancel;
-    static constexpr std::uint8_t heeded_after_wait = 0;        // what of them is done when a wait of the runtime is over
+    static constexpr std::uint8_t extras = 4;      // it has some (unit/extras.hpp)
+    static constexpr std::uint8_t cancel = 8;      // it was asked to end
+    static constexpr std::uint8_t migrate = 16;    // it was asked to go to another pool
+    static constexpr std::uint8_t fixed = 32;      // it may not be asked to
+    static constexpr std::uint8_t ending = 64;     // nothing that it is asked for counts any more
+    static constexpr std::uint8_t requests = cancel | migrate;
+    static constexpr std::uint8_t heeded_after_wait = migrate;  // what of them is done when a wait of the runtime is over
     static constexpr std::uint8_t at_yield = canary | requests; // what is looked at when it yields,
-    static constexpr std::uint8_t at_end = canary;              // when it ends,
-    static constexpr std::uint8_t at_release = untidy;          // and when the descriptor is given back
+    static constexpr std::uint8_t at_end = canary | extras;     // when it ends,
+    static constexpr std::uint8_t at_release = untidy | extras; // and when the descriptor is given back
 
     // A descriptor is zeroed slab memory, or a letter on a stack: neither needs more.
     Unit() : link(nullptr) {}
@@ -99,9 +104,31 @@ struct Unit {
 
     bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
 
+    // has() and `pool`, for whoever neither runs nor owns the unit: it may go to another pool meanwhile (change_pool). acquire:
+    // pairs with the release there. Who reads the new pool and then the flags sees that the unit is local no more; so a unit that
+    // is local, asked after its pool was read, is local to that pool. relaxed: ordered by that.
+    bool has_now(std::uint8_t flag) const {
+        return (atomic_ref(const_cast<std::uint8_t&>(flags)).load(std::memory_order_relaxed) & flag) != 0;
+    }
+    Pool* pool_now() const { return atomic_ref(const_cast<Pool*&>(pool)).load(std::memory_order_acquire); }
+
+    // From now on the unit goes to `to`. For whoever has it: its stream, or who took it out of its pool; of a local unit only on
+    // the stream that draws from the pool, since that alone may tell the Joint's readers by a plain store.
+    void change_pool(Pool& to) {
+        // A unit that has moved is not local again in this life, even in another private pool: a joiner may have seen it shared. And
+        // one that is plain would end by the rules of the pool it is in.
+        // relaxed: ordered by the store of the pool.
+        atomic_ref(flags).store(static_cast<std::uint8_t>(flags & ~(local | plain)), std::memory_order_relaxed);
+        probe(Probe::move_before_pool);
+        set_pool(to);
+    }
+
+    // The same, where neither of the two pools is private.
+    void set_pool(Pool& to) { atomic_ref(pool).store(&to, std::memory_order_release); }   // release: pairs with pool_now()
+
     // relaxed: what a mark stands for is read under a lock or belongs to whoever looks.
     [[gnu::always_inline]] bool marked(std::uint8_t which) const { return (marks.load(std::memory_order_relaxed) & which) != 0; }
-    void mark(std::uint8_t which) { marks.fetch_or(which, std::memory_order_relaxed); }       // relaxed: as above
+    void mark(std::uint8_t which) { marks.fetch_or(which, std::memory_order_release); }       // release: pairs with extras_of()
     void unmark(std::uint8_t which) {
         marks.fetch_and(static_cast<std::uint8_t>(~which), std::memory_order_relaxed);        // relaxed: as above
     }
