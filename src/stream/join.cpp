@@ -115,7 +115,7 @@ weft_status busy_status() {
         stream = &call_and_wait(*stream, self, target);
         return true;
     }
-    // The pool first: see Unit::has_now.
+    // The pool first, as in unit/whereabouts.hpp: in this stream's pool it is local by this stream's own word.
     if (target.pool_now() != stream->direct || !target.has(Unit::local) || self.kind == Kind::tasklet || target.has(Unit::bound) ||
         target.life.is(State::running)) [[unlikely]] {
         status = join_with_care(*stream, self, target);
@@ -225,11 +225,8 @@ weft_status detach_by_letter(Unit& unit, PrivatePool& pool) {
 }  // namespace
 
 PrivatePool* foreign_pool(const Unit& unit) {
-    Pool* const pool = unit.pool_now();
-    probe(Probe::join_after_pool);
-    if (!unit.has_now(Unit::local)) return nullptr;
-    auto* home = static_cast<PrivatePool*>(pool);   // asked after its pool was read, it is local to that one: Unit::has_now
-    return home->mine() ? nullptr : home;
+    auto* home = static_cast<PrivatePool*>(unit.local_pool());
+    return home == nullptr || home->mine() ? nullptr : home;
 }
 
 void send_letter(Unit& letter, PrivatePool& to, void (*body)(void*), void* argument) {

@@ -11,9 +11,9 @@
 
 #include "base/atomic.hpp"
 #include "base/config.hpp"
-#include "base/probe.hpp"
 #include "unit/joint.hpp"
 #include "unit/state.hpp"
+#include "unit/whereabouts.hpp"
 
 namespace weft {
 
@@ -104,27 +104,27 @@ struct Unit {
 
     bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
 
-    // has() and `pool`, for whoever neither runs nor owns the unit: it may go to another pool meanwhile (change_pool). acquire:
-    // pairs with the release there. Who reads the new pool and then the flags sees that the unit is local no more; so a unit that
-    // is local, asked after its pool was read, is local to that pool. relaxed: ordered by that.
+    // has() and `pool`, for whoever neither runs nor owns the unit: it may go to another pool meanwhile (whereabouts.hpp).
+    // relaxed: what is ordered is asked by local_pool().
     bool has_now(std::uint8_t flag) const {
         return (atomic_ref(const_cast<std::uint8_t&>(flags)).load(std::memory_order_relaxed) & flag) != 0;
     }
-    Pool* pool_now() const { return atomic_ref(const_cast<Pool*&>(pool)).load(std::memory_order_acquire); }
+    Pool* pool_now() const { return atomic_ref(const_cast<Pool*&>(pool)).load(WhereaboutsOrders::pool_read); }
+
+    // The private pool that the unit is local to, or null: for the same.
+    Pool* local_pool() const {
+        return local_to(atomic_ref(const_cast<std::uint8_t&>(flags)), local, atomic_ref(const_cast<Pool*&>(pool)));
+    }
 
     // From now on the unit goes to `to`. For whoever has it: its stream, or who took it out of its pool; of a local unit only on
-    // the stream that draws from the pool, since that alone may tell the Joint's readers by a plain store.
+    // the stream that draws from the pool. It is not local again in this life, even in another private pool: a joiner may have seen
+    // it shared. Nor plain, for that would end by the rules of the pool it is in.
     void change_pool(Pool& to) {
-        // A unit that has moved is not local again in this life, even in another private pool: a joiner may have seen it shared. And
-        // one that is plain would end by the rules of the pool it is in.
-        // relaxed: ordered by the store of the pool.
-        atomic_ref(flags).store(static_cast<std::uint8_t>(flags & ~(local | plain)), std::memory_order_relaxed);
-        probe(Probe::move_before_pool);
-        set_pool(to);
+        change_whereabouts(atomic_ref(flags), static_cast<std::uint8_t>(flags & ~(local | plain)), atomic_ref(pool), &to);
     }
 
     // The same, where neither of the two pools is private.
-    void set_pool(Pool& to) { atomic_ref(pool).store(&to, std::memory_order_release); }   // release: pairs with pool_now()
+    void set_pool(Pool& to) { atomic_ref(pool).store(&to, WhereaboutsOrders::pool); }
 
     // relaxed: what a mark stands for is read under a lock or belongs to whoever looks.
     [[gnu::always_inline]] bool marked(std::uint8_t which) const { return (marks.load(std::memory_order_relaxed) & which) != 0; }
