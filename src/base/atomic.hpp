@@ -13,8 +13,7 @@ template <class T>
 using atomic = std::atomic<T>;
 
 // An atomic access to a plain field: where one place races and all others are ordered by something else.
-template <class T>
-using atomic_ref = std::atomic_ref<T>;
+using std::atomic_ref;
 
 // A field that one side writes and another reads with an order given by something else. The model
 // checker sees each access and reports those that race; here it is the plain type.

@@ -332,6 +332,7 @@ void keep_exception() noexcept {
 }
 
 void tidy_up(Unit& unit) {
+    unit.waits_for = said_by_state;   // see remember_user_stack()
     if (unit.outcome == WEFT_EXCEPTION) unit.exception().~exception_ptr();
     if (unit.marked(Unit::extras)) drop_extras(unit);
 }

@@ -26,6 +26,7 @@ void remember_user_stack(Unit& unit) {
     unit.waits_object = unit.stack->lowest;   // a unit that has ended waits for nothing
     const char* const end = reinterpret_cast<const char*>(unit.stack + 1);   // the stack's own object lies at its top
     unit.waits_for = reinterpret_cast<const char*>(end - unit.stack->lowest);
+    unit.mark(Unit::untidy);   // so that whoever has the descriptor next does not seem to wait for that
 }
 
 weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, const void* site) {

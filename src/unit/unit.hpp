@@ -61,7 +61,7 @@ struct Unit {
 
     // Of marks. Anybody may set one at any time, by a read-modify-write; the flags change only while nobody else looks.
     static constexpr std::uint8_t canary = 1;      // its stack is guarded by a canary: look when it leaves
-    static constexpr std::uint8_t untidy = 2;      // it has ended by something else than its return
+    static constexpr std::uint8_t untidy = 2;      // it has ended otherwise than by returning from a stack of ours
     static constexpr std::uint8_t extras = 4;      // it has some (unit/extras.hpp)
     static constexpr std::uint8_t cancel = 8;      // it was asked to end
     static constexpr std::uint8_t migrate = 16;    // it was asked to go to another pool

@@ -1,4 +1,5 @@
 // Units that have ended and begin anew, by the same handle.
+#include <string>
 #include <vector>
 
 #include "test/behaviour/several.hpp"
@@ -109,6 +110,31 @@ TEST(Revive, WhatWasSaidOfMigrationStaysAndValuesDoNot) {
     EXPECT_EQ(weft_unit_migrate_to_pool(unit, there.pool()), WEFT_UNSUPPORTED);
     EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
     EXPECT_EQ(weft_key_free(key), WEFT_OK);
+}
+
+// What a unit keeps of its stack for another life is not taken for what the next unit in the same memory waits for.
+TEST(Revive, AUnitOnAUsersStackLeavesNothingToItsSuccessor) {
+    Runtime runtime;
+    static std::vector<char> memory(128 << 10);
+    auto chosen = options();
+    chosen.stack = memory.data();
+    chosen.stack_bytes = memory.size();
+    EXPECT_EQ(Ult([] {}, &chosen).free(), WEFT_OK);
+    Bed bed;
+    Ult joiner([&] {
+        Ult child([&] { bed.sleep(); });
+    });
+    until([&] { return bed.occupied() && joiner.state() == WEFT_UNIT_SUSPENDED; });
+    static std::string seen;
+    static weft_unit* waits;
+    seen.clear();
+    waits = joiner.handle();
+    weft_unit_each([](const weft_unit_info* info, void*) {
+        if (info->unit == waits) seen = info->waits_for;
+    }, nullptr);
+    EXPECT_EQ(seen, "join");
+    EXPECT_EQ(bed.wake(), WEFT_OK);
+    EXPECT_EQ(joiner.join(), WEFT_OK);
 }
 
 TEST(Revive, OnlyWhatHasEndedIsRevived) {
