@@ -136,7 +136,9 @@ TEST(Cancelled, ADestructorAndAGroupTakeItForAnEnd) {
 }
 
 TEST(Migration, AThreadGoesToAnotherPool) {
-    Runtime runtime(2);
+    auto settings = weft_test::with_streams(2);
+    settings.pool = WEFT_POOL_PRIVATE;   // nobody steals it meanwhile
+    Runtime runtime(settings);
     weft::thread fixed(weft::attributes{.migratable = false}, [] {});
     EXPECT_FALSE(fixed.ref().migratable());
     EXPECT_THROW(fixed.ref().migrate_to(weft_test::pool_of(1)), weft::error);

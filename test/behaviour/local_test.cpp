@@ -121,6 +121,20 @@ TEST_F(Locals, ValuesAreDestroyedBeforeTheJoinerLearnsOfTheEndHoweverItComes) {
     }
 }
 
+// A joiner may call the unit that it waits for, which then ends by a shorter way.
+TEST_F(Locals, ValuesOfUnitsThatAreJoinedOneByOneAreDestroyed) {
+    Runtime runtime;
+    Key key(destroy);
+    auto lazy = options();
+    lazy.kind = WEFT_KIND_LSA;
+    for (std::uintptr_t i = 1; i <= 10; ++i) {
+        EXPECT_EQ(Ult([] {}, &lazy).free(), WEFT_OK);   // leaves its stack, on which the next is called
+        Ult unit([&] { EXPECT_EQ(weft_local_set(key, number(i)), WEFT_OK); }, &lazy);
+        EXPECT_EQ(unit.free(), WEFT_OK);
+        EXPECT_EQ(destroyed.size(), i);
+    }
+}
+
 TEST_F(Locals, TheDestructorRunsInItsUnitAndMayYieldAndSetMore) {
     Runtime runtime;
     static weft_unit* ends;

@@ -126,16 +126,22 @@ TEST(Migrate, AJoinerGoesWhenItsWaitIsOver) {
     for (const bool called : {false, true}) {
         Bed bed;
         weft_stream* woke_on = nullptr;
+        auto lazy = options();
+        lazy.kind = WEFT_KIND_LSA;   // one that its joiner may call
         Ult unit([&] {
-            Ult child([&] { bed.sleep(); });
+            EXPECT_EQ(Ult([] {}, &lazy).free(), WEFT_OK);   // leaves its stack, on which the next is called
+            Ult child([&] { bed.sleep(); }, &lazy);
             if (!called) weft_unit_yield();   // the child starts by itself
             EXPECT_EQ(child.free(), WEFT_OK);
             woke_on = weft_stream_self();
         });
-        until([&] { return bed.occupied() && unit.state() == WEFT_UNIT_SUSPENDED; });
-        go_to(unit.handle(), there.pool());
-        EXPECT_EQ(bed.wake(), WEFT_OK);
+        std::thread helper([&] {   // so that nobody but the child is ready when it is waited for
+            until([&] { return bed.occupied() && unit.state() == WEFT_UNIT_SUSPENDED; });
+            go_to(unit.handle(), there.pool());
+            EXPECT_EQ(bed.wake(), WEFT_OK);
+        });
         EXPECT_EQ(unit.join(), WEFT_OK);
+        helper.join();
         EXPECT_EQ(woke_on, there.handle());
     }
 }

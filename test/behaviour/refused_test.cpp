@@ -287,6 +287,27 @@ TEST_F(Refused, AUnitOfAnotherStreamsPrivatePoolRunsNowhereElse) {
     EXPECT_EQ(ready.join(), WEFT_OK);
 }
 
+TEST_F(Refused, AUnitThatWasTakenOutOfAPrivatePoolIsMovedByTheStreamOfThatPoolAlone) {
+    Stream owner(make_pool(WEFT_POOL_PRIVATE));
+    std::atomic<weft_unit*> popped{nullptr};
+    std::atomic<bool> go_on{false};
+    std::unique_ptr<Ult> unit;
+    Ult taker([&] {
+        unit = std::make_unique<Ult>([] {}, nullptr, owner.pool());
+        weft_unit* taken = nullptr;
+        EXPECT_EQ(weft_pool_pop(owner.pool(), &taken), WEFT_OK);
+        popped = taken;
+        until_set(go_on);
+        EXPECT_EQ(weft_pool_push(elsewhere, taken), WEFT_OK);
+    }, nullptr, owner.pool());
+    until([&] { return popped != nullptr; });
+    EXPECT_EQ(weft_pool_push(elsewhere, popped), WEFT_WRONG_CONTEXT);
+    go_on = true;
+    EXPECT_EQ(taker.join(), WEFT_OK);
+    Stream drawer(elsewhere);
+    EXPECT_EQ(unit->join(), WEFT_OK);
+}
+
 TEST_F(Refused, ATaskletThatHasStartedGoesNowhere) {
     static std::atomic<bool> runs, stop;
     runs = stop = false;

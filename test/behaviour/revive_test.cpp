@@ -1,4 +1,6 @@
 // Units that have ended and begin anew, by the same handle.
+#include <unistd.h>
+
 #include <string>
 #include <vector>
 
@@ -62,6 +64,24 @@ TEST(Revive, AUnitOfAnyKindRunsAgainByTheSameHandle) {
     }
     EXPECT_EQ(weft_pool_free(shared), WEFT_OK);
     EXPECT_EQ(units_alive(), 1u);
+}
+
+TEST(Revive, AUsersStackIsNoSmallerInALaterLife) {
+    Runtime runtime;
+    const std::size_t least = static_cast<std::size_t>(sysconf(_SC_MINSIGSTKSZ)) + (8 << 10);
+    std::vector<char> memory(least + 256);
+    auto chosen = options();
+    chosen.stack = memory.data();
+    chosen.stack_bytes = memory.size();
+    weft_unit* unit = nullptr;
+    auto nothing = [](void*) {};
+    ASSERT_EQ(weft_ult_spawn(nullptr, nothing, nullptr, &chosen, &unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
+    for (int life = 0; life < 50; ++life) {
+        ASSERT_EQ(weft_unit_revive(nullptr, nothing, nullptr, unit), WEFT_OK) << life;
+        EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
+    }
+    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
 }
 
 TEST(Revive, HowTheLastLifeEndedIsForgotten) {

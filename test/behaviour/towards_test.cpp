@@ -160,14 +160,19 @@ TEST(Towards, TheUnitThatEndsMayHaveItsStackFromTheUserAndValues) {
 
 TEST(Towards, ACancelledUnitLeavesForNobody) {
     Runtime runtime;
-    bool ran = false;
-    std::unique_ptr<Ult> target;
-    Ult unit([&] {
-        weft_unit_cancel(weft_unit_self());
-        weft_unit_yield_to(target->handle());
-    });
-    target = std::make_unique<Ult>([&] { ran = true; });
-    EXPECT_EQ(unit.join(), WEFT_CANCELLED);
-    EXPECT_EQ(target->join(), WEFT_OK);
-    EXPECT_TRUE(ran);
+    for (const Call call : {weft_unit_yield_to, weft_unit_suspend_to}) {
+        bool ran = false;
+        std::unique_ptr<Ult> target;
+        Ult unit([&] {
+            weft_unit_cancel(weft_unit_self());
+            call(target->handle());
+        });
+        target = std::make_unique<Ult>([&] {
+            ran = true;
+            EXPECT_EQ(weft_unit_try_join(unit.handle()), WEFT_CANCELLED) << "it has ended before";
+        });
+        EXPECT_EQ(unit.join(), WEFT_CANCELLED);
+        EXPECT_EQ(target->join(), WEFT_OK);
+        EXPECT_TRUE(ran);
+    }
 }
