@@ -11,6 +11,7 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <new>
 #include <ranges>
 #include <span>
 #include <stop_token>
@@ -74,7 +75,15 @@ template <class Function, class... Arguments>
 struct closure final : closure_base {
     template <class F, class... A>
     explicit closure(F&& function, A&&... arguments)
-        : closure_base{[](closure_base* self) noexcept { delete static_cast<closure*>(self); }},
+        : closure_base{[](closure_base* self) noexcept {
+              if (!self->body_deletes) {
+                  delete static_cast<closure*>(self);
+              } else if constexpr (alignof(closure) > __STDCPP_DEFAULT_NEW_ALIGNMENT__) {
+                  ::operator delete(static_cast<closure*>(self), std::align_val_t{alignof(closure)});
+              } else {
+                  ::operator delete(static_cast<closure*>(self));
+              }
+          }},
           parts(std::forward<F>(function), std::forward<A>(arguments)...) {}
 
     // The body of the unit. The parts are destroyed here, on the unit's stack, however the call ends.

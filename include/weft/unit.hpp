@@ -151,16 +151,14 @@ namespace detail {
 // What this_thread::exit() throws; body functions catch it. Not a std::exception, so that only catch (...) sees it.
 struct WEFT_API exit_request {};
 
-// A callable with its arguments, on the heap. The body deletes it. `destroy` is for a body that never ran, or was cancelled; unless
-// it was deleting by then, for destructors that were left in their middle do not run again.
+// A callable with its arguments, on the heap. The body deletes it. `destroy` is for a body that never ran, or was cancelled; if that
+// was while it deleted, only the memory goes, for destructors that were left in their middle do not run again.
 struct closure_base {
     void (*destroy)(closure_base*) noexcept;
     bool body_deletes = false;
 };
 struct closure_deleter {
-    void operator()(closure_base* closure) const noexcept {
-        if (!closure->body_deletes) closure->destroy(closure);
-    }
+    void operator()(closure_base* closure) const noexcept { closure->destroy(closure); }
 };
 using closure_ptr = std::unique_ptr<closure_base, closure_deleter>;
 
