@@ -110,22 +110,24 @@ TEST_F(MoveWindows, ALetterThatComesAfterTheMoveAnnouncesItsJoiner) {
     }
 }
 
-TEST_F(MoveWindows, AMoveIsOverWhenTheUnitIsThereAndARequestMadeMeanwhileIsHeeded) {
-    Runtime runtime(streams_with(4, WEFT_POOL_PRIVATE));
-    Restless restless(pool_of(1));
-    Stop stop(Probe::move_before_push, carrier(1));
-    EXPECT_EQ(weft_unit_migrate_to_pool(restless.handle(), pool_of(2)), WEFT_OK);
-    stop.await();
-    if (forced) {
-        EXPECT_EQ(restless.pool(), pool_of(2));
-        EXPECT_EQ(restless.unit().state(), WEFT_UNIT_READY);
+TEST_F(MoveWindows, ARequestMadeWhileTheUnitMovesIsHeeded) {
+    for (const Probe where : {Probe::move_before_pool, Probe::move_before_push}) {
+        Runtime runtime(streams_with(4, WEFT_POOL_PRIVATE));
+        Restless restless(pool_of(1));
+        Stop stop(where, carrier(1));
+        EXPECT_EQ(weft_unit_migrate_to_pool(restless.handle(), pool_of(2)), WEFT_OK);
+        stop.await();
+        if (forced && where == Probe::move_before_push) {
+            EXPECT_EQ(restless.pool(), pool_of(2));
+            EXPECT_EQ(restless.unit().state(), WEFT_UNIT_READY);
+        }
+        EXPECT_EQ(weft_unit_migrate_to_pool(restless.handle(), pool_of(3)), WEFT_OK);
+        stop.let_go();
+        must_happen("it goes on", [&] { return restless.pool() == pool_of(3); });
+        EXPECT_EQ(weft_unit_migrate_wait(restless.handle()), WEFT_OK);
+        restless.end();
+        EXPECT_EQ(restless.unit().join(), WEFT_OK);
     }
-    EXPECT_EQ(weft_unit_migrate_to_pool(restless.handle(), pool_of(3)), WEFT_OK);
-    stop.let_go();
-    must_happen("it goes on", [&] { return restless.pool() == pool_of(3); });
-    EXPECT_EQ(weft_unit_migrate_wait(restless.handle()), WEFT_OK);
-    restless.end();
-    EXPECT_EQ(restless.unit().join(), WEFT_OK);
 }
 
 TEST_F(MoveWindows, AWaiterIsNotToldBeforeTheUnitHasLeft) {
