@@ -143,8 +143,9 @@ WEFT_API weft_status weft_pool_kind_get(const weft_pool *pool, weft_pool_kind *k
 WEFT_API weft_status weft_pool_access_get(const weft_pool *pool, weft_pool_access *access) WEFT_NOTHROW;
 
 /** Puts a unit that was popped back into a pool, which becomes its pool; wakes a stream that sleeps for
- * want of work. Returns WEFT_OK, WEFT_INVALID, or WEFT_WRONG_STATE (the unit is not ready, or it is the
- * primary unit of a stream and may not leave its pool). From schedulers and units; never switches. Since 0.1. */
+ * want of work. Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE (the unit is not ready, or it is the
+ * primary unit of a stream and may not leave its pool), or WEFT_WRONG_CONTEXT (it leaves a private pool, and the caller
+ * is not on that pool's stream). From schedulers and units; never switches. Since 0.1. */
 WEFT_API weft_status weft_pool_push(weft_pool *pool, weft_unit *unit) WEFT_NOTHROW;
 
 /** As weft_pool_push; a pool of one's own is told `operation`, a weft_pool_operation or any number from 256 on. Since 0.2. */

@@ -32,7 +32,8 @@ typedef enum weft_status {
     WEFT_ENVIRONMENT = 10,    /**< a WEFT_ variable has a value that is not legal */
     WEFT_SYSTEM = 11,         /**< the kernel refused (threads, affinity); the text says what */
     WEFT_TIMED_OUT = 12,      /**< the deadline came first; nothing was taken */
-    WEFT_CLOSED = 13          /**< the channel is closed */
+    WEFT_CLOSED = 13,         /**< the channel is closed */
+    WEFT_CANCELLED = 14       /**< the unit ended because it was asked to; see weft_unit_cancel */
 } weft_status;
 
 /** The name of `status` as it stands in this header, "WEFT_OK" for instance; "WEFT_?" for a number

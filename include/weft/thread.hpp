@@ -12,8 +12,10 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <new>
 #include <ranges>
 #include <span>
+#include <stop_token>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -40,6 +42,7 @@ struct attributes {
     int priority = 0;                       /**< how urgent: WEFT_PRIORITY_LEAST to WEFT_PRIORITY_MOST; for pools that look at it */
     stream_ref stream = {};                 /**< without a pool: into this stream's main pool, as a hint; none: the calling one */
     bool bound = false;                     /**< only that stream ever runs it; without a pool */
+    bool migratable = true;                 /**< whether it may be asked to go to another pool */
 };
 
 namespace detail {
@@ -56,6 +59,7 @@ inline weft_unit_options options_of(const attributes& wanted) noexcept {
     options.stream = wanted.stream.native_handle();
     options.bound = wanted.bound;
     options.priority = static_cast<std::int8_t>(wanted.priority < -128 || wanted.priority > 127 ? 127 : wanted.priority);   // 127: refused
+    options.not_migratable = !wanted.migratable;
     return options;
 }
 
@@ -63,7 +67,7 @@ inline weft_unit_options options_of(const attributes& wanted) noexcept {
 inline const weft_unit_options* given(const weft_unit_options& options) noexcept {
     const bool plain = options.kind == WEFT_KIND_DEFAULT && options.stack_bytes == 0 && options.stack == nullptr &&
                        options.name == nullptr && !options.child_first && !options.measure_stack && options.priority == 0 &&
-                       options.stream == nullptr && !options.bound;
+                       options.stream == nullptr && !options.bound && !options.not_migratable;
     return plain ? nullptr : &options;
 }
 
@@ -80,17 +84,32 @@ template <class Function, class... Arguments>
 struct closure final : closure_base {
     template <class F, class... A>
     explicit closure(F&& function, A&&... arguments)
-        : closure_base{[](closure_base* self) noexcept { delete static_cast<closure*>(self); }},
+        : closure_base{[](closure_base* self) noexcept {
+              if (!self->body_deletes) {
+                  delete static_cast<closure*>(self);
+              } else if constexpr (alignof(closure) > __STDCPP_DEFAULT_NEW_ALIGNMENT__) {
+                  ::operator delete(static_cast<closure*>(self), std::align_val_t{alignof(closure)});
+              } else {
+                  ::operator delete(static_cast<closure*>(self));
+              }
+          }},
           parts(std::forward<F>(function), std::forward<A>(arguments)...) {}
 
     // The body of the unit. The parts are destroyed here, on the unit's stack, however the call ends.
     static void body(void* argument) {
-        const std::unique_ptr<closure> self(static_cast<closure*>(argument));
+        const std::unique_ptr<closure, deleter> self(static_cast<closure*>(argument));
         enter([&] {
             std::apply([](auto&&... part) { std::invoke(std::forward<decltype(part)>(part)...); },
                        std::move(self->parts));
         });
     }
+
+    struct deleter {
+        void operator()(closure* self) const {
+            self->body_deletes = true;
+            delete self;
+        }
+    };
 
     std::tuple<Function, Arguments...> parts;
 };
@@ -142,41 +161,87 @@ template <class F, class... A>
 concept spawnable = std::constructible_from<std::decay_t<F>, F> && (std::constructible_from<std::decay_t<A>, A> && ...) &&
                     std::invocable<std::decay_t<F>, std::decay_t<A>...>;
 
+// As std::jthread: a body that takes a std::stop_token before its arguments gets one.
+template <class F, class... A>
+concept takes_stop_token = std::constructible_from<std::decay_t<F>, F> && (std::constructible_from<std::decay_t<A>, A> && ...) &&
+                           std::invocable<std::decay_t<F>, std::stop_token, std::decay_t<A>...>;
+
 template <class F>
 concept not_a_handle = !std::derived_from<std::remove_cvref_t<F>, unit_handle> &&
                        !std::same_as<std::remove_cvref_t<F>, attributes>;
 
 }  // namespace detail
 
-/** A user-level thread, with the interface of std::jthread: it can suspend, and it is joined when destroyed.
+/** A user-level thread, with the interface of std::jthread: it can suspend, and it is asked to stop and joined when destroyed.
  *
  *     weft::thread hello([] { std::puts("hello"); });
+ *     weft::thread patient([](std::stop_token stop) { while (!stop.stop_requested()) weft::this_thread::yield(); });
  *     hello.join();
- */
+ *
+ * A callback of the stop state (std::stop_callback) runs where stop is requested and must not suspend there. */
 class thread : public unit_handle {
 public:
     /** Owns no thread. */
     thread() noexcept = default;
 
-    /** Spawns a thread that runs a decayed copy of `function` with decayed copies of `arguments`, as std::thread does.
-     * Throws weft::error when the library refuses (no memory, not initialized, ...). */
+    /** Spawns a thread that runs a decayed copy of `function` with decayed copies of `arguments`, as std::jthread does: with a
+     * std::stop_token before the arguments if it takes one. Throws weft::error when the library refuses (no memory, not
+     * initialized, ...). */
     template <class F, class... A>
-        requires(detail::not_a_handle<F> && detail::spawnable<F, A...>)
+        requires(detail::not_a_handle<F> && (detail::spawnable<F, A...> || detail::takes_stop_token<F, A...>))
     explicit thread(F&& function, A&&... arguments)
         : thread(attributes{}, std::forward<F>(function), std::forward<A>(arguments)...) {}
 
     /** Spawns a thread as `wanted` says. With child_first it has run, up to its first suspension, when the
      * constructor returns. */
     template <class F, class... A>
-        requires detail::spawnable<F, A...>
+        requires(detail::spawnable<F, A...> || detail::takes_stop_token<F, A...>)
     explicit thread(const attributes& wanted, F&& function, A&&... arguments) {
-        auto [unit, closure] =
-            detail::spawn(weft_ult_spawn, wanted, std::forward<F>(function), std::forward<A>(arguments)...);
-        adopt(unit, std::move(closure));
+        if constexpr (detail::takes_stop_token<F, A...>) {
+            stop_ = std::stop_source();
+            auto [unit, closure] = detail::spawn(weft_ult_spawn, wanted, std::forward<F>(function), stop_.get_token(),
+                                                 std::forward<A>(arguments)...);
+            adopt(unit, std::move(closure));
+        } else {
+            auto [unit, closure] =
+                detail::spawn(weft_ult_spawn, wanted, std::forward<F>(function), std::forward<A>(arguments)...);
+            adopt(unit, std::move(closure));
+        }
     }
+
+    /** Takes the thread; `other` is left with none. */
+    thread(thread&& other) noexcept = default;
+    /** Asks this thread to stop and joins it, as the destructor does, then takes the other. */
+    thread& operator=(thread&& other) noexcept {
+        thread(std::move(other)).swap(*this);
+        return *this;
+    }
+    /** Asks the thread to stop, then joins it, as the destructor of unit_handle does. */
+    ~thread() {
+        if (joinable()) stop_.request_stop();
+    }
+
+    /** The source of the token that the body was given. A body that takes none has no stop state, and costs none: then
+     * stop_possible() of the source is false. */
+    std::stop_source get_stop_source() const noexcept { return stop_; }
+    /** The token that the body was given; see get_stop_source(). */
+    std::stop_token get_stop_token() const noexcept { return stop_.get_token(); }
+    /** Asks the body to stop. True: it had not been asked before, and takes a token. */
+    bool request_stop() noexcept { return stop_.request_stop(); }
+
+    /** Exchanges two threads. */
+    void swap(thread& other) noexcept {
+        unit_handle::swap(other);
+        stop_.swap(other.stop_);
+    }
+    /** Exchanges two threads. */
+    friend void swap(thread& one, thread& other) noexcept { one.swap(other); }
 
     /** How many harts the process may use: CPUs of its affinity mask, or fewer by the quota of its cgroups. */
     static unsigned hardware_concurrency() noexcept { return static_cast<unsigned>(weft_hart_limit()); }
+
+private:
+    std::stop_source stop_{std::nostopstate};
 };
 
 /** A unit that runs to completion on the scheduler's stack: cheaper than a thread, and cannot suspend. Otherwise as
@@ -210,7 +275,7 @@ namespace detail {
 // Waits for all of `units`; how they ended is asked afterwards, one by one. Throws when nothing was waited for.
 inline void wait_for_all(std::span<weft_unit* const> units) {
     const weft_status status = weft_unit_join_many(units.data(), units.size());
-    if (status == WEFT_OK || status == WEFT_EXCEPTION || status == WEFT_NO_MEMORY) return;
+    if (status == WEFT_OK || status == WEFT_EXCEPTION || status == WEFT_NO_MEMORY || status == WEFT_CANCELLED) return;
     throw error(status);
 }
 
@@ -375,6 +440,15 @@ inline void yield() { check(weft_unit_yield()); }
 /** Lets `unit`, which must be ready, run now in the caller's place. Throws weft::error, and nothing happens, when it is
  * not ready or its pool cannot give a unit out of the middle; see weft_unit_yield_to. May switch. */
 inline void yield_to(unit_ref unit) { check(weft_unit_yield_to(unit.native_handle())); }
+
+/** As yield_to(), but the calling thread is suspended until somebody resumes it. May switch. */
+inline void suspend_to(unit_ref unit) { check(weft_unit_suspend_to(unit.native_handle())); }
+
+/** Resumes `unit`, which must be suspended, and lets it run now in the caller's place; see weft_unit_resume_yield_to. May switch. */
+inline void resume_to(unit_ref unit) { check(weft_unit_resume_yield_to(unit.native_handle())); }
+
+/** As resume_to(), but the calling thread is suspended until somebody resumes it. May switch. */
+inline void resume_and_suspend_to(unit_ref unit) { check(weft_unit_resume_suspend_to(unit.native_handle())); }
 
 /** Suspends the calling thread until somebody resumes it by a unit_ref that he has already. May switch. */
 inline void suspend() { check(weft_unit_suspend(nullptr, nullptr)); }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include <weft/pool.h>
+#include <weft/sched.h>
 #include <weft/status.h>
 #include <weft/stream.h>
 
@@ -56,6 +57,9 @@ typedef struct weft_unit_options {
                               stream 0 outside of streams. Since 0.2 */
     bool bound;          /**< only that stream ever runs the unit; it waits in a private pool of the stream's. With no pool
                               named; not with child_first for another stream. Since 0.2 */
+    bool not_migratable; /**< refuse to be asked to go to another pool; see weft_unit_migratable_set. Since 0.2 */
+    void (*on_migration)(weft_unit *unit, void *argument); /**< see weft_unit_on_migration; NULL: none. Since 0.2 */
+    void *on_migration_argument; /**< given to on_migration. Since 0.2 */
 } weft_unit_options;
 
 /** Spawns a user-level thread: body(argument) runs once some stream pops it.
@@ -73,7 +77,7 @@ WEFT_API weft_status weft_ult_spawn(weft_pool *pool, void (*body)(void *), void 
                                     const weft_unit_options *options, weft_unit **unit) WEFT_NOTHROW;
 
 /** Spawns a tasklet: as weft_ult_spawn, but it runs on the scheduler's stack and any call in it that would suspend
- * returns WEFT_WRONG_KIND. Of the options only `name`, `priority`, `stream` and `bound` count. Never switches. Since 0.1. */
+ * returns WEFT_WRONG_KIND. Of the options only `name`, `priority`, `stream`, `bound` and those of migration count. Never switches. Since 0.1. */
 WEFT_API weft_status weft_tasklet_spawn(weft_pool *pool, void (*body)(void *), void *argument,
                                         const weft_unit_options *options, weft_unit **unit) WEFT_NOTHROW;
 
@@ -88,10 +92,21 @@ WEFT_API weft_status weft_unit_spawn_many(weft_pool *pool, size_t count, void (*
                                           void *const *arguments, const weft_unit_options *options,
                                           weft_unit **units) WEFT_NOTHROW;
 
+/** Gives a unit that has ended another life: body(argument) runs once some stream pops it. The handle, the id, the name, the kind,
+ * the size of the stack (or the user's stack, which must be free again) and what was said of migration stay; its values are gone
+ * (local.h), and so is the exception that ended it. It must be joined and freed anew, by one who knows that nobody else joins it now.
+ *
+ * pool  NULL: the main pool of the calling stream, or of stream 0 outside of streams
+ * body  required
+ *
+ * Returns WEFT_OK, WEFT_NO_MEMORY (nothing has changed), WEFT_INVALID, WEFT_WRONG_STATE (it has not ended, or is the primary
+ * unit), WEFT_NOT_INITIALIZED. From any thread or unit; never switches. Since 0.2. */
+WEFT_API weft_status weft_unit_revive(weft_pool *pool, void (*body)(void *), void *argument, weft_unit *unit) WEFT_NOTHROW;
+
 /** Waits until the unit has ended; the handle stays valid. One at a time may wait for a unit.
  *
- * Returns how it ended: WEFT_OK, WEFT_EXCEPTION (see weft_unit_exception), WEFT_NO_MEMORY (no stack could be had and
- * none would come free; the body did not run). Or why nothing was waited for: WEFT_INVALID, WEFT_BUSY (somebody
+ * Returns how it ended: WEFT_OK, WEFT_EXCEPTION (see weft_unit_exception), WEFT_CANCELLED (see weft_unit_cancel), WEFT_NO_MEMORY
+ * (no stack could be had and none would come free; the body did not run). Or why nothing was waited for: WEFT_INVALID, WEFT_BUSY (somebody
  * waits for it already), WEFT_WRONG_STATE (a unit cannot join itself), WEFT_WRONG_KIND (the caller is a tasklet and the
  * unit has not ended).
  * From any thread or unit; a ULT may switch. Since 0.1. */
@@ -108,7 +123,7 @@ WEFT_API weft_status weft_unit_try_join(weft_unit *unit) WEFT_NOTHROW;
 WEFT_API weft_status weft_unit_join_many(weft_unit *const *units, size_t count) WEFT_NOTHROW;
 
 /** Joins the unit if it has not ended, then frees it; the handle is invalid afterwards. Returns as weft_unit_join; the
- * unit is freed if and only if it has ended, that is, on WEFT_OK, WEFT_EXCEPTION and WEFT_NO_MEMORY. WEFT_WRONG_STATE for
+ * unit is freed if and only if it has ended, that is, on WEFT_OK, WEFT_EXCEPTION, WEFT_CANCELLED and WEFT_NO_MEMORY. WEFT_WRONG_STATE for
  * the primary unit. From any thread or unit; a ULT may switch. Since 0.1. */
 WEFT_API weft_status weft_unit_free(weft_unit *unit) WEFT_NOTHROW;
 
@@ -131,6 +146,61 @@ WEFT_API void *weft_unit_exception(const weft_unit *unit) WEFT_NOTHROW;
  * end is the program's). Since 0.1. */
 WEFT_API weft_status weft_unit_exit(void) WEFT_NOTHROW;
 
+/** Asks the unit to end. Cooperative: it ends with WEFT_CANCELLED, which its joiner learns, when it looks: a unit that has not
+ * started, when its turn comes, without calling its body; a ULT that yields, before it leaves; one that comes back from a yield,
+ * or from a suspension of the program's own (weft_unit_suspend), there. A wait of the library's (a join, say) goes to its end first,
+ * since the unit may hold then what it has waited for. A unit that does not look ends as if nothing had been asked.
+ * As with weft_unit_exit, destructors of its C++ frames do not run, and what it holds stays held; where that matters ask by a
+ * std::stop_token (weft/thread.hpp).
+ *
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE (it has ended, or is the primary unit). From any thread or unit, itself
+ * included; never switches. Since 0.2. */
+WEFT_API weft_status weft_unit_cancel(weft_unit *unit) WEFT_NOTHROW;
+
+/** Asks the unit to go to another pool, which becomes its pool (migration, Argobots IV-C). It goes when it looks: a unit that has not
+ * started, when its turn comes; a ULT that yields, instead of going to its own pool; one that comes back from a yield, a suspension
+ * or a wait, by leaving again. One that ends before it looks has not moved. Another request takes the place of one that has not been
+ * heeded. The pool must live until the unit has gone there.
+ *
+ * pool  required; any pool, also a private one of another stream or one of the user's. A unit that has left a private pool is
+ *       handled by the rules of shared ones for the rest of its life
+ *
+ * Returns WEFT_OK (it is asked), WEFT_INVALID (also: it belongs to that pool), WEFT_NO_MEMORY, WEFT_UNSUPPORTED (it is not
+ * migratable), WEFT_WRONG_STATE (it has ended, is a tasklet that has started, or is the primary unit). From any thread or
+ * unit, itself included; never switches. Since 0.2. */
+WEFT_API weft_status weft_unit_migrate_to_pool(weft_unit *unit, weft_pool *pool) WEFT_NOTHROW;
+
+/** As weft_unit_migrate_to_pool, to the main pool of a stream. Since 0.2. */
+WEFT_API weft_status weft_unit_migrate_to_stream(weft_unit *unit, weft_stream *stream) WEFT_NOTHROW;
+
+/** As weft_unit_migrate_to_pool, to the main pool of a scheduler; WEFT_INVALID if it belongs to any of the scheduler's pools. Since 0.2. */
+WEFT_API weft_status weft_unit_migrate_to_sched(weft_unit *unit, weft_sched *sched) WEFT_NOTHROW;
+
+/** As weft_unit_migrate_to_pool, to the shortest main pool of a stream that is not its own; WEFT_UNSUPPORTED when there is
+ * none. Since 0.2. */
+WEFT_API weft_status weft_unit_migrate(weft_unit *unit) WEFT_NOTHROW;
+
+/** Waits until the unit has gone where it was asked to: the blocking form of a migration is a request and this. Of the calling unit
+ * itself: it goes now. The unit must not be freed meanwhile. One that is suspended goes when it is resumed, so somebody must do that.
+ *
+ * Returns WEFT_OK (it has gone, or was not asked), WEFT_INVALID, WEFT_WRONG_STATE (it has ended before), WEFT_WRONG_KIND (the
+ * caller is a tasklet), WEFT_WRONG_CONTEXT (a scheduler calls). From any thread or unit; a ULT may switch. Since 0.2. */
+WEFT_API weft_status weft_unit_migrate_wait(weft_unit *unit) WEFT_NOTHROW;
+
+/** Says what is called when the unit migrates: callback(unit, argument), once for each request that it heeds, when it belongs to the
+ * new pool and has not gone there yet, on the stream that it leaves. It must not suspend or throw. NULL: nothing. Migrations of a
+ * scheduler's making (stealing, weft_pool_push) are none.
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_NO_MEMORY. From any thread or unit; never switches. Since 0.2. */
+WEFT_API weft_status weft_unit_on_migration(weft_unit *unit, void (*callback)(weft_unit *unit, void *argument),
+                                            void *argument) WEFT_NOTHROW;
+
+/** Says whether the unit may be asked to migrate from now on; what it was asked before it does. Returns WEFT_OK, WEFT_INVALID,
+ * WEFT_WRONG_STATE (the primary unit never may). From any thread or unit; never switches. Since 0.2. */
+WEFT_API weft_status weft_unit_migratable_set(weft_unit *unit, bool migratable) WEFT_NOTHROW;
+
+/** Whether the unit may be asked to migrate. Returns WEFT_OK or WEFT_INVALID. From any thread or unit; never switches. Since 0.2. */
+WEFT_API weft_status weft_unit_migratable(const weft_unit *unit, bool *migratable) WEFT_NOTHROW;
+
 /** Lets others run: the calling ULT goes to the end of its pool. Returns WEFT_OK, WEFT_WRONG_KIND (in a tasklet),
  * WEFT_WRONG_CONTEXT (outside of units). May switch. Since 0.1. */
 WEFT_API weft_status weft_unit_yield(void) WEFT_NOTHROW;
@@ -142,6 +212,27 @@ WEFT_API weft_status weft_unit_yield(void) WEFT_NOTHROW;
  * WEFT_WRONG_KIND (a tasklet calls, or is called for), WEFT_WRONG_CONTEXT, WEFT_INVALID. In all those nothing happens. Argobots
  * IV-B. May switch. Since 0.1. */
 WEFT_API weft_status weft_unit_yield_to(weft_unit *unit) WEFT_NOTHROW;
+
+/** As weft_unit_yield_to, but the caller is suspended, as by weft_unit_suspend: whoever knows it resumes it. Argobots IV-B. May
+ * switch. Since 0.2. */
+WEFT_API weft_status weft_unit_suspend_to(weft_unit *unit) WEFT_NOTHROW;
+
+/** As weft_unit_yield_to, but the caller ends, as by weft_unit_exit; returns only with a status, of the two calls. Since 0.2. */
+WEFT_API weft_status weft_unit_exit_to(weft_unit *unit) WEFT_NOTHROW;
+
+/** Resumes `unit`, which must be suspended, and lets it run now in the caller's place, without a turn in its pool; the caller goes to
+ * the end of its own pool.
+ *
+ * Returns WEFT_OK; WEFT_WRONG_STATE (it is not suspended by the program: not yet, not any more, or it waits for something else, such
+ * as a join), WEFT_UNSUPPORTED (it belongs to the private pool of another stream), WEFT_WRONG_KIND (a tasklet calls, or is called
+ * for), WEFT_WRONG_CONTEXT, WEFT_INVALID. In all those nothing happens. May switch. Since 0.2. */
+WEFT_API weft_status weft_unit_resume_yield_to(weft_unit *unit) WEFT_NOTHROW;
+
+/** As weft_unit_resume_yield_to, but the caller is suspended, as by weft_unit_suspend. May switch. Since 0.2. */
+WEFT_API weft_status weft_unit_resume_suspend_to(weft_unit *unit) WEFT_NOTHROW;
+
+/** As weft_unit_resume_yield_to, but the caller ends, as by weft_unit_exit; returns only with a status, of the two calls. Since 0.2. */
+WEFT_API weft_status weft_unit_resume_exit_to(weft_unit *unit) WEFT_NOTHROW;
 
 /** Suspends the calling ULT until somebody calls weft_unit_resume on it.
  *

@@ -124,6 +124,29 @@ public:
     /** Makes a suspended unit ready; false when it is not suspended: not yet, or not any more. */
     bool try_resume() const noexcept { return weft_unit_resume(handle_) == WEFT_OK; }
 
+    /** Asks it to end; see weft_unit_cancel. Its frames are not unwound: where that matters, use the std::stop_token of a weft::thread.
+     * Throws an error with WEFT_WRONG_STATE when it has ended. */
+    void cancel() const { check(weft_unit_cancel(handle_)); }
+    /** Asks it to go to another pool, a weft_pool* or a pool_ref; see weft_unit_migrate_to_pool. */
+    template <class Pool>
+    void migrate_to(const Pool& pool) const {
+        if constexpr (std::is_convertible_v<const Pool&, weft_pool*>) {
+            check(weft_unit_migrate_to_pool(handle_, pool));
+        } else {
+            check(weft_unit_migrate_to_pool(handle_, pool.native_handle()));
+        }
+    }
+    /** Waits until it has gone where it was asked to; see weft_unit_migrate_wait. May switch. */
+    void wait_for_migration() const { check(weft_unit_migrate_wait(handle_)); }
+    /** Whether it may be asked to go to another pool. */
+    bool migratable() const {
+        bool may = false;
+        check(weft_unit_migratable(handle_, &may));
+        return may;
+    }
+    /** Says whether it may. */
+    void set_migratable(bool may) const { check(weft_unit_migratable_set(handle_, may)); }
+
     /** The slot that belongs to the pool as long as a pool holds the unit; see weft_unit_link. */
     void*& link() const noexcept { return *weft_unit_link(handle_); }
 
@@ -137,9 +160,11 @@ namespace detail {
 // What this_thread::exit() throws; body functions catch it. Not a std::exception, so that only catch (...) sees it.
 struct WEFT_API exit_request {};
 
-// A callable with its arguments, on the heap. The body deletes it. `destroy` is for a body that never ran.
+// A callable with its arguments, on the heap. The body deletes it. `destroy` is for a body that never ran, or was cancelled; if that
+// was while it deleted, only the memory goes, for destructors that were left in their middle do not run again.
 struct closure_base {
     void (*destroy)(closure_base*) noexcept;
+    bool body_deletes = false;
 };
 struct closure_deleter {
     void operator()(closure_base* closure) const noexcept { closure->destroy(closure); }
@@ -171,7 +196,7 @@ public:
         return *this;
     }
     /** Joins. Calls std::terminate when the body ended by an exception, or when joining is impossible, as in a tasklet
-     * that would have to wait. */
+     * that would have to wait. That the unit was cancelled is no reason to. */
     ~unit_handle() {
         if (unit_ != nullptr) finish();
     }
@@ -192,7 +217,7 @@ public:
      * Throws weft::error, and owns the unit still, when nothing could be waited for: WEFT_INVALID (not joinable),
      * WEFT_WRONG_STATE (a unit cannot join itself), WEFT_WRONG_KIND (a tasklet cannot wait), WEFT_BUSY (somebody waits for
      * it already). Throws weft::error with WEFT_NO_MEMORY, and owns nothing any more, when no stack could be had to
-     * run the body. May switch. */
+     * run the body; with WEFT_CANCELLED when the unit ended by a cancellation. May switch. */
     void join() { settle(weft_unit_join(unit_)); }
 
     /** As join(), but returns false at once when the unit has not ended. */
@@ -225,7 +250,11 @@ protected:
     }
 
 private:
-    void finish() noexcept { join(); }  // what join() throws meets noexcept: std::terminate
+    void finish() noexcept {
+        const weft_status status = weft_unit_join(unit_);
+        if (status == WEFT_CANCELLED) return free_unrun();
+        settle(status);  // what it throws meets noexcept: std::terminate
+    }
 
     // After a join with this status: frees the unit when it has ended, throws what there is to throw.
     void settle(weft_status status) {
@@ -238,12 +267,18 @@ private:
             free_ended();
             std::rethrow_exception(exception);
         }
-        error failure(status);
-        if (status == WEFT_NO_MEMORY) {
-            weft_unit_free(std::exchange(unit_, nullptr));
-            closure_.reset();  // the body did not run
+        if (status == WEFT_CANCELLED) {
+            free_unrun();
+            throw error(status, "WEFT_CANCELLED: the unit ended because it was asked to");
         }
+        error failure(status);
+        if (status == WEFT_NO_MEMORY) free_unrun();
         throw failure;
+    }
+
+    void free_unrun() noexcept {
+        weft_unit_free(std::exchange(unit_, nullptr));
+        closure_.reset();  // the body did not run, or not to its end
     }
 
     void free_ended() noexcept {

@@ -8,6 +8,7 @@
 #include <weft/pool.h>
 #include <weft/sched.h>
 #include <weft/unit.h>
+#include <weft/local.h>
 #include <weft/stream.h>
 #include <weft/sync.h>
 #include <weft/io.h>

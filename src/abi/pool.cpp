@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "abi/convert.hpp"
+#include "stream/join.hpp"
 #include "stream/level.hpp"
 #include "stream/pool_wait.hpp"
 
@@ -23,12 +24,9 @@ void no_push(void*, weft_unit*) {}
 // Why the unit cannot be pushed to the pool, or WEFT_OK.
 weft_status may_push(const Pool* to, const Unit* unit) {
     if (!unit->life.is(State::ready)) return fail(WEFT_WRONG_STATE, "only a ready unit that was popped can be pushed");
-    if (unit->pool == to) return WEFT_OK;
-    if (unit->has(Unit::bound)) return fail(WEFT_WRONG_STATE, "the unit is bound to its stream and stays in its pool");
-    // A joiner may be announced already, by the rule of the pool that it found the unit in.
-    if (unit->has(Unit::local) || to->kind == WEFT_POOL_PRIVATE) {
-        return fail(WEFT_WRONG_STATE, "a unit cannot move into or out of a private pool");
-    }
+    if (unit->pool_now() == to) return WEFT_OK;
+    if (unit->has_now(Unit::bound)) return fail(WEFT_WRONG_STATE, "the unit is bound to its stream and stays in its pool");
+    if (foreign_pool(*unit) != nullptr) return fail(WEFT_WRONG_CONTEXT, "only the stream of a private pool moves its units elsewhere");
     return WEFT_OK;
 }
 

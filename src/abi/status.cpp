@@ -17,6 +17,7 @@ const char* weft_status_name(weft_status status) noexcept {
     case WEFT_UNSUPPORTED: return "WEFT_UNSUPPORTED";
     case WEFT_EXCEPTION: return "WEFT_EXCEPTION";
     case WEFT_ENVIRONMENT: return "WEFT_ENVIRONMENT";
+    case WEFT_CANCELLED: return "WEFT_CANCELLED";
     case WEFT_SYSTEM: return "WEFT_SYSTEM";
     case WEFT_TIMED_OUT: return "WEFT_TIMED_OUT";
     case WEFT_CLOSED: return "WEFT_CLOSED";

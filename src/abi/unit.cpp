@@ -7,8 +7,11 @@
 #include "stream/join.hpp"
 #include "stream/level.hpp"
 #include "stream/list.hpp"
+#include "stream/migrate.hpp"
+#include "stream/revive.hpp"
 #include "stream/spawn.hpp"
 #include "stream/suspend.hpp"
+#include "stream/towards.hpp"
 
 using namespace weft;
 
@@ -93,10 +96,9 @@ template <bool tasklet>
     return WEFT_OK;
 }
 
-bool ended(weft_status status) { return status == WEFT_OK || status == WEFT_EXCEPTION || status == WEFT_NO_MEMORY; }
-
 struct UserSuspension : Suspension {
     static constexpr State state = State::suspended;
+    static constexpr std::uint8_t heeded = Unit::requests;
     weft_unit* handle;   // made before somebody may free the unit
     void (*call)(weft_unit*, void*);
     void* argument;
@@ -211,7 +213,7 @@ weft_status weft_unit_free(weft_unit* unit) noexcept {
 weft_status weft_unit_free_many(weft_unit** units, size_t count) noexcept {
     if (units == nullptr && count != 0) return is_null("units");
     const weft_status status = join_many(units, count);
-    if (!ended(status)) return status;
+    if (!means_end(status)) return status;
     Stream* stream = current_or_null();
     for (size_t i = 0; i < count; ++i) {
         if (units[i] == nullptr) continue;
@@ -242,11 +244,101 @@ weft_status weft_unit_exit(void) noexcept {
     finish();
 }
 
+weft_status weft_unit_cancel(weft_unit* unit) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    Unit* of = to_unit(unit);
+    if (of->has_now(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the program");
+    if (of->joint.done()) return fail(WEFT_WRONG_STATE, "unit %llu has ended", static_cast<unsigned long long>(of->id));
+    of->mark(Unit::cancel);
+    return WEFT_OK;
+}
+
+weft_status weft_unit_migrate_to_pool(weft_unit* unit, weft_pool* pool) noexcept {
+    if (unit == nullptr || pool == nullptr) return is_null(unit == nullptr ? "unit" : "pool");
+    return ask_to_move(*to_unit(unit), *to_pool(pool));
+}
+
+weft_status weft_unit_migrate_to_stream(weft_unit* unit, weft_stream* stream) noexcept {
+    if (unit == nullptr || stream == nullptr) return is_null(unit == nullptr ? "unit" : "stream");
+    return ask_to_move(*to_unit(unit), *to_stream(stream)->sched->pools[0]);
+}
+
+weft_status weft_unit_migrate_to_sched(weft_unit* unit, weft_sched* sched) noexcept {
+    if (unit == nullptr || sched == nullptr) return is_null(unit == nullptr ? "unit" : "sched");
+    return ask_to_move_to(*to_unit(unit), *to_sched(sched));
+}
+
+weft_status weft_unit_migrate(weft_unit* unit) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    return ask_to_move_anywhere(*to_unit(unit));
+}
+
+weft_status weft_unit_migrate_wait(weft_unit* unit) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    return wait_for_move(*to_unit(unit));
+}
+
+weft_status weft_unit_on_migration(weft_unit* unit, void (*callback)(weft_unit*, void*), void* argument) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    return set_on_migration(*to_unit(unit), callback, argument);
+}
+
+weft_status weft_unit_migratable_set(weft_unit* unit, bool migratable) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    Unit* of = to_unit(unit);
+    if (of->has_now(Unit::bound)) return fail(WEFT_WRONG_STATE, "the unit is bound to its stream and stays in its pool");
+    if (migratable) {
+        of->unmark(Unit::fixed);
+    } else {
+        of->mark(Unit::fixed);
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_unit_migratable(const weft_unit* unit, bool* migratable) noexcept {
+    if (unit == nullptr || migratable == nullptr) return is_null(unit == nullptr ? "unit" : "migratable");
+    const Unit* of = to_unit(unit);
+    *migratable = !of->has_now(Unit::bound) && !of->marked(Unit::fixed);
+    return WEFT_OK;
+}
+
 weft_status weft_unit_yield(void) noexcept { return yield_now(); }
 
 weft_status weft_unit_yield_to(weft_unit* unit) noexcept {
     if (unit == nullptr) return is_null("unit");
-    return yield_to(*to_unit(unit));
+    return leave_for(*to_unit(unit), Leaving::yields, Named::ready);
+}
+
+weft_status weft_unit_suspend_to(weft_unit* unit) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    return leave_for(*to_unit(unit), Leaving::suspends, Named::ready);
+}
+
+weft_status weft_unit_exit_to(weft_unit* unit) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    return leave_for(*to_unit(unit), Leaving::ends, Named::ready);
+}
+
+weft_status weft_unit_resume_yield_to(weft_unit* unit) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    return leave_for(*to_unit(unit), Leaving::yields, Named::suspended);
+}
+
+weft_status weft_unit_resume_suspend_to(weft_unit* unit) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    return leave_for(*to_unit(unit), Leaving::suspends, Named::suspended);
+}
+
+weft_status weft_unit_resume_exit_to(weft_unit* unit) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    return leave_for(*to_unit(unit), Leaving::ends, Named::suspended);
+}
+
+weft_status weft_unit_revive(weft_pool* pool, void (*body)(void*), void* argument, weft_unit* unit) noexcept {
+    if (body == nullptr || unit == nullptr) return is_null(body == nullptr ? "body" : "unit");
+    if (runtime_or_null() == nullptr) return not_initialized();
+    Pool& home = pool == nullptr ? standard_pool(current_or_null()) : *to_pool(pool);
+    return revive(*to_unit(unit), home, body, argument, __builtin_return_address(0));
 }
 
 weft_status weft_unit_suspend(void (*publish)(weft_unit*, void*), void* argument) noexcept {
@@ -297,20 +389,20 @@ weft_status weft_unit_state_get(const weft_unit* unit, weft_unit_state* state) n
 
 weft_status weft_unit_priority(const weft_unit* unit, int* priority) noexcept {
     if (unit == nullptr || priority == nullptr) return is_null(unit == nullptr ? "unit" : "priority");
-    *priority = to_unit(unit)->priority.load(std::memory_order_relaxed);   // relaxed: a number alone
+    *priority = to_unit(unit)->priority();
     return WEFT_OK;
 }
 
 weft_status weft_unit_priority_set(weft_unit* unit, int priority) noexcept {
     if (unit == nullptr) return is_null("unit");
     if (!is_priority(priority)) return no_such_priority(priority);
-    to_unit(unit)->priority.store(static_cast<std::int8_t>(priority), std::memory_order_relaxed);   // relaxed: as above
+    to_unit(unit)->set_priority(priority);
     return WEFT_OK;
 }
 
 weft_status weft_unit_pool(const weft_unit* unit, weft_pool** pool) noexcept {
     if (unit == nullptr || pool == nullptr) return is_null(unit == nullptr ? "unit" : "pool");
-    *pool = to_handle(to_unit(unit)->pool);
+    *pool = to_handle(to_unit(unit)->pool_now());
     return WEFT_OK;
 }
 

@@ -18,6 +18,9 @@ enum class Probe : unsigned char {
     steal_before_claim,        // a thief has read the top of a deque and not claimed it
     pop_before_claim,          // the owner has taken the last item and not claimed it
     fifo_push_before_link,     // the tail has moved, the link is not there yet
+    join_after_pool,           // a joiner has read the unit's pool and not yet whether the unit is local to it
+    move_before_pool,          // the unit is local no more, and its pool is the old one still
+    move_before_push,          // it has left its stack for another pool and is not there yet
     count_
 };
 

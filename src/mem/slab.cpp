@@ -71,7 +71,7 @@ void SlabCache::carve() noexcept {
     // relaxed: the owner is the only writer, and each() learns nothing from it but how far it may look.
     const std::uint32_t before = carving_->carved.load(std::memory_order_relaxed);
     const std::uint32_t count = std::min(all - before, static_cast<std::uint32_t>(carve_bytes / bytes));
-    auto* first = reinterpret_cast<char*>(carving_) + (before + 1) * bytes;
+    auto* first = reinterpret_cast<char*>(carving_) + (store_.reserved_ + before) * bytes;
     for (std::uint32_t i = count; i-- > 0;) {
         link_of(first + i * bytes) = free_;
         free_ = first + i * bytes;
@@ -172,7 +172,17 @@ std::size_t SlabCache::trim(std::size_t keep_bytes) noexcept {
 
 // ---- the store ------------------------------------------------------------------------------------
 
-SlabStore::SlabStore(std::size_t object_bytes, bool huge) noexcept : object_bytes_(object_bytes), huge_(huge) {
+namespace {
+
+std::size_t reserved(std::size_t object_bytes, bool annexed) {
+    const std::size_t bytes = sizeof(Slab) + (annexed ? slab_bytes / object_bytes * sizeof(void*) : 0);
+    return (bytes + object_bytes - 1) / object_bytes;
+}
+
+}  // namespace
+
+SlabStore::SlabStore(std::size_t object_bytes, bool huge, bool annexed) noexcept
+    : object_bytes_(object_bytes), reserved_(reserved(object_bytes, annexed)), huge_(huge) {
     WEFT_ASSERT(object_bytes > 0 && object_bytes % config::cache_line == 0 && object_bytes <= carve_bytes);
 }
 
@@ -242,7 +252,7 @@ void SlabStore::each_of(SlabRegion* list, void (*visit)(void*, void*), void* arg
             auto* start = region->base + static_cast<std::size_t>(std::countr_zero(used)) * slab_bytes;
             // relaxed: an object that is being carved just now may be missed; nobody has seen it yet.
             const std::uint32_t carved = reinterpret_cast<Slab*>(start)->carved.load(std::memory_order_relaxed);
-            for (std::uint32_t i = 1; i <= carved; ++i) visit(start + i * object_bytes_, argument);
+            for (std::uint32_t i = 0; i < carved; ++i) visit(start + (reserved_ + i) * object_bytes_, argument);
         }
     }
 }

@@ -40,6 +40,14 @@ inline Slab* slab_of(void* object) noexcept {
     return reinterpret_cast<Slab*>(reinterpret_cast<std::uintptr_t>(object) & ~(slab_bytes - 1));
 }
 
+// A word for each object of an annexed store, in the object's slab but not in the object: null until somebody writes it, and
+// null again when the object is given back. For what few objects have.
+inline atomic<void*>& annex_of(void* object, std::size_t object_bytes) noexcept {
+    Slab* slab = slab_of(object);
+    const auto offset = static_cast<std::size_t>(static_cast<char*>(object) - reinterpret_cast<char*>(slab));
+    return reinterpret_cast<atomic<void*>*>(slab + 1)[offset / object_bytes];
+}
+
 // One per stream. Its user is one thread at a time; only the splice that other caches do is concurrent.
 class alignas(config::cache_line) SlabCache {
 public:
@@ -109,8 +117,8 @@ private:
 class SlabStore {
 public:
     // `object_bytes`: a multiple of 64, at most 4096. `huge`: regions after the first are advised to be huge pages (the
-    // first is not: a program with few units shall not pay 2 MiB for them).
-    explicit SlabStore(std::size_t object_bytes, bool huge = true) noexcept;
+    // first is not: a program with few units shall not pay 2 MiB for them). `annexed`: see annex_of().
+    explicit SlabStore(std::size_t object_bytes, bool huge = true, bool annexed = false) noexcept;
     // All memory goes, used or not. Nobody may use a cache of this store any more.
     ~SlabStore();
     SlabStore(const SlabStore&) = delete;
@@ -130,7 +138,7 @@ public:
     std::size_t slabs() const;                                           // out with caches
     std::size_t resident_bytes() const { return slabs() * slab_bytes; }  // what they take when all is touched
     std::size_t object_bytes() const { return object_bytes_; }
-    std::size_t objects_per_slab() const { return slab_bytes / object_bytes_ - 1; }   // the header takes the place of one
+    std::size_t objects_per_slab() const { return slab_bytes / object_bytes_ - reserved_; }
 
 private:
     friend class SlabCache;
@@ -142,6 +150,7 @@ private:
     void each_of(SlabRegion* list, void (*visit)(void*, void*), void* argument);
 
     const std::size_t object_bytes_;
+    const std::size_t reserved_;            // objects whose place the header takes, with the annex
     const bool huge_;
     mutable os::Lock lock_;                 // everything below
     SlabRegion* open_ = nullptr;            // regions with room for a slab

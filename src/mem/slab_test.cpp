@@ -35,6 +35,19 @@ std::vector<Object*> take_many(SlabCache* cache, std::size_t count) {
     return objects;
 }
 
+TEST(Slab, AnAnnexedStoreHasAWordForEachObjectThatIsNoPartOfIt) {
+    SlabStore store(128, true, true);
+    SlabCache* cache = store.adopt();
+    ASSERT_NE(cache, nullptr);
+    auto objects = take_many(cache, 2 * store.objects_per_slab());
+    for (void* object : objects) {
+        EXPECT_EQ(annex_of(object, 128).load(), nullptr);
+        std::memset(object, 0xff, 128);
+        annex_of(object, 128).store(object);
+    }
+    for (void* object : objects) EXPECT_EQ(annex_of(object, 128).exchange(nullptr), object);
+}
+
 TEST(Slab, ObjectsAreApartAlignedAndZero) {
     for (std::size_t bytes : {64, 128, 192, 4096}) {
         SlabStore store(bytes);

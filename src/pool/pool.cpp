@@ -67,7 +67,7 @@ Unit* DequePool::steal() {
 
 void LockedPool::push(Unit* unit, bool behind_all) {
     // relaxed: the priority is a wish; whoever changes it while the unit is being pushed gets the old or the new.
-    const unsigned level = kind == WEFT_POOL_LIFO ? 0 : level_of(unit->priority.load(std::memory_order_relaxed));
+    const unsigned level = kind == WEFT_POOL_LIFO ? 0 : level_of(unit->priority());
     std::lock_guard guard(lock);
     if (kind == WEFT_POOL_LIFO && !behind_all) {
         lists[level].push_front(unit);
@@ -183,7 +183,11 @@ void tell_detached(Unit& unit) {
 void move(Unit& unit, Pool& to) {
     if (unit.pool == &to) return;
     belongs_no_more(unit);
-    unit.pool = &to;
+    if (unit.has(Unit::local) || to.kind == WEFT_POOL_PRIVATE) {
+        unit.change_pool(to);
+    } else {
+        unit.set_pool(to);
+    }
     belongs(unit);
 }
 

@@ -161,8 +161,8 @@ namespace pool {
 // Where a unit comes from, which says where among the ready units it goes. The first of each kind is for who does not care. A
 // pool that has an order of its own may pass over it; a table of the user's is told (operation_of).
 enum class Place : unsigned char {
-    next, spawned, parent, resumed, resumed_other, revived, reviving_parent, migrated,
-    last, yielded, yielded_to,
+    next, spawned, parent, resumed, revived, reviving_parent, migrated,
+    last, yielded, yielded_to, yielded_to_resumed,
 };
 
 // What goes behind all others.
@@ -170,12 +170,12 @@ constexpr bool behind_all(Place place) { return place >= Place::last; }
 
 constexpr weft_pool_operation operation_of(Place place) {
     constexpr weft_pool_operation words[] = {
-        WEFT_POOL_OP_OTHER, WEFT_POOL_OP_SPAWN, WEFT_POOL_OP_SPAWN_CHILD_FIRST, WEFT_POOL_OP_RESUME, WEFT_POOL_OP_RESUME_YIELD_TO,
+        WEFT_POOL_OP_OTHER, WEFT_POOL_OP_SPAWN, WEFT_POOL_OP_SPAWN_CHILD_FIRST, WEFT_POOL_OP_RESUME,
         WEFT_POOL_OP_REVIVE, WEFT_POOL_OP_REVIVE_CHILD_FIRST, WEFT_POOL_OP_MIGRATE,
-        WEFT_POOL_OP_OTHER, WEFT_POOL_OP_YIELD, WEFT_POOL_OP_YIELD_TO};
+        WEFT_POOL_OP_OTHER, WEFT_POOL_OP_YIELD, WEFT_POOL_OP_YIELD_TO, WEFT_POOL_OP_RESUME_YIELD_TO};
     return words[static_cast<unsigned>(place)];
 }
-static_assert(operation_of(Place::yielded_to) == WEFT_POOL_OP_YIELD_TO && operation_of(Place::migrated) == WEFT_POOL_OP_MIGRATE);
+static_assert(operation_of(Place::yielded_to_resumed) == WEFT_POOL_OP_RESUME_YIELD_TO && operation_of(Place::migrated) == WEFT_POOL_OP_MIGRATE);
 
 // A ready unit goes in; from anywhere. Afterwards the unit may run, end and be freed at any moment.
 void push_other(Pool& to, Unit* unit, Place place);

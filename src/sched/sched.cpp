@@ -34,7 +34,7 @@ Unit* pick_in_order(Sched& by, unsigned turn) {
 void adopt(Sched& by, Unit* unit, Pool& from) {
     ++by.stolen;
     Pool& main = *by.pools[0];
-    if (from.kind == WEFT_POOL_DEQUE && main.kind == WEFT_POOL_DEQUE && !unit->has(Unit::internal)) unit->pool = &main;
+    if (from.kind == WEFT_POOL_DEQUE && main.kind == WEFT_POOL_DEQUE && !unit->has(Unit::internal)) unit->set_pool(main);
 }
 
 Unit* steal(Sched& by) {

@@ -5,8 +5,10 @@
 
 #include "hart/gate.hpp"
 #include "stream/error.hpp"
+#include "stream/migrate.hpp"
 #include "stream/runtime.hpp"
 #include "stream/suspend.hpp"
+#include "unit/extras.hpp"
 
 namespace weft {
 namespace {
@@ -21,16 +23,10 @@ void wake(Joint::Waiter waiter) {
     }
 }
 
-// The pool that a local unit's finisher owns; null when the caller may use the Joint as it is.
-PrivatePool* foreign_pool(const Unit& unit) {
-    if (!unit.has(Unit::local)) return nullptr;
-    auto* home = static_cast<PrivatePool*>(unit.pool);
-    return home->mine() ? nullptr : home;
-}
-
+// For a unit whose foreign_pool() is null. It may have become shared since, on this stream, or elsewhere if it was shared then.
 [[gnu::always_inline]] inline Joint::Announced announce(Unit& unit, Joint::Waiter waiter) {
     probe(Probe::join_before_announce);
-    return unit.has(Unit::local) ? unit.joint.announce_local(waiter) : unit.joint.announce_shared(waiter);
+    return unit.has_now(Unit::local) ? unit.joint.announce_local(waiter) : unit.joint.announce_shared(waiter);
 }
 
 // Announces a waiter to a unit of another stream's private pool. Only that stream may touch the unit's Joint, so
@@ -42,16 +38,12 @@ struct Letter {
     void* context = nullptr;
     Unit unit{};
 
+    // When it arrives the target may have gone from there to another pool: then it is announced to as others are.
     void send(PrivatePool& to) {
-        unit.body = [](void* raw) {
+        send_letter(unit, to, [](void* raw) {
             auto* letter = static_cast<Letter*>(raw);
             letter->answer(letter, announce(*letter->target, letter->waiter));
-        };
-        unit.argument = this;
-        unit.kind = Kind::tasklet;
-        unit.flags = Unit::internal;
-        unit.pool = &to;
-        to.send(&unit);
+        }, this);
     }
 };
 
@@ -96,8 +88,6 @@ weft_status busy_status() {
     return fail(WEFT_BUSY, "somebody waits for this unit already; one at a time may join it");
 }
 
-bool ended(weft_status status) { return status == WEFT_OK || status == WEFT_EXCEPTION || status == WEFT_NO_MEMORY; }
-
 [[gnu::noinline]] weft_status join_by_letter(Stream& stream, Unit& self, Unit& target, PrivatePool& home) {
     UnitJoinByLetter request(self, target, home);
     suspend(stream, request, said_by_state, to_handle(&target));
@@ -106,7 +96,7 @@ bool ended(weft_status status) { return status == WEFT_OK || status == WEFT_EXCE
 
 // The general case: the unit may be any stream's.
 [[gnu::noinline]] weft_status join_with_care(Stream& stream, Unit& self, Unit& target) {
-    if (target.has(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the runtime; nobody joins it");
+    if (target.has_now(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the runtime; nobody joins it");
     if (&self == &target) return fail(WEFT_WRONG_STATE, "a unit cannot join itself");
     if (self.kind == Kind::tasklet) {
         return fail(WEFT_WRONG_KIND, "a tasklet cannot wait for a unit that has not ended; make it a ULT");
@@ -125,12 +115,12 @@ bool ended(weft_status status) { return status == WEFT_OK || status == WEFT_EXCE
         stream = &call_and_wait(*stream, self, target);
         return true;
     }
-    // The pool of a local unit never changes; that of another may, by a thief, so it is not read here.
-    if (!target.has(Unit::local) || target.pool != stream->direct || self.kind == Kind::tasklet || target.has(Unit::primary) ||
+    // The pool first, as in unit/whereabouts.hpp: in this stream's pool it is local by this stream's own word.
+    if (target.pool_now() != stream->direct || !target.has(Unit::local) || self.kind == Kind::tasklet || target.has(Unit::primary) ||
         target.life.is(State::running)) [[unlikely]] {
         status = join_with_care(*stream, self, target);
         stream = current_or_null();
-        return ended(status);
+        return means_end(status);
     }
     // The target ends on this stream, as a unit of its private pool, and nobody else looks at its Joint: it may know
     // its joiner before the joiner has left.
@@ -203,7 +193,7 @@ struct GroupJoin : JoinWaiter, Suspension {
     GroupJoin group(self);
     for (std::size_t i = 0; i < count; ++i) {
         Unit* unit = to_unit(units[i]);
-        if (unit == nullptr || unit == &self || unit->has(Unit::local) || unit->joint.done()) continue;
+        if (unit == nullptr || unit == &self || unit->has_now(Unit::local) || unit->joint.done()) continue;
         group.left.fetch_add(1);
         if (announce(*unit, Joint::Waiter(&group)) != Joint::Announced::waiting) group.left.fetch_sub(1);
     }
@@ -221,23 +211,32 @@ struct DetachLetter {
 weft_status detach_by_letter(Unit& unit, PrivatePool& pool) {
     auto* letter = os::make<DetachLetter>(unit);
     if (letter == nullptr) return fail(WEFT_NO_MEMORY, "no memory to tell another stream that a unit is detached");
-    letter->unit.body = [](void* raw) {
+    send_letter(letter->unit, pool, [](void* raw) {
         auto* sent = static_cast<DetachLetter*>(raw);
         Unit& target = *sent->target;
         os::destroy(sent);
-        const auto answer = target.joint.detach_local();
+        const auto answer = target.has_now(Unit::local) ? target.joint.detach_local() : target.joint.detach_shared();
         WEFT_ASSERT(answer != Joint::Announced::taken);   // joined and detached at once: the program's bug
         if (answer == Joint::Announced::done) release(current_or_null(), target);
-    };
-    letter->unit.argument = letter;
-    letter->unit.kind = Kind::tasklet;
-    letter->unit.flags = Unit::internal;
-    letter->unit.pool = &pool;
-    pool.send(&letter->unit);
+    }, letter);
     return WEFT_OK;
 }
 
 }  // namespace
+
+PrivatePool* foreign_pool(const Unit& unit) {
+    auto* home = static_cast<PrivatePool*>(unit.local_pool());
+    return home == nullptr || home->mine() ? nullptr : home;
+}
+
+void send_letter(Unit& letter, PrivatePool& to, void (*body)(void*), void* argument) {
+    letter.body = body;
+    letter.argument = argument;
+    letter.kind = Kind::tasklet;
+    letter.flags = Unit::internal;
+    letter.pool = &to;
+    to.send(&letter);
+}
 
 namespace {
 
@@ -269,6 +268,7 @@ void end_unit(Stream& stream, Unit& unit) {
         pool::belongs_no_more(unit);
         waiter = unit.joint.finish_shared();
     }
+    tell_movers_of_end(&unit);
     if (!waiter.none()) tell(&unit, waiter);
 }
 
@@ -280,7 +280,7 @@ void finish_and_wake(Joint& joint) {
 namespace {
 
 [[gnu::cold, gnu::noinline]] weft_status join_outside(Stream* stream, Unit& unit) {
-    if (unit.has(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the runtime; nobody joins it");
+    if (unit.has_now(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the runtime; nobody joins it");
     if (stream == nullptr) return join_from_thread(unit);
     return fail(WEFT_WRONG_CONTEXT, "a scheduler cannot join; only units and OS threads can");
 }
@@ -305,7 +305,7 @@ weft_status free_unended(Unit& unit) noexcept {
     weft_status status;
     if (stream == nullptr || stream->running == nullptr) [[unlikely]] {
         status = join_outside(stream, unit);
-        if (ended(status)) release(current_or_null(), unit);
+        if (means_end(status)) release(current_or_null(), unit);
         return status;
     }
     if (!wait_in_unit(stream, unit, status)) [[unlikely]] return status;
@@ -317,7 +317,7 @@ weft_status free_unended(Unit& unit) noexcept {
 weft_status join_many(weft_unit* const* units, std::size_t count) {
     Stream* stream = current_or_null();
     Unit* self = stream == nullptr ? nullptr : stream->running;
-    const bool shared = count > 1 && units[0] != nullptr && !to_unit(units[0])->has(Unit::local);
+    const bool shared = count > 1 && units[0] != nullptr && !to_unit(units[0])->has_now(Unit::local);
     if (shared && self != nullptr && self->kind != Kind::tasklet) join_group(*stream, *self, units, count);
     weft_status worst = WEFT_OK;
     for (std::size_t i = 0; i < count; ++i) {
@@ -334,19 +334,23 @@ weft_status join_many(weft_unit* const* units, std::size_t count) {
 void keep_exception() noexcept {
     Unit& unit = *current().running;
     new (&unit.argument) std::exception_ptr(std::current_exception());
-    unit.outcome = WEFT_EXCEPTION;
+    end_with(unit, WEFT_EXCEPTION);
 }
 
-void drop_exception(Unit& unit) { unit.exception().~exception_ptr(); }
+void tidy_up(Unit& unit) {
+    unit.waits_for = said_by_state;   // see remember_user_stack()
+    if (unit.outcome == WEFT_EXCEPTION) unit.exception().~exception_ptr();
+    if (unit.marked(Unit::extras)) drop_extras(unit);
+}
 
 void give_outside(Unit& unit) { runtime().give_outside(unit); }
 
 weft_status detach(Unit& unit) {
-    if (unit.has(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit cannot be detached");
+    if (unit.has_now(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit cannot be detached");
     if (!unit.joint.done()) {
         if (auto* pool = foreign_pool(unit)) return detach_by_letter(unit, *pool);
     }
-    switch (unit.has(Unit::local) ? unit.joint.detach_local() : unit.joint.detach_shared()) {
+    switch (unit.has_now(Unit::local) ? unit.joint.detach_local() : unit.joint.detach_shared()) {
     case Joint::Announced::waiting: return WEFT_OK;
     case Joint::Announced::done: release(current_or_null(), unit); return WEFT_OK;
     case Joint::Announced::taken: break;

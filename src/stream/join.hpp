@@ -20,6 +20,14 @@ void keep_exception() noexcept;
     }
 }
 
+// The private pool of another stream that the unit is local to: only that stream may touch the unit's Joint, and what concerns
+// it is sent there. Null when the caller may use the Joint as it is.
+PrivatePool* foreign_pool(const Unit& unit);
+
+// Sends a letter: body(argument) runs on the stream that draws from the pool, or here when there is none. Its last act may free
+// `letter`.
+void send_letter(Unit& letter, PrivatePool& to, void (*body)(void*), void* argument);
+
 // Whoever waits is told: a detached unit is freed, an OS thread woken, a group counted down.
 void tell(Unit* detached, Joint::Waiter waiter);
 
@@ -37,8 +45,20 @@ void finish_and_wake(Joint& joint);
 }
 weft_status join_many(weft_unit* const* units, std::size_t count);
 
-void drop_exception(Unit& unit);
+// What a unit leaves behind that did not simply return (Unit::at_release).
+void tidy_up(Unit& unit);
 void give_outside(Unit& unit);
+
+// The unit ends, or has ended, so.
+inline void end_with(Unit& unit, weft_status outcome) {
+    unit.outcome = static_cast<std::uint8_t>(outcome);
+    unit.mark(Unit::untidy);
+}
+
+// Whether a join with this status means that the unit has ended.
+constexpr bool means_end(weft_status status) {
+    return status == WEFT_OK || status == WEFT_EXCEPTION || status == WEFT_NO_MEMORY || status == WEFT_CANCELLED;
+}
 
 // Releases a unit that has ended, and returns how.
 [[gnu::noinline]] weft_status free_ended(Unit& unit) noexcept;
@@ -49,12 +69,12 @@ void give_outside(Unit& unit);
 // done -> free, and what goes with it.
 [[gnu::always_inline]] inline void retire(Unit& unit) {
     unit.life.move(State::done, State::free);
-    if constexpr (config::checked) ++unit.generation;
+    if constexpr (config::checked) unit.next_generation();
 }
 
 // Gives the descriptor of a unit that has ended back. `stream`: the calling one, or null.
 [[gnu::always_inline]] inline void release(Stream* stream, Unit& unit) {
-    if (unit.outcome == WEFT_EXCEPTION) [[unlikely]] drop_exception(unit);
+    if (unit.marked(Unit::at_release)) [[unlikely]] tidy_up(unit);
     retire(unit);
     if (stream != nullptr) [[likely]] {
         stream->units->give(&unit);
@@ -66,7 +86,7 @@ void give_outside(Unit& unit);
 // As free_unended(), where may_call() has said so.
 [[gnu::always_inline]] inline weft_status free_by_call(Stream& stream, Unit& self, Unit& unit) {
     Stream& now = call_and_wait(stream, self, unit);
-    if (unit.outcome != WEFT_OK) [[unlikely]] return free_ended(unit);
+    if (unit.marked(Unit::at_release)) [[unlikely]] return free_ended(unit);
     retire(unit);
     now.units->give(&unit);
     // Not known to the compiler: it would keep the zero of one of the questions above over the call, in the register that

@@ -9,6 +9,7 @@
 #include "os/error_text.hpp"
 #include "stream/join.hpp"
 #include "stream/level.hpp"
+#include "stream/locals.hpp"
 #include "stream/overflow.hpp"
 #include "stream/suspend.hpp"
 
@@ -98,6 +99,7 @@ void drop_suspended(void* object, void* argument) {
     if (is_scheduler(*unit)) return;   // it waits for those that are counted
     if (unit->life.is(State::ready) || shown(unit->life.now()) == State::suspended) ++dropped;
     if (unit->life.is(State::done) && unit->outcome == WEFT_EXCEPTION) unit->exception().~exception_ptr();
+    drop_extras(*unit);
 }
 
 void destroy_heaps(Runtime& of) {
@@ -306,6 +308,10 @@ weft_status stop() {
         return fail(WEFT_WRONG_CONTEXT, "the last weft_finalize belongs to the primary unit, which called weft_init");
     }
     run_out(*ending);
+    if (ending->primary->marked(Unit::extras)) {
+        end_locals(*ending->primary);
+        run_out(*ending);   // a destructor may have spawned
+    }
     std::size_t dropped = 0;
     ending->primary->life.move(State::running, State::done);
     ending->descriptors.each(drop_suspended, &dropped);

@@ -17,7 +17,7 @@ struct Runtime {
     static constexpr std::size_t most_streams = 1024;
 
     Settings settings;
-    mem::SlabStore descriptors{sizeof(Unit)};
+    mem::SlabStore descriptors{sizeof(Unit), true, true};
     mem::StackStore stacks;
     hart::Tokens harts;
     Pollers pollers;

@@ -6,19 +6,19 @@
 
 #include "stream/join.hpp"
 #include "stream/level.hpp"
+#include "stream/migrate.hpp"
 #include "stream/suspend.hpp"
+#include "unit/extras.hpp"
 
 namespace weft {
-namespace {
 
 mem::Stack* take_stack(Stream* stream, std::size_t bytes) {
     return stream != nullptr ? stream->heap->stacks.take(bytes) : runtime().take_stack_outside(bytes);
 }
 
-}  // namespace
-
 void give_back(Stream* stream, Unit& unit) {
     unit.life.drop();
+    if (unit.marked(Unit::extras)) drop_extras(unit);
     if (unit.stack != nullptr && stream != nullptr) stream->heap->stacks.give(unit.stack);
     if (unit.stack != nullptr && stream == nullptr) runtime().give_stack_outside(unit.stack);
     if (stream != nullptr) {
@@ -47,6 +47,9 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     out.stream = reinterpret_cast<Stream*>(given.stream);
     out.placed = given.stream != nullptr || given.bound;
     if (given.bound) out.flags |= Unit::bound;
+    out.migratable = !given.not_migratable;
+    out.on_migration = given.on_migration;
+    out.on_migration_argument = given.on_migration_argument;
     if (tasklet) return WEFT_OK;
     if (given.kind != WEFT_KIND_DEFAULT) {
         if (given.kind != WEFT_KIND_FULL && given.kind != WEFT_KIND_LSA) {
@@ -68,7 +71,8 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
         if (given.stack_bytes > std::size_t{1} << 40) {
             return fail(WEFT_NO_MEMORY, "a stack of %zu bytes is more than the address space gives", given.stack_bytes);
         }
-        out.kind = Kind::full;   // no size class that a byte could name
+        out.kind = Kind::full;   // no size class of the store
+        out.stack_class = static_cast<std::uint8_t>(std::bit_width(given.stack_bytes - 1));   // for another life
     } else if (given.stack_bytes != 0) {
         out.stack_class = static_cast<std::uint8_t>(std::bit_width(given.stack_bytes - 1));
     }
@@ -97,7 +101,7 @@ bool give_default_stack(Stream* stream, Unit& unit) {
     if (stack == nullptr) return false;
     unit.stack = stack;
     if (stack->guarded == mem::Guard::canary) {
-        unit.canary = 1;
+        unit.mark(Unit::canary);
     } else {
         unit.flags |= Unit::plain;
         unit.context = arch::prepare(stack->top, unit_main);
@@ -108,13 +112,21 @@ bool give_default_stack(Stream* stream, Unit& unit) {
 weft_status furnish(Stream* stream, Unit& unit, const Plan& plan) {
     unit.flags |= plan.flags;
     if ((plan.stack_class | plan.priority) != 0) {
-        unit.stack_class = plan.stack_class & 0x7f;
-        unit.priority.store(plan.priority, std::memory_order_relaxed);   // relaxed: nobody else knows the unit yet
+        unit.stack_class = plan.stack_class;
+        unit.set_priority(plan.priority);
     }
     if (plan.stack_class != 0 || unit.has(Unit::careful_end)) unit.flags &= static_cast<std::uint8_t>(~Unit::plain);
     if (plan.name != nullptr) {
         std::strncpy(unit.name, plan.name, sizeof unit.name - 1);
         unit.name[sizeof unit.name - 1] = '\0';
+    }
+    if (!plan.migratable) unit.mark(Unit::fixed);
+    if (plan.on_migration != nullptr) {
+        const weft_status status = set_on_migration(unit, plan.on_migration, plan.on_migration_argument);
+        if (status != WEFT_OK) {
+            give_back(stream, unit);
+            return status;
+        }
     }
     if (plan.kind != Kind::full) return WEFT_OK;
     if (plan.stack == nullptr && plan.stack_bytes == 0 && !unit.has(Unit::measured)) {
@@ -128,7 +140,7 @@ weft_status furnish(Stream* stream, Unit& unit, const Plan& plan) {
         return fail(WEFT_NO_MEMORY, "no memory for a stack of %zu bytes", plan.stack_bytes);
     }
     if (unit.has(Unit::measured)) mem::measure_begin(*unit.stack);
-    unit.canary = unit.stack->guarded == mem::Guard::canary;
+    if (unit.stack->guarded == mem::Guard::canary) unit.mark(Unit::canary);
     return WEFT_OK;
 }
 

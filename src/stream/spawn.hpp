@@ -21,6 +21,9 @@ struct Plan {
     std::int8_t priority = 0;
     bool placed = false;               // by its stream, or bound to it
     Stream* stream = nullptr;          // null: the calling one
+    bool migratable = true;
+    void (*on_migration)(weft_unit* unit, void* argument) = nullptr;
+    void* on_migration_argument = nullptr;
 };
 
 inline bool is_priority(int priority) { return priority >= least_priority && priority <= most_priority; }
@@ -64,6 +67,9 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out);
 
 // Of a unit of that kind in that pool.
 inline Unit::Birth birth_in(const Pool& pool, Kind kind) { return Unit::birth(kind, pool.kind == WEFT_POOL_PRIVATE); }
+
+// Null: none could be had. `bytes` 0: the default.
+mem::Stack* take_stack(Stream* stream, std::size_t bytes);
 
 // Takes back a unit that nobody else knows, as if it had not been; the units made after it have been taken back before.
 void give_back(Stream* stream, Unit& unit);

@@ -7,6 +7,8 @@
 #include "stream/duties.hpp"
 #include "stream/join.hpp"
 #include "stream/level.hpp"
+#include "stream/locals.hpp"
+#include "stream/requests.hpp"
 #include "stream/runtime.hpp"
 
 namespace weft {
@@ -36,10 +38,12 @@ namespace {
 }
 
 void run_tasklet(Stream& stream, Unit& unit) {
+    if (unit.marked(Unit::requests) && !tasklet_starts(stream, unit)) [[unlikely]] return;
     unit.life.move(State::ready, State::running);
     stream.running = &unit;
     *stream.errno_address = 0;
     run_body(unit);
+    if (unit.marked(Unit::extras)) [[unlikely]] end_locals(unit);
     stream.running = nullptr;
     stream.counters.add(trace::Count::finished);
     end_unit(stream, unit);
@@ -65,10 +69,7 @@ void postpone(Stream& stream, Unit& unit) {
         return;
     }
     stream.postponed_in_a_row = 0;
-    unit.outcome = WEFT_NO_MEMORY;
-    unit.life.move(State::ready, State::running);
-    stream.counters.add(trace::Count::finished);
-    end_unit(stream, unit);
+    end_unrun(stream, unit, WEFT_NO_MEMORY);
 }
 
 // Looks for work for a while before it sleeps, when harts are to spare. True: there is some, in `handed`, or the stream

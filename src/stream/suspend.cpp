@@ -6,53 +6,59 @@
 
 #include "stream/error.hpp"
 #include "stream/join.hpp"
+#include "stream/locals.hpp"
 #include "stream/overflow.hpp"
+#include "stream/requests.hpp"
+#include "stream/revive.hpp"
 
 namespace weft {
 namespace {
 
 using detail::leave_towards;
+using detail::requeue;
 using detail::successor;
+using detail::unless_wanted;
 using detail::way_to;
-
-template <pool::Place place>
-void requeue(void* raw) {
-    auto* unit = static_cast<Unit*>(raw);
-    unit->life.move(State::running, State::ready);
-    make_ready(&current(), *unit, place);
-}
 
 void release_stack(void* stack) { current().heap->stacks.give(static_cast<mem::Stack*>(stack)); }
 
 void end_on_user_stack(void* raw) {
     auto& unit = *static_cast<Unit*>(raw);
+    remember_user_stack(unit);
     mem::user_stack_done(unit.stack);
     unit.stack = nullptr;
     end_unit(current(), unit);
 }
 
 // The end of a unit whose stack needs a last look. Does not return when the stack is the user's.
-[[gnu::noinline]] void end_carefully(Stream& stream, Unit& unit) {
-    if (unit.canary != 0) check_canary(unit);
+[[gnu::noinline]] void end_carefully(Stream& stream, Unit& unit, Unit* next) {
+    if (unit.marked(Unit::canary)) check_canary(unit);
     if (unit.has(Unit::measured)) unit.context = reinterpret_cast<void*>(mem::measure(*unit.stack));
     if (!unit.has(Unit::user_stack)) return;
     // The stack's memory is the user's again from the end on, so the end is told from elsewhere.
+    if (next != nullptr) stream.handed = next;
     context::abandon(way_to(stream, nullptr), {end_on_user_stack, &unit});
 }
 
 // Leaves the stack of a unit that has ended, for whoever runs next. We still stand on it: it may go only from the next
-// context.
-[[noreturn, gnu::noinline]] void depart(Stream& stream, mem::Stack* stack) {
-    context::abandon(way_to(stream, successor(stream)), {release_stack, stack});
+// context. `next`: see finish().
+[[noreturn, gnu::noinline]] void depart(Stream& stream, mem::Stack* stack, Unit* next = nullptr) {
+    next = next != nullptr ? unless_wanted(stream, next) : successor(stream);
+    context::abandon(way_to(stream, next), {release_stack, stack});
 }
 
 // The running ULT has ended.
-[[noreturn, gnu::noinline]] void conclude(Stream& stream, Unit& unit) {
-    if (unit.has(Unit::careful_end) || unit.canary != 0) [[unlikely]] end_carefully(stream, unit);
+[[noreturn, gnu::noinline]] void conclude(Unit& unit, Unit* next = nullptr) {
+    if (unit.marked(Unit::extras)) [[unlikely]] {
+        end_locals(unit);   // which may switch, and come back on a stream that must not run `next`
+        if (next != nullptr && foreign_pool(*next) != nullptr) make_ready(&current(), *std::exchange(next, nullptr));
+    }
+    Stream& now = current();
+    if (unit.has(Unit::careful_end) || unit.marked(Unit::canary)) [[unlikely]] end_carefully(now, unit, next);
     mem::Stack* const stack = std::exchange(unit.stack, nullptr);
-    stream.counters.add(trace::Count::finished);
-    end_unit(stream, unit);
-    depart(stream, stack);
+    now.counters.add(trace::Count::finished);
+    end_unit(now, unit);
+    depart(now, stack, next);
 }
 
 // Whoever waits for a unit that has ended is told, after which the unit may be gone.
@@ -66,7 +72,7 @@ void end_on_user_stack(void* raw) {
 // the stack as it stands: no switch is needed then. All other ways out are last steps, so that no register is saved here.
 [[gnu::always_inline]] inline void conclude_plain(Stream& stream, Unit& unit) {
     PrivatePool* const direct = stream.direct;
-    if (!unit.has(Unit::plain) || unit.canary != 0 || unit.pool != direct || stream.wanted()) [[unlikely]] conclude(stream, unit);
+    if (!unit.has(Unit::plain) || unit.marked(Unit::at_end) || unit.pool != direct || stream.wanted()) [[unlikely]] conclude(unit);
     probe(Probe::finish_before_publish);
     mem::Stack* const stack = unit.stack;
     stream.counters.add(trace::Count::finished);
@@ -102,7 +108,8 @@ void end_on_user_stack(void* raw) {
     for (;;) {
         Stream& stream = current();
         *stream.errno_address = 0;
-        run_body(*stream.running);
+        Unit& unit = *stream.running;
+        if (!unit.marked(Unit::requests) || starts(unit)) [[likely]] run_body(unit);
         Stream& now = current();
         conclude_plain(now, *now.running);
     }
@@ -127,12 +134,13 @@ namespace {
 }  // namespace
 
 void* called_main(void* raw) {
-    run_body(*static_cast<Unit*>(raw));
+    Unit& begun = *static_cast<Unit*>(raw);
+    if (!begun.marked(Unit::requests) || starts(begun)) [[likely]] run_body(begun);
     Stream& stream = current();
     Unit& unit = *stream.running;
     Unit& joiner = *unit.joint.announced().sole_unit();
     PrivatePool* const direct = stream.direct;
-    if (joiner.pool != direct || !direct->ready.empty() || stream.spare != nullptr) [[unlikely]] end_called();
+    if (joiner.pool != direct || !direct->ready.empty() || stream.spare != nullptr || unit.marked(Unit::at_end)) [[unlikely]] end_called();
     probe(Probe::finish_before_publish);
     stream.spare = unit.stack;   // we still stand on it: see conclude_plain
     stream.counters.add(trace::Count::finished);
@@ -144,11 +152,11 @@ void* called_main(void* raw) {
     return joiner.context;
 }
 
-void finish() {
+void finish(Unit* next) {
     Stream& stream = current();
     while (stream.exceptions->caught != nullptr) abi::__cxa_end_catch();   // its handlers are left without coming to their ends
     stream.exceptions->uncaught = 0;
-    conclude(stream, *stream.running);
+    conclude(*stream.running, next);
 }
 
 void check_canary(const Unit& unit) {
@@ -163,7 +171,7 @@ void* begin_carefully(Stream& stream, Unit& unit) {
         if (unit.stack == nullptr) return nullptr;
         if (unit.has(Unit::measured)) mem::measure_begin(*unit.stack);
     }
-    unit.canary = unit.stack->guarded == mem::Guard::canary;
+    if (unit.stack->guarded == mem::Guard::canary) unit.mark(Unit::canary);
     return arch::prepare(unit.stack->top, unit_main);
 }
 
@@ -171,17 +179,6 @@ Unit* detail::successor_other(Stream& stream) {
     if (stream.wanted() || stream.through_home) return nullptr;
     return sched::pick(*stream.sched);
 }
-
-namespace {
-
-// A successor that the program has named runs next, but when somebody wants the stream the scheduler sees to that first.
-Unit* unless_wanted(Stream& stream, Unit* named) {
-    if (!stream.wanted()) [[likely]] return named;
-    stream.handed = named;
-    return nullptr;
-}
-
-}  // namespace
 
 [[gnu::noinline]] Stream& detail::leave_in_catch(Stream& stream, Unit& self, Unit* next, AfterSwitch after) {
     const os::ExceptionGlobals kept = std::exchange(*stream.exceptions, {});
@@ -192,15 +189,16 @@ Unit* unless_wanted(Stream& stream, Unit* named) {
 
 [[gnu::noinline]] void spawn_away(Stream& stream, Unit& next) {
     stream.counters.add(trace::Count::yielded);
-    leave_towards(stream, *stream.running, unless_wanted(stream, &next), {requeue<pool::Place::parent>, stream.running});
+    leave_towards(stream, *stream.running, unless_wanted(stream, &next), {requeue<pool::Place::parent>, stream.running}, Unit::requests);
 }
 
 [[gnu::noinline]] void yield_with_care(Stream& stream, Unit& self) {
+    if (self.marked(Unit::requests) && heed_instead(self)) [[unlikely]] return;
     Unit* next = successor(stream);
     // Nobody is ready, and the scheduler would find out no more than we have.
     if (next == nullptr && !stream.wanted() && !stream.through_home) return;
     stream.counters.add(trace::Count::yielded);
-    leave_towards(stream, self, next, {requeue<pool::Place::yielded>, &self});
+    leave_towards(stream, self, next, {requeue<pool::Place::yielded>, &self}, Unit::requests);
 }
 
 [[gnu::noinline]] weft_status yield_now() noexcept {
@@ -209,25 +207,6 @@ Unit* unless_wanted(Stream& stream, Unit* named) {
     if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a unit can yield");
     if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet runs to completion and cannot yield; make it a ULT");
     yield(*stream, *self);
-    return WEFT_OK;
-}
-
-[[gnu::noinline]] weft_status yield_to(Unit& target) {
-    Stream* stream = current_or_null();
-    Unit* self = stream == nullptr ? nullptr : stream->running;
-    if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a unit can yield");
-    if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet runs to completion and cannot yield; make it a ULT");
-    if (target.kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "one yields to ULTs; a tasklet runs on the scheduler's stack");
-    if (!target.life.is(State::ready)) return fail(WEFT_WRONG_STATE, "unit %llu is not ready", static_cast<unsigned long long>(target.id));
-    switch (pool::remove(*target.pool, &target)) {
-    case pool::Removal::removed: break;
-    case pool::Removal::absent: return fail(WEFT_WRONG_STATE, "unit %llu is about to run elsewhere", static_cast<unsigned long long>(target.id));
-    case pool::Removal::impossible:
-        return fail(WEFT_UNSUPPORTED, "the unit's pool gives no unit out of its middle (a deque, a user's without remove, "
-                                      "another stream's private one)");
-    }
-    stream->counters.add(trace::Count::yielded);
-    leave_towards(*stream, *self, unless_wanted(*stream, &target), {requeue<pool::Place::yielded_to>, self});
     return WEFT_OK;
 }
 

@@ -25,6 +25,9 @@ using AfterSwitch = context::Message;
 // The stack of a unit that starts and needs more care than begin() gives; null: none could be had.
 void* begin_carefully(Stream& stream, Unit& unit);
 
+// The unit that runs does what it was asked to (of Unit::requests, `which`). Returns the stream that it comes back on, if it does.
+Stream& heed(Unit& self, std::uint8_t which);
+
 // Out of the switch's way: what a unit with a canary needs before it leaves.
 void check_canary(const Unit& unit);
 
@@ -59,6 +62,21 @@ Unit* successor_other(Stream& stream);
     return unit.context != nullptr ? unit.context : begin(stream, unit);
 }
 
+// A successor that the program has named runs next, but when somebody wants the stream the scheduler sees to that first.
+[[gnu::always_inline]] inline Unit* unless_wanted(Stream& stream, Unit* named) {
+    if (!stream.wanted()) [[likely]] return named;
+    stream.handed = named;
+    return nullptr;
+}
+
+// After a switch: the unit that left goes to its pool.
+template <pool::Place place>
+void requeue(void* raw) {
+    auto* unit = static_cast<Unit*>(raw);
+    unit->life.move(State::running, State::ready);
+    make_ready(&current(), *unit, place);
+}
+
 // Where to go so that `next` runs: itself, or the scheduler, which will find it in `handed`.
 [[gnu::always_inline]] inline context::Target way_to(Stream& stream, Unit* next) {
     if (next != nullptr) [[likely]] {
@@ -77,10 +95,14 @@ Unit* successor_other(Stream& stream);
 // A unit that handles an exception leaves, and handles it still when it comes back.
 Stream& leave_in_catch(Stream& stream, Unit& self, Unit* next, AfterSwitch after);
 
+// Whether its canary is looked at before a unit leaves, or the caller knows that it has none.
+enum class Canary : bool { none, look };
+
 // The running ULT, which handles no exception, leaves for `next` (null: the scheduler) and comes back here when it is
 // resumed, on the stream returned.
+template <Canary canary = Canary::look>
 [[gnu::always_inline]] inline Stream& leave_plainly(Stream& stream, Unit& self, Unit* next, AfterSwitch after) {
-    if (self.canary != 0) [[unlikely]] check_canary(self);
+    if (canary == Canary::look && self.marked(Unit::canary)) [[unlikely]] check_canary(self);
     const int error = *stream.errno_address;
     const context::Target target = way_to(stream, next);
     context::leave(&self.context, target, after);
@@ -89,10 +111,13 @@ Stream& leave_in_catch(Stream& stream, Unit& self, Unit* next, AfterSwitch after
     return now;
 }
 
-// The running ULT leaves and comes back: as above.
-[[gnu::always_inline]] inline Stream& leave_towards(Stream& stream, Unit& self, Unit* next, AfterSwitch after) {
-    if (handles_exception(stream)) [[unlikely]] return leave_in_catch(stream, self, next, after);
-    return leave_plainly(stream, self, next, after);
+// The running ULT leaves and comes back, and does what it was asked to meanwhile, of `heeded`: as above.
+template <Canary canary = Canary::look>
+[[gnu::always_inline]] inline Stream& leave_towards(Stream& stream, Unit& self, Unit* next, AfterSwitch after, std::uint8_t heeded) {
+    Stream& now = handles_exception(stream) ? leave_in_catch(stream, self, next, after) : leave_plainly<canary>(stream, self, next, after);
+    // Asked of the stream who runs, `self` need not be kept over the switch.
+    if (now.running->marked(heeded)) [[unlikely]] return heed(*now.running, heeded);
+    return now;
 }
 
 }  // namespace detail
@@ -111,6 +136,8 @@ struct Suspension {
 
     // While it lasts: only what it waits for wakes the unit. A suspension that anybody may end is State::suspended.
     static constexpr State state = State::waiting;
+    // What the unit does at once when it comes back. It is not cancelled then: it may hold what it has waited for.
+    static constexpr std::uint8_t heeded = Unit::heeded_after_wait;
 };
 
 // The running ULT waits for the end of `target`, where only this stream can find it: it has been published already, to a
@@ -120,7 +147,7 @@ struct Suspension {
     self.life.move(State::running, State::waiting);
     stream.counters.add(trace::Count::suspended);
     Unit* next = detail::successor(stream);
-    return detail::leave_towards(stream, self, next, {nullptr, nullptr});
+    return detail::leave_towards(stream, self, next, {nullptr, nullptr}, Unit::heeded_after_wait);
 }
 
 // Whether what runs is a ULT that may wait for the end of `target`, whose Joint is untouched, by call_and_wait(): for a plain
@@ -156,6 +183,7 @@ void* called_main(void* unit);
     arch::call(&self.context, stack->top, called_main, &target);
     Stream& now = current();
     *now.errno_address = error;
+    if (now.running->marked(Unit::heeded_after_wait)) [[unlikely]] return heed(*now.running, Unit::heeded_after_wait);
     return now;
 }
 
@@ -176,14 +204,13 @@ template <std::derived_from<Suspension> By>
         probe(Probe::suspend_before_publish);
         suspended.publish();
         probe(Probe::suspend_after_publish);
-    }, &by});
+    }, &by}, By::heeded);
     if (what != said_by_state) {
         self.waits_for = said_by_state;
         self.latest_lock = nullptr;   // `object` may have been a mutex, which it need not have got
     }
 }
 
-// The same; whoever is the next runs.
 template <std::derived_from<Suspension> By>
 [[gnu::always_inline]] inline void suspend(Stream& stream, By& by, const char* what, const void* object) {
     suspend_towards(stream, by, detail::successor(stream), what, object);
@@ -196,22 +223,20 @@ void spawn_away(Stream& stream, Unit& next);
 void yield_with_care(Stream& stream, Unit& self);
 [[gnu::always_inline]] inline void yield(Stream& stream, Unit& self) {
     PrivatePool* const direct = stream.direct;
-    if (self.pool != direct || stream.wanted()) [[unlikely]] return yield_with_care(stream, self);
+    if (self.pool != direct || stream.wanted() || self.marked(Unit::at_yield)) [[unlikely]] return yield_with_care(stream, self);
     // Nobody but this stream looks into its pool, and it does so after we have left: we may go there before.
     Unit* next = direct->rotate(&self);
     if (next == nullptr) return;
     stream.counters.add(trace::Count::yielded);
     self.life.move(State::running, State::ready);
-    detail::leave_towards(stream, self, next, {nullptr, nullptr});
+    detail::leave_towards<detail::Canary::none>(stream, self, next, {nullptr, nullptr}, Unit::requests);
 }
 
 // weft_unit_yield: the caller, a ULT, yields.
 weft_status yield_now() noexcept;
 
-// The running ULT lets `target`, which is ready, run in its place. Statuses as weft_unit_yield_to.
-weft_status yield_to(Unit& target);
-
-// The running ULT has ended: its joiner learns it and its stack is given back.
-[[noreturn]] void finish();
+// The running ULT has ended: its joiner learns it and its stack is given back. `next`, in no pool, runs next; null: whom the scheduler
+// picks.
+[[noreturn]] void finish(Unit* next = nullptr);
 
 }  // namespace weft

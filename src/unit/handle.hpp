@@ -17,7 +17,7 @@ inline constexpr int generation_shift = 48;
 [[gnu::always_inline]] inline weft_unit* to_handle(const Unit* unit) {
     auto bits = reinterpret_cast<std::uintptr_t>(unit);
     if constexpr (config::checked) {
-        if (unit != nullptr) bits |= static_cast<std::uintptr_t>(unit->generation) << generation_shift;
+        if (unit != nullptr) bits |= static_cast<std::uintptr_t>(unit->generation()) << generation_shift;
     }
     return reinterpret_cast<weft_unit*>(bits);
 }
@@ -26,7 +26,7 @@ inline Unit* to_unit(const weft_unit* handle) {
     auto bits = reinterpret_cast<std::uintptr_t>(handle);
     if constexpr (config::checked) {
         auto* unit = reinterpret_cast<Unit*>(bits & ((std::uintptr_t{1} << generation_shift) - 1));
-        if (unit != nullptr && (unit->generation != bits >> generation_shift || unit->life.is(State::free))) {
+        if (unit != nullptr && (unit->generation() != bits >> generation_shift || unit->life.is(State::free))) {
             fatal("stale handle %p: its unit has been freed (a unit is freed once, by weft_unit_free or when it "
                   "ends detached)", static_cast<const void*>(handle));
         }

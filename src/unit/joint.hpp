@@ -27,9 +27,10 @@ struct JoinWaiter {
 
 // The orders of Joint; a model test passes weaker ones, which must fail.
 struct JointOrders {
-    // acq_rel: the release pairs with `done` and `announce_failed` (the joiner reads the unit's results), the
-    // acquire with `announce` (the finisher reads the waiter's saved context).
-    static constexpr std::memory_order finish = std::memory_order_acq_rel;
+    // The release pairs with `done` and `announce_failed` (the joiner reads the unit's results), the acquire with `announce` (the
+    // finisher reads the waiter's saved context). seq_cst, not acq_rel: "end, then look whether anybody waits for a move of the
+    // unit" must not be turned around (stream/migrate.cpp).
+    static constexpr std::memory_order finish = std::memory_order_seq_cst;
     // release: pairs with `done` on other streams.
     static constexpr std::memory_order finish_local = std::memory_order_release;
     // acq_rel though nothing is read when it succeeds: the model checker knows no release that acquires when it fails.
@@ -84,6 +85,9 @@ public:
     void reset() { word_.store(empty_word, std::memory_order_relaxed); }   // relaxed: nobody else knows the unit
 
     bool done() const { return word_.load(Orders::done) == done_word; }
+
+    // done(), by one who has announced elsewhere that it waits for something: it or the finisher sees the other.
+    bool done_after_all() const { return word_.load(std::memory_order_seq_cst) == done_word; }
 
     // The unit's end. Unless a waiter is returned that keeps the unit alive, or it is detached, the unit may be
     // freed by its joiner before this returns: the finisher must not touch it any more.

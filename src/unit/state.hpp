@@ -6,6 +6,8 @@
 //                       ├─resume─ suspended◄┤ suspend, by the program
 //                       └─wake─── waiting◄──┘ suspend, by the runtime: a join
 //
+// A unit that is revived goes from done to ready by way of free, and its owner is the same all the while.
+//
 // One arrow is not drawn: waiting to running, of a joiner that would come out of its pool at once and does not go in.
 //
 // Two states, so that a resume that looked at the one cannot act upon the other: anybody may resume a suspended unit,

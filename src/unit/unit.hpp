@@ -13,6 +13,7 @@
 #include "base/config.hpp"
 #include "unit/joint.hpp"
 #include "unit/state.hpp"
+#include "unit/whereabouts.hpp"
 
 namespace weft {
 
@@ -44,11 +45,9 @@ struct Unit {
     Kind kind = Kind::tasklet;
     std::uint8_t flags = 0;
     std::uint8_t outcome = 0;                  // a weft_status, valid once done
-    std::uint8_t stack_class : 7 = 0;          // log2 of the wanted stack size; 0: the default
-    std::uint8_t canary : 1 = 0;               // 1: its stack is guarded by a canary: look when it leaves. Apart from the flags,
-                                               // which joiners read: the stream that runs the unit finds out when it starts
-    atomic<std::int8_t> priority{0};           // for pools that look at it; between least_priority and most_priority
-    std::uint16_t generation = 0;              // counts releases; in checked builds a part of the handle
+    std::uint8_t stack_class = 0;              // log2 of the wanted stack size; 0: the default
+    atomic<std::uint8_t> marks{0};             // what is to be looked at when it starts, leaves, comes back, ends or is freed
+    atomic<std::uint16_t> tag{0};              // generation() and priority()
 
     // The cold line.
     alignas(config::cache_line) std::uint64_t id = 0;
@@ -70,6 +69,20 @@ struct Unit {
                                                    // stack is any spare one
     static constexpr std::uint8_t careful_end = user_stack | measured;   // never with plain
 
+    // Of marks. Anybody may set one at any time, by a read-modify-write; the flags change only while nobody else looks.
+    static constexpr std::uint8_t canary = 1;      // its stack is guarded by a canary: look when it leaves
+    static constexpr std::uint8_t untidy = 2;      // it has ended otherwise than by returning from a stack of ours
+    static constexpr std::uint8_t extras = 4;      // it has some (unit/extras.hpp)
+    static constexpr std::uint8_t cancel = 8;      // it was asked to end
+    static constexpr std::uint8_t migrate = 16;    // it was asked to go to another pool
+    static constexpr std::uint8_t fixed = 32;      // it may not be asked to
+    static constexpr std::uint8_t ending = 64;     // nothing that it is asked for counts any more
+    static constexpr std::uint8_t requests = cancel | migrate;
+    static constexpr std::uint8_t heeded_after_wait = migrate;  // what of them is done when a wait of the runtime is over
+    static constexpr std::uint8_t at_yield = canary | requests; // what is looked at when it yields,
+    static constexpr std::uint8_t at_end = canary | extras;     // when it ends,
+    static constexpr std::uint8_t at_release = untidy | extras; // and when the descriptor is given back
+
     // A descriptor is zeroed slab memory, or a letter on a stack: neither needs more.
     Unit() : link(nullptr) {}
 
@@ -79,9 +92,9 @@ struct Unit {
         Kind kind = Kind::lsa;
         std::uint8_t flags = 0;
         std::uint8_t outcome = 0;
-        std::uint8_t stack = 0;         // stack_class and canary
-        std::int8_t priority = 0;
-        std::uint16_t generation = 0;   // counts only in a build that checks
+        std::uint8_t stack_class = 0;
+        std::uint8_t marks = 0;
+        std::uint16_t tag = 0;          // the priority; the generation counts only in a build that checks
     };
 
     // A unit of that kind, in a pool that is private or not, before its options are looked at.
@@ -95,11 +108,61 @@ struct Unit {
     // free -> ready, and what goes with it; the unit is nobody else's yet.
     [[gnu::always_inline]] void begin_life(Birth with) {
         WEFT_ASSERT(life.is(State::free));
-        if constexpr (config::checked) with.generation = generation;
+        if constexpr (config::checked) with.tag = static_cast<std::uint16_t>(with.tag | generation());
         std::memcpy(static_cast<void*>(&life), &with, sizeof with);
     }
 
+    // Counts releases, in checked builds, where it is a part of the handle. relaxed, here and below: a number by itself.
+    static constexpr unsigned generation_bits = 12;
+    std::uint16_t generation() const {
+        return static_cast<std::uint16_t>(tag.load(std::memory_order_relaxed) & ((1u << generation_bits) - 1));
+    }
+    // By whoever retires it.
+    void next_generation() {
+        const auto next = static_cast<std::uint16_t>((generation() + 1u) & ((1u << generation_bits) - 1));
+        tag.store(next, std::memory_order_relaxed);   // relaxed: as above
+    }
+
+    // For pools that look at it; between least_priority and most_priority.
+    int priority() const { return static_cast<std::int16_t>(tag.load(std::memory_order_relaxed)) >> generation_bits; }   // relaxed: a wish
+    static constexpr std::uint16_t tag_of(int priority) { return static_cast<std::uint16_t>(static_cast<unsigned>(priority) << generation_bits); }
+    void set_priority(int priority) {
+        std::uint16_t seen = tag.load(std::memory_order_relaxed);   // relaxed, here and below: a wish
+        const auto kept = static_cast<std::uint16_t>((1u << generation_bits) - 1);
+        while (!tag.compare_exchange_strong(seen, static_cast<std::uint16_t>((seen & kept) | tag_of(priority)), std::memory_order_relaxed,
+                                            std::memory_order_relaxed)) {}   // relaxed: as above
+    }
+
     bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
+
+    // has() and `pool`, for whoever neither runs nor owns the unit: it may go to another pool meanwhile (whereabouts.hpp).
+    // relaxed: what is ordered is asked by local_pool().
+    bool has_now(std::uint8_t flag) const {
+        return (atomic_ref(const_cast<std::uint8_t&>(flags)).load(std::memory_order_relaxed) & flag) != 0;
+    }
+    Pool* pool_now() const { return atomic_ref(const_cast<Pool*&>(pool)).load(WhereaboutsOrders::pool_read); }
+
+    // The private pool that the unit is local to, or null: for the same.
+    Pool* local_pool() const {
+        return local_to(atomic_ref(const_cast<std::uint8_t&>(flags)), local, atomic_ref(const_cast<Pool*&>(pool)));
+    }
+
+    // From now on the unit goes to `to`. For whoever has it: its stream, or who took it out of its pool; of a local unit only on
+    // the stream that draws from the pool. It is not local again in this life, even in another private pool: a joiner may have seen
+    // it shared. Nor plain, for that would end by the rules of the pool it is in.
+    void change_pool(Pool& to) {
+        change_whereabouts(atomic_ref(flags), static_cast<std::uint8_t>(flags & ~(local | plain)), atomic_ref(pool), &to);
+    }
+
+    // The same, where neither of the two pools is private.
+    void set_pool(Pool& to) { atomic_ref(pool).store(&to, WhereaboutsOrders::pool); }
+
+    // relaxed: what a mark stands for is read under a lock or belongs to whoever looks.
+    [[gnu::always_inline]] bool marked(std::uint8_t which) const { return (marks.load(std::memory_order_relaxed) & which) != 0; }
+    void mark(std::uint8_t which) { marks.fetch_or(which, std::memory_order_release); }       // release: pairs with extras_of()
+    void unmark(std::uint8_t which) {
+        marks.fetch_and(static_cast<std::uint8_t>(~which), std::memory_order_relaxed);        // relaxed: as above
+    }
 
     atomic<Unit*>& atomic_link() { return shared_link; }
 
@@ -108,7 +171,7 @@ struct Unit {
 };
 static_assert(sizeof(Life) == 1 && sizeof(std::exception_ptr) == sizeof(void*));
 static_assert(offsetof(Unit, kind) == offsetof(Unit, life) + 1 && offsetof(Unit, flags) == offsetof(Unit, life) + 2 &&
-              offsetof(Unit, generation) == offsetof(Unit, life) + offsetof(Unit::Birth, generation) && sizeof(Unit::Birth) == 8,
+              offsetof(Unit, tag) == offsetof(Unit, life) + offsetof(Unit::Birth, tag) && sizeof(Unit::Birth) == 8,
               "begin_life writes them together");
 static_assert(sizeof(Unit) == 2 * config::cache_line && offsetof(Unit, id) == config::cache_line);
 

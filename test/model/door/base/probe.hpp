@@ -7,6 +7,8 @@ enum class Probe : unsigned char {
     steal_before_claim,
     pop_before_claim,
     fifo_push_before_link,
+    join_after_pool,
+    move_before_pool,
 };
 
 inline void probe(Probe) {}

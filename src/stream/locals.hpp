@@ -1,0 +1,43 @@
+// Unit-local values: what a unit keeps under a key that the program has made. Keys belong to the process, not to the runtime: they
+// may be made before it starts and outlive it.
+#pragma once
+
+#include <cstdint>
+
+#include "base/atomic.hpp"
+#include "unit/extras.hpp"
+
+namespace weft {
+
+// Never freed, so that a value that was left under a key can be told from those of the key's successor in the same place.
+struct Key {
+    atomic<void (*)(void*)> destructor{nullptr};
+    atomic<std::uint32_t> generation{0};   // odd: it lives
+    std::uint32_t place = 0;
+    Key* next_free = nullptr;
+
+    // acquire: pairs with the release of make_key(), for one who got the key by ways without order.
+    bool lives() const { return generation.load(std::memory_order_acquire) % 2 == 1; }
+};
+
+// Null: no memory.
+Key* make_key(void (*destructor)(void*));
+void free_key(Key& key);
+
+// For the unit itself, or whoever knows that it does not run.
+inline void* local_of(const Unit& unit, const Key& key) {
+    const Extras* extras = extras_of(unit);
+    if (extras == nullptr || key.place >= extras->locals_room) return nullptr;
+    const Local& local = extras->locals[key.place];
+    // relaxed: the key lives, so nobody changes it.
+    return local.generation == key.generation.load(std::memory_order_relaxed) ? local.value : nullptr;
+}
+
+// False: no memory.
+bool set_local(Unit& unit, const Key& key, void* value);
+
+// The unit ends: the destructors of its values run, on its stack, where they may switch; of one without a stack on the scheduler's.
+// From here on nothing that the unit is asked for counts.
+void end_locals(Unit& unit) noexcept;
+
+}  // namespace weft

@@ -1,0 +1,272 @@
+#include "stream/migrate.hpp"
+
+#include <mutex>
+#include <utility>
+
+#include "hart/gate.hpp"
+#include "stream/error.hpp"
+#include "stream/join.hpp"
+#include "stream/runtime.hpp"
+#include "stream/suspend.hpp"
+#include "unit/extras.hpp"
+
+namespace weft {
+
+atomic<unsigned> movers_waiting{0};
+
+namespace {
+
+// ---- those who wait for a move -----------------------------------------------------------------------
+
+struct MoveWait {
+    Unit* const unit;
+    void (*const wake)(MoveWait* self);   // its last act may end the waiter's life
+    MoveWait* next = nullptr;
+    bool moved = false;
+
+    MoveWait(Unit& of, void (*by)(MoveWait*)) : unit(&of), wake(by) {}
+};
+
+// All of them: they are few, and what they wait for is rare.
+struct MoveWaits {
+    os::Lock lock;
+    MoveWait* first = nullptr;
+};
+MoveWaits waits;
+
+bool over(const Unit& unit) {
+    // seq_cst, after the waiter has counted itself: settle() clears the mark and looks then whether anybody waits.
+    return (unit.marks.load(std::memory_order_seq_cst) & Unit::migrate) == 0 || unit.joint.done_after_all();
+}
+
+// Takes the waiters of a unit out, linked by next.
+MoveWait* take_waits(const Unit* unit, bool moved) {
+    std::lock_guard guard(waits.lock);
+    MoveWait* taken = nullptr;
+    for (MoveWait** at = &waits.first; *at != nullptr;) {
+        MoveWait* wait = *at;
+        if (wait->unit != unit) {
+            at = &wait->next;
+            continue;
+        }
+        *at = wait->next;
+        wait->next = taken;
+        wait->moved = moved;
+        taken = wait;
+        movers_waiting.fetch_sub(1);
+    }
+    return taken;
+}
+
+void wake_all(MoveWait* taken) {
+    while (taken != nullptr) {
+        MoveWait* wait = std::exchange(taken, taken->next);
+        wait->wake(wait);
+    }
+}
+
+// The waiter is found from now on, or woken at once. On the unit's own stream if the unit is local.
+void enroll(MoveWait& wait) {
+    movers_waiting.fetch_add(1);
+    {
+        std::lock_guard guard(waits.lock);
+        if (!over(*wait.unit)) {   // under the lock: once it is found, the waiter may go on and the unit be freed
+            wait.next = waits.first;
+            waits.first = &wait;
+            return;
+        }
+    }
+    movers_waiting.fetch_sub(1);
+    wait.wake(&wait);
+}
+
+// A waiter of a unit that is local to another stream's pool enrolls there.
+struct Enrolment {
+    Unit letter{};
+
+    void begin(MoveWait& wait) {
+        PrivatePool* home = foreign_pool(*wait.unit);
+        if (home == nullptr) return enroll(wait);
+        send_letter(letter, *home, [](void* raw) { enroll(*static_cast<MoveWait*>(raw)); }, &wait);
+    }
+};
+
+struct UnitMoveWait : MoveWait, Suspension {
+    Enrolment enrolment;
+
+    UnitMoveWait(Unit& waiter, Unit& of)
+        : MoveWait(of, [](MoveWait* raw) {
+              Unit& woken = static_cast<UnitMoveWait*>(raw)->self;
+              woken.life.move(State::waiting, State::ready);
+              resume_claimed(current_or_null(), woken);
+          }), Suspension{waiter} {}
+
+    void publish() { enrolment.begin(*this); }
+};
+
+[[gnu::noinline]] bool wait_in_unit(Stream& stream, Unit& self, Unit& target) {
+    UnitMoveWait wait(self, target);
+    suspend(stream, wait, "migration", to_handle(&target));
+    return wait.moved;
+}
+
+struct ThreadMoveWait : MoveWait {
+    Gate gate;
+    Enrolment enrolment;
+
+    explicit ThreadMoveWait(Unit& of)
+        : MoveWait(of, [](MoveWait* raw) { static_cast<ThreadMoveWait*>(raw)->gate.open(); }) {}
+};
+
+bool wait_in_thread(Unit& target) {
+    ThreadMoveWait wait(target);
+    wait.enrolment.begin(wait);
+    wait.gate.wait();
+    return wait.moved;
+}
+
+// ---- the move ------------------------------------------------------------------------------------------
+
+// Where the unit was asked to go; null: nowhere.
+Pool* take_target(Extras& extras) {
+    std::lock_guard guard(extras.lock);
+    return std::exchange(extras.target, nullptr);
+}
+
+// The unit belongs to `to` and says so to whom it was told to.
+void change_pool(Unit& unit, Extras& extras, Pool& to) {
+    pool::move(unit, to);
+    void (*call)(weft_unit*, void*);
+    void* argument;
+    {
+        std::lock_guard guard(extras.lock);
+        call = extras.on_migration;
+        argument = extras.on_migration_argument;
+    }
+    if (call != nullptr) call(to_handle(&unit), argument);
+}
+
+// The unit has left for the pool it belongs to now, where it goes at last; those who wait for that are woken. Afterwards it may
+// run, end and be freed.
+void arrive(Stream& stream, Unit& unit) {
+    Extras& extras = *extras_of(unit);
+    {
+        std::lock_guard guard(extras.lock);
+        // Unless it was asked anew meanwhile. seq_cst: see over().
+        if (extras.target == nullptr) unit.marks.fetch_and(static_cast<std::uint8_t>(~Unit::migrate), std::memory_order_seq_cst);
+    }
+    MoveWait* const taken = movers_waiting.load(std::memory_order_seq_cst) != 0 ? take_waits(&unit, true) : nullptr;
+    probe(Probe::move_before_push);
+    make_ready(&stream, unit, pool::Place::migrated);
+    wake_all(taken);
+}
+
+void arrive_elsewhere(void* raw) {
+    auto& unit = *static_cast<Unit*>(raw);
+    unit.life.move(State::running, State::ready);
+    arrive(current(), unit);
+}
+
+}  // namespace
+
+[[gnu::noinline]] bool move_away(Unit& self) {
+    Extras* extras = extras_of(self);
+    Pool* to = extras == nullptr ? nullptr : take_target(*extras);
+    if (to == nullptr) return false;
+    change_pool(self, *extras, *to);
+    Stream& stream = current();
+    stream.counters.add(trace::Count::yielded);
+    detail::leave_towards(stream, self, detail::successor(stream), {arrive_elsewhere, &self}, 0);
+    return true;
+}
+
+bool move_unstarted(Unit& unit) {
+    Extras* extras = extras_of(unit);
+    Pool* to = extras == nullptr ? nullptr : take_target(*extras);
+    if (to == nullptr) return false;
+    change_pool(unit, *extras, *to);
+    arrive(current(), unit);
+    return true;
+}
+
+void tell_movers_slowly(const Unit* ended) { wake_all(take_waits(ended, false)); }
+
+// ---- asking ----------------------------------------------------------------------------------------------
+
+weft_status ask_to_move(Unit& unit, Pool& to) {
+    const auto id = static_cast<unsigned long long>(unit.id);
+    if (unit.has_now(Unit::bound)) return fail(WEFT_WRONG_STATE, "unit %llu is bound to its stream, and stays in its pool", id);
+    if (unit.joint.done()) return fail(WEFT_WRONG_STATE, "unit %llu has ended", id);
+    if (unit.kind == Kind::tasklet && !unit.life.is(State::ready)) {
+        return fail(WEFT_WRONG_STATE, "tasklet %llu has started, and runs to its end where it is; make it a ULT", id);
+    }
+    if (unit.marked(Unit::fixed)) return fail(WEFT_UNSUPPORTED, "unit %llu is not migratable; see weft_unit_migratable_set", id);
+    if (unit.pool_now() == &to) return fail(WEFT_INVALID, "unit %llu belongs to that pool already; name another", id);
+    Extras* extras = obtain_extras(unit);
+    if (extras == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the migration of unit %llu", id);
+    std::lock_guard guard(extras->lock);
+    extras->target = &to;
+    unit.mark(Unit::migrate);
+    return WEFT_OK;
+}
+
+weft_status ask_to_move_to(Unit& unit, const Sched& sched) {
+    Pool* const now = unit.pool_now();
+    for (std::size_t i = 0; i < sched.count; ++i) {
+        if (sched.pools[i] == now) return fail(WEFT_INVALID, "unit %llu belongs to one of those pools already; name others", static_cast<unsigned long long>(unit.id));
+    }
+    return ask_to_move(unit, *sched.pools[0]);
+}
+
+weft_status ask_to_move_anywhere(Unit& unit) {
+    Runtime& of = runtime();
+    Pool* const now = unit.pool_now();
+    Pool* least = nullptr;
+    {
+        std::lock_guard guard(of.lock);
+        std::size_t least_length = 0;
+        for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+            const Stream* stream = of.streams[rank];
+            if (stream == nullptr) continue;
+            Pool* main = stream->main_pool.load();
+            if (main == nullptr) continue;
+            const std::size_t length = pool::length(*main);
+            if (main == now || (least != nullptr && length >= least_length)) continue;
+            least = main;
+            least_length = length;
+        }
+    }
+    if (least == nullptr) return fail(WEFT_UNSUPPORTED, "there is no stream with another main pool; create one");
+    return ask_to_move(unit, *least);
+}
+
+weft_status set_on_migration(Unit& unit, void (*callback)(weft_unit*, void*), void* argument) {
+    Extras* extras = callback == nullptr ? extras_of(unit) : obtain_extras(unit);
+    if (extras == nullptr) return callback == nullptr ? WEFT_OK : fail(WEFT_NO_MEMORY, "no memory for what a unit's migration calls");
+    std::lock_guard guard(extras->lock);
+    extras->on_migration = callback;
+    extras->on_migration_argument = argument;
+    return WEFT_OK;
+}
+
+weft_status wait_for_move(Unit& unit) {
+    Stream* stream = current_or_null();
+    Unit* self = stream == nullptr ? nullptr : stream->running;
+    if (stream != nullptr && self == nullptr) return fail(WEFT_WRONG_CONTEXT, "a scheduler cannot wait for a migration");
+    if (self != nullptr && self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet cannot wait for a migration; make it a ULT");
+    if (self == &unit) {
+        while (unit.marked(Unit::migrate) && move_away(unit)) {}
+        return WEFT_OK;
+    }
+    for (;;) {
+        if (unit.joint.done()) {
+            if (!unit.marked(Unit::migrate)) return WEFT_OK;
+            return fail(WEFT_WRONG_STATE, "unit %llu has ended where it was", static_cast<unsigned long long>(unit.id));
+        }
+        if (!unit.marked(Unit::migrate)) return WEFT_OK;
+        // Woken without a move: it has ended, or another in the same memory has, and this one waits on.
+        if (self != nullptr ? wait_in_unit(current(), *self, unit) : wait_in_thread(unit)) return WEFT_OK;
+    }
+}
+
+}  // namespace weft

@@ -1,0 +1,43 @@
+// Migration: a unit goes to another pool. The asker leaves the target in the unit's extras and sets a mark; the unit goes when it
+// looks (requests.hpp). decisions/0008 has the rules by which it leaves a private pool.
+#pragma once
+
+#include "base/atomic.hpp"
+#include "stream/stream.hpp"
+#include "weft/status.h"
+
+namespace weft {
+
+// Asks the unit to go to `to`.
+weft_status ask_to_move(Unit& unit, Pool& to);
+
+// ... to the main pool of another stream than those that draw it now.
+weft_status ask_to_move_anywhere(Unit& unit);
+
+// ... to the main pool of a scheduler, unless it is in one of its pools.
+weft_status ask_to_move_to(Unit& unit, const Sched& sched);
+
+// Says what is called when the unit goes where it was asked to.
+weft_status set_on_migration(Unit& unit, void (*callback)(weft_unit* unit, void* argument), void* argument);
+
+// Waits until the unit has gone where it was asked to, or has ended.
+weft_status wait_for_move(Unit& unit);
+
+// The running ULT, which was asked to move, goes and comes back. False: it was not asked, after all.
+bool move_away(Unit& self);
+
+// The same for a tasklet that has not started and is in no pool.
+bool move_unstarted(Unit& unit);
+
+// How many wait for some unit to move.
+extern atomic<unsigned> movers_waiting;
+
+void tell_movers_slowly(const Unit* ended);
+
+// A unit has ended, and may be gone: whoever waits for its move learns that. seq_cst, after the end was published: against one
+// who has counted itself and looks then whether the unit has ended.
+[[gnu::always_inline]] inline void tell_movers_of_end(const Unit* ended) {
+    if (movers_waiting.load(std::memory_order_seq_cst) != 0) [[unlikely]] tell_movers_slowly(ended);
+}
+
+}  // namespace weft

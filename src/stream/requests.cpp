@@ -1,0 +1,56 @@
+#include "stream/requests.hpp"
+
+#include "stream/join.hpp"
+#include "stream/locals.hpp"
+#include "stream/migrate.hpp"
+
+namespace weft {
+namespace {
+
+[[noreturn]] void end_cancelled(Unit& self) {
+    end_with(self, WEFT_CANCELLED);
+    finish();
+}
+
+}  // namespace
+
+Stream& heed(Unit& self, std::uint8_t which) {
+    while (self.marked(which) && !self.marked(Unit::ending)) {
+        if (self.marked(which & Unit::cancel)) end_cancelled(self);
+        if (!move_away(self)) break;
+    }
+    return current();
+}
+
+bool heed_instead(Unit& self) {
+    if (self.marked(Unit::ending)) return false;
+    if (self.marked(Unit::cancel)) end_cancelled(self);
+    if (!move_away(self)) return false;
+    heed(self, Unit::requests);   // of what came meanwhile
+    return true;
+}
+
+bool starts(Unit& unit) {
+    while (unit.marked(Unit::migrate) && !unit.marked(Unit::cancel) && move_away(unit)) {}
+    if (!unit.marked(Unit::cancel)) return true;
+    end_with(unit, WEFT_CANCELLED);
+    return false;
+}
+
+bool tasklet_starts(Stream& stream, Unit& unit) {
+    if (unit.marked(Unit::cancel)) {
+        end_unrun(stream, unit, WEFT_CANCELLED);
+        return false;
+    }
+    return !move_unstarted(unit);
+}
+
+void end_unrun(Stream& stream, Unit& unit, weft_status outcome) {
+    end_with(unit, outcome);
+    unit.life.move(State::ready, State::running);
+    stream.counters.add(trace::Count::finished);
+    if (unit.marked(Unit::extras)) end_locals(unit);
+    end_unit(stream, unit);
+}
+
+}  // namespace weft

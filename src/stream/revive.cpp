@@ -1,0 +1,74 @@
+#include "stream/revive.hpp"
+
+#include <mutex>
+
+#include "stream/error.hpp"
+#include "stream/join.hpp"
+#include "stream/runtime.hpp"
+#include "stream/spawn.hpp"
+#include "unit/extras.hpp"
+
+namespace weft {
+namespace {
+
+// The stack that the unit has from the beginning; null: no memory.
+mem::Stack* first_stack(Stream* stream, const Unit& unit) {
+    if (unit.has(Unit::user_stack)) {
+        // What remember_user_stack() has left.
+        return mem::user_stack(const_cast<void*>(unit.waits_object), reinterpret_cast<std::uintptr_t>(unit.waits_for));
+    }
+    return take_stack(stream, unit.stack_class == 0 ? 0 : std::size_t{1} << unit.stack_class);
+}
+
+}  // namespace
+
+void remember_user_stack(Unit& unit) {
+    unit.waits_object = unit.stack->lowest;   // a unit that has ended waits for nothing
+    const char* const end = reinterpret_cast<const char*>(unit.stack + 1);   // the stack's own object lies at its top
+    unit.waits_for = reinterpret_cast<const char*>(end - unit.stack->lowest);
+    unit.mark(Unit::untidy);   // so that whoever has the descriptor next does not seem to wait for that
+}
+
+weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, const void* site) {
+    const auto id = static_cast<unsigned long long>(unit.id);
+    if (unit.has_now(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the program");
+    if (!unit.joint.done()) return fail(WEFT_WRONG_STATE, "unit %llu has not ended; join it first", id);
+    Stream* stream = current_or_null();
+    mem::Stack* stack = nullptr;
+    if (unit.kind == Kind::full) {
+        stack = first_stack(stream, unit);
+        if (stack == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the stack of unit %llu", id);
+        if (unit.has(Unit::measured)) mem::measure_begin(*stack);
+    }
+    if (unit.outcome == WEFT_EXCEPTION) unit.exception().~exception_ptr();
+    if (Extras* extras = extras_of(unit)) {
+        std::lock_guard guard(extras->lock);
+        extras->target = nullptr;   // asked too late for the last life
+    }
+    const auto kept = static_cast<std::uint8_t>(unit.flags & Unit::careful_end);
+    const bool default_stack = unit.stack_class == 0 && kept == 0;
+    const bool canary = stack != nullptr && stack->guarded == mem::Guard::canary;
+    Unit::Birth birth = birth_in(pool, unit.kind);
+    birth.flags = static_cast<std::uint8_t>((birth.flags & ~Unit::plain) | kept);
+    if (default_stack && unit.kind != Kind::tasklet && !canary) birth.flags |= Unit::plain;
+    birth.marks = static_cast<std::uint8_t>(unit.marks.load(std::memory_order_relaxed) & (Unit::extras | Unit::fixed));   // relaxed: ours
+    if (canary) birth.marks |= Unit::canary;
+    birth.stack_class = unit.stack_class;
+    birth.tag = Unit::tag_of(unit.priority());
+    unit.life.move(State::done, State::free);
+    unit.context = nullptr;
+    unit.stack = stack;
+    unit.body = body;
+    unit.argument = argument;
+    unit.pool = &pool;
+    unit.spawn_site = site;
+    unit.waits_for = said_by_state;
+    unit.waits_object = nullptr;
+    unit.joint.reset();
+    unit.begin_life(birth);
+    pool::belongs(unit);
+    make_ready(stream, unit, pool::Place::revived);
+    return WEFT_OK;
+}
+
+}  // namespace weft

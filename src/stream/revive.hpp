@@ -1,0 +1,15 @@
+// A unit that has ended begins anew.
+#pragma once
+
+#include "stream/stream.hpp"
+#include "weft/status.h"
+
+namespace weft {
+
+// `unit` runs body(argument) in `pool`, as a unit of the same kind with the same stack size, name and attributes.
+weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, const void* site);
+
+// A unit that ends on a stack of the user's notes where that is, for another life.
+void remember_user_stack(Unit& unit);
+
+}  // namespace weft

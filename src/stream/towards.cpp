@@ -1,0 +1,79 @@
+#include "stream/towards.hpp"
+
+#include "stream/error.hpp"
+#include "stream/join.hpp"
+#include "stream/suspend.hpp"
+
+namespace weft {
+namespace {
+
+unsigned long long number(const Unit& unit) { return unit.id; }
+
+// A ready unit comes out of its pool.
+weft_status take_ready(Unit& target) {
+    if (!target.life.is(State::ready)) return fail(WEFT_WRONG_STATE, "unit %llu is not ready", number(target));
+    switch (pool::remove(*target.pool_now(), &target)) {
+    case pool::Removal::removed: return WEFT_OK;
+    case pool::Removal::absent: return fail(WEFT_WRONG_STATE, "unit %llu is about to run elsewhere", number(target));
+    case pool::Removal::impossible: break;
+    }
+    return fail(WEFT_UNSUPPORTED, "the unit's pool gives no unit out of its middle (a deque, a user's without remove, "
+                                  "another stream's private one)");
+}
+
+// A suspended unit becomes ready, in no pool.
+weft_status take_suspended(Stream& stream, Unit& target) {
+    // A unit that is not foreign does not become so: it is shared, or this stream's own.
+    if (foreign_pool(target) != nullptr) {
+        return fail(WEFT_UNSUPPORTED, "unit %llu belongs to the private pool of another stream, which alone may run it", number(target));
+    }
+    if (!target.life.claim()) return fail(WEFT_WRONG_STATE, "unit %llu is not suspended by the program", number(target));
+    stream.counters.add(trace::Count::resumed);
+    return WEFT_OK;
+}
+
+struct PlainSuspension : Suspension {
+    static constexpr State state = State::suspended;
+    static constexpr std::uint8_t heeded = Unit::requests;
+
+    void publish() {}   // whoever knows the unit may resume it
+};
+
+[[gnu::noinline]] void leave_suspended(Stream& stream, Unit& self, Unit& target) {
+    PlainSuspension request{{self}};
+    suspend_towards(stream, request, detail::unless_wanted(stream, &target), said_by_state, nullptr);
+}
+
+[[gnu::noinline]] void leave_ready(Stream& stream, Unit& self, Unit& target, AfterSwitch requeued) {
+    stream.counters.add(trace::Count::yielded);
+    detail::leave_towards(stream, self, detail::unless_wanted(stream, &target), requeued, Unit::requests);
+}
+
+// How the one that leaves comes into its pool.
+void (*way_back(Named from))(void*) {
+    return from == Named::ready ? detail::requeue<pool::Place::yielded_to> : detail::requeue<pool::Place::yielded_to_resumed>;
+}
+
+}  // namespace
+
+weft_status leave_for(Unit& target, Leaving how, Named from) noexcept {
+    Stream* stream = current_or_null();
+    Unit* self = stream == nullptr ? nullptr : stream->running;
+    if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a ULT leaves for another; this is none");
+    if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet runs to completion and leaves for nobody; make it a ULT");
+    if (target.kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "one leaves for ULTs; a tasklet runs on the scheduler's stack");
+    if (how == Leaving::ends && self->has(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the program");
+    if (how != Leaving::ends && self->marked(Unit::cancel)) {   // before another is taken out of its pool for nothing
+        stream = &heed(*self, Unit::cancel);
+    }
+    const weft_status status = from == Named::ready ? take_ready(target) : take_suspended(*stream, target);
+    if (status != WEFT_OK) return status;
+    switch (how) {
+    case Leaving::yields: leave_ready(*stream, *self, target, {way_back(from), self}); break;
+    case Leaving::suspends: leave_suspended(*stream, *self, target); break;
+    case Leaving::ends: self->outcome = WEFT_OK; finish(&target);
+    }
+    return WEFT_OK;
+}
+
+}  // namespace weft

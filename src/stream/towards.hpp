@@ -1,0 +1,18 @@
+// Leaving for a unit that the program names: it runs next, without a turn in its pool.
+#pragma once
+
+#include "stream/stream.hpp"
+#include "weft/status.h"
+
+namespace weft {
+
+// What becomes of the ULT that leaves.
+enum class Leaving : unsigned char { yields, suspends, ends };
+
+// Where the named unit comes from.
+enum class Named : unsigned char { ready, suspended };
+
+// The running ULT leaves for `target`. Statuses as weft_unit_yield_to; when it ends, returns only with one that is not WEFT_OK.
+weft_status leave_for(Unit& target, Leaving how, Named from) noexcept;
+
+}  // namespace weft

@@ -1,0 +1,74 @@
+// What few units have: a migration that was asked for, values of their own (stream/locals.hpp). Made when first needed, by
+// whoever needs them, and freed with the descriptor; found by a word beside it, in its slab.
+#pragma once
+
+#include <cstdint>
+
+#include "mem/slab.hpp"
+#include "os/lock.hpp"
+#include "os/memory.hpp"
+#include "unit/unit.hpp"
+#include "weft/pool.h"
+
+namespace weft {
+
+// The value of a key; of an older use of its place when the generation is another.
+struct Local {
+    void* value = nullptr;
+    std::uint32_t generation = 0;
+};
+
+struct Extras {
+    static constexpr std::uint32_t few = 4;
+
+    os::Lock lock;                             // guards what follows
+    Pool* target = nullptr;                    // where it was asked to go; with Unit::migrate
+    void (*on_migration)(weft_unit* unit, void* argument) = nullptr;
+    void* on_migration_argument = nullptr;
+
+    // The unit's own: no lock.
+    Local first_locals[few] = {};
+    Local* locals = first_locals;              // by the key's place
+    std::uint32_t locals_room = few;
+
+    Extras() = default;
+    Extras(const Extras&) = delete;
+    ~Extras() {
+        if (locals != first_locals) os::release(locals);
+    }
+};
+
+inline atomic<void*>& extras_word(const Unit& unit) {
+    return mem::annex_of(const_cast<Unit*>(&unit), sizeof(Unit));
+}
+
+// Null: it has none.
+inline Extras* extras_of(const Unit& unit) {
+    // acquire: pairs with the release of Unit::mark() below, after which the word and what it points to are there.
+    if ((unit.marks.load(std::memory_order_acquire) & Unit::extras) == 0) return nullptr;
+    return static_cast<Extras*>(extras_word(unit).load(std::memory_order_relaxed));   // relaxed: ordered by the mark
+}
+
+// Makes them if there are none. From anybody, while the unit is not freed; null: no memory.
+inline Extras* obtain_extras(Unit& unit) {
+    if (Extras* had = extras_of(unit)) return had;
+    auto* made = os::make<Extras>();
+    if (made == nullptr) return nullptr;
+    void* none = nullptr;
+    // acq_rel: the release publishes what was made; acquire: what another has made is there.
+    if (!extras_word(unit).compare_exchange_strong(none, made, std::memory_order_acq_rel, std::memory_order_acquire)) {
+        os::destroy(made);
+        made = static_cast<Extras*>(none);
+    }
+    unit.mark(Unit::extras);
+    return made;
+}
+
+// With the descriptor: nobody else knows the unit.
+inline void drop_extras(Unit& unit) {
+    // relaxed: as above, nobody else.
+    if (void* had = extras_word(unit).exchange(nullptr, std::memory_order_relaxed)) os::destroy(static_cast<Extras*>(had));
+    unit.unmark(Unit::extras);
+}
+
+}  // namespace weft

@@ -1,0 +1,39 @@
+// Where a unit belongs, for those who neither run nor own it: its pool, and whether it is local there (in a private pool, where its
+// end and its joiners meet without atomics). Both change when it goes to another pool: first it is local no more, then the pool is
+// another; and they are read the other way round. So one who finds it local has read the pool that it is local to.
+// A unit becomes local only where nobody else knows it.
+#pragma once
+
+#include <cstdint>
+
+#include "base/atomic.hpp"
+#include "base/probe.hpp"
+
+namespace weft {
+
+// The orders of both; a model test passes weaker ones, which must fail.
+struct WhereaboutsOrders {
+    // relaxed: the store of the pool orders it.
+    static constexpr std::memory_order flags = std::memory_order_relaxed;
+    // release, pairs with `pool_read`: who reads the new pool sees that the unit is not local.
+    static constexpr std::memory_order pool = std::memory_order_release;
+    static constexpr std::memory_order pool_read = std::memory_order_acquire;
+    static constexpr std::memory_order flags_read = std::memory_order_relaxed;   // relaxed: ordered by the pool's
+};
+
+template <class Flags, class PoolWord, class Pool, class Orders = WhereaboutsOrders>
+void change_whereabouts(Flags&& flags, std::uint8_t not_local, PoolWord&& pool, Pool* to, Orders = {}) {
+    flags.store(not_local, Orders::flags);
+    probe(Probe::move_before_pool);
+    pool.store(to, Orders::pool);
+}
+
+// The pool that the unit is local to, or null.
+template <class Flags, class PoolWord, class Orders = WhereaboutsOrders>
+auto local_to(const Flags& flags, std::uint8_t local, const PoolWord& pool, Orders = {}) {
+    auto* const seen = pool.load(Orders::pool_read);
+    probe(Probe::join_after_pool);
+    return (flags.load(Orders::flags_read) & local) != 0 ? seen : nullptr;
+}
+
+}  // namespace weft

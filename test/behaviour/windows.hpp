@@ -1,0 +1,73 @@
+// Race windows, forced: a probe stops one side inside its window until the other has done its step.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "base/probe.hpp"
+#include "os/local.hpp"
+#include "test/stress/stress.hpp"
+
+namespace weft_test {
+
+using weft::Probe;
+
+inline constexpr bool forced = weft::config::checked;
+
+// A place where one OS thread is stopped, once: the first that comes to `where`, of the stream `who` (null: any OS thread
+// that is no stream). What the stopped one looks at is never freed, so a Stop may end while somebody passes.
+class Stop {
+public:
+    Stop(Probe where, const void* who) : where_(where) {
+        kept.push_back(std::make_unique<State>());
+        state_ = kept.back().get();
+        state_->who = who;
+        places[static_cast<std::size_t>(where_)].store(state_);
+        weft::probe_hook.store(hook);
+    }
+    ~Stop() {
+        places[static_cast<std::size_t>(where_)].store(nullptr);
+        let_go();
+    }
+    Stop(const Stop&) = delete;
+
+    // Until somebody stands there. Returns at once in a build without probes.
+    void await() {
+        if (forced) must_happen("somebody comes to the probe", [this] { return state_->reached.load(); });
+    }
+    void let_go() { state_->go.store(true); }
+
+    static inline std::atomic<int> passed{0};   // probes, by anybody
+
+private:
+    struct State {
+        const void* who = nullptr;
+        std::atomic<bool> reached{false}, go{false};
+    };
+
+    static void hook(Probe where) {
+        passed.fetch_add(1);
+        State* stop = places[static_cast<std::size_t>(where)].load();
+        if (stop == nullptr || weft::os::local() != stop->who || stop->reached.exchange(true)) return;
+        must_happen("the other side's step", [stop] { return stop->go.load(); });
+    }
+
+    static inline std::atomic<State*> places[static_cast<std::size_t>(Probe::count_)] = {};
+    static inline std::vector<std::unique_ptr<State>> kept;   // the main thread's
+
+    const Probe where_;
+    State* state_;
+};
+
+inline const void* carrier(std::size_t rank) { return weft_stream_at(rank); }
+
+inline weft_settings streams_with(std::size_t streams, weft_pool_kind pool) {
+    weft_settings settings = with_streams(streams);
+    settings.pool = pool;
+    settings.scheduler = WEFT_SCHED_BASIC;
+    settings.spin_ns = 1;   // straight to sleep
+    return settings;
+}
+
+}  // namespace weft_test

@@ -1,0 +1,110 @@
+// A unit that leaves a private pool while somebody joins it: he announces himself by the rules of the pool that the unit is in, or
+// was in when he looked.
+#include "test/model/model.hpp"
+#include "unit/joint.hpp"
+#include "unit/whereabouts.hpp"
+
+namespace weft::model {
+
+struct Unit {
+    alignas(8) int unused = 0;
+};
+struct Pool {
+    int unused = 0;
+};
+
+constexpr std::uint8_t local = 1;
+
+enum class Reads : unsigned char { pool_first, flags_first };
+
+// Thread 0 is the stream of the pool that the unit is local to: it serves a letter if there is one, and sends the unit to the pool
+// of thread 1, where it ends. Thread 2 joins. Exactly one of the two wakes the joiner or tells him of the end.
+template <class Orders, Reads reads = Reads::pool_first>
+struct MoveAndJoin : rl::test_suite<MoveAndJoin<Orders, reads>, 3> {
+    using Joint = BasicJoint<Unit>;
+    Joint joint;
+    Unit joiner;
+    Pool home, away;
+    atomic<std::uint8_t> flags{local};
+    atomic<Pool*> pool{nullptr};
+    atomic<int> letter{0}, sent{0};
+    plain<int> result{0}, context{0};
+    int woken = 0, found = 0;
+
+    void before() { pool.store(&home, std::memory_order_relaxed); }
+
+    // What announce() in stream/join.cpp does.
+    void announce() {
+        const auto answer = (flags.load(std::memory_order_relaxed) & local) != 0 ? joint.announce_local(&joiner)
+                                                                                 : joint.announce_shared(&joiner);
+        if (answer == Joint::Announced::waiting) return;
+        WEFT_ASSERT(answer == Joint::Announced::done);
+        WEFT_ASSERT(result == 1);
+        ++found;
+    }
+
+    void serve() {
+        if (letter.exchange(0, std::memory_order_acquire) != 0) announce();
+    }
+
+    void thread(unsigned index) {
+        if (index == 0) {
+            serve();
+            change_whereabouts(flags, 0, pool, &away, Orders{});
+            sent.store(1, std::memory_order_release);
+            serve();
+        } else if (index == 1) {
+            if (sent.load(std::memory_order_acquire) == 0) return;   // it comes later: after()
+            finish();
+        } else {
+            context = 1;
+            Pool* const seen = look();
+            if (seen == nullptr) return announce();
+            WEFT_ASSERT(seen == &home);
+            letter.store(1, std::memory_order_release);
+        }
+    }
+
+    Pool* look() {
+        if (reads == Reads::pool_first) return local_to(flags, local, pool, Orders{});
+        const bool is_local = (flags.load(Orders::flags_read) & local) != 0;
+        Pool* const seen = pool.load(Orders::pool_read);
+        return is_local ? seen : nullptr;
+    }
+
+    void finish() {
+        result = 1;
+        const auto waiter = joint.finish_shared();
+        if (waiter.none()) return;
+        WEFT_ASSERT(context == 1);
+        ++woken;
+    }
+
+    // What is still to be done: the letter is served by the stream that it was sent to, and the unit ends.
+    void after() {
+        serve();
+        if (!joint.done()) finish();
+        WEFT_ASSERT(woken + found == 1);
+    }
+};
+
+struct RelaxedPool : WhereaboutsOrders {
+    static constexpr std::memory_order pool = std::memory_order_relaxed;
+};
+struct RelaxedPoolRead : WhereaboutsOrders {
+    static constexpr std::memory_order pool_read = std::memory_order_relaxed;
+};
+
+}  // namespace weft::model
+
+int main(int count, char** arguments) {
+    using namespace weft;
+    using namespace weft::model;
+    Models models(count, arguments);
+    models.holds<MoveAndJoin<WhereaboutsOrders>>("a unit leaves a private pool and is joined", Preemptions{models.full() ? 4u : 2u});
+    models.holds<MoveAndJoin<WhereaboutsOrders>>("the same, with older values read", Random{models.full() ? 2'000'000u : 200'000u});
+    models.fails<MoveAndJoin<RelaxedPool>>("the new pool relaxed", Random{200'000});
+    models.fails<MoveAndJoin<RelaxedPoolRead>>("the pool read relaxed", Random{200'000});
+    models.fails<MoveAndJoin<WhereaboutsOrders, Reads::flags_first>>("the flags read before the pool", Preemptions{2});
+    return models.result();
+}
