@@ -40,6 +40,11 @@ extern "C" {
 
 uint64_t weft_now_ns(void) noexcept { return os::now_ns(); }
 
+weft_status weft_unit_join_until(weft_unit* unit, uint64_t deadline_ns) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    return join_until(*to_unit(unit), deadline_ns);
+}
+
 // ---- mutex -----------------------------------------------------------------------------------------
 
 weft_status weft_mutex_lock(weft_mutex* mutex) noexcept {

@@ -11,6 +11,33 @@
 #include "unit/extras.hpp"
 
 namespace weft {
+
+weft_status busy_status() {
+    return fail(WEFT_BUSY, "somebody waits for this unit already; one at a time may join it");
+}
+
+weft_status may_join(const Unit& target) {
+    Stream* stream = current_or_null();
+    Unit* self = stream == nullptr ? nullptr : stream->running;
+    if (target.has_now(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the runtime; nobody joins it");
+    if (stream == nullptr) return WEFT_OK;
+    if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "a scheduler cannot join; only units and OS threads can");
+    if (self == &target) return fail(WEFT_WRONG_STATE, "a unit cannot join itself");
+    if (self->kind == Kind::tasklet) {
+        return fail(WEFT_WRONG_KIND, "a tasklet cannot wait for a unit that has not ended; make it a ULT");
+    }
+    return WEFT_OK;
+}
+
+Joint::Announced announce(Unit& unit, Joint::Waiter waiter) {
+    probe(Probe::join_before_announce);
+    if (!unit.has_now(Unit::local)) return unit.joint.announce_shared(waiter);
+    const Joint::Announced answer = unit.joint.announce_local(waiter);
+    if (answer != Joint::Announced::taken) [[likely]] return answer;
+    // One whose deadline has come may not have been forgotten yet, where that takes a letter.
+    return forget_given_up(unit.joint) ? unit.joint.announce_local(waiter) : answer;
+}
+
 namespace {
 
 // A waiter that is no single unit: an OS thread, or somebody who waits for many.
@@ -21,12 +48,6 @@ void wake(Joint::Waiter waiter) {
     } else {
         waiter.other()->wake(waiter.other());
     }
-}
-
-// For a unit whose foreign_pool() is null. It may have become shared since, on this stream, or elsewhere if it was shared then.
-[[gnu::always_inline]] inline Joint::Announced announce(Unit& unit, Joint::Waiter waiter) {
-    probe(Probe::join_before_announce);
-    return unit.has_now(Unit::local) ? unit.joint.announce_local(waiter) : unit.joint.announce_shared(waiter);
 }
 
 // Announces a waiter to a unit of another stream's private pool. Only that stream may touch the unit's Joint, so
@@ -84,10 +105,6 @@ struct UnitJoinByLetter : UnitJoin {
 
 weft_status outcome(const Unit& unit) { return static_cast<weft_status>(unit.outcome); }
 
-weft_status busy_status() {
-    return fail(WEFT_BUSY, "somebody waits for this unit already; one at a time may join it");
-}
-
 [[gnu::noinline]] weft_status join_by_letter(Stream& stream, Unit& self, Unit& target, PrivatePool& home) {
     UnitJoinByLetter request(self, target, home);
     suspend(stream, request, said_by_state, to_handle(&target));
@@ -96,11 +113,7 @@ weft_status busy_status() {
 
 // The general case: the unit may be any stream's.
 [[gnu::noinline]] weft_status join_with_care(Stream& stream, Unit& self, Unit& target) {
-    if (target.has_now(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the runtime; nobody joins it");
-    if (&self == &target) return fail(WEFT_WRONG_STATE, "a unit cannot join itself");
-    if (self.kind == Kind::tasklet) {
-        return fail(WEFT_WRONG_KIND, "a tasklet cannot wait for a unit that has not ended; make it a ULT");
-    }
+    if (weft_status status = may_join(target); status != WEFT_OK) return status;
     if (auto* home = foreign_pool(target)) return join_by_letter(stream, self, target, *home);
     UnitJoin request(self, target);
     suspend(stream, request, said_by_state, to_handle(&target));
@@ -126,8 +139,9 @@ weft_status busy_status() {
     // its joiner before the joiner has left.
     probe(Probe::join_before_announce);
     if (target.joint.announce_local(&self) != Joint::Announced::waiting) [[unlikely]] {
-        status = busy_status();
-        return false;
+        status = join_with_care(*stream, self, target);
+        stream = current_or_null();
+        return means_end(status);
     }
     stream = &suspend_published(*stream, self, target);
     return true;
@@ -280,9 +294,8 @@ void finish_and_wake(Joint& joint) {
 namespace {
 
 [[gnu::cold, gnu::noinline]] weft_status join_outside(Stream* stream, Unit& unit) {
-    if (unit.has_now(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the runtime; nobody joins it");
-    if (stream == nullptr) return join_from_thread(unit);
-    return fail(WEFT_WRONG_CONTEXT, "a scheduler cannot join; only units and OS threads can");
+    if (weft_status status = may_join(unit); status != WEFT_OK) return status;
+    return join_from_thread(unit);
 }
 
 }  // namespace

@@ -28,6 +28,14 @@ PrivatePool* foreign_pool(const Unit& unit);
 // `letter`.
 void send_letter(Unit& letter, PrivatePool& to, void (*body)(void*), void* argument);
 
+// Tells a unit whose foreign_pool() is null who waits for it. It may have become shared since, on this stream, or elsewhere if it
+// was shared then.
+Joint::Announced announce(Unit& unit, Joint::Waiter waiter);
+
+// Whether the caller may wait for the unit's end: if not, why. And why not when another does.
+weft_status may_join(const Unit& target);
+weft_status busy_status();
+
 // Whoever waits is told: a detached unit is freed, an OS thread woken, a group counted down.
 void tell(Unit* detached, Joint::Waiter waiter);
 

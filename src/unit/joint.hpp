@@ -23,6 +23,8 @@ struct Unit;
 // finisher's stream, after the unit's end is published; it may end the waiter's life.
 struct JoinWaiter {
     void (*wake)(JoinWaiter* self);
+    // Null, or whether it waits no more and has only not been forgotten yet: another may take its place.
+    bool (*given_up)(JoinWaiter* self) = nullptr;
 };
 
 // The orders of Joint; a model test passes weaker ones, which must fail.
@@ -132,11 +134,10 @@ public:
     Announced detach_local() { return announce_local(Waiter(detached_word)); }
 
     // The waiter gives up (a timeout). True: nobody knows it any more. False: the unit has ended, and `finish`
-    // has returned or will return this waiter to the finisher, who will wake it.
+    // has returned or will return this waiter to the finisher, who will wake it; or it was forgotten already.
     bool withdraw(Waiter waiter) {
         Word seen = waiter.word_;
         const bool withdrawn = word_.compare_exchange_strong(seen, empty_word, std::memory_order_seq_cst);
-        WEFT_ASSERT(withdrawn || seen == done_word);
         return withdrawn;
     }
 
@@ -151,5 +152,15 @@ private:
 };
 
 using Joint = BasicJoint<Unit>;
+
+// Of a Joint that is used by its local forms, on its stream: one who has given up is told that nobody knows it any more, and the Joint
+// is untouched. Returns whether there was such a one.
+inline bool forget_given_up(Joint& joint) {
+    const Joint::Waiter waiter = joint.announced();
+    JoinWaiter* const other = waiter.other();
+    if (other == nullptr || other->given_up == nullptr || !other->given_up(other) || !joint.withdraw(waiter)) return false;
+    other->wake(other);
+    return true;
+}
 
 }  // namespace weft

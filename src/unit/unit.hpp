@@ -151,6 +151,7 @@ struct Unit {
     // the stream that draws from the pool. It is not local again in this life, even in another private pool: a joiner may have seen
     // it shared. Nor plain, for that would end by the rules of the pool it is in.
     void change_pool(Pool& to) {
+        if (has(local)) forget_given_up(joint);   // afterwards this stream could not
         change_whereabouts(atomic_ref(flags), static_cast<std::uint8_t>(flags & ~(local | plain)), atomic_ref(pool), &to);
     }
 

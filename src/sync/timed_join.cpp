@@ -1,0 +1,99 @@
+// A join with a deadline. Who waits may go away before the unit has ended, while the unit's Joint, or a letter on its way to the
+// stream that alone may touch it, still knows of the wait: so what they know lies in a record of its own.
+#include <new>
+
+#include "os/memory.hpp"
+#include "stream/join.hpp"
+#include "sync/objects.hpp"
+
+namespace weft::sync {
+namespace {
+
+struct TimedJoin : JoinWaiter {
+    Party party;
+    Unit& target;
+    bool busy = false;                     // somebody else waits for the unit already
+    atomic<bool> over{false};              // the Joint knows nothing of it any more; of the stream of a unit that is local
+    atomic<std::uint32_t> owners{2};       // who waits; and the Joint, or the letter to it
+    atomic<std::uint32_t> stage{on_its_way};   // of the letter that announces
+    Unit letter{};
+
+    static constexpr std::uint32_t on_its_way = 0, announced = 1, given_up_first = 2;
+
+    TimedJoin(const Caller& caller, Unit& of) : party(caller, true), target(of) {
+        wake = [](JoinWaiter* raw) { static_cast<TimedJoin*>(raw)->end(); };
+        given_up = [](JoinWaiter* raw) {
+            return static_cast<TimedJoin*>(raw)->party.winner.load(std::memory_order_acquire) == Party::too_late;   // acquire: pairs with win()
+        };
+    }
+
+    void let_go() {
+        if (owners.fetch_sub(1) == 1) os::destroy(this);
+    }
+
+    // The wait is over: the unit has ended, or cannot be waited for. Of the Joint's side.
+    void end() {
+        over = true;
+        if (party.win(1)) party.wake(Waker());
+        let_go();
+    }
+
+    void settle(Joint::Announced answer) {
+        if (answer == Joint::Announced::waiting) return;
+        busy = answer == Joint::Announced::taken;
+        end();
+    }
+
+    // Where the unit's Joint may be touched: it forgets the wait, unless the unit has ended.
+    void withdraw() {
+        if (target.joint.withdraw(Joint::Waiter(static_cast<JoinWaiter*>(this)))) let_go();
+    }
+
+    void announce_by_letter(PrivatePool& home) {
+        send_letter(letter, home, [](void* raw) {
+            auto& self = *static_cast<TimedJoin*>(raw);
+            const Joint::Announced answer = announce(self.target, static_cast<JoinWaiter*>(&self));
+            if (answer != Joint::Announced::waiting) return self.settle(answer);
+            if (self.stage.exchange(announced) == given_up_first) self.withdraw();
+        }, this);
+    }
+
+    // The deadline came first.
+    void give_up(bool by_letter) {
+        if (!by_letter) return withdraw();
+        if (stage.exchange(given_up_first) == on_its_way) return;   // the letter will withdraw when it has arrived
+        PrivatePool* home = foreign_pool(target);
+        if (home == nullptr) return withdraw();
+        owners.fetch_add(1);
+        send_letter(letter, *home, [](void* raw) {
+            auto& self = *static_cast<TimedJoin*>(raw);
+            // Over: the unit may have ended, and be gone.
+            if (!self.over) self.withdraw();
+            self.let_go();
+        }, this);
+    }
+};
+
+}  // namespace
+
+[[gnu::noinline]] weft_status join_until(Unit& target, std::uint64_t deadline_ns) {
+    if (target.joint.done() || deadline_ns == forever) return join(target);
+    const Caller caller;
+    if (weft_status status = may_join(target); status != WEFT_OK) return status;
+    auto* record = os::make<TimedJoin>(caller, target);
+    if (record == nullptr) return fail(WEFT_NO_MEMORY, "no memory to wait for a unit with a deadline");
+    PrivatePool* const home = foreign_pool(target);
+    if (home != nullptr) {
+        record->announce_by_letter(*home);
+    } else {
+        record->settle(announce(target, static_cast<JoinWaiter*>(record)));
+    }
+    const bool woken = record->party.park(deadline_ns, "join", to_handle(&target));
+    const bool busy = record->busy;
+    if (!woken) record->give_up(home != nullptr);
+    record->let_go();
+    if (!woken) return too_late();
+    return busy ? busy_status() : static_cast<weft_status>(target.outcome);
+}
+
+}  // namespace weft::sync
