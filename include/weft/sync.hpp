@@ -21,54 +21,12 @@
 #include <utility>
 #include <vector>
 
+#include <weft/deadline.hpp>
 #include <weft/status.hpp>
 #include <weft/sync.h>
 
 namespace weft {
 inline namespace v0 {
-
-namespace detail {
-
-// True: done; false: the deadline came first. Anything else is an error.
-inline bool in_time(weft_status status) {
-    if (status == WEFT_TIMED_OUT) return false;
-    check(status);
-    return true;
-}
-
-// Times of the monotonic clock, rounded up; too late for the clock means never.
-template <class Duration>
-std::uint64_t deadline_of(const std::chrono::time_point<std::chrono::steady_clock, Duration>& time) noexcept {
-    using seconds = std::chrono::duration<long double>;
-    const auto since = time.time_since_epoch();
-    if (since <= since.zero()) return 0;
-    if (seconds(since).count() >= 9.2e9L) return WEFT_FOREVER;
-    return static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::nanoseconds>(since).count());
-}
-
-template <class Rep, class Period>
-std::uint64_t deadline_in(const std::chrono::duration<Rep, Period>& duration) noexcept {
-    using seconds = std::chrono::duration<long double>;
-    if (duration <= duration.zero()) return 0;
-    if (seconds(duration).count() >= 9.2e9L) return WEFT_FOREVER;
-    const auto in_ns = static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::nanoseconds>(duration).count());
-    return weft_now_ns() + in_ns;
-}
-
-// Calls wait(deadline_ns) until it is true or the clock shows `time`, by whatever clock: one that is set meanwhile is asked again.
-template <class Clock, class Duration, class Wait>
-bool wait_by(const std::chrono::time_point<Clock, Duration>& time, Wait&& wait) {
-    if constexpr (std::same_as<Clock, std::chrono::steady_clock>) {
-        return wait(deadline_of(time));
-    } else {
-        for (;;) {
-            if (wait(deadline_in(time - Clock::now()))) return true;
-            if (Clock::now() >= time) return false;
-        }
-    }
-}
-
-}  // namespace detail
 
 // ---- mutexes ---------------------------------------------------------------------------------------
 

@@ -36,7 +36,7 @@ struct attributes {
     unit_kind kind = unit_kind::automatic;  /**< full or lsa; in spawn_many also tasklet */
     std::size_t stack_bytes = 0;            /**< 0: as the settings say */
     std::span<std::byte> stack = {};        /**< memory of the caller for the stack; it must outlive the join */
-    const char* name = nullptr;             /**< copied, at most 31 bytes */
+    const char* name = nullptr;             /**< copied, at most 23 bytes */
     bool child_first = false;               /**< run the new thread at once and let the caller wait in its pool */
     bool measure_stack = false;             /**< note how deep the stack was used; see stack_info */
     int priority = 0;                       /**< how urgent: WEFT_PRIORITY_LEAST to WEFT_PRIORITY_MOST; for pools that look at it */
@@ -431,7 +431,7 @@ inline unit_id get_id() noexcept { return self().get_id(); }
 /** The calling unit's name, empty when it has none or outside of units. */
 inline std::string_view name() noexcept { return self() ? self().name() : std::string_view{}; }
 
-/** Names the calling unit; at most 31 bytes are kept. */
+/** Names the calling unit; at most 23 bytes are kept. */
 inline void set_name(const char* name) { self().set_name(name); }
 
 /** Lets others run: the calling thread goes to the end of its pool. May switch. */

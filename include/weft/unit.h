@@ -48,7 +48,7 @@ typedef struct weft_unit_options {
     size_t stack_bytes; /**< rounded up to a size class; 0: as the settings say; with `stack`: its size */
     void *stack;        /**< memory of the caller for the stack (not guarded), at least _SC_MINSIGSTKSZ + 8 KiB; it
                              may be reused once the unit is joined. NULL: Weft's */
-    const char *name;   /**< copied, 31 bytes at most; NULL: none */
+    const char *name;   /**< copied, 23 bytes at most; NULL: none */
     bool child_first;   /**< run the new unit at once and let the caller wait in its pool; only inside a ULT */
     bool measure_stack; /**< note how deep the stack was used; see weft_unit_stack */
     int8_t priority;    /**< how urgent: from WEFT_PRIORITY_LEAST to WEFT_PRIORITY_MOST; 0 is normal. For pools that look at it
@@ -264,7 +264,7 @@ WEFT_API uint64_t weft_unit_id(const weft_unit *unit) WEFT_NOTHROW;
 /** The unit's name, "" when it has none; valid as long as the unit. From any thread or unit; never switches. Since 0.1. */
 WEFT_API const char *weft_unit_name(const weft_unit *unit) WEFT_NOTHROW;
 
-/** Names the unit; `name` is copied, 31 bytes at most. Returns WEFT_OK, WEFT_INVALID or WEFT_NO_MEMORY. From the unit
+/** Names the unit; `name` is copied, 23 bytes at most. Returns WEFT_OK, WEFT_INVALID or WEFT_NO_MEMORY. From the unit
  * itself, or while it does not run; never switches. Since 0.1. */
 WEFT_API weft_status weft_unit_name_set(weft_unit *unit, const char *name) WEFT_NOTHROW;
 
@@ -308,8 +308,9 @@ typedef struct weft_unit_info {
     weft_unit_state state;    /**< its state when it was looked at */
     const char *name;         /**< "" when it has none; valid during the call */
     const void *spawn_site;   /**< the code address that spawned it */
-    const char *waits_for;    /**< what a suspended unit waits for ("join", "suspend"); "" otherwise */
+    const char *waits_for;    /**< what a suspended unit waits for ("join", "suspend", "mutex", "sleep", ...); "" otherwise */
     const void *waits_object; /**< the object it waits for (for a join the unit's handle), or NULL */
+    uint64_t waits_until_ns;  /**< the deadline of its wait, as weft_now_ns; 0: it has none. Since 0.2 */
 } weft_unit_info;
 
 /** Calls visit(info, argument) for each unit that lives, found by walking the memory of the descriptors: a unit that is

@@ -2,6 +2,7 @@
 // weft::thread and weft::tasklet have in common. The unit keeps the exception that ended its body; whoever joins gets it.
 #pragma once
 
+#include <chrono>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <weft/deadline.hpp>
 #include <weft/status.hpp>
 #include <weft/unit.h>
 
@@ -84,7 +86,7 @@ public:
     unit_id get_id() const noexcept { return unit_id(weft_unit_id(handle_)); }
     /** Its name, empty when it has none; valid as long as the unit. */
     std::string_view name() const noexcept { return weft_unit_name(handle_); }
-    /** Names it; at most 31 bytes are kept. From the unit itself, or while it does not run. */
+    /** Names it; at most 23 bytes are kept. From the unit itself, or while it does not run. */
     void set_name(const char* name) const { check(weft_unit_name_set(handle_, name)); }
 
     /** Its kind. */
@@ -228,6 +230,18 @@ public:
         return true;
     }
 
+    /** As join(), but returns false when the unit has not ended within `duration`. May switch. */
+    template <class Rep, class Period>
+    bool try_join_for(const std::chrono::duration<Rep, Period>& duration) {
+        return join_before(detail::deadline_in(duration));
+    }
+
+    /** As join(), but returns false when the unit has not ended before `time`. May switch. */
+    template <class Clock, class Duration>
+    bool try_join_until(const std::chrono::time_point<Clock, Duration>& time) {
+        return detail::wait_by(time, [this](std::uint64_t deadline) { return join_before(deadline); });
+    }
+
     /** Lets the unit free itself when it ends. If its body throws afterwards,
      * std::terminate is called, as with a std::thread. */
     void detach() {
@@ -250,6 +264,13 @@ protected:
     }
 
 private:
+    bool join_before(std::uint64_t deadline) {
+        const weft_status status = weft_unit_join_until(unit_, deadline);
+        if (status == WEFT_TIMED_OUT) return false;
+        settle(status);
+        return true;
+    }
+
     void finish() noexcept {
         const weft_status status = weft_unit_join(unit_);
         if (status == WEFT_CANCELLED) return free_unrun();

@@ -125,6 +125,7 @@ struct Visit {
     const char* const named = unit.waits_for;
     info.waits_for = now == State::suspended ? "suspend" : now != State::waiting ? "" : named != nullptr ? named : "join";
     info.waits_object = state == State::suspended ? unit.waits_object : nullptr;
+    info.waits_until_ns = state == State::suspended ? unit.waits_until_ns : 0;
     return true;
 }
 
@@ -200,6 +201,7 @@ void print_units(Runtime& of, std::FILE* file) {
         std::fprintf(to, "%llu\t%s\t%s\t'%s'", static_cast<unsigned long long>(info->id), state_name(info->state),
                      kind_name(static_cast<Kind>(info->kind)), info->name);
         if (info->waits_for[0] != '\0') std::fprintf(to, "\twaits for %s %p", info->waits_for, info->waits_object);
+        if (info->waits_until_ns != 0) std::fprintf(to, " until %llu ns", static_cast<unsigned long long>(info->waits_until_ns));
         std::fprintf(to, "\tspawned at %p\n", info->spawn_site);
     }, file);
 }

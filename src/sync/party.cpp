@@ -83,9 +83,15 @@ bool Party::park(std::uint64_t deadline_ns, const char* what, const void* object
     if (come()) return winner.load(std::memory_order_relaxed) != too_late;   // relaxed: settled before it was woken
     Deadline deadline(*this, deadline_ns);
     Stream& stream = current();
-    if (deadline_ns != forever) arm(stream, deadline);
+    if (deadline_ns != forever) {
+        unit->waits_until_ns = deadline_ns;
+        arm(stream, deadline);
+    }
     if (!worth_spinning(stream) || !spin_until(come)) fall_asleep(current(), *this, what, object);
-    if (deadline_ns != forever) Timers::cancel(deadline);
+    if (deadline_ns != forever) {
+        Timers::cancel(deadline);
+        unit->waits_until_ns = 0;
+    }
     return winner.load(std::memory_order_relaxed) != too_late;   // relaxed: settled before it was woken
 }
 

@@ -57,7 +57,8 @@ struct Unit {
         const void* waits_object = nullptr;    // of one that waits
         const void* latest_lock;               // of one that runs: the mutex that it has locked last, as long as it holds it; or
     };                                         // anything that is no mutex of its own
-    char name[32] = {};
+    std::uint64_t waits_until_ns = 0;          // of a waiting unit: its deadline; 0: none
+    char name[24] = {};
 
     static constexpr std::uint8_t local = 1;       // in a private pool: finish and join need no atomics there
     static constexpr std::uint8_t bound = 2;       // never leaves its pool, of which one stream draws

@@ -305,6 +305,18 @@ TEST(CppBlocking, BringsBackWhatItReturnsAndThrows) {
     EXPECT_THROW(weft::on_stream_stack([]() -> int { throw std::invalid_argument("thrown"); }), std::invalid_argument);
 }
 
+TEST(CppThread, IsJoinedUntilADeadline) {
+    weft::runtime runtime;
+    weft::event stop;
+    weft::thread thread([&] { stop.wait(); });
+    EXPECT_FALSE(thread.try_join_for(2ms));
+    EXPECT_FALSE(thread.try_join_until(std::chrono::system_clock::now() + 2ms));
+    EXPECT_TRUE(thread.joinable());
+    stop.set();
+    EXPECT_TRUE(thread.try_join_for(1h));
+    EXPECT_FALSE(thread.joinable());
+}
+
 TEST(CppTimer, FiresAndIsCancelled) {
     weft::runtime runtime;
     int fired = 0;

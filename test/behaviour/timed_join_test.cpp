@@ -89,6 +89,24 @@ TEST_P(TimedJoin, ComesBackThoughTheUnitsStreamIsBusy) {
     EXPECT_EQ(target.free(), WEFT_OK) << weft_error_text();
 }
 
+// What a debugger wants to know of a unit that waits.
+TEST(TimedJoins, AreSeenWithTheUnitAndTheDeadline) {
+    Runtime runtime;
+    Bed bed;
+    Ult target([&] { bed.sleep(); });
+    const std::uint64_t deadline = never_in_this_test();
+    Ult joiner([&] { EXPECT_EQ(weft_unit_join_until(target.handle(), deadline), WEFT_OK); });
+    until([&] { return bed.occupied() && waiting_for("join") == 1; });
+    static weft_unit_info seen;
+    weft_unit_each([](const weft_unit_info* info, void* who) {
+        if (info->unit == who) seen = *info;
+    }, joiner.handle());
+    EXPECT_EQ(seen.waits_object, target.handle());
+    EXPECT_EQ(seen.waits_until_ns, deadline);
+    EXPECT_EQ(bed.wake(), WEFT_OK);
+    EXPECT_EQ(joiner.join(), WEFT_OK);
+}
+
 TEST(TimedJoins, AreRefusedAsOthersAre) {
     Runtime runtime;
     EXPECT_EQ(weft_unit_join_until(nullptr, 0), WEFT_INVALID);

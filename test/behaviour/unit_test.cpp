@@ -184,7 +184,7 @@ TEST(Unit, ExitEndsItFromAnyDepth) {
 TEST(Unit, KnowsItself) {
     Runtime runtime;
     auto chosen = options();
-    chosen.name = "a name that is longer than thirty-one bytes";
+    chosen.name = "a name that is longer than twenty-three bytes";
     chosen.kind = WEFT_KIND_FULL;
     weft_unit* self = nullptr;
     std::string name;
@@ -201,7 +201,7 @@ TEST(Unit, KnowsItself) {
     }, &chosen);
     unit.join();
     EXPECT_EQ(self, unit.handle());
-    EXPECT_EQ(name, "a name that is longer than thir");
+    EXPECT_EQ(name, "a name that is longer t");
     EXPECT_EQ(kind, WEFT_KIND_FULL);
 }
 
