@@ -27,11 +27,17 @@ static_assert(static_cast<int>(Urgency::high) == WEFT_URGENCY_HIGH && static_cas
     return true;
 }
 
-[[gnu::noinline]] weft_status wait_unset(Event event, std::uint64_t deadline_ns) {
+[[gnu::noinline]] weft_status wait_unset(Event event, void** value, std::uint64_t deadline_ns) {
     const Caller caller;
     if (!caller.may_wait()) [[unlikely]] return may_not_wait(caller, "event");
     Waiter waiter;
-    return wait_at(caller, event, waiter, deadline_ns, "event", event.address()) ? WEFT_OK : too_late();
+    if (!wait_at(caller, event, waiter, deadline_ns, "event", event.address())) [[unlikely]] return too_late();
+    if (value != nullptr) *value = event.value();
+    return WEFT_OK;
+}
+
+[[gnu::noinline]] weft_status set_slowly(Event event, void* value) {
+    return event.set(value) ? WEFT_OK : fail(WEFT_WRONG_STATE, "the event is set already; reset it first");
 }
 
 }  // namespace
@@ -95,7 +101,7 @@ weft_status weft_mutex_unlock(weft_mutex* mutex) noexcept {
 
 weft_status weft_cond_wait(weft_cond* cond, weft_mutex* mutex) noexcept {
     if (cond == nullptr || mutex == nullptr) return is_null(cond == nullptr ? "cond" : "mutex");
-    return wait_condition(at<Condition>(cond), at<Mutex>(mutex), forever, nullptr, nullptr);
+    return wait_condition(at<Condition>(cond), at<Mutex>(mutex));
 }
 
 weft_status weft_cond_wait_until(weft_cond* cond, weft_mutex* mutex, uint64_t deadline_ns) noexcept {
@@ -136,8 +142,14 @@ weft_status weft_cond_settle(weft_cond* cond, weft_mutex* mutex) noexcept {
 // ---- event -----------------------------------------------------------------------------------------
 
 weft_status weft_event_set(weft_event* event, void* value) noexcept {
-    if (event == nullptr) return is_null("event");
-    if (!at<Event>(event).set(value)) return fail(WEFT_WRONG_STATE, "the event is set already; reset it first");
+    if (event == nullptr) [[unlikely]] return is_null("event");
+    Event of = at<Event>(event);
+    const auto [done, waiter] = of.set_quickly(value);
+    if (!done) [[unlikely]] return set_slowly(of, value);
+    if (Unit* unit = waiter.plain_unit()) {
+        unit->life.move(State::waiting, State::ready);
+        resume_claimed(current_or_null(), *unit);
+    }
     return WEFT_OK;
 }
 
@@ -146,9 +158,7 @@ weft_status weft_event_wait(weft_event* event, void** value) noexcept { return w
 weft_status weft_event_wait_until(weft_event* event, void** value, uint64_t deadline_ns) noexcept {
     if (event == nullptr) [[unlikely]] return is_null("event");
     const Event of = at<Event>(event);
-    if (!of.come()) {
-        if (const weft_status status = wait_unset(of, deadline_ns); status != WEFT_OK) [[unlikely]] return status;
-    }
+    if (!of.come()) return wait_unset(of, value, deadline_ns);
     if (value != nullptr) *value = of.value();
     return WEFT_OK;
 }

@@ -41,6 +41,9 @@ public:
     // Behind the last one that is the end, since the ring closes there.
     void insert_after(Node& node, Node& place) { link_before(node, *place.next); }
 
+    // All nodes are out; theirs is what they hold.
+    void clear() { first_ = nullptr; }
+
     // All of them, linked by `next` from the first to the last, whose `next` is null; the ring is empty afterwards.
     Node* take_all() {
         Node* const first = first_;

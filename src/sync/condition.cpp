@@ -60,7 +60,7 @@ void unlock(Mutex& mutex) {
 }
 
 // From an OS thread, or where something else than a signal may end the wait, or where it may be short.
-[[gnu::noinline]] weft_status wait_parked(const Caller& caller, Condition& condition, Mutex& mutex, std::uint64_t deadline_ns,
+[[gnu::noinline]] weft_status wait_parked(Caller caller, Condition& condition, Mutex& mutex, std::uint64_t deadline_ns,
                                           bool (*unless)(void*), void* argument) {
     Party party(caller, deadline_ns != forever);
     Waiter waiter(party);
@@ -79,9 +79,7 @@ bool may_follow(const Waiter& waiter, const Unit& self) {
 }
 
 // From a ULT, without a deadline: the cheapest way.
-[[gnu::noinline]] weft_status wait_suspended(const Caller& caller, Condition& condition, Mutex& mutex) {
-    Stream& stream = *caller.stream;
-    Unit& self = *caller.unit;
+[[gnu::always_inline]] inline weft_status wait_suspended(Stream& stream, Unit& self, Condition& condition, Mutex& mutex) {
     Waiter waiter(self);
     Waiter* next = nullptr;
     if (!stream.wanted() && ++stream.passes % passes_in_a_row != 0) {
@@ -98,7 +96,7 @@ bool may_follow(const Waiter& waiter, const Unit& self) {
     } else {
         Unit* successor = weft::detail::successor(stream);
         if (successor == nullptr && worth_spinning(stream)) {
-            return wait_parked(caller, condition, mutex, forever, nullptr, nullptr);
+            return wait_parked(Caller(), condition, mutex, forever, nullptr, nullptr);
         }
         Release release(self, condition, mutex, waiter);
         suspend_towards(stream, release, successor, "condition", condition.address());
@@ -109,30 +107,40 @@ bool may_follow(const Waiter& waiter, const Unit& self) {
 
 }  // namespace
 
-weft_status wait_condition(Condition condition, Mutex mutex, std::uint64_t deadline_ns, bool (*unless)(void*), void* argument) {
+[[gnu::noinline]] weft_status wait_condition(Condition condition, Mutex mutex) {
+    Stream* const stream = current_or_null();
+    Unit* const self = stream == nullptr ? nullptr : stream->running;
+    // The holder is a ULT, which has locked it once, and nobody waits with another mutex.
+    const bool plain = self != nullptr && mutex.owner() == self && self->kind != Kind::tasklet && !mutex.is_recursive() &&
+                       (condition.protected_by(mutex.address()) || condition.length() == 0);
+    if (!plain) [[unlikely]] return wait_condition(condition, mutex, forever, nullptr, nullptr);
+    const weft_status status = wait_suspended(*stream, *self, condition, mutex);
+    note_holder(mutex, self, self);
+    return status;
+}
+
+[[gnu::noinline]] weft_status wait_condition(Condition condition, Mutex mutex, std::uint64_t deadline_ns, bool (*unless)(void*),
+                                             void* argument) {
     const Caller caller;
     if (!caller.may_wait()) return may_not_wait(caller, "condition");
     if (!mutex.is_held() || mutex.owner() != caller.identity()) {
         return fail(WEFT_WRONG_STATE, "the caller does not hold the mutex; who waits locks it first");
     }
     if (!condition.goes_with(mutex)) return fail(WEFT_INVALID, "others wait for the condition with another mutex");
-    const std::uint32_t depth = mutex.is_recursive() ? std::exchange(mutex.body().depth, 0) : 0;
+    const std::uint32_t depth = std::exchange(mutex.body().depth, 0);
     const bool simple = caller.ult() && deadline_ns == forever && unless == nullptr;
-    const weft_status status = simple ? wait_suspended(caller, condition, mutex)
+    const weft_status status = simple ? wait_suspended(*caller.stream, *caller.unit, condition, mutex)
                                       : wait_parked(caller, condition, mutex, deadline_ns, unless, argument);
-    if (depth != 0) mutex.body().depth = depth;
+    mutex.body().depth = depth;
     note_holder(mutex, caller.unit, caller.identity());
     return status;
 }
 
-void signal(Condition condition) {
-    if (condition.length() == 0) return;
-    const Caller caller;
-    if (caller.unit != nullptr && condition.protected_by(caller.unit->latest_lock)) {
-        condition.signal_held();
-    } else {
-        condition.signal();
-    }
+[[gnu::noinline]] void signal(Condition condition) {
+    const std::uint32_t waiting = condition.length();
+    if (waiting == 0) return;
+    const Unit* const unit = running_or_null();
+    if (unit == nullptr || !condition.protected_by(unit->latest_lock) || !condition.signal_held(waiting)) [[unlikely]] condition.signal();
 }
 
 weft_status settle(Condition condition, Mutex mutex) {

@@ -65,15 +65,18 @@ public:
     // relaxed: a holder of that mutex reads what the waiter wrote while it held it; to anybody else the answer is no.
     bool protected_by(const void* address) const { return body_.mutex_word.load(std::memory_order_relaxed) == address; }
 
-    // By the holder of that mutex, where somebody waits: one more is to follow when the mutex is let go.
-    void signal_held() {
-        Mutex mutex = mutex_of_waiters();
-        auto& owed = mutex.body();
-        if (owed.signalled != &body_) {
-            if (owed.signalled != nullptr) pay(mutex);
+    // By the holder of that mutex, where `waiting` wait: one more is to follow when the mutex is let go. False: it owes something to
+    // another condition, and a second debt is not noted.
+    bool signal_held(std::uint32_t waiting) {
+        auto& owed = *body_.mutex_body;
+        if (owed.signalled == nullptr) {
             owed.signalled = &body_;
+            owed.signals = 1;
+            return true;
         }
-        if (owed.signals < length()) ++owed.signals;
+        if (owed.signalled != &body_) return false;
+        if (owed.signals < waiting) ++owed.signals;
+        return true;
     }
 
     // By the holder of `mutex`: what it owes to a condition is paid; those who are woken wait for the mutex.
@@ -104,7 +107,7 @@ public:
     // The first waiter, if it is owed a signal and `fits`: taken out, and the condition stays locked until finish_pass().
     // Null: nothing has changed.
     template <class Fits>
-    Waiter* begin_pass(Mutex& mutex, Fits&& fits) {
+    [[gnu::always_inline]] Waiter* begin_pass(Mutex& mutex, Fits&& fits) {
         auto& owed = mutex.body();
         if (owed.signalled != &body_ || owed.signals == 0) return nullptr;
         const std::uint32_t seen = word_.lock();

@@ -81,6 +81,8 @@ public:
     Whom(Unit& unit) : word_(reinterpret_cast<std::uintptr_t>(&unit)) {}
     Whom(Party& party) : word_(reinterpret_cast<std::uintptr_t>(&party) | party_tag) {}
 
+    // Whether claiming it always succeeds.
+    bool certain() const { return (word_ & party_tag) == 0; }
     // The unit, if it is nothing else.
     Unit* plain_unit() const { return (word_ & party_tag) == 0 ? reinterpret_cast<Unit*>(word_) : nullptr; }
 
@@ -171,7 +173,7 @@ template <class Object>
 
 // Anybody else who may wait. False: the deadline came first.
 template <class Object>
-[[gnu::noinline]] bool park_at(const Caller& caller, Object object, Waiter& waiter, std::uint64_t deadline_ns, const char* what,
+[[gnu::noinline]] bool park_at(Caller caller, Object object, Waiter& waiter, std::uint64_t deadline_ns, const char* what,
                                const void* address) {
     Party party(caller, deadline_ns != forever);
     waiter.who = party;

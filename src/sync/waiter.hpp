@@ -4,8 +4,8 @@
 // that waits, and if that succeeds wakes it after the lock. Where nothing else could wake it, having taken it out is claim enough;
 // where a deadline or another object could, one compare-and-swap decides.
 //
-// `Who` names the one that waits: a value with claim(index), wake(waker), settle() and identity(). It is a parameter for the
-// model tests; the library uses Whom (party.hpp).
+// `Who` names the one that waits: a value with claim(index), certain(), wake(waker), settle() and identity(). It is a parameter for
+// the model tests; the library uses Whom (party.hpp).
 #pragma once
 
 #include <cstdint>

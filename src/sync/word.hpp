@@ -45,27 +45,35 @@ public:
     bool pass(std::uint32_t& seen, std::uint32_t next) { return change(seen, next, std::memory_order_acq_rel); }
 
     // Takes the busy bit if `may(word)`, asked of the word without it; returns that word, and `may` of it says whether it was taken.
+    // In a process with one OS thread it need not be set for others to see: whoever has it comes to its end before anybody else runs.
     template <class May>
-    std::uint32_t lock_if(May&& may) {
+    [[gnu::always_inline]] std::uint32_t lock_if(May&& may) {
         std::uint32_t seen = look();
-        os::Patience patience;
-        for (;;) {
-            if ((seen & busy) != 0) {
-                patience.wait();
-            } else if (!may(seen) || enter(seen, seen | busy)) {
-                return seen;
-            }
-            seen = look();
-        }
+        if (os::alone()) return seen;
+        if ((seen & busy) == 0 && (!may(seen) || enter(seen, seen | busy))) [[likely]] return seen;
+        return lock_after_others(may);
     }
     // Takes the busy bit; returns the word without it.
-    std::uint32_t lock() {
+    [[gnu::always_inline]] std::uint32_t lock() {
         return lock_if([](std::uint32_t) { return true; });
     }
     // Lets it go; the word is `next`, which is not busy. Nothing of the object may be touched after this, since it may be gone.
     void unlock(std::uint32_t next) { value_.store(next, Orders::leave); }
 
 private:
+    template <class May>
+    [[gnu::noinline]] std::uint32_t lock_after_others(May& may) {
+        os::Patience patience;
+        for (;;) {
+            std::uint32_t seen = look();
+            if ((seen & busy) != 0) {
+                patience.wait();
+            } else if (!may(seen) || enter(seen, seen | busy)) {
+                return seen;
+            }
+        }
+    }
+
     [[gnu::always_inline]] bool change(std::uint32_t& seen, std::uint32_t next, std::memory_order order) {
         if (os::alone()) {
             const std::uint32_t now = glance();
