@@ -164,7 +164,8 @@ WEFT_API weft_status weft_unit_cancel(weft_unit *unit) WEFT_NOTHROW;
 
 /** Asks the unit to go to another pool, which becomes its pool (migration, Argobots IV-C). It goes when it looks: a unit that has not
  * started, when its turn comes; a ULT that yields, instead of going to its own pool; one that comes back from a yield, a suspension
- * or a wait, by leaving again. One that ends before it looks has not moved. Another request takes the place of one that has not been
+ * or a wait, by leaving again (a joiner that has itself begun the unit it waits for may go at its next yield only). One that ends before
+ * it looks has not moved. Another request takes the place of one that has not been
  * heeded. The pool must live until the unit has gone there.
  *
  * pool  required; any pool, also a private one of another stream or one of the user's. A unit that has left a private pool is

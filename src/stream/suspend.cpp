@@ -134,8 +134,7 @@ namespace {
 }  // namespace
 
 void* called_main(void* raw) {
-    Unit& begun = *static_cast<Unit*>(raw);
-    if (!begun.marked(Unit::requests) || starts(begun)) [[likely]] run_body(begun);
+    run_body(*static_cast<Unit*>(raw));   // it had not been asked for anything when it was called (may_call)
     Stream& stream = current();
     Unit& unit = *stream.running;
     Unit& joiner = *unit.joint.announced().sole_unit();

@@ -154,7 +154,7 @@ struct Suspension {
 // unit that has not started and is the next to be run anyway.
 [[gnu::always_inline]] inline bool may_call(const Stream& stream, const Unit& target) {
     if constexpr (config::address_sanitizer || config::thread_sanitizer) return false;   // see arch::call
-    return stream.callable->front() == &target && target.context == nullptr && target.has(Unit::plain) &&
+    return stream.callable->front() == &target && target.context == nullptr && target.plain_and_unasked() &&
            stream.spare != nullptr && !stream.wanted() && stream.direct->inbox.empty() && !detail::handles_exception(stream);
 }
 
@@ -183,8 +183,7 @@ void* called_main(void* unit);
     arch::call(&self.context, stack->top, called_main, &target);
     Stream& now = current();
     *now.errno_address = error;
-    if (now.running->marked(Unit::heeded_after_wait)) [[unlikely]] return heed(*now.running, Unit::heeded_after_wait);
-    return now;
+    return now;   // asked to migrate meanwhile, it goes at its next yield: a look here would be three instructions for everybody
 }
 
 // The running ULT suspends in favour of `next` (null: the scheduler), and by.publish() runs once its context is saved. Call it

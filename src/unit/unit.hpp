@@ -3,6 +3,7 @@
 // and, once it has ended, its joiner. Nothing here schedules.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -87,6 +88,8 @@ struct Unit {
     // A descriptor is zeroed slab memory, or a letter on a stack: neither needs more.
     Unit() : link(nullptr) {}
 
+    using Word [[gnu::may_alias]] = std::uint64_t;
+
     // What begin_life writes: made once per stream and kind, so that a spawn writes eight bytes by one store.
     struct Birth {
         std::uint8_t state = static_cast<std::uint8_t>(State::ready);
@@ -96,6 +99,11 @@ struct Unit {
         std::uint8_t stack_class = 0;
         std::uint8_t marks = 0;
         std::uint16_t tag = 0;          // the priority; the generation counts only in a build that checks
+
+        // The eight bytes as one number, with nothing but `value` in the byte at `offset`.
+        static constexpr std::uint64_t byte(std::size_t offset, std::uint8_t value) {
+            return std::uint64_t{value} << 8 * (std::endian::native == std::endian::little ? offset : 7 - offset);
+        }
     };
 
     // A unit of that kind, in a pool that is private or not, before its options are looked at.
@@ -154,6 +162,13 @@ struct Unit {
     void change_pool(Pool& to) {
         if (has(local)) forget_given_up(joint);   // afterwards this stream could not
         change_whereabouts(atomic_ref(flags), static_cast<std::uint8_t>(flags & ~(local | plain)), atomic_ref(pool), &to);
+    }
+
+    // has(plain) and not marked(requests), by one look: what begin_life() wrote at once is read at once. relaxed: as has() and marked().
+    [[gnu::always_inline]] bool plain_and_unasked() const {
+        constexpr std::uint64_t shape = Birth::byte(offsetof(Birth, flags), plain), asked = Birth::byte(offsetof(Birth, marks), requests);
+        const std::uint64_t word = atomic_ref(*reinterpret_cast<Word*>(const_cast<Life*>(&life))).load(std::memory_order_relaxed);
+        return (word & (shape | asked)) == shape;
     }
 
     // The same, where neither of the two pools is private.

@@ -133,6 +133,7 @@ TEST(Migrate, AJoinerGoesWhenItsWaitIsOver) {
             Ult child([&] { bed.sleep(); }, &lazy);
             if (!called) weft_unit_yield();   // the child starts by itself
             EXPECT_EQ(child.free(), WEFT_OK);
+            if (called) weft_unit_yield();   // one that has called its child goes at its next yield
             woke_on = weft_stream_self();
         });
         std::thread helper([&] {   // so that nobody but the child is ready when it is waited for
