@@ -100,8 +100,8 @@ WEFT_API weft_status weft_cond_wait(weft_cond *cond, weft_mutex *mutex) WEFT_NOT
 WEFT_API weft_status weft_cond_wait_until(weft_cond *cond, weft_mutex *mutex, uint64_t deadline_ns) WEFT_NOTHROW;
 
 /** The same, for a wait that can be interrupted from outside: returns WEFT_OK at once when unless(argument) is true, which is asked
- * after the caller has taken its place, so that a weft_cond_interrupt that comes after the reason is met. `unless` must be short and
- * call nothing of Weft. From any thread or ULT; switches. Since 0.2. */
+ * after the caller has taken its place, so that a weft_cond_interrupt that comes after the reason is met. `unless` must be short, call
+ * nothing of Weft, and start no thread. From any thread or ULT; switches. Since 0.2. */
 WEFT_API weft_status weft_cond_wait_unless(weft_cond *cond, weft_mutex *mutex, uint64_t deadline_ns,
                                            bool (*unless)(void *argument), void *argument) WEFT_NOTHROW;
 
@@ -356,7 +356,8 @@ typedef struct weft_channel_options {
     size_t size;          /**< sizeof(weft_channel_options) */
     size_t capacity;      /**< elements that fit in; 0: none, each send meets a receive */
     size_t element_bytes; /**< size of an element; 0: of a pointer */
-    /** Moves an element from one place to the other, where nothing lives; NULL: its bytes are copied. Short; must not throw or call Weft. */
+    /** Moves an element from one place to the other, where nothing lives; NULL: its bytes are copied. Short; must not throw, call Weft,
+     * or start a thread. */
     void (*move)(void *to, void *from);
     /** Ends the life of an element that nobody has received when the channel is freed; NULL: nothing is to be done. */
     void (*drop)(void *element);

@@ -23,7 +23,9 @@ void futex_wait(const atomic<std::uint32_t>& word, std::uint32_t expected, std::
 }
 
 void futex_wake(const atomic<std::uint32_t>& word, std::uint32_t count) {
+    const int kept = errno;   // a signal handler may post, and the word be gone by now
     syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
+    errno = kept;
 }
 
 }  // namespace weft::os
