@@ -96,6 +96,19 @@ struct ConditionGame {
     }
 };
 
+struct UnlockedConditionGame {
+    fibers::mutex mutex;
+    fibers::condition_variable changed;
+    int turns = 0;
+
+    void turn(int me) {
+        std::unique_lock lock(mutex);
+        while (turns != me) changed.wait(lock);
+        turns = 1 - me;
+        changed.notify_one();
+    }
+};
+
 // The mutex is held all the time.
 struct HeldConditionGame {
     fibers::mutex mutex;
@@ -186,6 +199,7 @@ int main(int argc, char** argv) {
         bench::add("mutex_held/" + std::to_string(count), "boost.fiber", mutex_held, count);
     }
     bench::add("condition", "boost.fiber", hand_off<ConditionGame>);
+    bench::add("condition.unlocked", "boost.fiber", hand_off<UnlockedConditionGame>);
     bench::add("condition.held", "boost.fiber", hand_off<HeldConditionGame>);
     bench::add("barrier/64", "boost.fiber", barrier, std::size_t{64});
     bench::add("channel/0", "boost.fiber", hand_off<ChannelGame>);
