@@ -1,7 +1,7 @@
 // Units that do the same together: one measures, the others go on until told. They all do it at the same place
 // in the code, as workers of one program do: otherwise the processor's guess where each call returns to is
 // wrong every time, and that is what would be measured. Used by all libraries alike: `spawn(f)` starts a unit of theirs
-// that runs f(), and gives what joins it when it goes out of scope.
+// that runs f(), and gives what joins it when it goes out of scope. A State is Google Benchmark's, or anything that has its KeepRunningBatch.
 #pragma once
 
 #include <atomic>
@@ -34,9 +34,10 @@ struct Crowd {
 
 // Units that do turn 0, 1, 2, ... of something, none of which can end without all of them. The measuring one says before it
 // begins a turn that it is the last; what the others wait for in that turn brings it to them. The clock starts when all have come.
+template <class State>
 struct Turns {
     static constexpr std::size_t all_have_come = 2;   // turns after which nobody can be missing
-    benchmark::State& state;
+    State& state;
     benchmark::IterationCount count;   // operations in a turn, of all together
     std::atomic<std::size_t> last{~std::size_t{0}};
 
@@ -52,9 +53,10 @@ struct Turns {
 };
 
 // Units that lock one mutex. Nobody can say whose turn it is, so whoever holds the mutex counts, and asks Google Benchmark for all.
+template <class State>
 class Lockers {
 public:
-    Lockers(benchmark::State& state, std::size_t count)
+    Lockers(State& state, std::size_t count)
         : state_(state), left_(static_cast<benchmark::IterationCount>(2 * count)) {}   // then nobody is missing
 
     // locked(inside) returns what inside() says, called with the mutex held: whether to go on.
@@ -74,17 +76,17 @@ private:
         return !over_;
     }
 
-    benchmark::State& state_;
+    State& state_;
     benchmark::IterationCount left_;   // guarded by the mutex, as what follows
     bool over_ = false;
 };
 
 // Two that hand a turn to each other: game.turn(me) waits until it is the turn of `me`, and gives it to the other, or the other way
 // round; then game.release() ends the last wait. One iteration is one hand-off. spawn's unit is the second; the caller is the first.
-template <class Game, class Spawn>
-void hand_off(benchmark::State& state, Spawn spawn) {
+template <class Game, class State, class Spawn>
+void hand_off(State& state, Spawn spawn) {
     alignas(64) Game game{};
-    Turns turns{state, 2};
+    Turns<State> turns{state, 2};
     auto play = [&](int me) {
         if constexpr (requires { game.begin(); }) game.begin();
         turns.take(me == 0, [&game, me] { game.turn(me); });
@@ -98,9 +100,9 @@ void hand_off(benchmark::State& state, Spawn spawn) {
 }
 
 // `count` units that wait for all, again and again; one iteration is one wait of one of them.
-template <class Wait, class Spawn>
-void wait_for_all(benchmark::State& state, std::size_t count, Wait wait, Spawn spawn) {
-    Turns turns{state, static_cast<benchmark::IterationCount>(count)};
+template <class State, class Wait, class Spawn>
+void wait_for_all(State& state, std::size_t count, Wait wait, Spawn spawn) {
+    Turns<State> turns{state, static_cast<benchmark::IterationCount>(count)};
     auto play = [&](bool measures) { turns.take(measures, wait); };
     auto other = [&play] { play(false); };
     std::vector<decltype(spawn(other))> others;
@@ -109,9 +111,9 @@ void wait_for_all(benchmark::State& state, std::size_t count, Wait wait, Spawn s
 }
 
 // `count` units that lock; one iteration is one lock of any of them.
-template <class Locked, class Spawn>
-void lock_among(benchmark::State& state, std::size_t count, Locked locked, Spawn spawn) {
-    Lockers lockers(state, count);
+template <class State, class Locked, class Spawn>
+void lock_among(State& state, std::size_t count, Locked locked, Spawn spawn) {
+    Lockers<State> lockers(state, count);
     auto play = [&] { lockers.lock_together(locked); };
     std::vector<decltype(spawn(play))> others;
     for (std::size_t i = 1; i < count; ++i) others.push_back(spawn(play));
