@@ -58,6 +58,13 @@ PARTS = [
     Part("switch", "switch"),
     *spawn_join_parts(),
     *pools("yield", "yield", ("private", "shared", "deque")),
+    Part("sync", "sync"),
+    Part("sync.with_threads", "sync", ("--threads=1",)),
+    *(Part(f"sync_two.{pool}", "sync_two", (f"--pool={pool}",), (f"--pool={pool}", "--rounds=5"), google=False)
+      for pool in ("private", "deque")),
+    Part("timers", "timers"),
+    Part("rounds", "rounds"),
+    Part("rounds.blocking", "rounds", ("--blocking=1",)),
     Part("wake", "wake", (), ("--samples=201",), google=False),
     Part("init", "init", (), ("--samples=21",), google=False),
     Part("suspended.full", "suspended", ("--kind=full",), ("--kind=full", "--count=100000"), False, (5, 1)),
@@ -184,6 +191,94 @@ def yield_rows() -> list:
     return rows
 
 
+LOCKERS = (2, 16, 64, 256, 1024)
+
+
+def sync_rows() -> list:
+    """On one stream in multiples of the raw switch, once with a single OS thread in the process and once with another that sleeps."""
+    rows = []
+    for way in ("", ".with_threads"):
+        part, subject = f"sync{way}", f"weft{way}"
+        said = ", with threads" if way else ""
+
+        def row(title: str, primitive: str, baseline: str = "switch:raw", target: float = 0) -> None:
+            rows.append(Row(f"{title}{said}", part, f"{primitive}:{subject}", baseline, target))
+
+        row("mutex, uncontended", "mutex", f"mutex:pthread{way}", 1.1)
+        rows.append(Row(f"std::mutex in a ULT, uncontended{said}", part, f"mutex:std.mutex{way}", f"mutex:pthread{way}"))
+        for count in LOCKERS:
+            row(f"mutex held over a yield, {count:,} ULTs, per lock", f"mutex_held/{count}")
+        row("the same, 1,024 beside 16", "mutex_held/1024", f"mutex_held/16:{subject}", 1.3)
+        row("condition, hand-off", "condition", target=6)
+        row("condition, hand-off, mutex let go in between", "condition.unlocked")
+        row("condition, hand-off, mutex held throughout", "condition.held")
+        row("event, ping-pong", "event", target=6)
+        row("event, set + wait + reset", "event_ready")
+        row("semaphore, ping-pong", "semaphore")
+        row("barrier of 64, per wait", "barrier/64", target=8)
+        row("channel, unbuffered ping-pong", "channel/0")
+        row("channel, buffered 128, per element", "channel/128")
+        row("future, create + set + wait + free", "future")
+    return rows
+
+
+def sync_two_rows() -> list:
+    """On two streams in multiples of a line's way from CPU to CPU."""
+    rows = []
+    for pool in ("private", "deque"):
+        part = f"sync_two.{pool}"
+        for title, primitive in (("condition, hand-off", "condition"),
+                                 ("condition, hand-off, mutex let go in between", "condition.unlocked"),
+                                 ("condition, hand-off, mutex held throughout", "condition.held"),
+                                 ("event, ping-pong", "event"), ("semaphore, ping-pong", "semaphore"),
+                                 ("channel, unbuffered ping-pong", "channel/0"), ("barrier of 64, per wait", "barrier/64")):
+            aimed = pool == "private" and primitive in ("condition", "event")   # only there each hand-off crosses
+            rows.append(Row(f"two streams, {pool}: {title}", part, f"two/{primitive}:weft.{pool}", "two/line:raw",
+                            1.5 if aimed else 0))
+        for primitive, title in (("mutex", "mutex"), ("mutex_held", "mutex held over a yield")):
+            for count in LOCKERS:
+                rows.append(Row(f"two streams, {pool}: {title}, {count:,} ULTs, per lock", part,
+                                f"two/{primitive}/{count}:weft.{pool}", "two/line:raw"))
+            rows.append(Row(f"two streams, {pool}: {title}, 1,024 beside 16", part, f"two/{primitive}/1024:weft.{pool}",
+                            f"two/{primitive}/16:weft.{pool}", 1.3 if primitive == "mutex_held" else 0))
+    return rows
+
+
+def timer_rows() -> list:
+    rows = [Row("reading the clock", "timers", "clock:weft", "switch:raw")]
+    for pending in (0, 1000, 100000):
+        rows.append(Row(f"timer, add + cancel, {pending:,} pending", "timers", f"timer.add_cancel/{pending}:weft", "switch:raw"))
+    for count in (1, 64, 4096):
+        rows.append(Row(f"timer, add + fire, {count:,} at a time", "timers", f"timer.add_fire/{count}:weft", "switch:raw"))
+    for way in ("one_deadline", "new_deadlines"):
+        rows.append(Row(f"event, ping-pong with {way.replace('_', ' ')}", "timers", f"timer.event:weft.{way}",
+                        "timer.event:weft.no_deadline"))
+    for pending in (1000, 100000):
+        rows.append(Row(f"yield among 2, {pending:,} timers pending", "timers", f"timer.yield/{pending}:weft", "timer.yield/0:weft",
+                        1.1 if pending == 100000 else 0))
+    return rows
+
+
+def round_rows() -> list:
+    rows = []
+    for count in (1, 8):
+        rows.append(Row(f"yield among 2 beside {count} poller{'s' if count > 1 else ''}", "rounds", f"rounds.pollers/{count}:weft",
+                        "rounds.pollers/0:weft"))
+    rows += [Row("post to the own stream, until it has been called", "rounds", "rounds.post:weft", "switch:raw"),
+             Row("call on the stream's stack", "rounds", "rounds.on_stream_stack:weft", "switch:raw"),
+             Row("blocking section around nothing", "rounds.blocking", "rounds.blocking:weft", "rounds.blocking:pthread.hand_over")]
+    for pool in ("private", "shared"):
+        rows.append(Row(f"migration between two pools, {pool}", "rounds", f"rounds.migrate:weft.{pool}", "switch:raw"))
+    for depth in (1, 2):
+        rows.append(Row(f"yield among 2 below {depth} scheduler{'s' if depth > 1 else ''}", "rounds", f"rounds.below/{depth}:weft",
+                        "rounds.below/0:weft"))
+    for count in (16, 16384):
+        for user, ours in (("user", "private"), ("user.locked", "shared")):
+            rows.append(Row(f"yield among {count:,}, a user's pool{' with a lock' if 'locked' in user else ''} beside {ours}", "rounds",
+                            f"rounds.pool/{count}:weft.{user}", f"rounds.pool/{count}:weft.{ours}"))
+    return rows
+
+
 def other_rows() -> list:
     rows = [Row("switch, inlined", "switch", "switch:weft.inlined", "switch:raw"),
             Row("switch that ends in ret", "switch", "switch:raw.ret", "switch:raw")]
@@ -210,7 +305,7 @@ def other_rows() -> list:
     return rows
 
 
-ROWS = [*spawn_join_rows(), *yield_rows(), *other_rows()]
+ROWS = [*spawn_join_rows(), *yield_rows(), *sync_rows(), *sync_two_rows(), *timer_rows(), *round_rows(), *other_rows()]
 
 
 def peers_of(primitive: str, samples: dict) -> str:

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace bench {
 
@@ -31,6 +33,44 @@ inline void sleep_ns(std::uint64_t ns) {
 inline void print_sample(const std::string& name, double value, const char* unit = "ns") {
     std::printf("{\"name\": \"%s\", \"value\": %.3f, \"unit\": \"%s\"}\n", name.c_str(), value, unit);
 }
+
+// Stands for a benchmark::State where other processes must not hide what is measured: each burst of operations is a sample. A burst
+// is short beside a time slice, so that most are undisturbed even when one of several threads is interrupted now and then.
+class Bursts {
+public:
+    Bursts(std::string name, std::int64_t operations, std::size_t samples)
+        : name_(std::move(name)), operations_(operations), samples_left_(samples) {}
+
+    // As benchmark::State: whether to do `count` more.
+    [[gnu::always_inline]] bool KeepRunningBatch(std::int64_t count) {
+        if (left_ > 0) [[likely]] {
+            left_ -= count;
+            return true;
+        }
+        return next_burst(count);
+    }
+
+    void print() const {
+        for (const double sample : samples_) print_sample(name_, sample);
+    }
+
+private:
+    [[gnu::noinline]] bool next_burst(std::int64_t count) {
+        const std::uint64_t now = now_ns();
+        if (since_ != 0) samples_.push_back(static_cast<double>(now - since_) / static_cast<double>(operations_ - left_));
+        if (samples_left_-- == 0) return false;
+        left_ = operations_ - count;
+        since_ = now_ns();
+        return true;
+    }
+
+    std::string name_;
+    std::int64_t operations_;   // in a burst, at least
+    std::size_t samples_left_;
+    std::int64_t left_ = 0;      // of this burst; below 0 when the last batch went beyond its end
+    std::uint64_t since_ = 0;
+    std::vector<double> samples_;
+};
 
 // A line "Rss:   123 kB" of /proc/self/smaps_rollup (exact) or of /proc/self/status, in bytes; 0 when it is not there.
 inline double memory_field(const char* file, const char* field) {

@@ -3,6 +3,9 @@
 
 #include <weft/weft.h>
 
+#include <functional>
+#include <memory>
+
 #include "harness.hpp"
 
 namespace bench {
@@ -30,14 +33,14 @@ inline weft_pool_kind pool_kind(const std::string& name) {
     std::exit(1);
 }
 
-// A runtime of one stream for as long as this lives, whose ULTs are of `kind` when they have no options: the way
-// most are spawned.
+// A runtime for as long as this lives, whose ULTs are of `kind` when they have no options: the way
+// most are spawned. Of one stream, unless it is said otherwise.
 class Runtime {
 public:
-    Runtime(weft_pool_kind pool, weft_kind kind) {
+    Runtime(weft_pool_kind pool, weft_kind kind, std::size_t streams = 1) {
         weft_settings settings = {};
         settings.size = sizeof settings;
-        settings.streams = 1;
+        settings.streams = streams;
         settings.pool = pool;
         settings.kind = kind;
         settings.idle_memory_bytes = std::size_t{1} << 36;   // rounds of many units are to find their memory again
@@ -59,6 +62,27 @@ inline weft_unit_options options_of(weft_kind kind) {
     options.kind = kind;
     return options;
 }
+
+// A ULT that runs f(), and is joined and freed when this goes out of scope.
+class Ult {
+public:
+    template <class F>
+    Ult(weft_pool* pool, F f) : body_(std::make_unique<std::function<void()>>(std::move(f))) {
+        const weft_unit_options options = options_of(WEFT_KIND_FULL);
+        auto call = [](void* body) { (*static_cast<std::function<void()>*>(body))(); };
+        must(weft_ult_spawn(pool, call, body_.get(), &options, &unit_));
+    }
+    Ult(Ult&& other) noexcept : body_(std::move(other.body_)), unit_(std::exchange(other.unit_, nullptr)) {}
+    Ult(const Ult&) = delete;
+    Ult& operator=(const Ult&) = delete;
+    ~Ult() {
+        if (unit_ != nullptr) must(weft_unit_free(unit_));
+    }
+
+private:
+    std::unique_ptr<std::function<void()>> body_;
+    weft_unit* unit_ = nullptr;
+};
 
 // Runs f() on a ULT with room for Google Benchmark's own calls, and waits for it: so the caller of what is
 // measured is an ordinary unit, not the primary one.

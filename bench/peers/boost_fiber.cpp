@@ -60,6 +60,129 @@ void switch_once(benchmark::State& state) {
     other = std::move(other).resume();
 }
 
+// ---- what fibers wait for ------------------------------------------------------------------------------
+
+// Spawns for the crowds of crowd.hpp.
+struct Joined {
+    fibers::fiber fiber;
+    explicit Joined(fibers::fiber&& other) : fiber(std::move(other)) {}
+    Joined(Joined&&) = default;
+    Joined& operator=(Joined&&) = default;
+    ~Joined() {
+        if (fiber.joinable()) fiber.join();
+    }
+};
+
+constexpr auto spawner = [](auto body) {
+    return Joined(fibers::fiber(fibers::launch::post, std::allocator_arg, stacks(), body));
+};
+
+struct ConditionGame {
+    fibers::mutex mutex;
+    fibers::condition_variable changed;
+    int turns = 0;
+    bool over = false;
+
+    void turn(int me) {
+        std::unique_lock lock(mutex);
+        turns = 1 - me;
+        changed.notify_one();
+        while (turns != me && !over) changed.wait(lock);
+    }
+    void release() {
+        const std::lock_guard guard(mutex);
+        over = true;
+        changed.notify_all();
+    }
+};
+
+struct UnlockedConditionGame {
+    fibers::mutex mutex;
+    fibers::condition_variable changed;
+    int turns = 0;
+
+    void turn(int me) {
+        std::unique_lock lock(mutex);
+        while (turns != me) changed.wait(lock);
+        turns = 1 - me;
+        changed.notify_one();
+    }
+};
+
+// The mutex is held all the time.
+struct HeldConditionGame {
+    fibers::mutex mutex;
+    fibers::condition_variable_any changed;
+    int turns = 0;
+
+    void begin() { mutex.lock(); }
+    void end() { mutex.unlock(); }
+    void turn(int me) {
+        while (turns != me) changed.wait(mutex);
+        turns = 1 - me;
+        changed.notify_one();
+    }
+};
+
+struct ChannelGame {
+    fibers::unbuffered_channel<void*> to[2];
+
+    void turn(int me) {
+        void* ball = nullptr;
+        if (me == 0) to[1].push(ball);
+        to[me].pop(ball);
+        if (me == 1) to[0].push(ball);
+    }
+};
+
+template <class Game>
+void hand_off(benchmark::State& state) {
+    bench::hand_off<Game>(state, spawner);
+}
+
+void barrier(benchmark::State& state, std::size_t count) {
+    fibers::barrier all(count);
+    bench::wait_for_all(state, count, [&all] { all.wait(); }, spawner);
+}
+
+void mutex_held(benchmark::State& state, std::size_t count) {
+    fibers::mutex mutex;
+    auto locked = [&mutex](auto inside) {
+        const std::lock_guard guard(mutex);
+        const bool goes_on = inside();
+        boost::this_fiber::yield();
+        return goes_on;
+    };
+    bench::lock_among(state, count, locked, spawner);
+}
+
+void mutex_uncontended(benchmark::State& state) {
+    fibers::mutex mutex;
+    while (state.KeepRunning()) {
+        mutex.lock();
+        mutex.unlock();
+    }
+}
+
+void channel_buffered(benchmark::State& state) {
+    fibers::buffered_channel<void*> channel(128);
+    const Joined sender = spawner([&channel] {
+        while (channel.push(nullptr) == fibers::channel_op_status::success) {}
+    });
+    void* element = nullptr;
+    while (state.KeepRunning()) channel.pop(element);
+    channel.close();
+}
+
+void future_whole(benchmark::State& state) {
+    while (state.KeepRunning()) {
+        fibers::promise<void*> promise;
+        fibers::future<void*> future = promise.get_future();
+        promise.set_value(nullptr);
+        benchmark::DoNotOptimize(future.get());
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -71,5 +194,16 @@ int main(int argc, char** argv) {
     }
     for (std::size_t count : {2, 64, 16384}) bench::add("yield/" + std::to_string(count), "boost.fiber", yield_among, count);
     bench::add("switch", "boost.context", switch_once);
+    bench::add("mutex", "boost.fiber", mutex_uncontended);
+    for (std::size_t count : {2, 16, 64, 256, 1024}) {
+        bench::add("mutex_held/" + std::to_string(count), "boost.fiber", mutex_held, count);
+    }
+    bench::add("condition", "boost.fiber", hand_off<ConditionGame>);
+    bench::add("condition.unlocked", "boost.fiber", hand_off<UnlockedConditionGame>);
+    bench::add("condition.held", "boost.fiber", hand_off<HeldConditionGame>);
+    bench::add("barrier/64", "boost.fiber", barrier, std::size_t{64});
+    bench::add("channel/0", "boost.fiber", hand_off<ChannelGame>);
+    bench::add("channel/128", "boost.fiber", channel_buffered);
+    bench::add("future", "boost.fiber", future_whole);
     return bench::run_registered(argc, argv);
 }

@@ -5,7 +5,9 @@
 #include <semaphore.h>
 
 #include <atomic>
+#include <thread>
 
+#include "crowd.hpp"
 #include "harness.hpp"
 #include "samples.hpp"
 
@@ -94,11 +96,108 @@ int suspend_many(std::size_t wanted) {
     return 0;
 }
 
+// ---- what threads wait for -------------------------------------------------------------------------------
+
+constexpr auto spawner = [](auto body) { return std::jthread(body); };
+
+struct ConditionGame {
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+    int turns = 0;
+    bool over = false;
+
+    void turn(int me) {
+        pthread_mutex_lock(&mutex);
+        turns = 1 - me;
+        pthread_cond_signal(&changed);
+        while (turns != me && !over) pthread_cond_wait(&changed, &mutex);
+        pthread_mutex_unlock(&mutex);
+    }
+    void release() {
+        pthread_mutex_lock(&mutex);
+        over = true;
+        pthread_cond_broadcast(&changed);
+        pthread_mutex_unlock(&mutex);
+    }
+};
+
+// The mutex is held all the time.
+struct HeldConditionGame {
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+    int turns = 0;
+
+    void begin() { pthread_mutex_lock(&mutex); }
+    void end() { pthread_mutex_unlock(&mutex); }
+    void turn(int me) {
+        while (turns != me) pthread_cond_wait(&changed, &mutex);
+        turns = 1 - me;
+        pthread_cond_signal(&changed);
+    }
+};
+
+struct SemaphoreGame {
+    sem_t mine[2];
+
+    SemaphoreGame() {
+        sem_init(&mine[0], 0, 1);
+        sem_init(&mine[1], 0, 0);
+    }
+    void turn(int me) {
+        while (sem_wait(&mine[me]) != 0) {}
+        sem_post(&mine[1 - me]);
+    }
+};
+
+template <class Game>
+void hand_off(benchmark::State& state) {
+    bench::hand_off<Game>(state, spawner);
+}
+
+// The same on two CPUs: `cpu` is the other's.
+template <class Game>
+void hand_off_across(benchmark::State& state, int cpu) {
+    bench::hand_off<Game>(state, [cpu](auto body) {
+        return std::jthread([cpu, body] {
+            bench::pin(cpu);
+            body();
+        });
+    });
+}
+
+void barrier(benchmark::State& state, std::size_t count) {
+    pthread_barrier_t all;
+    pthread_barrier_init(&all, nullptr, static_cast<unsigned>(count));
+    bench::wait_for_all(state, count, [&all] { pthread_barrier_wait(&all); }, spawner);
+    pthread_barrier_destroy(&all);
+}
+
+void mutex_held(benchmark::State& state, std::size_t count) {
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    auto locked = [&mutex](auto inside) {
+        pthread_mutex_lock(&mutex);
+        const bool goes_on = inside();
+        sched_yield();
+        pthread_mutex_unlock(&mutex);
+        return goes_on;
+    };
+    bench::lock_among(state, count, locked, spawner);
+}
+
+void mutex_uncontended(benchmark::State& state) {
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    while (state.KeepRunning()) {
+        pthread_mutex_lock(&mutex);
+        pthread_mutex_unlock(&mutex);
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     const std::size_t suspended = std::stoul(bench::take_flag(argc, argv, "suspended", "0"));
-    bench::pin(bench::usable_cpus().back());
+    const std::vector<int> cpus = bench::usable_cpus();
+    bench::pin(cpus.back());
     if (suspended > 0) return suspend_many(suspended);
     bench::add("spawn_join/one", "pthread", create_and_join, std::size_t{1})->UseRealTime();
     for (std::size_t count : {64, 256, 4096}) {
@@ -106,6 +205,19 @@ int main(int argc, char** argv) {
     }
     for (std::size_t count : {2, 64}) {
         bench::add("yield/" + std::to_string(count), "pthread", yield_among, count)->UseRealTime();
+    }
+    bench::add("mutex", "pthread", mutex_uncontended);
+    for (std::size_t count : {2, 16, 64}) {
+        bench::add("mutex_held/" + std::to_string(count), "pthread", mutex_held, count)->UseRealTime();
+    }
+    bench::add("condition", "pthread", hand_off<ConditionGame>)->UseRealTime();
+    bench::add("condition.held", "pthread", hand_off<HeldConditionGame>)->UseRealTime();
+    bench::add("semaphore", "pthread", hand_off<SemaphoreGame>)->UseRealTime();
+    bench::add("barrier/64", "pthread", barrier, std::size_t{64})->UseRealTime();
+    if (cpus.size() > 1) {
+        bench::add("two/condition", "pthread", hand_off_across<ConditionGame>, cpus.front())->UseRealTime();
+        bench::add("two/condition.held", "pthread", hand_off_across<HeldConditionGame>, cpus.front())->UseRealTime();
+        bench::add("two/semaphore", "pthread", hand_off_across<SemaphoreGame>, cpus.front())->UseRealTime();
     }
     return bench::run_registered(argc, argv);
 }

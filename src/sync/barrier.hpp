@@ -98,6 +98,7 @@ public:
             return !last;
         }
         void withdraw(Waiter& waiter) { static_cast<void>(waiter); }
+        bool expected() const { return true; }   // it arrives by being listed
 
     private:
         BasicBarrier at_;

@@ -109,6 +109,8 @@ public:
         // True: it waits.
         bool enter(Waiter& waiter) { return !work(waiter, true); }
         void withdraw(Waiter& waiter) { of_.leave(ring(), waiter); }
+        // Without a buffer a receiver finds nothing but a sender that is listed; so one side may look, and the other must not.
+        bool expected() const { return sends && of_.elements_.capacity == 0; }
 
     private:
         WaiterRing<Who>& ring() { return sends ? of_.senders_ : of_.receivers_; }

@@ -156,13 +156,24 @@ struct Entry : Suspension {
 //     bool take(Waiter&)      takes what is wanted, if it can be had without waiting
 //     bool enter(Waiter&)     under the object's lock: false: what is wanted has been taken, and nothing waits; true: it is listed
 //     void withdraw(Waiter&)  under the lock: takes the waiter out if it is still in
+//     bool expected() const   may be missing: whether others cannot go on before this one is listed
+
+// Whether what is waited for may come while the unit only looks. Two who look for each other would both look until they are tired.
+template <class Object>
+bool comes_unlisted(const Object& object) {
+    if constexpr (requires { object.expected(); }) {
+        return !object.expected();
+    } else {
+        return true;
+    }
+}
 
 // A ULT without a deadline: suspends.
 template <class Object>
 [[gnu::always_inline]] inline void suspend_at(Stream& stream, Unit& self, Object object, Waiter& waiter, const char* what,
                                               const void* address) {
     Unit* next = weft::detail::successor(stream);
-    if (next == nullptr && worth_spinning(stream)) [[unlikely]] {
+    if (next == nullptr && comes_unlisted(object) && worth_spinning(stream)) [[unlikely]] {
         if (spin_until([&] { return object.come() && object.take(waiter); })) return;
         next = weft::detail::successor(stream);
     }

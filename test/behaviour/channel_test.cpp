@@ -44,6 +44,31 @@ TEST_P(Channels, KeepTheOrder) {
     EXPECT_EQ(weft_channel_free(channel), WEFT_OK);
 }
 
+// A sender and a receiver that each only look whether the other is there would never meet.
+TEST(Channel, WithoutABufferLetsTwoStreamsMeetAtOnce) {
+    Runtime runtime(two_that_look_long());
+    weft_channel* there = make_channel(0);
+    weft_channel* back = make_channel(0);
+    const std::uint64_t begin_ns = weft_now_ns();
+    {
+        auto elsewhere = options();
+        elsewhere.stream = weft_stream_at(1);
+        Ult other([&] {
+            for (int got = -1; weft_channel_receive(there, &got, WEFT_FOREVER) == WEFT_OK;) ASSERT_EQ(send(back, got), WEFT_OK);
+        }, &elsewhere);
+        for (int i = 0; i < 20; ++i) {
+            int got = -1;
+            ASSERT_EQ(send(there, i), WEFT_OK);
+            ASSERT_EQ(weft_channel_receive(back, &got, WEFT_FOREVER), WEFT_OK);
+            ASSERT_EQ(got, i);
+        }
+        EXPECT_EQ(weft_channel_close(there), WEFT_OK);
+    }
+    EXPECT_LT(weft_now_ns() - begin_ns, 5 * long_look_ns) << "more than one look in four";
+    EXPECT_EQ(weft_channel_free(there), WEFT_OK);
+    EXPECT_EQ(weft_channel_free(back), WEFT_OK);
+}
+
 TEST_P(Channels, GiveEachElementToOneReceiver) {
     Runtime runtime(2);
     weft_channel* channel = make_channel(GetParam().capacity);

@@ -149,6 +149,27 @@ TEST(Barrier, ForOneNeverSwitches) {
     EXPECT_EQ(counter("/units/count/suspended") + counter("/units/count/yielded"), before);
 }
 
+// One that looked whether the others have come before it arrives would be waited for.
+TEST(Barrier, IsArrivedAtBeforeAnybodyLooksAround) {
+    Runtime runtime(two_that_look_long());
+    weft_barrier barrier;
+    ASSERT_EQ(weft_barrier_init(&barrier, 6, nullptr, nullptr), WEFT_OK);
+    auto arrive = [&] {
+        for (int phase = 0; phase < 20; ++phase) ASSERT_EQ(weft_barrier_wait(&barrier), WEFT_OK);
+    };
+    const std::uint64_t begin_ns = weft_now_ns();
+    {
+        std::vector<std::unique_ptr<Ult>> others;
+        for (std::size_t i = 1; i < 6; ++i) {
+            auto placed = options();
+            placed.stream = weft_stream_at(i % 2);
+            others.push_back(std::make_unique<Ult>(arrive, &placed));
+        }
+        arrive();
+    }
+    EXPECT_LT(weft_now_ns() - begin_ns, 5 * long_look_ns) << "more than one look in four";
+}
+
 TEST_P(CountingAs, ABarrierMayBeArrivedAtWithoutWaitingAndLeft) {
     Runtime runtime;
     weft_barrier barrier;

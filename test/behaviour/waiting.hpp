@@ -17,6 +17,15 @@ inline constexpr std::uint64_t ms = 1'000'000;
 inline std::uint64_t never_in_this_test() { return weft_now_ns() + 60'000 * ms; }
 inline std::uint64_t in_ms(std::uint64_t count) { return weft_now_ns() + count * ms; }
 
+// Two streams, of which one that has nothing to run looks for as long as may be.
+inline constexpr std::uint64_t long_look_ns = 1'000 * ms;
+inline weft_settings two_that_look_long() {
+    weft_settings settings = with_streams(2);
+    settings.pool = WEFT_POOL_PRIVATE;
+    settings.spin_ns = long_look_ns;
+    return settings;
+}
+
 // What waits on each round: a unit of the calling stream, or an OS thread that is no stream.
 enum class As { unit, thread };
 
