@@ -118,8 +118,8 @@ public:
     }
 
 private:
-    Waiter* first_ = nullptr;
-    Waiter** end_ = &first_;
+    plain<Waiter*> first_{nullptr};
+    plain<Waiter*>* end_ = &first_;
 };
 
 }  // namespace weft::sync

@@ -78,7 +78,7 @@ int main(int count, char** arguments) {
     using Strong = sync::WordOrders;
     Models models(count, arguments);
     const unsigned more = models.full() ? 1 : 0;
-    const unsigned times = models.full() ? 20 : 1;
+    const unsigned times = models.full() ? 5 : 1;
     models.holds<Exclusion<Careful, Strong, 2, 1>>("two that lock once", Preemptions{4 + more});
     models.holds<Exclusion<Careful, Strong, 2, 2>>("two that lock twice", Preemptions{2 + more});
     models.holds<Exclusion<Careful, Strong, 2, 3>>("two that lock three times", Random{50'000 * times});
