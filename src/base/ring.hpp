@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/assert.hpp"
+#include "base/atomic.hpp"
 
 namespace weft {
 
@@ -71,7 +72,7 @@ private:
         place.previous = &node;
     }
 
-    Node* first_ = nullptr;
+    plain<Node*> first_{nullptr};
 };
 
 }  // namespace weft

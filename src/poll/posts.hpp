@@ -69,7 +69,7 @@ private:
     };
 
     atomic<std::size_t> next_{0};
-    std::size_t first_ = 0;                // the taker's
+    plain<std::size_t> first_{0};          // the taker's
     Place places_[size];
 };
 

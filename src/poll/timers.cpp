@@ -44,8 +44,9 @@ Timer* meld_siblings(Timer* first) {
 }  // namespace
 
 void Timers::note_earliest() {
-    // relaxed: a hint, see earliest().
-    earliest_.store(root_ == nullptr ? never : root_->deadline_ns, std::memory_order_relaxed);
+    std::uint64_t deadline_ns = never;
+    if (root_ != nullptr) deadline_ns = root_->deadline_ns;
+    earliest_.store(deadline_ns, std::memory_order_relaxed);   // relaxed: a hint, see earliest()
 }
 
 void Timers::put_in(Timer& timer) {

@@ -16,7 +16,7 @@ class Timers;
 
 // Something to be done at a time of the monotonic clock.
 struct Timer {
-    std::uint64_t deadline_ns = 0;
+    plain<std::uint64_t> deadline_ns{0};
 
     // Under the heap's lock, when the time has come: whether it is to be fired. False: it has been answered otherwise, and the
     // timer is not touched any more.
@@ -29,9 +29,9 @@ struct Timer {
     atomic<Timers*> home{nullptr};
 
     // Under the lock. `previous` is the elder sibling, or the parent of the eldest.
-    Timer* child = nullptr;
-    Timer* next = nullptr;
-    Timer* previous = nullptr;
+    plain<Timer*> child{nullptr};
+    plain<Timer*> next{nullptr};
+    plain<Timer*> previous{nullptr};
 };
 
 class Timers {
@@ -60,7 +60,7 @@ private:
     void put_in(Timer& timer);
 
     os::SpinLock lock_;
-    Timer* root_ = nullptr;
+    plain<Timer*> root_{nullptr};
     atomic<std::uint64_t> earliest_{never};
 };
 

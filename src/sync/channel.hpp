@@ -174,7 +174,7 @@ private:
     const Elements elements_;
     char* const buffer_;
     Word word_;
-    std::size_t first_ = 0;                // of the oldest element
+    plain<std::size_t> first_{0};          // of the oldest element
     atomic<std::size_t> count_{0};
     WaiterRing<Who> senders_;
     WaiterRing<Who> receivers_;

@@ -13,7 +13,7 @@ namespace weft::sync {
 template <class Who, class Orders>
 struct EventBody {
     WaiterRing<Who> ring;
-    void* value = nullptr;
+    plain<void*> value{nullptr};
 };
 
 template <class Who, class Orders = WordOrders>

@@ -26,10 +26,10 @@ template <class Who, class Orders>
 struct ConditionBody {
     WaiterRing<Who> ring;
     // Of those in the ring: the word of their condition, and the mutex that they have let go. Written by the first that comes.
-    BasicWord<Orders>* word = nullptr;
+    plain<BasicWord<Orders>*> word{nullptr};
     atomic<BasicWord<Orders>*> mutex_word{nullptr};
-    MutexBody<Who, Orders>* mutex_body = nullptr;
-    std::uint32_t passing = 0;             // between begin_pass and finish_pass
+    plain<MutexBody<Who, Orders>*> mutex_body{nullptr};
+    plain<std::uint32_t> passing{0};       // between begin_pass and finish_pass
 };
 
 // What lies beside the word of a mutex.
@@ -37,11 +37,11 @@ template <class Who, class Orders>
 struct MutexBody {
     atomic<void*> owner{nullptr};          // the holder's identity; relaxed: equal to one's own only if one wrote it oneself
     WaiterRing<Who> ring;
-    BasicWaiter<Who>* last_high = nullptr;   // of those in the ring
-    BasicWaiter<Who>* first_low = nullptr;
-    ConditionBody<Who, Orders>* signalled = nullptr;   // the holder's: whose waiters are to follow when it lets go
-    std::uint32_t signals = 0;             // and how many of them
-    std::uint32_t depth = 0;               // of a recursive one: how often it has been locked again
+    plain<BasicWaiter<Who>*> last_high{nullptr};   // of those in the ring
+    plain<BasicWaiter<Who>*> first_low{nullptr};
+    plain<ConditionBody<Who, Orders>*> signalled{nullptr};   // the holder's: whose waiters are to follow when it lets go
+    plain<std::uint32_t> signals{0};       // and how many of them
+    plain<std::uint32_t> depth{0};         // of a recursive one: how often it has been locked again
 };
 
 template <class Who, class Orders = WordOrders>

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 
+#include "base/atomic.hpp"
 #include "base/ring.hpp"
 
 namespace weft::sync {
@@ -25,13 +26,13 @@ enum class Answer : std::uint8_t {
 
 template <class Who>
 struct BasicWaiter {
-    BasicWaiter* next;                     // in the object's ring; they mean something while it is in one
-    BasicWaiter* previous;
+    plain<BasicWaiter*> next;              // in the object's ring; they mean something while it is in one
+    plain<BasicWaiter*> previous;
     Who who;
     std::uint32_t index;                   // which of the objects that `who` waits for
-    Answer answer = Answer::none;          // under the object's lock; by the claimer, until he wakes it
-    std::uint8_t mark = 0;                 // the object's own
-    void* item;                            // what is to be passed, where the object passes things
+    plain<Answer> answer{Answer::none};    // under the object's lock; by the claimer, until he wakes it
+    plain<std::uint8_t> mark{0};           // the object's own
+    plain<void*> item;                     // what is to be passed, where the object passes things
 
     explicit BasicWaiter(Who of = {}, std::uint32_t nth = 0) : who(of), index(nth) {}
 };
@@ -117,8 +118,8 @@ public:
     }
 
 private:
-    Waiter* first_ = nullptr;
-    Waiter** end_ = &first_;
+    plain<Waiter*> first_{nullptr};
+    plain<Waiter*>* end_ = &first_;
 };
 
 }  // namespace weft::sync

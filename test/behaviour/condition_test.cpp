@@ -155,6 +155,86 @@ TEST(Condition, OwesASignalOnlyToThoseWhoWaited) {
     EXPECT_EQ(waits.join(), WEFT_OK);
 }
 
+// Two wait; who is passed the turn by the signal waits again and signals nobody.
+TEST(Condition, PassesTheTurnOnceForOneSignal) {
+    Runtime runtime;
+    Shared shared;
+    bool stop = false;
+    int woken = 0;
+    auto play = [&](bool signals) {
+        shared.lock();
+        if (signals) {
+            EXPECT_EQ(weft_cond_signal(&shared.cond), WEFT_OK);
+        }
+        while (!stop) {
+            EXPECT_EQ(weft_cond_wait(&shared.cond, &shared.mutex), WEFT_OK);
+            if (!stop) ++woken;
+        }
+        shared.unlock();
+    };
+    Ult a([&] { play(false); }), b([&] { play(false); });
+    until([] { return waiting_for("condition") == 2; });
+    Ult signaller([&] { play(true); });
+    until([] { return waiting_for("condition") == 3; });
+    for (int i = 0; i < 20; ++i) weft_unit_yield();
+    EXPECT_EQ(woken, 1);
+    shared.lock();
+    stop = true;
+    EXPECT_EQ(weft_cond_broadcast(&shared.cond), WEFT_OK);
+    shared.unlock();
+}
+
+// Its time has come and it has not gone yet: the signal is for the other.
+TEST(Condition, LosesNoSignalToOneWhoseTimeHasCome) {
+    Runtime runtime;
+    for (int round = 0; round < 20; ++round) {
+        Shared shared;
+        weft_status status = WEFT_OK;
+        const std::uint64_t deadline = in_ms(3);
+        Ult late([&] {
+            shared.lock();
+            status = weft_cond_wait_until(&shared.cond, &shared.mutex, deadline);
+            shared.unlock();
+        });
+        Ult waits([&] { shared.take(); });
+        until([] { return waiting_for("condition") == 2; });
+        shared.give(1);
+        just_after(deadline, [&] { EXPECT_EQ(weft_cond_signal(&shared.cond), WEFT_OK); });
+        late.join();
+        if (status == WEFT_TIMED_OUT) {
+            for (int i = 0; i < 10; ++i) weft_unit_yield();
+            EXPECT_EQ(shared.through.load(), 1);
+        }
+        EXPECT_EQ(weft_cond_signal(&shared.cond), WEFT_OK);
+    }
+}
+
+// The mutex was let go while another waited for it, and nobody holds it: the signal must not wait for its next holder.
+TEST(Condition, IsSignalledAtOnceByOneWhoHeldTheMutexBefore) {
+    Runtime runtime;
+    for (const weft_mutex& kind : {weft_mutex WEFT_MUTEX_INIT, weft_mutex WEFT_MUTEX_RECURSIVE_INIT}) {
+        Shared shared;
+        shared.mutex = kind;
+        Ult waits([&] { shared.take(); });
+        until([] { return waiting_for("condition") == 1; });
+        shared.lock();
+        shared.tokens = 1;
+        bool gone = false;
+        Ult comes_and_goes([&] {
+            shared.lock();
+            shared.unlock();
+            gone = true;
+        });
+        until([] { return waiting_for("mutex") == 1; });
+        shared.unlock();
+        until([&] { return gone; });
+        EXPECT_EQ(weft_cond_signal(&shared.cond), WEFT_OK);
+        for (int i = 0; i < 10; ++i) weft_unit_yield();
+        EXPECT_EQ(shared.through.load(), 1);
+        shared.give(0);                    // its unlocking would pay what was owed
+    }
+}
+
 TEST_P(ConditionAs, WaitsUntilTheDeadlineAndHoldsTheMutexAgain) {
     Runtime runtime;
     Shared shared;

@@ -56,6 +56,30 @@ TEST_P(CountingAs, ASemaphoreServesSeveralByOneRelease) {
     EXPECT_EQ(left, 2u);
 }
 
+TEST(Counting, ASemaphoreGivesNothingToOneWhoseTimeHasCome) {
+    Runtime runtime;
+    for (int round = 0; round < 20; ++round) {
+        weft_semaphore semaphore = {};
+        weft_status status = WEFT_OK;
+        int served = 0;
+        const std::uint64_t deadline = in_ms(3);
+        Ult late([&] { status = weft_semaphore_acquire_until(&semaphore, deadline); });
+        Ult waits([&] {
+            EXPECT_EQ(weft_semaphore_acquire(&semaphore), WEFT_OK);
+            ++served;
+        });
+        until([] { return waiting_for("semaphore") == 2; });
+        just_after(deadline, [&] { EXPECT_EQ(weft_semaphore_release(&semaphore, 1), WEFT_OK); });
+        late.join();
+        for (int i = 0; i < 10; ++i) weft_unit_yield();
+        EXPECT_EQ(served, status == WEFT_TIMED_OUT ? 1 : 0);
+        if (served == 0) {
+            EXPECT_EQ(weft_semaphore_release(&semaphore, 1), WEFT_OK);
+        }
+        waits.join();
+    }
+}
+
 TEST_P(CountingAs, ASemaphoreIsWaitedForUntilTheDeadlineAndNotLess) {
     Runtime runtime;
     weft_semaphore semaphore = {};

@@ -66,6 +66,30 @@ TEST_P(EventAs, IsWaitedForUntilTheDeadlineAndNotLess) {
     EXPECT_EQ(weft_event_set(&event, nullptr), WEFT_OK);
 }
 
+// Whatever lay on the stack is overwritten after this.
+[[gnu::noinline]] void overwrite_the_stack() {
+    volatile unsigned char bytes[16 * 1024];
+    for (auto& byte : bytes) byte = 0;
+}
+
+// The deadline of a wait that was answered earlier is no business of anybody's any more.
+TEST_P(EventAs, LeavesNothingOfADeadlineBehind) {
+    Runtime runtime;
+    weft_event event = WEFT_EVENT_INIT;
+    std::atomic<bool> begins{false};
+    Doing waits(GetParam(), [&] {
+        const std::uint64_t deadline = in_ms(50);
+        begins = true;
+        if (weft_event_wait_until(&event, nullptr, deadline) != WEFT_OK) return;   // the machine is too slow to see anything
+        overwrite_the_stack();
+        EXPECT_EQ(weft_sleep_until(deadline + 5 * ms), WEFT_OK);
+    });
+    until_set(begins);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_EQ(weft_event_set(&event, nullptr), WEFT_OK);
+    waits.join();
+}
+
 TEST_P(EventAs, ThatIsTheFirstOfSeveralIsTold) {
     Runtime runtime;
     for (std::size_t which = 0; which < 12; ++which) {   // more than the places that lie on the stack

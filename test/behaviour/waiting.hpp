@@ -75,6 +75,27 @@ inline void let_others_wait() {
     }
 }
 
+// Calls `call` once, from one of two units that take turns, soon after the deadline: a unit that waited until then is ready by that
+// time, but has mostly not run yet, since it is behind them.
+template <class Call>
+void just_after(std::uint64_t deadline_ns, Call call) {
+    bool called = false;
+    auto look = [&] {
+        while (!called) {
+            if (weft_now_ns() >= deadline_ns) {
+                called = true;
+                call();
+            } else {
+                for (const std::uint64_t until_ns = weft_now_ns() + ms / 10; weft_now_ns() < until_ns;) {}
+                weft_unit_yield();
+            }
+        }
+    };
+    Ult other(look);
+    look();
+    other.join();
+}
+
 // How many units wait for something of that name.
 inline std::size_t waiting_for(const char* what) {
     struct Count {

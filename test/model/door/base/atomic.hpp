@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <source_location>
+#include <type_traits>
 
 #include "relacy_door.hpp"
 
@@ -88,26 +89,30 @@ private:
     volatile bool alive_ = true;
 };
 
-// A plain field: Relacy reports two accesses, one of them a write, that nothing orders.
+// A plain field: Relacy reports two accesses, one of them a write, that nothing orders. It cannot print enumerations: kept as numbers.
 template <class T>
 class plain {
+    using Kept = typename std::conditional_t<std::is_enum_v<T>, std::underlying_type<T>, std::type_identity<T>>::type;
+
 public:
-    plain(T value = T()) : value_(value) {}
-    plain(const plain&) = delete;
+    plain(T value = T()) : value_(static_cast<Kept>(value)) {}
+    plain(const plain& other) : plain(static_cast<T>(other)) {}
     plain& operator=(const plain& other) {
         *this = static_cast<T>(other);
         return *this;
     }
 
-    operator T() const { return value_(model::info(std::source_location::current())).load(); }
+    operator T() const { return static_cast<T>(value_(model::info(std::source_location::current())).load()); }
     T operator=(T value) {
-        value_(model::info(std::source_location::current())).store(value);
+        value_(model::info(std::source_location::current())).store(static_cast<Kept>(value));
         return value;
     }
     T operator->() const { return *this; }
+    T operator++() { return *this = static_cast<T>(static_cast<T>(*this) + 1); }
+    T operator--() { return *this = static_cast<T>(static_cast<T>(*this) - 1); }
 
 private:
-    rl::var<T> value_;
+    rl::var<Kept> value_;
 };
 
 }  // namespace weft

@@ -1,0 +1,215 @@
+// The condition: a signal or a broadcast reaches who waits, by whatever way it goes to the mutex; one that gives up takes no signal
+// with it; and one holds the mutex.
+#include "sync/condition.hpp"
+#include "test/model/locking.hpp"
+
+namespace weft::model {
+
+// What a control does wrongly beside the habits of its parties.
+struct Sound {
+    static constexpr bool pays = true;           // what is owed to a condition, when the mutex is let go
+    static constexpr bool enlists_first = true;  // and lets the mutex go afterwards
+};
+
+// The memory of a mutex and of a condition, and the steps of condition.cpp.
+template <class Habits, class Orders, class Steps = Sound>
+struct Meeting {
+    using Party = BasicParty<Habits>;
+    using Whom = BasicWhom<Habits>;
+    using Mutex = sync::BasicMutex<Whom, Orders>;
+    using Condition = sync::BasicCondition<Whom, Orders>;
+    using Waiter = sync::BasicWaiter<Whom>;
+
+    Mutual<Habits, Orders> mutex;
+    typename Condition::Word word;
+    typename Condition::Body body;
+    plain<int> guarded{0};                 // written by each holder
+
+    Condition view() { return Condition(word, body); }
+
+    void lock(Party& party) {
+        mutex.lock(party);
+        hold(party);
+    }
+    void hold(Party& party) {
+        ++guarded;
+        WEFT_ASSERT(mutex.view().is_held() && mutex.view().owner() == &party);
+    }
+    void unlock() {
+        Mutex of = mutex.view();
+        if (Steps::pays && of.body().signalled != nullptr) {
+            Condition::pay_and_unlock(of);
+        } else {
+            mutex.unlock();
+        }
+    }
+
+    // By the holder; as signal() in condition.cpp.
+    void signal_held() {
+        if (view().length() == 0) return;
+        WEFT_ASSERT(view().protected_by(mutex.view().address()));
+        view().signal_held();
+    }
+
+    // False: it has given up.
+    bool wait(Party& party, bool hurries = false) {
+        Mutex of = mutex.view();
+        party.begin(hurries);
+        if (!Steps::enlists_first) unlock();
+        view().enlist(party.waiter, of);
+        if (Steps::enlists_first) unlock();
+        const bool woken = party.park(hurries);
+        if (!woken) view().withdraw(party.waiter);
+        lock_again(party);
+        return woken;
+    }
+
+    // The same, and if it is owed a signal the next takes its place with the mutex.
+    void wait_or_pass(Party& party) {
+        Mutex of = mutex.view();
+        Waiter* next = view().begin_pass(of, [](const Waiter& first) { return first.who.party()->contested == 0; });
+        if (next == nullptr) {
+            wait(party);
+            return;
+        }
+        const Whom heir = next->who;
+        next->answer = Answer::given;
+        of.set_owner(heir.identity());
+        party.begin(false);
+        view().finish_pass(party.waiter, of);
+        heir.wake({});
+        party.park(false);
+        lock_again(party);
+    }
+
+    void lock_again(Party& party) {
+        Mutex of = mutex.view();
+        if (party.waiter.answer != Answer::given) {
+            Mutex::ask(party.waiter, Urgency::normal, true);
+            while (!of.take(party.waiter)) {
+                party.wait(of);
+                if (party.waiter.answer != Answer::woken) break;
+            }
+        }
+        of.set_owner(&party);
+        hold(party);
+    }
+
+    void nobody_left() {
+        WEFT_ASSERT(word.glance() == 0 && mutex.word.glance() == 0 && body.ring.empty() && mutex.body.ring.empty());
+        WEFT_ASSERT(mutex.body.signalled == nullptr && mutex.body.signals == 0);
+    }
+};
+
+enum class How { held, free, broadcast, broadcast_held };
+
+// One tells that it is ready, the others wait for that.
+template <How how, int waiting, class Habits = Careful, class Orders = sync::WordOrders, class Steps = Sound>
+struct Ready : rl::test_suite<Ready<how, waiting, Habits, Orders, Steps>, waiting + 1> {
+    Meeting<Habits, Orders, Steps> at;
+    BasicParty<Habits> parties[waiting + 1];
+    plain<int> ready{0};
+
+    void thread(unsigned index) {
+        at.lock(parties[index]);
+        if (index != 0) {
+            while (ready == 0) at.wait(parties[index]);
+            at.unlock();
+            return;
+        }
+        ready = 1;
+        if (how == How::broadcast_held) at.view().broadcast();
+        for (int i = 0; how == How::held && i < waiting; ++i) at.signal_held();
+        at.unlock();
+        for (int i = 0; how == How::free && i < waiting; ++i) at.view().signal();
+        if (how == How::broadcast) at.view().broadcast();
+    }
+    void after() { at.nobody_left(); }
+};
+
+// A signal for one of two, of whom one may give up, or passes it on: the other is woken.
+template <How how, class Habits = Careful, class Steps = Sound>
+struct GivesUp : rl::test_suite<GivesUp<how, Habits, Steps>, 3> {
+    Meeting<Habits, sync::WordOrders, Steps> at;
+    BasicParty<Habits> parties[3];
+    plain<int> ready{0};
+
+    void thread(unsigned index) {
+        at.lock(parties[index]);
+        if (index == 0) {
+            ready = 1;
+            if (how == How::held) at.signal_held();
+            at.unlock();
+            if (how == How::free) at.view().signal();
+        } else if (index == 1) {
+            if (ready == 0 && at.wait(parties[index], true)) at.signal_held();
+            at.unlock();
+        } else {
+            while (ready == 0) at.wait(parties[index]);
+            at.unlock();
+        }
+    }
+    void after() { at.nobody_left(); }
+};
+
+// Two that take turns, and hand themselves on; a third comes for the mutex, or wakes them for nothing.
+template <int rounds, int others, class Habits = Careful, class Orders = sync::WordOrders, class Steps = Sound>
+struct Turns : rl::test_suite<Turns<rounds, others, Habits, Orders, Steps>, 2 + others> {
+    Meeting<Habits, Orders, Steps> at;
+    BasicParty<Habits> parties[2 + others];
+    plain<int> turn{0};
+
+    void thread(unsigned index) {
+        if (index == 2) at.view().signal();
+        at.lock(parties[index]);
+        for (int i = 0; i < rounds && index < 2; ++i) {
+            while (turn != static_cast<int>(index)) at.wait_or_pass(parties[index]);
+            turn = 1 - static_cast<int>(index);
+            at.signal_held();
+        }
+        at.unlock();
+    }
+    void after() { at.nobody_left(); }
+};
+
+struct PaysNothing : Sound {
+    static constexpr bool pays = false;
+};
+struct LetsGoFirst : Sound {
+    static constexpr bool enlists_first = false;
+};
+
+}  // namespace weft::model
+
+int main(int count, char** arguments) {
+    using namespace weft;
+    using namespace weft::model;
+    using Strong = sync::WordOrders;
+    Models models(count, arguments);
+    const unsigned more = models.full() ? 1 : 0;
+    const unsigned times = models.full() ? 5 : 1;
+    models.holds<Ready<How::held, 1>>("a signal by the holder", Preemptions{3 + more});
+    models.holds<Ready<How::free, 1>>("a signal without the mutex", Preemptions{3 + more});
+    models.holds<Ready<How::held, 2>>("two signals by the holder", Random{30'000 * times});
+    models.holds<Ready<How::free, 2>>("two signals without the mutex", Random{30'000 * times});
+    models.holds<Ready<How::broadcast, 2>>("a broadcast to two", Random{30'000 * times});
+    models.holds<Ready<How::broadcast, 2>>("a broadcast to two", Preemptions{1 + more});
+    models.holds<Ready<How::broadcast_held, 2>>("a broadcast by the holder to two", Random{30'000 * times});
+    models.holds<GivesUp<How::held>>("a signal by the holder, and one that may give up", Preemptions{1 + more});
+    models.holds<GivesUp<How::held>>("a signal by the holder, and one that may give up", Random{30'000 * times});
+    models.holds<GivesUp<How::free>>("a signal, and one that may give up", Preemptions{1 + more});
+    models.holds<GivesUp<How::free>>("a signal, and one that may give up", Random{30'000 * times});
+    models.holds<Turns<1, 0>>("two that take turns", Preemptions{3 + more});
+    models.holds<Turns<2, 0>>("two that take turns twice", Random{30'000 * times});
+    models.holds<Turns<2, 1>>("two that take turns, and one more", Random{30'000 * times});
+
+    models.fails<Ready<How::held, 1, Careful, EnterRelaxed>>("one that comes in and acquires nothing", Random{100'000});
+    models.fails<Ready<How::held, 1, Careful, LeaveRelaxed>>("one that lets go and releases nothing", Random{100'000});
+    models.fails<Ready<How::held, 1, Wakeless>>("a signal that wakes nobody", Random{100'000});
+    models.fails<Ready<How::held, 1, Careful, Strong, PaysNothing>>("a signal that is owed for ever", Random{100'000});
+    models.fails<Ready<How::free, 1, Careful, Strong, LetsGoFirst>>("one that lets the mutex go before it waits", Random{100'000});
+    models.fails<GivesUp<How::free, Careless>>("one that gives up without asking", Random{100'000});
+    models.fails<GivesUp<How::held, Unsettled>>("one whose claim is contested in the mutex, too", Random{100'000});
+    models.fails<Turns<2, 0, Careful, LeaveRelaxed>>("a hand-over that releases nothing", Random{100'000});
+    return models.result();
+}

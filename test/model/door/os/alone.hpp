@@ -1,0 +1,8 @@
+// A model has several threads.
+#pragma once
+
+namespace weft::os {
+
+inline bool alone() { return false; }
+
+}  // namespace weft::os

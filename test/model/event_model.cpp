@@ -1,0 +1,156 @@
+// The event: whoever waits is woken by the set and sees what was written before; of several events one wakes.
+#include "sync/event.hpp"
+#include "test/model/who.hpp"
+
+namespace weft::model {
+
+template <class Habits, class Orders>
+struct Occasion {
+    using Event = sync::BasicEvent<BasicWhom<Habits>, Orders>;
+    typename Event::Word word;
+    typename Event::Body body;
+
+    Event view() { return Event(word, body); }
+    // False: it has given up.
+    bool wait(BasicParty<Habits>& party, bool hurries = false) {
+        return view().come() || party.wait(view(), hurries);
+    }
+};
+
+// One sets it, the others wait, of whom the last `hurried` may give up.
+template <class Habits, class Orders, int waiting, int hurried = 0>
+struct SetAndWait : rl::test_suite<SetAndWait<Habits, Orders, waiting, hurried>, waiting + 1> {
+    Occasion<Habits, Orders> event;
+    BasicParty<Habits> parties[waiting + 1];
+    plain<int> message{0};
+
+    void thread(unsigned index) {
+        if (index == 0) {
+            message = 1;
+            WEFT_ASSERT(event.view().set(this));
+        } else if (event.wait(parties[index], index + hurried > waiting)) {
+            WEFT_ASSERT(message == 1 && event.view().value() == this && event.view().come());
+        }
+        parties[index].begin(false);   // its memory is used for something else
+    }
+    void after() { WEFT_ASSERT(event.body.ring.empty() && event.word.glance() == 1); }
+};
+
+// Two set it: one of them does.
+template <class Orders>
+struct TwoSet : rl::test_suite<TwoSet<Orders>, 3> {
+    Occasion<Careful, Orders> event;
+    Party party;
+    int sets = 0;
+
+    void thread(unsigned index) {
+        if (index == 2) {
+            event.wait(party);
+        } else if (event.view().set(nullptr)) {
+            ++sets;
+        }
+    }
+    void after() { WEFT_ASSERT(sets == 1); }
+};
+
+// Two events, to and fro: who has waited resets it, and what the event carried is his.
+template <class Orders, int rounds>
+struct Again : rl::test_suite<Again<Orders, rounds>, 2> {
+    Occasion<Careful, Orders> events[2];
+    Party parties[2];
+    plain<int> message{0};
+
+    void thread(unsigned index) {
+        for (int i = 0; i < rounds; ++i) {
+            if (index == 0) turn(1, i);
+            WEFT_ASSERT(events[index].wait(parties[index]));
+            WEFT_ASSERT(message == i);
+            events[index].view().reset();
+            events[index].body.value = nullptr;
+            if (index == 1) turn(0, i);
+        }
+    }
+    void turn(int whose, int i) {
+        message = i;
+        WEFT_ASSERT(events[whose].view().set(nullptr));
+    }
+};
+
+// One that waits for the first of two events, which two set (select.cpp): one of them wakes it, once, and both leave it alone
+// afterwards.
+template <class Habits, bool hurries>
+struct AnyOfTwo : rl::test_suite<AnyOfTwo<Habits, hurries>, 3> {
+    Occasion<Habits, sync::WordOrders> events[2];
+    BasicParty<Habits> party;
+    sync::BasicWaiter<BasicWhom<Habits>> places[2]{sync::BasicWaiter<BasicWhom<Habits>>{party, 0},
+                                                   sync::BasicWaiter<BasicWhom<Habits>>{party, 1}};
+    plain<int> messages[2];
+
+    void thread(unsigned index) {
+        if (index < 2) {
+            messages[index] = 1;
+            events[index].view().set(nullptr);
+            return;
+        }
+        party.begin(true);
+        unsigned entered = 0;
+        bool waits = true;
+        for (; waits && entered < 2; ++entered) waits = events[entered].view().enter(places[entered]);
+        const bool won = !waits && party.win(entered);
+        const bool woken = won || party.park(hurries);
+        if (!waits) --entered;
+        for (unsigned i = 0; i < entered; ++i) events[i].view().withdraw(places[i]);
+        for (auto& place : places) party.clear(place);
+        if (!woken) return;
+        const unsigned which = party.winner.load() - 1;
+        WEFT_ASSERT(which < 2 && events[which].view().come() && messages[which] == 1);
+        party.begin(false);
+    }
+};
+
+// One that gives up and stays in the ring.
+struct Stays : rl::test_suite<Stays, 2> {
+    Occasion<Careful, sync::WordOrders> event;
+    Party party;
+
+    void thread(unsigned index) {
+        if (index == 0) {
+            event.view().set(nullptr);
+            return;
+        }
+        party.begin(true);
+        if (!event.view().enter(party.waiter) || party.park(true)) return;
+        party.begin(false);
+    }
+};
+
+}  // namespace weft::model
+
+int main(int count, char** arguments) {
+    using namespace weft;
+    using namespace weft::model;
+    using Strong = sync::WordOrders;
+    Models models(count, arguments);
+    const unsigned more = models.full() ? 1 : 0;
+    const unsigned times = models.full() ? 5 : 1;
+    models.holds<SetAndWait<Careful, Strong, 1>>("a set and a wait", Preemptions{6 + more});
+    models.holds<SetAndWait<Careful, Strong, 1, 1>>("a set, and one that may give up", Preemptions{6 + more});
+    models.holds<SetAndWait<Careful, Strong, 2>>("a set, and two that wait", Preemptions{3 + more});
+    models.holds<SetAndWait<Careful, Strong, 2, 1>>("a set, one that waits, one that may give up", Preemptions{2 + more});
+    models.holds<SetAndWait<Careful, Strong, 2, 2>>("a set, and two that may give up", Random{50'000 * times});
+    models.holds<TwoSet<Strong>>("two sets", Preemptions{2 + more});
+    models.holds<Again<Strong, 2>>("set, waited for and reset, to and fro", Random{50'000 * times});
+    models.holds<AnyOfTwo<Careful, false>>("one of two events", Preemptions{2 + more});
+    models.holds<AnyOfTwo<Careful, false>>("one of two events", Random{50'000 * times});
+    models.holds<AnyOfTwo<Careful, true>>("one of two events, or it gives up", Random{50'000 * times});
+
+    models.fails<SetAndWait<Careful, EnterRelaxed, 2>>("one that comes in and acquires nothing", Random{100'000});
+    models.fails<SetAndWait<Careful, LeaveRelaxed, 1>>("a set that releases nothing", Random{100'000});
+    models.fails<SetAndWait<Careful, LookRelaxed, 1>>("a look that acquires nothing", Random{100'000});
+    models.fails<SetAndWait<Wakeless, Strong, 1>>("a set that wakes nobody", Random{100'000});
+    models.fails<SetAndWait<Careless, Strong, 1, 1>>("one that gives up without asking", Random{100'000});
+    models.fails<AnyOfTwo<Careless, false>>("two that wake without asking", Random{100'000});
+    models.fails<Stays>("one that gives up and stays in the ring", Random{100'000});
+    models.fails<Again<LookRelaxed, 2>>("to and fro, with a look that acquires nothing", Random{100'000});
+    return models.result();
+}
