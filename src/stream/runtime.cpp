@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "hart/quota.hpp"
 #include "hart/topology.hpp"
 #include "stream/duties.hpp"
 #include "stream/error.hpp"
@@ -157,6 +158,7 @@ weft_status bring_up(Runtime& made) {
                                       "Linux 6.13); use auto");
     }
     if (!os::affinity_get(0, made.cpus)) return fail(WEFT_SYSTEM, "the kernel does not tell this process's CPUs");
+    static_cast<void>(hart::process_cpus());   // read now: the first who asks later may be a carrier that is bound
     made.outside = make_heap(made);
     Stream* zero = nullptr;
     if (made.outside == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the runtime");

@@ -48,7 +48,7 @@ struct Meeting {
     void signal_held() {
         if (view().length() == 0) return;
         WEFT_ASSERT(view().protected_by(mutex.view().address()));
-        view().signal_held();
+        if (!view().signal_held(view().length())) view().signal();
     }
 
     // False: it has given up.

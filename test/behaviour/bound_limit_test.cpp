@@ -1,0 +1,19 @@
+// A program of its own: how many harts there are is read once in a process.
+#include "test/behaviour/several.hpp"
+
+using namespace weft_test;
+
+namespace {
+
+TEST(HartLimit, IsThatOfTheProcessThoughTheFirstWhoAsksIsBoundToOneOfItsCpus) {
+    const std::size_t cpus = std::thread::hardware_concurrency();   // those that the process may use
+    if (cpus < 2) GTEST_SKIP() << "there is one CPU: it is the limit whoever asks";
+    Runtime runtime(2);
+    ASSERT_EQ(weft_stream_bind_hart(weft_stream_at(0), 0), WEFT_OK) << weft_error_text();
+    ASSERT_EQ(weft_stream_bind_hart(weft_stream_at(1), 1), WEFT_OK) << weft_error_text();
+    const std::size_t limit = weft_hart_limit();
+    ASSERT_EQ(weft_stream_unbind(weft_stream_at(0)), WEFT_OK);
+    EXPECT_GE(limit, 2u) << "unless a quota of the cgroup's says less";
+}
+
+}  // namespace
