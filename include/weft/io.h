@@ -66,7 +66,7 @@ typedef struct weft_poller_hint {
  *
  * Each stream calls it after every 16 rounds of its scheduler, and when it finds nothing to run, before it sleeps. While all are idle: with a descriptor, when that is
  * ready; without one, one idle stream calls it again after 10 us, then after twice as long each time that nothing has happened, up to
- * 1 ms. While there are pollers each switch of a stream passes through its scheduler.
+ * 1 ms. While there are pollers each switch of a stream counts the rounds.
  *
  * Returns WEFT_OK, WEFT_INVALID (also: epoll does not take the descriptor), WEFT_NO_MEMORY, WEFT_NOT_INITIALIZED. From any thread or unit; never switches. Since 0.2. */
 WEFT_API weft_status weft_poller_add(bool (*fn)(void *argument), void *argument, const weft_poller_hint *hint,

@@ -64,8 +64,11 @@ bool do_duties(Stream& stream, std::uint32_t bits) {
     if (taken != 0) stream.attention.fetch_and(~taken);   // before the looks: what comes afterwards sets it again
     if ((bits & attention::posted) != 0) done |= stream.posts.take_all() != 0;
     if ((bits & attention::alarm) != 0) done |= look_at_timers(stream);
-    const bool polls = (bits & attention::polling) != 0 && ++stream.rounds % rounds_between_polls == 0;
-    if (polls || (bits & attention::poll) != 0) done |= run_pollers(stream);
+    const bool polls = (bits & attention::polling) != 0 && ++stream.rounds >= rounds_between_polls;
+    if (polls || (bits & attention::poll) != 0) {
+        stream.rounds = 0;
+        done |= run_pollers(stream);
+    }
     return done;
 }
 

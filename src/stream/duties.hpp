@@ -9,9 +9,6 @@
 
 namespace weft {
 
-// How many rounds of a stream's scheduler lie between two looks at the pollers, while it is busy.
-inline constexpr std::uint32_t rounds_between_polls = 16;
-
 // An idle stream that watches pollers without a descriptor sleeps at first for the one, and twice as long each time that nothing
 // comes, up to the other.
 inline constexpr std::uint64_t shortest_poll_sleep_ns = 10'000;

@@ -196,14 +196,13 @@ bool should_stop(Stream& stream) {
 }
 
 void ask(Stream& stream, std::uint32_t bits) {
-    stream.attention.fetch_or(bits);
-    os::futex_wake(stream.attention, 1);   // it may be paused
+    // One that is paused sleeps on the word itself.
+    if ((stream.attention.fetch_or(bits) & attention::pause) != 0) os::futex_wake(stream.attention, 1);
     stream.sleeper.wake();
 }
 
 void unask(Stream& stream, std::uint32_t bits) {
-    stream.attention.fetch_and(~bits);
-    os::futex_wake(stream.attention, 1);
+    if ((stream.attention.fetch_and(~bits) & attention::pause) != 0) os::futex_wake(stream.attention, 1);
 }
 
 namespace {

@@ -50,6 +50,9 @@ inline constexpr std::uint32_t replace = 512; // another main scheduler is there
 inline constexpr std::uint32_t standing = timing | polling;   // these stay, and nobody waits for an answer to them
 }  // namespace attention
 
+// How many rounds of a stream's scheduler lie between two looks at the pollers, while it is busy.
+inline constexpr std::uint32_t rounds_between_polls = 16;
+
 struct Stream {
     // Hot: every switch reads it.
     Unit* running = nullptr;           // null while the scheduler runs
@@ -79,7 +82,7 @@ struct Stream {
     std::uint64_t first_id = 0;        // what next_id was when the stream began
     std::uint32_t passes = 0;          // of the stream from one unit to the next past its pools (sync/condition.cpp)
     std::uint64_t poll_sleep_ns = 0;   // how long the next sleep between two looks at the pollers is (duties.cpp)
-    std::uint32_t rounds = 0;          // of the scheduler, while there are pollers
+    std::uint32_t rounds = 0;          // of the scheduler since the pollers had their turn
     bool own_had_a_turn = false;
     bool holds_hart = false;
     std::uint32_t heeded = 0;          // the bits of attention that attend() has seen

@@ -175,7 +175,12 @@ void* begin_carefully(Stream& stream, Unit& unit) {
 }
 
 Unit* detail::successor_other(Stream& stream) {
-    if (stream.wanted() || stream.through_home) return nullptr;
+    if (stream.through_home) return nullptr;
+    if (stream.wanted()) {
+        // The pollers' turn comes every so many rounds; until then only the round is counted.
+        const bool only_polling = stream.attention.load(std::memory_order_relaxed) == attention::polling;   // relaxed: as wanted()
+        if (!only_polling || ++stream.rounds >= rounds_between_polls) return nullptr;
+    }
     return sched::pick(*stream.sched);
 }
 
