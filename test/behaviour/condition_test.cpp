@@ -248,7 +248,32 @@ TEST_P(ConditionAs, WaitsUntilTheDeadlineAndHoldsTheMutexAgain) {
     });
     late.join();
     EXPECT_EQ(weft_mutex_try_lock(&shared.mutex), WEFT_OK);
+    EXPECT_EQ(weft_cond_settle(&shared.cond, &shared.mutex), WEFT_OK) << "nobody waits any more";
     shared.unlock();
+}
+
+// What is owed to the first is not forgotten for the second.
+TEST(Condition, MayBeOneOfTwoThatTheHolderSignals) {
+    Runtime runtime;
+    Shared shared;
+    weft_cond second = WEFT_COND_INIT;
+    int through = 0;
+    Ult first([&] { shared.take(); });
+    Ult other([&] {
+        shared.lock();
+        EXPECT_EQ(weft_cond_wait(&second, &shared.mutex), WEFT_OK);
+        ++through;
+        shared.unlock();
+    });
+    until([] { return waiting_for("condition") == 2; });
+    shared.lock();
+    shared.tokens = 1;
+    EXPECT_EQ(weft_cond_signal(&shared.cond), WEFT_OK);
+    EXPECT_EQ(weft_cond_signal(&second), WEFT_OK);
+    shared.unlock();
+    for (int i = 0; i < 20; ++i) weft_unit_yield();
+    EXPECT_EQ(shared.through.load() + through, 2);
+    EXPECT_EQ(weft_cond_broadcast(&shared.cond), WEFT_OK);
 }
 
 // One well-known peer is late by the full time-out.
