@@ -40,18 +40,6 @@ weft_pool_kind kind_of(const weft_pool* pool) {
     return kind;
 }
 
-std::size_t length(const weft_pool* pool) {
-    std::size_t length = ~std::size_t{0};
-    EXPECT_EQ(weft_pool_length(pool, &length), WEFT_OK);
-    return length;
-}
-
-weft_unit* pop(weft_pool* pool) {
-    weft_unit* unit = nullptr;
-    EXPECT_EQ(weft_pool_pop(pool, &unit), WEFT_OK) << weft_error_text();
-    return unit;
-}
-
 // How often the unit of the last of `pools`, which are busy with units that yield, ran before those stopped.
 int turns_behind_busy_pools(weft_sched_kind kind, int yields) {
     std::vector<weft_pool*> pools{make_pool(WEFT_POOL_SHARED), make_pool(WEFT_POOL_SHARED), make_pool(WEFT_POOL_SHARED)};

@@ -83,18 +83,6 @@ struct Diary {
     }
 };
 
-weft_unit* pop(weft_pool* pool) {
-    weft_unit* unit = nullptr;
-    EXPECT_EQ(weft_pool_pop(pool, &unit), WEFT_OK) << weft_error_text();
-    return unit;
-}
-
-std::size_t length(const weft_pool* pool) {
-    std::size_t length = ~std::size_t{0};
-    EXPECT_EQ(weft_pool_length(pool, &length), WEFT_OK);
-    return length;
-}
-
 using Words = std::vector<std::uint64_t>;
 
 }  // namespace

@@ -19,18 +19,6 @@ weft_settings with_pool(weft_pool_kind kind, std::size_t streams = 1) {
     return settings;
 }
 
-std::size_t length(const weft_pool* pool) {
-    std::size_t length = ~std::size_t{0};
-    EXPECT_EQ(weft_pool_length(pool, &length), WEFT_OK);
-    return length;
-}
-
-weft_unit* pop(weft_pool* pool) {
-    weft_unit* unit = nullptr;
-    EXPECT_EQ(weft_pool_pop(pool, &unit), WEFT_OK) << weft_error_text();
-    return unit;
-}
-
 // A pool of the user's: last in, first out, linked through the units.
 struct Stack {
     std::mutex mutex;

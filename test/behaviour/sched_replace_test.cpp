@@ -9,12 +9,6 @@ using namespace weft_test;
 
 namespace {
 
-weft_sched* make_sched(weft_sched_kind kind, std::vector<weft_pool*> pools) {
-    weft_sched* sched = nullptr;
-    EXPECT_EQ(weft_sched_create(kind, pools.data(), pools.size(), &sched), WEFT_OK) << weft_error_text();
-    return sched;
-}
-
 // A scheduler of the user's with a loop of its own over one pool.
 struct Loop {
     std::atomic<int> destroyed{0}, returned{0};

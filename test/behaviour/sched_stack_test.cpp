@@ -11,12 +11,6 @@ using namespace weft_test;
 
 namespace {
 
-weft_sched* make_sched(weft_sched_kind kind, std::vector<weft_pool*> pools) {
-    weft_sched* sched = nullptr;
-    EXPECT_EQ(weft_sched_create(kind, pools.data(), pools.size(), &sched), WEFT_OK) << weft_error_text();
-    return sched;
-}
-
 weft_unit* push(weft_pool* pool, weft_sched* sched, std::size_t turn = 0) {
     weft_sched_push_options how{};
     how.size = sizeof how;

@@ -10,12 +10,6 @@ using namespace weft_test;
 
 namespace {
 
-weft_sched* make_sched(weft_sched_kind kind, std::vector<weft_pool*> pools) {
-    weft_sched* sched = nullptr;
-    EXPECT_EQ(weft_sched_create(kind, pools.data(), pools.size(), &sched), WEFT_OK) << weft_error_text();
-    return sched;
-}
-
 // A scheduler of the user's: stateless with pick, or stateful with run.
 struct Own {
     std::atomic<int> picked{0}, ran{0}, waits{0}, returned{0};

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "test/behaviour/support.hpp"
 
@@ -32,6 +33,24 @@ inline weft_pool* make_pool(weft_pool_kind kind) {
     weft_pool* pool = nullptr;
     EXPECT_EQ(weft_pool_create(kind, &pool), WEFT_OK) << weft_error_text();
     return pool;
+}
+
+inline weft_sched* make_sched(weft_sched_kind kind, std::vector<weft_pool*> pools) {
+    weft_sched* sched = nullptr;
+    EXPECT_EQ(weft_sched_create(kind, pools.data(), pools.size(), &sched), WEFT_OK) << weft_error_text();
+    return sched;
+}
+
+inline std::size_t length(const weft_pool* pool) {
+    std::size_t length = ~std::size_t{0};
+    EXPECT_EQ(weft_pool_length(pool, &length), WEFT_OK);
+    return length;
+}
+
+inline weft_unit* pop(weft_pool* pool) {
+    weft_unit* unit = nullptr;
+    EXPECT_EQ(weft_pool_pop(pool, &unit), WEFT_OK) << weft_error_text();
+    return unit;
 }
 
 // A stream, freed at the end.
