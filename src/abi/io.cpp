@@ -99,8 +99,9 @@ weft_status weft_poller_remove(weft_poller* poller) noexcept {
     Runtime* of = runtime_or_null();
     if (of == nullptr) return not_initialized();
     Poller* gone = to_poller(poller);
-    if (gone->descriptor >= 0) of->lookout.remove(gone->descriptor);
+    const int descriptor = gone->descriptor;
     of->pollers.remove(*gone, current_or_null());
+    if (descriptor >= 0) of->lookout.remove(descriptor);   // nobody arms it any more
     note_pollers(*of);
     return WEFT_OK;
 }

@@ -48,6 +48,20 @@ public:
     // Makes all calls that nobody else makes at this moment. `self`: the stream. Returns how many have done something.
     std::size_t run(void* self);
 
+    // Calls arm(descriptor, events, tag) for those whose descriptor has been told of since they were armed. Not for one that runs: who runs
+    // it comes here, too, before he sleeps.
+    template <class Arm>
+    void arm_all(Arm&& arm) {
+        each([&](Poller& poller) {
+            // relaxed: hints; under busy they are asked again.
+            if (!poller.live.load(std::memory_order_relaxed) || !poller.disarmed.load(std::memory_order_relaxed) || !take(poller)) return;
+            if (poller.call != nullptr && poller.descriptor >= 0 && poller.disarmed.exchange(false)) {
+                arm(poller.descriptor, poller.events, poller.tag);
+            }
+            let_go(poller);
+        });
+    }
+
     // The poller of that number, or null.
     Poller* at(std::uint32_t tag);
 

@@ -35,10 +35,7 @@ bool run_pollers(Stream& stream) {
 bool on_watch(Runtime& of, const Stream& stream) { return of.watch.load() == &stream; }
 
 void arm_descriptors(Runtime& of) {
-    of.pollers.each([&](Poller& poller) {
-        if (!poller.live.load() || poller.descriptor < 0 || !poller.disarmed.exchange(false)) return;
-        of.lookout.arm(poller.descriptor, poller.events, poller.tag);
-    });
+    of.pollers.arm_all([&](int descriptor, std::uint32_t events, std::uint32_t tag) { of.lookout.arm(descriptor, events, tag); });
 }
 
 }  // namespace

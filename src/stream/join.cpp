@@ -63,7 +63,9 @@ struct Letter {
     void send(PrivatePool& to) {
         send_letter(unit, to, [](void* raw) {
             auto* letter = static_cast<Letter*>(raw);
-            letter->answer(letter, announce(*letter->target, letter->waiter));
+            const Joint::Announced announced = announce(*letter->target, letter->waiter);
+            // Once it waits it may have been woken, and be gone with the letter: its target may be another stream's by now.
+            if (announced != Joint::Announced::waiting) letter->answer(letter, announced);
         }, this);
     }
 };

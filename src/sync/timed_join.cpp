@@ -50,11 +50,13 @@ struct TimedJoin : JoinWaiter {
     }
 
     void announce_by_letter(PrivatePool& home) {
+        owners.fetch_add(1);   // the letter's: once it is announced all others may be done with the record
         send_letter(letter, home, [](void* raw) {
             auto& self = *static_cast<TimedJoin*>(raw);
             const Joint::Announced answer = announce(self.target, static_cast<JoinWaiter*>(&self));
-            if (answer != Joint::Announced::waiting) return self.settle(answer);
-            if (self.stage.exchange(announced) == given_up_first) self.withdraw();
+            self.settle(answer);
+            if (answer == Joint::Announced::waiting && self.stage.exchange(announced) == given_up_first && !self.over) self.withdraw();
+            self.let_go();
         }, this);
     }
 

@@ -21,9 +21,9 @@ namespace {
 
 static_assert(!std::is_copy_constructible_v<weft::mutex> && !std::is_move_constructible_v<weft::mutex>);
 static_assert(std::is_nothrow_default_constructible_v<weft::mutex> && std::is_nothrow_default_constructible_v<weft::condition_variable>);
-constinit weft::mutex constant_mutex;
-constinit weft::condition_variable constant_condition;
-constinit weft::shared_mutex constant_shared_mutex;
+[[maybe_unused]] constinit weft::mutex constant_mutex;
+[[maybe_unused]] constinit weft::condition_variable constant_condition;
+[[maybe_unused]] constinit weft::shared_mutex constant_shared_mutex;
 
 template <class Mutex>
 class CppMutex : public testing::Test {};
