@@ -61,8 +61,10 @@ static_assert(smallest_class_bytes << (stack_classes - 1) == largest_class_bytes
 // The least that a stack may have: a signal's frame and 8 KiB.
 std::size_t stack_minimum();
 
-// How far below the real end a stack begins: the hot ends of many stacks would otherwise fall on the same cache sets.
-inline constexpr std::size_t colour(std::size_t index) { return (index & 15) * 128; }
+// How far below the real end a stack begins: the hot ends of many stacks would otherwise fall on the same cache sets. By single lines,
+// so that 64 units at a barrier lie in 32 KiB of eight ways (two misses for a switch with steps of 128), and within half a page, so that
+// a small unit stays in one.
+inline constexpr std::size_t colour(std::size_t index) { return (index & 31) * 64; }
 
 // False when the pattern at the stack's end has been overwritten. True for stacks that are not guarded so.
 bool canary_intact(const Stack& stack);

@@ -70,7 +70,7 @@ StackStore::StackStore(const StackSettings& settings) : settings_(settings) {
     const std::size_t guard = round_up(std::max<std::size_t>(settings.guard_bytes, 1), page);
     settings_.guard_bytes = settings.guard == Guard::none ? 0 : guard;
     // What colour() takes away is added, so that the minimum holds for every stack.
-    minimum_ = std::max(stack_minimum() + colour(15), page);
+    minimum_ = std::max(stack_minimum() + colour(31), page);
     default_class_ = class_of(std::max<std::size_t>(settings.default_bytes, 1));
 }
 

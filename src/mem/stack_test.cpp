@@ -98,7 +98,7 @@ TEST(Stack, HotEndsFallOnManyCacheSets) {
     std::set<std::uintptr_t> sets;
     auto stacks = take_many(cache, 64);
     for (Stack* stack : stacks) sets.insert(reinterpret_cast<std::uintptr_t>(stack->top) % 4096 / 64);
-    EXPECT_EQ(sets.size(), 16u);
+    EXPECT_EQ(sets.size(), 32u);
     give_all(cache, stacks);
 }
 
