@@ -14,7 +14,8 @@ function(weft_arch_program name source)
   add_executable(${name} ${source} src/arch/${WEFT_ARCH}/switch.S)
   target_include_directories(${name} PRIVATE src ${CMAKE_BINARY_DIR}/generated)
   target_compile_definitions(${name} PRIVATE
-    "WEFT_ARCH_CONTEXT=\"arch/${WEFT_ARCH}/context.hpp\"" "WEFT_ARCH_CPU=\"arch/${WEFT_ARCH}/cpu.hpp\"")
+    "WEFT_ARCH_CONTEXT=\"arch/${WEFT_ARCH}/context.hpp\"" "WEFT_ARCH_CPU=\"arch/${WEFT_ARCH}/cpu.hpp\""
+  "WEFT_ARCH_LOOK=\"arch/${WEFT_ARCH}/look.hpp\"")
   if(WEFT_ARCH STREQUAL "x86_64")
     target_compile_options(${name} PRIVATE -mno-red-zone)   # as the library: arch/x86_64/context.hpp
   endif()

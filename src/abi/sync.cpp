@@ -27,16 +27,21 @@ static_assert(static_cast<int>(Urgency::high) == WEFT_URGENCY_HIGH && static_cas
     return true;
 }
 
-[[gnu::noinline]] weft_status wait_unset(Event event, void** value, std::uint64_t deadline_ns) {
+// `deadline_ns`: one that is known here need not be asked for.
+[[gnu::always_inline]] inline weft_status wait_for_set(Event event, void** value, std::uint64_t deadline_ns) {
     const Caller caller;
-    if (!caller.may_wait()) [[unlikely]] return may_not_wait(caller, "event");
+    if (!caller.may_wait()) [[unlikely]] return may_not_wait(caller, Waits::event);
     Waiter waiter;
-    if (!wait_at(caller, event, waiter, deadline_ns, "event", event.address())) [[unlikely]] return too_late();
+    if (!wait_at(caller, event, waiter, deadline_ns, Waits::event, event.address())) [[unlikely]] return too_late();
     if (value != nullptr) *value = event.value();
     return WEFT_OK;
 }
+[[gnu::noinline]] weft_status wait_unset(Event event) noexcept { return wait_for_set(event, nullptr, forever); }
+[[gnu::noinline]] weft_status wait_unset_until(Event event, void** value, std::uint64_t deadline_ns) noexcept {
+    return wait_for_set(event, value, deadline_ns);
+}
 
-[[gnu::noinline]] weft_status set_slowly(Event event, void* value) {
+[[gnu::noinline]] weft_status set_among_others(Event event, void* value) noexcept {
     return event.set(value) ? WEFT_OK : fail(WEFT_WRONG_STATE, "the event is set already; reset it first");
 }
 
@@ -118,8 +123,7 @@ weft_status weft_cond_wait_unless(weft_cond* cond, weft_mutex* mutex, uint64_t d
 
 weft_status weft_cond_signal(weft_cond* cond) noexcept {
     if (cond == nullptr) return is_null("cond");
-    sync::signal(at<Condition>(cond));
-    return WEFT_OK;
+    return sync::signal(at<Condition>(cond));
 }
 
 weft_status weft_cond_broadcast(weft_cond* cond) noexcept {
@@ -144,21 +148,24 @@ weft_status weft_cond_settle(weft_cond* cond, weft_mutex* mutex) noexcept {
 weft_status weft_event_set(weft_event* event, void* value) noexcept {
     if (event == nullptr) [[unlikely]] return is_null("event");
     Event of = at<Event>(event);
-    const auto [done, waiter] = of.set_quickly(value);
-    if (!done) [[unlikely]] return set_slowly(of, value);
-    if (Unit* unit = waiter.plain_unit()) {
-        unit->life.move(State::waiting, State::ready);
-        resume_claimed(current_or_null(), *unit);
-    }
-    return WEFT_OK;
+    Whom waiter;
+    if (!os::alone() || !of.set_alone(value, waiter)) [[unlikely]] return set_among_others(of, value);
+    if (waiter.nobody()) return WEFT_OK;
+    return wake_unit(waiter.unit());
 }
 
-weft_status weft_event_wait(weft_event* event, void** value) noexcept { return weft_event_wait_until(event, value, WEFT_FOREVER); }
+weft_status weft_event_wait(weft_event* event, void** value) noexcept {
+    if (event == nullptr) [[unlikely]] return is_null("event");
+    const Event of = at<Event>(event);
+    if (!of.come()) return value == nullptr ? wait_unset(of) : wait_unset_until(of, value, forever);
+    if (value != nullptr) *value = of.value();
+    return WEFT_OK;
+}
 
 weft_status weft_event_wait_until(weft_event* event, void** value, uint64_t deadline_ns) noexcept {
     if (event == nullptr) [[unlikely]] return is_null("event");
     const Event of = at<Event>(event);
-    if (!of.come()) return wait_unset(of, value, deadline_ns);
+    if (!of.come()) return wait_unset_until(of, value, deadline_ns);
     if (value != nullptr) *value = of.value();
     return WEFT_OK;
 }
@@ -217,7 +224,7 @@ weft_status weft_semaphore_acquire(weft_semaphore* semaphore) noexcept { return 
 weft_status weft_semaphore_acquire_until(weft_semaphore* semaphore, uint64_t deadline_ns) noexcept {
     if (semaphore == nullptr) return is_null("semaphore");
     Waiter waiter;
-    return wait_or_refuse(at<Semaphore>(semaphore), waiter, deadline_ns, "semaphore", semaphore);
+    return wait_or_refuse(at<Semaphore>(semaphore), waiter, deadline_ns, Waits::semaphore, semaphore);
 }
 
 weft_status weft_semaphore_try_acquire(weft_semaphore* semaphore) noexcept {
@@ -251,7 +258,7 @@ weft_status weft_latch_wait(weft_latch* latch) noexcept { return weft_latch_wait
 weft_status weft_latch_wait_until(weft_latch* latch, uint64_t deadline_ns) noexcept {
     if (latch == nullptr) return is_null("latch");
     Waiter waiter;
-    return wait_or_refuse(at<Latch>(latch), waiter, deadline_ns, "latch", latch);
+    return wait_or_refuse(at<Latch>(latch), waiter, deadline_ns, Waits::latch, latch);
 }
 
 weft_status weft_latch_test(const weft_latch* latch) noexcept {
@@ -289,7 +296,7 @@ weft_status weft_barrier_wait_phase(weft_barrier* barrier, uint32_t phase, uint6
     if (barrier == nullptr) return is_null("barrier");
     Barrier of = at<Barrier>(barrier);
     Waiter waiter;
-    return wait_or_refuse(Barrier::End(of, phase), waiter, deadline_ns, "barrier", barrier);
+    return wait_or_refuse(Barrier::End(of, phase), waiter, deadline_ns, Waits::barrier, barrier);
 }
 
 weft_status weft_barrier_arrive_and_drop(weft_barrier* barrier) noexcept {
@@ -308,7 +315,7 @@ weft_status weft_rwlock_read_lock_until(weft_rwlock* lock, uint64_t deadline_ns)
     if (of.try_read()) return WEFT_OK;
     if (of.owner() == Caller().identity()) return fail(WEFT_WRONG_STATE, "the caller holds the lock for writing");
     Waiter waiter;
-    return wait_or_refuse(RwLock::ForReading(of), waiter, deadline_ns, "read-write lock", lock);
+    return wait_or_refuse(RwLock::ForReading(of), waiter, deadline_ns, Waits::rwlock, lock);
 }
 
 weft_status weft_rwlock_write_lock(weft_rwlock* lock) noexcept { return weft_rwlock_write_lock_until(lock, WEFT_FOREVER); }
@@ -321,7 +328,7 @@ weft_status weft_rwlock_write_lock_until(weft_rwlock* lock, uint64_t deadline_ns
     if (!of.try_write()) {
         if (of.owner() == identity) return fail(WEFT_WRONG_STATE, "the caller holds the lock for writing");
         Waiter waiter;
-        status = wait_or_refuse(RwLock::ForWriting(of), waiter, deadline_ns, "read-write lock", lock);
+        status = wait_or_refuse(RwLock::ForWriting(of), waiter, deadline_ns, Waits::rwlock, lock);
     }
     if (status == WEFT_OK) of.set_owner(identity);
     return status;
@@ -443,14 +450,14 @@ weft_status weft_channel_send(weft_channel* channel, void* element, uint64_t dea
     if (channel == nullptr || element == nullptr) return is_null(channel == nullptr ? "channel" : "element");
     Waiter waiter;
     waiter.item = element;
-    return outcome(wait_or_refuse(Channel::Sending(*to_channel(channel)), waiter, deadline_ns, "channel", channel), waiter);
+    return outcome(wait_or_refuse(Channel::Sending(*to_channel(channel)), waiter, deadline_ns, Waits::channel, channel), waiter);
 }
 
 weft_status weft_channel_receive(weft_channel* channel, void* element, uint64_t deadline_ns) noexcept {
     if (channel == nullptr || element == nullptr) return is_null(channel == nullptr ? "channel" : "element");
     Waiter waiter;
     waiter.item = element;
-    return outcome(wait_or_refuse(Channel::Receiving(*to_channel(channel)), waiter, deadline_ns, "channel", channel), waiter);
+    return outcome(wait_or_refuse(Channel::Receiving(*to_channel(channel)), waiter, deadline_ns, Waits::channel, channel), waiter);
 }
 
 weft_status weft_channel_close(weft_channel* channel) noexcept {

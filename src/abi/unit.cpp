@@ -113,7 +113,7 @@ struct UserSuspension : Suspension {
 
 [[gnu::noinline]] void suspend_by(Stream& stream, Unit& self, void (*publish)(weft_unit*, void*), void* argument) {
     UserSuspension request(self, publish, argument);
-    suspend(stream, request, said_by_state, argument);
+    suspend(stream, request, Waits::as_stated, argument);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // What a processor owes: porting starts here. CMake puts the folder of the target first on the include
 // path of this file, so the two includes below find src/arch/<processor>/.
 //
-// A port is four files: frame.h (what lies on a suspended stack), switch.S (the entry of a fresh
-// context, and the thread-local word), context.hpp (the inlined switch), cpu.hpp.
+// A port is five files: frame.h (what lies on a suspended stack), switch.S (the entry of a fresh
+// context, and the thread-local word), context.hpp (the inlined switch), cpu.hpp, and look.hpp.
 #pragma once
 
 #include <concepts>

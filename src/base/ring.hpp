@@ -42,6 +42,16 @@ public:
     // Behind the last one that is the end, since the ring closes there.
     void insert_after(Node& node, Node& place) { link_before(node, *place.next); }
 
+    // The first goes, and `node` comes last.
+    void pass_on(Node& node) {
+        if (first_->next == first_) {
+            clear();
+        } else {
+            remove(*first_);
+        }
+        push_back(node);
+    }
+
     // All nodes are out; theirs is what they hold.
     void clear() { first_ = nullptr; }
 

@@ -2,6 +2,7 @@
 // (Treiber 1986). Taking everything at once leaves no room for the ABA problem of popping one.
 #pragma once
 
+#include "arch/look.hpp"
 #include "base/atomic.hpp"
 
 namespace weft {
@@ -46,7 +47,7 @@ public:
     }
 
     // A hint for the owner's loop. Relaxed: it may be a little late, take_all() reads for sure.
-    bool empty() const { return newest_.load(std::memory_order_relaxed) == nullptr; }
+    bool empty() const { return arch::is_zero(newest_); }
 
     // For the owner that has announced that it will sleep: false if any push came before the announcement
     // was seen.

@@ -156,7 +156,7 @@ struct HandOver : Suspension {
     if (!of.crew.ready()) return fail(WEFT_SYSTEM, "the kernel refused an OS thread for a blocking call (see ulimit -u and the cgroup's pids.max)");
     Crew::Call call{fn, argument, self};
     HandOver request(*self, call, of);
-    suspend(*stream, request, "blocking call", reinterpret_cast<const void*>(fn));
+    suspend(*stream, request, Waits::blocking, reinterpret_cast<const void*>(fn));
     set_errno(call.error);
     return WEFT_OK;
 }

@@ -109,7 +109,7 @@ weft_status outcome(const Unit& unit) { return static_cast<weft_status>(unit.out
 
 [[gnu::noinline]] weft_status join_by_letter(Stream& stream, Unit& self, Unit& target, PrivatePool& home) {
     UnitJoinByLetter request(self, target, home);
-    suspend(stream, request, said_by_state, to_handle(&target));
+    suspend(stream, request, Waits::as_stated, to_handle(&target));
     return request.busy ? busy_status() : outcome(target);
 }
 
@@ -118,7 +118,7 @@ weft_status outcome(const Unit& unit) { return static_cast<weft_status>(unit.out
     if (weft_status status = may_join(target); status != WEFT_OK) return status;
     if (auto* home = foreign_pool(target)) return join_by_letter(stream, self, target, *home);
     UnitJoin request(self, target);
-    suspend(stream, request, said_by_state, to_handle(&target));
+    suspend(stream, request, Waits::as_stated, to_handle(&target));
     return request.busy ? busy_status() : outcome(target);
 }
 
@@ -213,7 +213,7 @@ struct GroupJoin : JoinWaiter, Suspension {
         group.left.fetch_add(1);
         if (announce(*unit, Joint::Waiter(&group)) != Joint::Announced::waiting) group.left.fetch_sub(1);
     }
-    if (group.left.load() > 1) suspend(stream, group, "join_many", units);
+    if (group.left.load() > 1) suspend(stream, group, Waits::join_many, units);
 }
 
 // As Letter, but nobody waits for it, so it has memory of its own.
@@ -353,7 +353,6 @@ void keep_exception() noexcept {
 }
 
 void tidy_up(Unit& unit) {
-    unit.waits_for = said_by_state;   // see remember_user_stack()
     if (unit.outcome == WEFT_EXCEPTION) unit.exception().~exception_ptr();
     if (unit.marked(Unit::extras)) drop_extras(unit);
 }

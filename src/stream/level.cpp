@@ -94,7 +94,7 @@ struct WorkWait : Suspension {
 [[gnu::noinline]] void wait_for_work(Sched& by) {
     Stream& stream = current();
     WorkWait wait(*stream.running, by);
-    suspend(stream, wait, "work", handle_of(by));
+    suspend(stream, wait, Waits::work, handle_of(by));
     wait.sleeper.rise();
     for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.remove(by.places[i]);   // 5
     for (std::size_t i = 0; i < by.count; ++i) {                                         // 6
@@ -173,6 +173,8 @@ void main_main(void* raw) {
 Unit* make_sched_unit(Stream* stream, Pool& pool, void (*body)(void*), Sched& sched, const void* site) {
     Unit* unit = make_unit(stream, pool, body, &sched, birth_in(pool, Kind::full), site);
     if (unit == nullptr) return nullptr;
+    unit->flags |= Unit::scheduler;
+    sched.as_main = body == main_main;
     Plan wanted{};
     wanted.kind = Kind::full;
     wanted.stack_bytes = runtime().settings.values.scheduler_stack_bytes;
@@ -183,8 +185,8 @@ Unit* make_sched_unit(Stream* stream, Pool& pool, void (*body)(void*), Sched& sc
 
 }  // namespace
 
-bool is_main_scheduler(const Unit& unit) { return unit.body == main_main; }
-bool is_scheduler(const Unit& unit) { return unit.body == stacked_main || unit.body == main_main; }
+bool is_scheduler(const Unit& unit) { return unit.has_now(Unit::scheduler); }
+bool is_main_scheduler(const Unit& unit) { return is_scheduler(unit) && static_cast<const Sched*>(unit.argument)->as_main; }
 
 Level::Level(Stream& stream, Sched& by)
     : unit_(stream.running), sched_(stream.sched), home_(stream.home), direct_(stream.direct), standard_(stream.standard),

@@ -106,7 +106,7 @@ struct UnitMoveWait : MoveWait, Suspension {
 
 [[gnu::noinline]] bool wait_in_unit(Stream& stream, Unit& self, Unit& target) {
     UnitMoveWait wait(self, target);
-    suspend(stream, wait, "migration", to_handle(&target));
+    suspend(stream, wait, Waits::migration, to_handle(&target));
     return wait.moved;
 }
 

@@ -15,7 +15,7 @@ namespace {
 mem::Stack* first_stack(Stream* stream, const Unit& unit) {
     if (unit.has(Unit::user_stack)) {
         // What remember_user_stack() has left.
-        return mem::user_stack(const_cast<void*>(unit.waits_object), reinterpret_cast<std::uintptr_t>(unit.waits_for));
+        return mem::user_stack(const_cast<void*>(unit.waits_object), unit.user_stack_bytes);
     }
     return take_stack(stream, unit.stack_class == 0 ? 0 : std::size_t{1} << unit.stack_class);
 }
@@ -25,8 +25,7 @@ mem::Stack* first_stack(Stream* stream, const Unit& unit) {
 void remember_user_stack(Unit& unit) {
     unit.waits_object = unit.stack->lowest;   // a unit that has ended waits for nothing
     const char* const end = reinterpret_cast<const char*>(unit.stack + 1);   // the stack's own object lies at its top
-    unit.waits_for = reinterpret_cast<const char*>(end - unit.stack->lowest);
-    unit.mark(Unit::untidy);   // so that whoever has the descriptor next does not seem to wait for that
+    unit.user_stack_bytes = static_cast<std::size_t>(end - unit.stack->lowest);
 }
 
 weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, const void* site) {
@@ -62,8 +61,6 @@ weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, 
     unit.argument = argument;
     unit.pool = &pool;
     unit.spawn_site = site;
-    unit.waits_for = said_by_state;
-    unit.waits_object = nullptr;
     unit.joint.reset();
     unit.begin_life(birth);
     pool::belongs(unit);

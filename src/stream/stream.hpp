@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "arch/look.hpp"
 #include "base/atomic.hpp"
 #include "context/switch.hpp"
 #include "hart/bell.hpp"
@@ -80,7 +81,7 @@ struct Stream {
     Unit::Birth birth_ult;             // of a unit of the default kind in the direct pool
     Unit::Birth birth_tasklet;
     std::uint64_t first_id = 0;        // what next_id was when the stream began
-    std::uint32_t passes = 0;          // of the stream from one unit to the next past its pools (sync/condition.cpp)
+    std::uint32_t passes_left = 1;     // of the stream from one unit to the next past its pools (sync/condition.cpp)
     std::uint64_t poll_sleep_ns = 0;   // how long the next sleep between two looks at the pollers is (duties.cpp)
     std::uint32_t rounds = 0;          // of the scheduler since the pollers had their turn
     bool own_had_a_turn = false;
@@ -137,7 +138,7 @@ struct Stream {
     std::uint64_t counted(trace::Count which) const;
 
     // True: somebody wants something; the scheduler sees to it. relaxed: a hint, acted upon with acquire in attend().
-    [[gnu::always_inline]] bool wanted() const { return attention.load(std::memory_order_relaxed) != 0; }
+    [[gnu::always_inline]] bool wanted() const { return !arch::is_zero(attention); }
 };
 
 // The stream of the calling OS thread, or null.

@@ -194,7 +194,7 @@ struct UnitWait : Suspension {
     if (stream.end.done()) return;
     if (Unit* self = running_or_null()) {
         UnitWait waiter(*self, stream);
-        return suspend(current(), waiter, "stream_free", &stream);
+        return suspend(current(), waiter, Waits::stream_free, &stream);
     }
     ThreadWait waiter;
     if (stream.end.announce_shared(&waiter) == Joint::Announced::waiting) waiter.gate.wait();

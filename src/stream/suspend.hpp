@@ -12,10 +12,6 @@
 
 namespace weft {
 
-// What a unit waits for is said by its state where that is one of the two frequent things: suspended by the program, or
-// waiting for the end of one unit. A suspension for anything else gives it a name, for as long as it lasts.
-inline constexpr const char* said_by_state = nullptr;
-
 // What is done once the leaving unit's registers are saved; on another stack of the same stream. `call` may be null.
 using AfterSwitch = context::Message;
 
@@ -189,9 +185,9 @@ void* called_main(void* unit);
 // The running ULT suspends in favour of `next` (null: the scheduler), and by.publish() runs once its context is saved. Call it
 // from a noinline function.
 template <std::derived_from<Suspension> By>
-[[gnu::always_inline]] inline void suspend_towards(Stream& stream, By& by, Unit* next, const char* what, const void* object) {
+[[gnu::always_inline]] inline void suspend_towards(Stream& stream, By& by, Unit* next, Waits what, const void* object) {
     Unit& self = by.self;
-    if (what != said_by_state) self.waits_for = what;
+    if (what != Waits::as_stated) self.waits = what;
     self.waits_object = object;
     stream.counters.add(trace::Count::suspended);
     detail::leave_towards(stream, self, next, {[](void* raw) {
@@ -204,14 +200,27 @@ template <std::derived_from<Suspension> By>
         suspended.publish();
         probe(Probe::suspend_after_publish);
     }, &by}, By::heeded);
-    if (what != said_by_state) {
-        self.waits_for = said_by_state;
+    if (what != Waits::as_stated) {
+        self.waits = Waits::as_stated;
         self.latest_lock = nullptr;   // `object` may have been a mutex, which it need not have got
     }
 }
 
+// The running ULT, which a waker can find already, waits. `let_go` keeps him off until it has run, once the context is saved; a null
+// one where there is nobody to keep off. The caller says then which mutex it has (Unit::latest_lock), since that is told by the same
+// word. Call it from a noinline function.
+[[gnu::always_inline]] inline void suspend_listed(Stream& stream, Unit& self, Unit* next, AfterSwitch let_go, Waits what,
+                                                  const void* object) {
+    self.waits = what;
+    self.waits_object = object;
+    self.life.move(State::running, State::waiting);
+    stream.counters.add(trace::Count::suspended);
+    detail::leave_towards(stream, self, next, let_go, Unit::heeded_after_wait);
+    self.waits = Waits::as_stated;
+}
+
 template <std::derived_from<Suspension> By>
-[[gnu::always_inline]] inline void suspend(Stream& stream, By& by, const char* what, const void* object) {
+[[gnu::always_inline]] inline void suspend(Stream& stream, By& by, Waits what, const void* object) {
     suspend_towards(stream, by, detail::successor(stream), what, object);
 }
 

@@ -41,7 +41,7 @@ struct PlainSuspension : Suspension {
 
 [[gnu::noinline]] void leave_suspended(Stream& stream, Unit& self, Unit& target) {
     PlainSuspension request{{self}};
-    suspend_towards(stream, request, detail::unless_wanted(stream, &target), said_by_state, nullptr);
+    suspend_towards(stream, request, detail::unless_wanted(stream, &target), Waits::as_stated, nullptr);
 }
 
 [[gnu::noinline]] void leave_ready(Stream& stream, Unit& self, Unit& target, AfterSwitch requeued) {

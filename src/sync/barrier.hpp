@@ -55,18 +55,24 @@ public:
     // The end of one phase, for those who have arrived.
     class End {
     public:
+        using Word = BasicWord<Orders>;
         End(BasicBarrier of, std::uint32_t phase) : of_(of), phase_(phase) {}
         bool come() const { return of_.phase() != phase_; }
         bool take(Waiter& waiter) {
             static_cast<void>(waiter);
             return come();
         }
-        bool enter(Waiter& waiter) {
-            const std::uint32_t seen = of_.word_.lock();
+        template <class By = Entrance>
+        bool enter(Waiter& waiter, By&& by = {}) {
+            const std::uint32_t seen = by.lock_if(of_.word_, always);
             const bool waits = !come();
-            if (waits) enlist(of_.body_.ring, waiter);
-            of_.word_.unlock(seen);
-            return waits;
+            if (!waits) {
+                of_.word_.unlock(seen);
+                return false;
+            }
+            enlist(of_.body_.ring, waiter);
+            by.let_go(of_.word_, seen);
+            return true;
         }
         void withdraw(Waiter& waiter) {
             const std::uint32_t seen = of_.word_.lock();
@@ -83,19 +89,24 @@ public:
     // to arrive by itself, since the completion is to be called by it, on its own stack.
     class Arrival {
     public:
+        using Word = BasicWord<Orders>;
         explicit Arrival(BasicBarrier at) : at_(at) {}
         bool come() const { return false; }
         bool take(Waiter& waiter) {
             static_cast<void>(waiter);
             return false;
         }
-        bool enter(Waiter& waiter) {
-            const std::uint32_t seen = at_.word_.lock();
-            const bool last = seen <= 1;
-            waiter.mark = last;
-            if (!last) enlist(at_.body_.ring, waiter);
-            at_.word_.unlock(last ? seen : seen - 1);
-            return !last;
+        template <class By = Entrance>
+        bool enter(Waiter& waiter, By&& by = {}) {
+            const std::uint32_t seen = by.lock_if(at_.word_, always);
+            if (seen <= 1) {
+                waiter.mark = 1;
+                at_.word_.unlock(seen);
+                return false;
+            }
+            enlist(at_.body_.ring, waiter);
+            by.let_go(at_.word_, seen - 1);
+            return true;
         }
         void withdraw(Waiter& waiter) { static_cast<void>(waiter); }
         bool expected() const { return true; }   // it arrives by being listed

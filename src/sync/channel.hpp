@@ -103,11 +103,21 @@ public:
     template <bool sends>
     class End {
     public:
+        using Word = BasicWord<Orders>;
         explicit End(BasicChannel& of) : of_(of) {}
         bool come() const { return (of_.word_.glance() & (closed | (sends ? writable : readable))) != 0; }
-        bool take(Waiter& waiter) { return work(waiter, false); }
-        // True: it waits.
-        bool enter(Waiter& waiter) { return !work(waiter, true); }
+        bool take(Waiter& waiter) {
+            const std::uint32_t seen = of_.lock();
+            return done(waiter, seen) || (of_.unlock(seen), false);
+        }
+        template <class By = Entrance>
+        bool enter(Waiter& waiter, By&& by = {}) {
+            const std::uint32_t seen = by.lock_if(of_.word_, always);
+            if (done(waiter, seen)) return false;
+            enlist(ring(), waiter);
+            by.let_go(of_.word_, of_.outside(seen));
+            return true;
+        }
         void withdraw(Waiter& waiter) { of_.leave(ring(), waiter); }
         // Without a buffer a receiver finds nothing but a sender that is listed; so one side may look, and the other must not.
         bool expected() const { return sends && of_.elements_.capacity == 0; }
@@ -115,14 +125,13 @@ public:
     private:
         WaiterRing<Who>& ring() { return sends ? of_.senders_ : of_.receivers_; }
 
-        bool work(Waiter& waiter, bool waits) {
-            const std::uint32_t seen = of_.lock();
+        // Under the lock, which it lets go if it is done.
+        bool done(Waiter& waiter, std::uint32_t seen) {
             Claimed<Who> claimed;
-            const bool done = sends ? of_.try_send(seen, waiter, claimed) : of_.try_receive(seen, waiter, claimed);
-            if (!done && waits) enlist(ring(), waiter);
+            if (!(sends ? of_.try_send(seen, waiter, claimed) : of_.try_receive(seen, waiter, claimed))) return false;
             of_.unlock(seen);
             claimed.wake_all();
-            return done;
+            return true;
         }
 
         BasicChannel& of_;

@@ -30,23 +30,12 @@ struct Release : Suspension {
     }
 };
 
-// The same where the mutex goes on with the stream to the next unit, which is its holder already.
-struct Pass : Suspension {
-    Condition& condition;
-    Mutex& mutex;
-    Waiter& waiter;
-
-    Pass(Unit& unit, Condition& at, Mutex& of, Waiter& as) : Suspension{unit}, condition(at), mutex(of), waiter(as) {}
-
-    void publish() { condition.finish_pass(waiter, mutex); }
-};
-
-void lock_again(Mutex& mutex, Waiter& waiter) {
+[[gnu::noinline]] void lock_again(Mutex mutex, Waiter& waiter) {
     Mutex::ask(waiter, Urgency::normal, true);
     while (!mutex.take(waiter)) {
         waiter.answer = Answer::none;
         const Caller caller;   // asked anew: it may be on another stream after each wait
-        wait_at(caller, mutex, waiter, forever, "mutex", mutex.address());
+        wait_at(caller, mutex, waiter, forever, Waits::mutex, mutex.address());
         if (waiter.answer != Answer::woken) return;
     }
 }
@@ -66,7 +55,7 @@ void unlock(Mutex& mutex) {
     Waiter waiter(party);
     if (!condition.enlist(waiter, mutex, [&] { return unless != nullptr && unless(argument); })) return WEFT_OK;
     unlock(mutex);
-    const bool woken = party.park(deadline_ns, "condition", condition.address());
+    const bool woken = party.park(deadline_ns, Waits::condition, condition.address());
     if (!woken) condition.withdraw(waiter);
     if (waiter.answer != Answer::given) lock_again(mutex, waiter);
     return woken ? WEFT_OK : too_late();
@@ -74,73 +63,105 @@ void unlock(Mutex& mutex) {
 
 // Of several that could take the stream's next turn, the one that has been signalled and is at home here.
 bool may_follow(const Waiter& waiter, const Unit& self) {
-    const Unit* unit = waiter.who.plain_unit();
-    return unit != nullptr && unit->pool == self.pool;
+    return waiter.who.certain() && waiter.who.unit().pool == self.pool;
 }
 
-// From a ULT, without a deadline: the cheapest way.
-[[gnu::always_inline]] inline weft_status wait_suspended(Stream& stream, Unit& self, Condition& condition, Mutex& mutex) {
+// From a ULT, without a deadline.
+void wait_released(Stream& stream, Unit& self, Condition condition, Mutex mutex) {
+    Unit* successor = weft::detail::successor(stream);
+    if (successor == nullptr && worth_spinning(stream)) {
+        wait_parked(Caller(), condition, mutex, forever, nullptr, nullptr);
+        return;
+    }
     Waiter waiter(self);
-    Waiter* next = nullptr;
-    if (!stream.wanted() && ++stream.passes % passes_in_a_row != 0) {
-        next = condition.begin_pass(mutex, [&](const Waiter& first) { return may_follow(first, self); });
-    }
-    if (next != nullptr) {
-        Unit& heir = *next->who.plain_unit();
-        next->answer = Answer::given;
-        mutex.set_owner(&heir);
-        heir.life.move(State::waiting, State::ready);
-        stream.counters.add(trace::Count::resumed);
-        Pass pass(self, condition, mutex, waiter);
-        suspend_towards(stream, pass, &heir, "condition", condition.address());
-    } else {
-        Unit* successor = weft::detail::successor(stream);
-        if (successor == nullptr && worth_spinning(stream)) {
-            return wait_parked(Caller(), condition, mutex, forever, nullptr, nullptr);
-        }
-        Release release(self, condition, mutex, waiter);
-        suspend_towards(stream, release, successor, "condition", condition.address());
-    }
+    Release release(self, condition, mutex, waiter);
+    suspend_towards(stream, release, successor, Waits::condition, condition.address());
     if (waiter.answer != Answer::given) lock_again(mutex, waiter);
-    return WEFT_OK;
 }
 
 }  // namespace
 
-[[gnu::noinline]] weft_status wait_condition(Condition condition, Mutex mutex) {
+namespace {
+
+// The holder waits and passes the mutex and the stream on, if there is one who is owed a signal.
+template <class By>
+[[gnu::always_inline]] inline weft_status pass_on(Stream& stream, Unit& self, Condition condition, Mutex mutex, By by) {
+    Waiter waiter(self);
+    const Waiter* const next = condition.pass(mutex, waiter, [&](const Waiter& first) { return may_follow(first, self); }, by);
+    if (next == nullptr) return wait_condition(condition, mutex, forever, nullptr, nullptr);
+    Unit& heir = next->who.unit();
+    if (heir.context == nullptr) __builtin_unreachable();   // it has left
+    mutex.set_owner(&heir);
+    heir.life.move(State::waiting, State::ready);
+    stream.counters.add(trace::Count::resumed);
+    suspend_listed(stream, self, &heir, by.after(), Waits::condition, condition.address());
+    if (waiter.answer != Answer::given) [[unlikely]] {
+        lock_again(mutex, waiter);
+        mutex.set_owner(&self);
+    }
+    self.latest_lock = mutex.address();   // who gave it the mutex has made it the owner
+    return WEFT_OK;
+}
+
+// The others on the stream have their turn.
+[[gnu::noinline]] weft_status wait_in_turn(Stream* stream, Condition condition, Mutex mutex) noexcept {
+    if (stream != nullptr) stream->passes_left = passes_in_a_row;
+    return wait_condition(condition, mutex, forever, nullptr, nullptr);
+}
+
+[[gnu::noinline]] weft_status pass_on_among_others(Stream& stream, Unit& self, Condition condition, Mutex mutex) noexcept {
+    return pass_on(stream, self, condition, mutex, Leaving<Word>());
+}
+
+}  // namespace
+
+// The cheapest way, for a ULT that has locked a plain mutex and signalled.
+[[gnu::noinline]] weft_status wait_condition(Condition condition, Mutex mutex) noexcept {
     Stream* const stream = current_or_null();
     Unit* const self = stream == nullptr ? nullptr : stream->running;
-    // The holder is a ULT, which has locked it once, and nobody waits with another mutex.
-    const bool plain = self != nullptr && mutex.owner() == self && self->kind != Kind::tasklet && !mutex.is_recursive() &&
-                       (condition.protected_by(mutex.address()) || condition.length() == 0);
-    if (!plain) [[unlikely]] return wait_condition(condition, mutex, forever, nullptr, nullptr);
-    const weft_status status = wait_suspended(*stream, *self, condition, mutex);
-    note_holder(mutex, self, self);
-    return status;
+    if (self == nullptr || mutex.owner() != self || self->kind == Kind::tasklet || mutex.is_recursive() ||
+        stream->wanted() || --stream->passes_left == 0) [[unlikely]] {
+        return wait_in_turn(stream, condition, mutex);
+    }
+    if (!os::alone()) [[unlikely]] return pass_on_among_others(*stream, *self, condition, mutex);
+    return pass_on(*stream, *self, condition, mutex, Alone());
 }
 
 [[gnu::noinline]] weft_status wait_condition(Condition condition, Mutex mutex, std::uint64_t deadline_ns, bool (*unless)(void*),
-                                             void* argument) {
+                                             void* argument) noexcept {
     const Caller caller;
-    if (!caller.may_wait()) return may_not_wait(caller, "condition");
+    if (!caller.may_wait()) return may_not_wait(caller, Waits::condition);
     if (!mutex.is_held() || mutex.owner() != caller.identity()) {
         return fail(WEFT_WRONG_STATE, "the caller does not hold the mutex; who waits locks it first");
     }
     if (!condition.goes_with(mutex)) return fail(WEFT_INVALID, "others wait for the condition with another mutex");
     const std::uint32_t depth = std::exchange(mutex.body().depth, 0);
-    const bool simple = caller.ult() && deadline_ns == forever && unless == nullptr;
-    const weft_status status = simple ? wait_suspended(*caller.stream, *caller.unit, condition, mutex)
-                                      : wait_parked(caller, condition, mutex, deadline_ns, unless, argument);
+    weft_status status = WEFT_OK;
+    if (caller.ult() && deadline_ns == forever && unless == nullptr) {
+        wait_released(*caller.stream, *caller.unit, condition, mutex);
+    } else {
+        status = wait_parked(caller, condition, mutex, deadline_ns, unless, argument);
+    }
     mutex.body().depth = depth;
     note_holder(mutex, caller.unit, caller.identity());
     return status;
 }
 
-[[gnu::noinline]] void signal(Condition condition) {
+namespace {
+
+[[gnu::noinline]] weft_status signal_now(Condition condition) noexcept {
+    condition.signal();
+    return WEFT_OK;
+}
+
+}  // namespace
+
+weft_status signal(Condition condition) noexcept {
     const std::uint32_t waiting = condition.length();
-    if (waiting == 0) return;
+    if (waiting == 0) return WEFT_OK;
     const Unit* const unit = running_or_null();
-    if (unit == nullptr || !condition.protected_by(unit->latest_lock) || !condition.signal_held(waiting)) [[unlikely]] condition.signal();
+    if (unit == nullptr || !condition.protected_by(unit->latest_lock) || !condition.signal_held(waiting)) [[unlikely]] return signal_now(condition);
+    return WEFT_OK;
 }
 
 weft_status settle(Condition condition, Mutex mutex) {

@@ -104,26 +104,24 @@ public:
 
     // ---- the place of the next: by the holder that waits itself -----------------------------------------
 
-    // The first waiter, if it is owed a signal and `fits`: taken out, and the condition stays locked until finish_pass().
-    // Null: nothing has changed.
-    template <class Fits>
-    [[gnu::always_inline]] Waiter* begin_pass(Mutex& mutex, Fits&& fits) {
+    // The first waiter, if it is owed a signal and `fits`, goes, and `waiter` comes in: who holds the mutex and runs is changed by
+    // the caller. The lock is taken and let go by `by`. Null: nothing has changed.
+    template <class Fits, class By>
+    [[gnu::always_inline]] Waiter* pass(Mutex& mutex, Waiter& waiter, Fits&& fits, By&& by) {
         auto& owed = mutex.body();
-        if (owed.signalled != &body_ || owed.signals == 0) return nullptr;
-        const std::uint32_t seen = word_.lock();
+        if (owed.signalled != &body_) return nullptr;
+        const std::uint32_t seen = by.lock_if(word_, always);
         Waiter* first = body_.ring.front();
         if (first == nullptr || !fits(*first)) {
             word_.unlock(seen);
             return nullptr;
         }
-        delist(body_.ring, *first);
-        body_.passing = seen - 1;
+        body_.ring.pass_on(waiter);   // those in the ring, and it, have let go the same mutex: `owed` is of it
+        waiter.answer = Answer::awaited;
+        first->answer = Answer::given;
         if (--owed.signals == 0) owed.signalled = nullptr;
+        by.let_go(word_, seen);
         return first;
-    }
-    void finish_pass(Waiter& waiter, Mutex& mutex) {
-        put(waiter, mutex);
-        word_.unlock(body_.passing + 1);
     }
 
 private:

@@ -32,29 +32,19 @@ public:
     // Of one that is set.
     void* value() const { return body_.value; }
 
-    // set(), where nobody waits, or one for whom it is the only thing. Null: it was not done so. Otherwise whom to wake,
-    // or nobody.
-    struct Quickly {
-        bool done;
-        Who waiter;
-    };
-    [[gnu::always_inline]] Quickly set_quickly(void* value) {
-        std::uint32_t seen = word_.glance();
-        if (seen != 0 || !word_.enter(seen, Word::busy)) [[unlikely]] return {false, {}};
-        Waiter* const first = body_.ring.front();
-        if (first != nullptr && (first->next != first || !first->who.certain())) [[unlikely]] {
-            word_.unlock(0);
-            return {false, {}};
-        }
-        body_.value = value;
-        Who waiter{};
-        if (first != nullptr) {
+    // set() in a process with one OS thread, where nobody waits, or one for whom it is the only thing. False: nothing has changed.
+    // Otherwise `waiter` is to be woken, or is nobody.
+    [[gnu::always_inline]] bool set_alone(void* value, Who& waiter) {
+        if (word_.look() != 0) [[unlikely]] return false;
+        if (Waiter* const first = body_.ring.front()) {
             waiter = first->who;
+            if (first->next != first || !waiter.certain()) [[unlikely]] return false;
             first->answer = Answer::given;
             body_.ring.clear();
         }
+        body_.value = value;
         word_.unlock(is_set);
-        return {true, waiter};
+        return true;
     }
 
     // False: it was set already; nothing has changed.
@@ -79,10 +69,11 @@ public:
         return come();
     }
 
-    bool enter(Waiter& waiter) {
-        if ((word_.lock_if(unset) & is_set) != 0) return false;
+    template <class By = Entrance>
+    bool enter(Waiter& waiter, By&& by = {}) {
+        if ((by.lock_if(word_, unset) & is_set) != 0) return false;
         enlist(body_.ring, waiter);
-        word_.unlock(0);
+        by.let_go(word_, 0);
         return true;
     }
 

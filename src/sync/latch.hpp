@@ -46,11 +46,12 @@ public:
         return come();
     }
 
-    bool enter(Waiter& waiter) {
-        const std::uint32_t seen = word_.lock_if([](std::uint32_t word) { return word != 0; });
+    template <class By = Entrance>
+    bool enter(Waiter& waiter, By&& by = {}) {
+        const std::uint32_t seen = by.lock_if(word_, [](std::uint32_t word) { return word != 0; });
         if (seen == 0) return false;
         enlist(body_.ring, waiter);
-        word_.unlock(seen);
+        by.let_go(word_, seen);
         return true;
     }
 

@@ -29,7 +29,6 @@ struct ConditionBody {
     plain<BasicWord<Orders>*> word{nullptr};
     atomic<BasicWord<Orders>*> mutex_word{nullptr};
     plain<MutexBody<Who, Orders>*> mutex_body{nullptr};
-    plain<std::uint32_t> passing{0};       // between begin_pass and finish_pass
 };
 
 // What lies beside the word of a mutex.
@@ -61,8 +60,8 @@ public:
     Word& word() const { return word_; }
     Body& body() const { return body_; }
     const void* address() const { return &word_; }
-    bool is_held() const { return (word_.glance() & held) != 0; }
-    bool is_recursive() const { return (word_.glance() & recursive) != 0; }
+    bool is_held() const { return word_.glance(held); }
+    bool is_recursive() const { return word_.glance(recursive); }
     // relaxed: see Body::owner.
     void* owner() const { return body_.owner.load(std::memory_order_relaxed); }
     void set_owner(void* identity) { body_.owner.store(identity, std::memory_order_relaxed); }   // relaxed: as above
@@ -100,12 +99,13 @@ public:
         return word_.enter(seen, seen | held);
     }
 
-    bool enter(Waiter& waiter) {
+    template <class By = Entrance>
+    bool enter(Waiter& waiter, By&& by = {}) {
         for (;;) {
-            std::uint32_t seen = word_.lock_if([](std::uint32_t word) { return (word & held) != 0; });
+            std::uint32_t seen = by.lock_if(word_, [](std::uint32_t word) { return (word & held) != 0; });
             if ((seen & held) != 0) {
                 insert(waiter);
-                word_.unlock(seen | waiters);
+                by.let_go(word_, seen | waiters);
                 return true;
             }
             if (word_.enter(seen, seen | held)) return false;
@@ -207,12 +207,17 @@ private:
 
     void let_go(std::uint32_t seen) {
         Waiter* const next = claim_next();
-        const bool give = next != nullptr && (next->mark & tried) != 0;
-        if (next != nullptr) next->answer = give ? Answer::given : Answer::woken;
-        set_owner(give ? next->who.identity() : nullptr);
+        if (next == nullptr) {
+            set_owner(nullptr);
+            return word_.unlock(seen & recursive);   // nobody is left
+        }
+        const bool give = (next->mark & tried) != 0;
+        next->answer = give ? Answer::given : Answer::woken;
+        const Who who = next->who;
+        set_owner(give ? who.identity() : nullptr);
         const std::uint32_t rest = with_waiters(seen & recursive);
         word_.unlock(give ? rest | held : rest);
-        if (next != nullptr) next->who.wake(typename Who::Waker());
+        who.wake(typename Who::Waker());
     }
 
     Word& word_;

@@ -48,15 +48,26 @@ static_assert(Semaphore::most == WEFT_COUNT_MAX && Latch::most == WEFT_COUNT_MAX
 // The blocking halves that are more than wait_at(): mutex.cpp, condition.cpp, select.cpp.
 weft_status lock_slow(Mutex mutex, Urgency urgency, std::uint64_t deadline_ns);
 weft_status unlock_slow(Mutex mutex);
-weft_status wait_condition(Condition condition, Mutex mutex);
-weft_status wait_condition(Condition condition, Mutex mutex, std::uint64_t deadline_ns, bool (*unless)(void*), void* argument);
-void signal(Condition condition);
+weft_status wait_condition(Condition condition, Mutex mutex) noexcept;
+weft_status wait_condition(Condition condition, Mutex mutex, std::uint64_t deadline_ns, bool (*unless)(void*), void* argument) noexcept;
+weft_status signal(Condition condition) noexcept;
 weft_status settle(Condition condition, Mutex mutex);
-weft_status arrive_and_wait(Barrier barrier);
+weft_status arrive_and_wait(Barrier barrier) noexcept;
 weft_status sleep_until(std::uint64_t deadline_ns);
 weft_status join_until(Unit& target, std::uint64_t deadline_ns);
 weft_status wait_any(weft_event* const* events, std::size_t count, std::size_t* index, std::uint64_t deadline_ns);
 weft_status select(weft_channel_case* cases, std::size_t count, std::size_t* index, std::uint64_t deadline_ns);
+
+// A unit that has been claimed and nothing else is known of is woken; WEFT_OK, so that it may be a caller's last step.
+[[gnu::noinline]] weft_status wake_elsewhere(Stream* stream, Unit& unit) noexcept;
+[[gnu::always_inline]] inline weft_status wake_unit(Unit& unit) {
+    Stream* const stream = current_or_null();
+    unit.life.move(State::waiting, State::ready);
+    if (stream == nullptr || unit.pool != stream->direct) [[unlikely]] return wake_elsewhere(stream, unit);
+    stream->counters.add(trace::Count::resumed);
+    stream->direct->put(&unit);
+    return WEFT_OK;
+}
 
 // The mutex has been locked by this caller.
 [[gnu::always_inline]] inline void note_holder(Mutex& mutex, Unit* unit, void* identity) {
@@ -66,7 +77,7 @@ weft_status select(weft_channel_case* cases, std::size_t count, std::size_t* ind
 
 // Whoever may not wait is told so; otherwise waits at the object. `what` names it.
 template <class Object>
-[[gnu::always_inline]] inline weft_status wait_or_refuse(Object&& object, Waiter& waiter, std::uint64_t deadline_ns, const char* what,
+[[gnu::always_inline]] inline weft_status wait_or_refuse(Object&& object, Waiter& waiter, std::uint64_t deadline_ns, Waits what,
                                                          const void* address) {
     const Caller caller;
     if (object.come() && object.take(waiter)) return WEFT_OK;

@@ -3,6 +3,7 @@
 #include "hart/quota.hpp"
 #include "os/clock.hpp"
 #include "stream/duties.hpp"
+#include "sync/objects.hpp"
 
 namespace weft::sync {
 namespace {
@@ -34,21 +35,24 @@ struct FallAsleep : Suspension {
     }
 };
 
-[[gnu::noinline]] void fall_asleep(Stream& stream, Party& party, const char* what, const void* object) {
+[[gnu::noinline]] void fall_asleep(Stream& stream, Party& party, Waits what, const void* object) {
     FallAsleep request(party);
     suspend(stream, request, what, object);
 }
 
 }  // namespace
 
-weft_status may_not_wait(const Caller& caller, const char* what) {
+// "wait for a ..."
+static const char* what_of(Waits waits) { return waits == Waits::time ? "time" : name_of(waits); }
+
+weft_status may_not_wait(Caller caller, Waits what) {
     if (caller.unit != nullptr) {
-        return fail(WEFT_WRONG_KIND, "a tasklet runs to completion and cannot wait for a %s; make it a ULT", what);
+        return fail(WEFT_WRONG_KIND, "a tasklet runs to completion and cannot wait for a %s; make it a ULT", what_of(what));
     }
-    return fail(WEFT_WRONG_CONTEXT, "a scheduler or a callback of the runtime cannot wait for a %s; only units and OS threads can", what);
+    return fail(WEFT_WRONG_CONTEXT, "a scheduler or a callback of the runtime cannot wait for a %s; only units and OS threads can", what_of(what));
 }
 
-void Party::wake(const Waker& from) {
+void Party::wake(Waker from) {
     Unit* const sleeper = unit;   // read before: the party goes on, and may be gone, once it sees that it is woken
     // acq_rel: the release pairs with the loads and the compare-and-swap of the party, which reads what the waker wrote; the
     // acquire with the same compare-and-swap, for the saved context.
@@ -76,7 +80,7 @@ bool Party::park_thread(std::uint64_t deadline_ns) {
     }
 }
 
-bool Party::park(std::uint64_t deadline_ns, const char* what, const void* object) {
+bool Party::park(std::uint64_t deadline_ns, Waits what, const void* object) {
     // acquire: pairs with wake().
     const auto come = [this] { return stance.load(std::memory_order_acquire) == woken; };
     if (unit == nullptr) return park_thread(deadline_ns);
@@ -93,6 +97,17 @@ bool Party::park(std::uint64_t deadline_ns, const char* what, const void* object
         unit->waits_until_ns = 0;
     }
     return winner.load(std::memory_order_relaxed) != too_late;   // relaxed: settled before it was woken
+}
+
+[[gnu::noinline]] void stay(Stream& stream, Unit& self, Unit* next) {
+    if (next == nullptr) return;
+    stream.counters.add(trace::Count::yielded);
+    detail::leave_towards(stream, self, next, {detail::requeue<pool::Place::resumed>, &self}, Unit::heeded_after_wait);
+}
+
+weft_status wake_elsewhere(Stream* stream, Unit& unit) noexcept {
+    resume_claimed(stream, unit);
+    return WEFT_OK;
 }
 
 bool still_idle(Stream& stream) {

@@ -4,11 +4,13 @@
 #include <cstdint>
 
 #include "base/atomic.hpp"
+#include "os/alone.hpp"
 #include "os/futex.hpp"
 #include "poll/timers.hpp"
 #include "stream/error.hpp"
 #include "stream/suspend.hpp"
 #include "sync/waiter.hpp"
+#include "sync/word.hpp"
 
 namespace weft::sync {
 
@@ -32,7 +34,7 @@ struct Caller {
 
 // WEFT_WRONG_KIND of a tasklet, WEFT_WRONG_CONTEXT of a scheduler.
 inline weft_status too_late() { return say(WEFT_TIMED_OUT, "the deadline came first"); }
-[[gnu::cold]] weft_status may_not_wait(const Caller& caller, const char* what);
+[[gnu::cold]] weft_status may_not_wait(Caller caller, Waits what);
 
 // From where somebody is woken.
 struct Waker {
@@ -62,11 +64,11 @@ struct Party {
     }
 
     // By who has claimed it. The party may be gone when this returns.
-    void wake(const Waker& from);
+    void wake(Waker from);
 
     // Waits until wake() has been called, or `deadline_ns` has come and nobody else has claimed it; then false. A deadline needs a
     // contested party.
-    bool park(std::uint64_t deadline_ns, const char* what, const void* object);
+    bool park(std::uint64_t deadline_ns, Waits what, const void* object);
 
 private:
     bool park_thread(std::uint64_t deadline_ns);
@@ -83,8 +85,12 @@ public:
 
     // Whether claiming it always succeeds.
     bool certain() const { return (word_ & party_tag) == 0; }
-    // The unit, if it is nothing else.
-    Unit* plain_unit() const { return (word_ & party_tag) == 0 ? reinterpret_cast<Unit*>(word_) : nullptr; }
+    // Of one that is certain.
+    Unit& unit() const {
+        WEFT_ASSERT(certain() && word_ != 0);
+        if (word_ == 0) __builtin_unreachable();
+        return *reinterpret_cast<Unit*>(word_);
+    }
 
     bool claim(std::uint32_t index) const {
         if ((word_ & party_tag) == 0) [[likely]] return true;
@@ -94,12 +100,12 @@ public:
     void settle() const {
         if ((word_ & party_tag) != 0) party().contested = false;
     }
-    void wake(const Waker& from) const {
+    void wake(Waker from) const {
         if ((word_ & party_tag) != 0) [[unlikely]] return party().wake(from);
-        Unit& unit = *reinterpret_cast<Unit*>(word_);
-        unit.life.move(State::waiting, State::ready);
-        resume_claimed(from.stream, unit);
+        unit().life.move(State::waiting, State::ready);
+        resume_claimed(from.stream, unit());
     }
+    bool nobody() const { return word_ == 0; }
     void* identity() const { return (word_ & party_tag) == 0 ? reinterpret_cast<void*>(word_) : party().identity; }
 
 private:
@@ -136,25 +142,56 @@ bool spin_until(Come&& come) {
     return false;
 }
 
-// What a suspending unit leaves for its successor: the unit takes its place with the object, unless what it wants has come.
-template <class Object>
-struct Entry : Suspension {
-    Object object;
-    Waiter& waiter;
-
-    Entry(Unit& unit, Object at, Waiter& as) : Suspension{unit}, object(at), waiter(as) {}
-
-    void publish() {
-        if (object.enter(waiter)) return;
-        self.life.move(State::waiting, State::ready);
-        resume_claimed(current_or_null(), self);
+// How a unit enters that leaves as soon as it has its place in the object's ring. In a process with one OS thread nobody looks
+// before it has left.
+struct Alone {
+    template <class Word, class May>
+    [[gnu::always_inline]] std::uint32_t lock_if(Word& word, May&&) const {
+        return word.look();
     }
+    template <class Word>
+    void let_go(Word& word, std::uint32_t next) const {
+        word.unlock(next);
+    }
+    static AfterSwitch after() { return {nullptr, nullptr}; }
 };
 
+// The same among others: the object's word stays busy until the unit's context is saved, and is let go by the first act of whatever runs
+// next, after().
+template <class Word>
+class Leaving {
+public:
+    template <class May>
+    std::uint32_t lock_if(Word& word, May&& may) const {
+        return word.lock_among_others(may);
+    }
+    void let_go(Word& word, std::uint32_t next) {
+        word_ = &word;
+        next_ = next;
+    }
+    AfterSwitch after() {
+        return {[](void* raw) {
+            const Leaving kept = *static_cast<Leaving*>(raw);   // a copy: it lies on the stack of one who may go on soon
+            probe(Probe::suspend_before_publish);
+            kept.word_->unlock(kept.next_);
+            probe(Probe::suspend_after_publish);
+        }, this};
+    }
+
+private:
+    Word* word_;
+    std::uint32_t next_;
+};
+
+// A unit that was about to leave for `next`, and found what it wants, goes on in its turn.
+void stay(Stream& stream, Unit& self, Unit* next);
+
 // Waits at `object`, by `waiter`, until it is answered. `Object`, a view that is copied:
+//     Word                    its word's type
 //     bool come()             without the lock: whether it is worth to try take()
 //     bool take(Waiter&)      takes what is wanted, if it can be had without waiting
-//     bool enter(Waiter&)     under the object's lock: false: what is wanted has been taken, and nothing waits; true: it is listed
+//     bool enter(Waiter&, by) under the object's lock, which `by` takes and lets go: false: what is wanted has been taken, and nothing
+//                             waits; true: it is listed
 //     void withdraw(Waiter&)  under the lock: takes the waiter out if it is still in
 //     bool expected() const   may be missing: whether others cannot go on before this one is listed
 
@@ -168,27 +205,46 @@ bool comes_unlisted(const Object& object) {
     }
 }
 
+// The end of suspend_at(), for a unit that leaves for `next` (null: the scheduler).
+template <class Object, class By>
+[[gnu::always_inline]] inline void suspend_by(Stream& stream, Unit& self, Unit* next, Object& object, By by, Waiter& waiter, Waits what,
+                                              const void* address) {
+    waiter.who = self;
+    if (!object.enter(waiter, by)) [[unlikely]] return stay(stream, self, next);
+    suspend_listed(stream, self, next, by.after(), what, address);
+    self.latest_lock = nullptr;   // `address` may have been a mutex's, which it need not have got
+}
+
+template <class Object>
+[[gnu::noinline]] void suspend_among_others(Stream& stream, Unit& self, Unit* next, Object object, Waiter& waiter, Waits what,
+                                            const void* address) {
+    suspend_by(stream, self, next, object, Leaving<typename Object::Word>(), waiter, what, address);
+}
+
+// The stream has nothing else to run: looks for it, perhaps, before the stream is left.
+template <class Object>
+[[gnu::noinline]] void suspend_last(Stream& stream, Unit& self, Object object, Waiter& waiter, Waits what, const void* address) {
+    if (comes_unlisted(object) && worth_spinning(stream) && spin_until([&] { return object.come() && object.take(waiter); })) return;
+    Unit* const next = weft::detail::successor(stream);
+    if (os::alone()) return suspend_by(stream, self, next, object, Alone(), waiter, what, address);
+    suspend_among_others(stream, self, next, object, waiter, what, address);
+}
+
 // A ULT without a deadline: suspends.
 template <class Object>
-[[gnu::always_inline]] inline void suspend_at(Stream& stream, Unit& self, Object object, Waiter& waiter, const char* what,
-                                              const void* address) {
-    Unit* next = weft::detail::successor(stream);
-    if (next == nullptr && comes_unlisted(object) && worth_spinning(stream)) [[unlikely]] {
-        if (spin_until([&] { return object.come() && object.take(waiter); })) return;
-        next = weft::detail::successor(stream);
-    }
-    waiter.who = self;
-    Entry<Object> entry(self, object, waiter);
-    suspend_towards(stream, entry, next, what, address);
+[[gnu::always_inline]] inline void suspend_at(Stream& stream, Unit& self, Object object, Waiter& waiter, Waits what, const void* address) {
+    Unit* const next = weft::detail::successor(stream);
+    if (next == nullptr) [[unlikely]] return suspend_last(stream, self, object, waiter, what, address);
+    if (!os::alone()) [[unlikely]] return suspend_among_others(stream, self, next, object, waiter, what, address);
+    suspend_by(stream, self, next, object, Alone(), waiter, what, address);
 }
 
 // Anybody else who may wait. False: the deadline came first.
 template <class Object>
-[[gnu::noinline]] bool park_at(Caller caller, Object object, Waiter& waiter, std::uint64_t deadline_ns, const char* what,
-                               const void* address) {
-    Party party(caller, deadline_ns != forever);
+[[gnu::noinline]] bool park_at(Object object, Waiter& waiter, std::uint64_t deadline_ns, Waits what, const void* address) {
+    Party party(Caller(), deadline_ns != forever);
     waiter.who = party;
-    if (!object.enter(waiter)) return true;
+    if (!object.enter(waiter, Entrance())) return true;
     if (party.park(deadline_ns, what, address)) return true;
     object.withdraw(waiter);
     return false;
@@ -197,8 +253,8 @@ template <class Object>
 // Returns true when it was answered (waiter.answer) or taken (Answer::none), false when the deadline came first.
 template <class Object>
 [[gnu::always_inline]] inline bool wait_at(const Caller& caller, Object object, Waiter& waiter, std::uint64_t deadline_ns,
-                                           const char* what, const void* address) {
-    if (!caller.ult() || deadline_ns != forever) return park_at(caller, object, waiter, deadline_ns, what, address);
+                                           Waits what, const void* address) {
+    if (!caller.ult() || deadline_ns != forever) return park_at(object, waiter, deadline_ns, what, address);
     suspend_at(*caller.stream, *caller.unit, object, waiter, what, address);
     return true;
 }

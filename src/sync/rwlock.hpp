@@ -69,18 +69,20 @@ public:
 
     class ForReading {
     public:
+        using Word = BasicWord<Orders>;
         explicit ForReading(BasicRwLock lock) : lock_(lock) {}
         bool come() const { return (lock_.word_.glance() & (writing | waiters)) == 0; }
         bool take(Waiter& waiter) {
             static_cast<void>(waiter);
             return lock_.try_read();
         }
-        bool enter(Waiter& waiter) {
+        template <class By = Entrance>
+        bool enter(Waiter& waiter, By&& by = {}) {
             for (;;) {
-                const std::uint32_t seen = lock_.word_.lock_if([](std::uint32_t word) { return (word & (writing | waiters)) != 0; });
+                const std::uint32_t seen = by.lock_if(lock_.word_, [](std::uint32_t word) { return (word & (writing | waiters)) != 0; });
                 if ((seen & (writing | waiters)) != 0) {
                     enlist(lock_.body_.readers, waiter);
-                    lock_.word_.unlock(seen | waiters);
+                    by.let_go(lock_.word_, seen | waiters);
                     return true;
                 }
                 if (lock_.try_read()) return false;
@@ -94,18 +96,20 @@ public:
 
     class ForWriting {
     public:
+        using Word = BasicWord<Orders>;
         explicit ForWriting(BasicRwLock lock) : lock_(lock) {}
         bool come() const { return lock_.word_.glance() == 0; }
         bool take(Waiter& waiter) {
             static_cast<void>(waiter);
             return lock_.try_write();
         }
-        bool enter(Waiter& waiter) {
+        template <class By = Entrance>
+        bool enter(Waiter& waiter, By&& by = {}) {
             for (;;) {
-                const std::uint32_t seen = lock_.word_.lock_if([](std::uint32_t word) { return word != 0; });
+                const std::uint32_t seen = by.lock_if(lock_.word_, [](std::uint32_t word) { return word != 0; });
                 if (seen != 0) {
                     enlist(lock_.body_.writers, waiter);
-                    lock_.word_.unlock(seen | waiters);
+                    by.let_go(lock_.word_, seen | waiters);
                     return true;
                 }
                 if (lock_.try_write()) return false;

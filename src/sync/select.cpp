@@ -47,7 +47,7 @@ std::size_t first_set(weft_event* const* events, std::size_t count) {
     std::size_t set = first_set(events, count);
     if (set == count) {
         const Caller caller;
-        if (!caller.may_wait()) return may_not_wait(caller, "event");
+        if (!caller.may_wait()) return may_not_wait(caller, Waits::event);
         Places places(count);
         if (places.none()) return fail(WEFT_NO_MEMORY, "no memory to wait for %zu events", count);
         Party party(caller, true);
@@ -56,7 +56,7 @@ std::size_t first_set(weft_event* const* events, std::size_t count) {
         for (; waits && entered < count; ++entered) waits = at<Event>(events[entered]).enter(places.make(entered, party));
         // One was set meanwhile: whoever wins now, it is settled which. If somebody else has won, he is about to wake us.
         const bool won = !waits && party.win(static_cast<std::uint32_t>(entered));
-        const bool woken = won || party.park(deadline_ns, "any of several events", events);
+        const bool woken = won || party.park(deadline_ns, Waits::any_event, events);
         if (!waits) --entered;
         for (std::size_t i = 0; i < entered; ++i) at<Event>(events[i]).withdraw(places[i]);
         if (!woken) return too_late();
@@ -167,8 +167,8 @@ std::size_t do_one(weft_channel_case* cases, std::size_t count, std::size_t star
         *index = done;
         return WEFT_OK;
     }
-    if (!waits) return may_not_wait(caller, "channel");
-    const bool woken = party.park(deadline_ns, "one of several channels", cases);
+    if (!waits) return may_not_wait(caller, Waits::channel);
+    const bool woken = party.park(deadline_ns, Waits::any_channel, cases);
     for (std::size_t i = 0; i < count; ++i) {
         if (cases[i].channel == nullptr) continue;
         if (cases[i].send) {

@@ -55,12 +55,13 @@ public:
         return false;
     }
 
-    bool enter(Waiter& waiter) {
+    template <class By = Entrance>
+    bool enter(Waiter& waiter, By&& by = {}) {
         for (;;) {
-            const std::uint32_t seen = word_.lock_if([](std::uint32_t word) { return (word & most) == 0; });
+            const std::uint32_t seen = by.lock_if(word_, [](std::uint32_t word) { return (word & most) == 0; });
             if ((seen & most) == 0) {
                 enlist(body_.ring, waiter);
-                word_.unlock(seen | waiters);
+                by.let_go(word_, seen | waiters);
                 return true;
             }
             if (try_acquire()) return false;
@@ -79,6 +80,20 @@ private:
         if (count > most - (seen & most)) {
             word_.unlock(seen);
             return false;
+        }
+        if (count == 1) {   // the frequent case
+            Waiter* const waiter = claim_first(body_.ring);
+            seen = waiter == nullptr ? (seen & most) + 1 : seen & most;
+            if (!body_.ring.empty()) seen |= waiters;
+            if (waiter == nullptr) {
+                word_.unlock(seen);
+                return true;
+            }
+            waiter->answer = Answer::given;
+            const Who who = waiter->who;
+            word_.unlock(seen);
+            who.wake(typename Who::Waker());
+            return true;
         }
         Claimed<Who> claimed;
         for (; count != 0; --count) {

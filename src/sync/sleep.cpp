@@ -6,8 +6,8 @@ namespace weft::sync {
 // Nobody wakes it but the clock.
 [[gnu::noinline]] weft_status sleep_until(std::uint64_t deadline_ns) {
     const Caller caller;
-    if (!caller.may_wait()) return may_not_wait(caller, "time");
-    if (deadline_ns > os::now_ns()) Party(caller, true).park(deadline_ns, "sleep", nullptr);
+    if (!caller.may_wait()) return may_not_wait(caller, Waits::time);
+    if (deadline_ns > os::now_ns()) Party(caller, true).park(deadline_ns, Waits::time, nullptr);
     return WEFT_OK;
 }
 

@@ -90,7 +90,7 @@ struct TimedJoin : JoinWaiter {
     } else {
         record->settle(announce(target, static_cast<JoinWaiter*>(record)));
     }
-    const bool woken = record->party.park(deadline_ns, "join", to_handle(&target));
+    const bool woken = record->party.park(deadline_ns, Waits::join, to_handle(&target));
     const bool busy = record->busy;
     if (!woken) record->give_up(home != nullptr);
     record->let_go();

@@ -112,8 +112,9 @@ public:
         const typename Who::Waker waker;
         do {
             Waiter* const following = first_->next;
-            first_->who.wake(waker);
+            const Who who = first_->who;
             first_ = following;
+            who.wake(waker);
         } while (first_ != nullptr);
     }
 

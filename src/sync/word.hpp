@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "arch/look.hpp"
 #include "base/atomic.hpp"
 #include "os/alone.hpp"
 #include "os/spin.hpp"
@@ -37,6 +38,9 @@ public:
     // relaxed: a hint; whoever acts upon it does so by one of the next three, which compare.
     std::uint32_t glance() const { return value_.load(std::memory_order_relaxed); }
 
+    // The same of some bits.
+    bool glance(std::uint32_t bits) const { return arch::any_of(value_, bits); }
+
     // From `seen`, which is not busy, to `next`; false: it stands otherwise, and `seen` says how.
     // relaxed when it fails, in all three: it is tried again.
     bool enter(std::uint32_t& seen, std::uint32_t next) { return change(seen, next, Orders::enter); }
@@ -48,8 +52,11 @@ public:
     // In a process with one OS thread it need not be set for others to see: whoever has it comes to its end before anybody else runs.
     template <class May>
     [[gnu::always_inline]] std::uint32_t lock_if(May&& may) {
+        return os::alone() ? look() : lock_among_others(may);
+    }
+    template <class May>
+    [[gnu::always_inline]] std::uint32_t lock_among_others(May&& may) {
         std::uint32_t seen = look();
-        if (os::alone()) return seen;
         if ((seen & busy) == 0 && (!may(seen) || enter(seen, seen | busy))) [[likely]] return seen;
         return lock_after_others(may);
     }
@@ -85,5 +92,19 @@ private:
 
     atomic<std::uint32_t> value_{0};
 };
+
+// How one who comes to wait enters an object and lets it go again. Two more, for units, are in party.hpp.
+struct Entrance {
+    template <class Word, class May>
+    [[gnu::always_inline]] std::uint32_t lock_if(Word& word, May&& may) const {
+        return word.lock_if(may);
+    }
+    // The last act.
+    template <class Word>
+    void let_go(Word& word, std::uint32_t next) const {
+        word.unlock(next);
+    }
+};
+inline constexpr auto always = [](std::uint32_t) { return true; };
 
 }  // namespace weft::sync

@@ -10,10 +10,12 @@
 #include <exception>
 #include <new>
 
+#include "arch/look.hpp"
 #include "base/atomic.hpp"
 #include "base/config.hpp"
 #include "unit/joint.hpp"
 #include "unit/state.hpp"
+#include "unit/waits.hpp"
 #include "unit/whereabouts.hpp"
 
 namespace weft {
@@ -39,13 +41,20 @@ struct Unit {
     void* context = nullptr;                   // where to go on; null: not started. Ended: the deepest use of its stack, measured
     Joint joint;                               // where its end meets its joiner
     mem::Stack* stack = nullptr;               // null: a tasklet, or a ULT that has none yet; once it has ended, nobody's business
-    void (*body)(void*) = nullptr;
+    union {
+        void (*body)(void*) = nullptr;         // until it starts
+        const void* waits_object;              // of one that waits
+        const void* latest_lock;               // of one that runs: the mutex that it has locked last, as long as it holds it; or
+    };                                         // anything that is no mutex of its own
     void* argument = nullptr;                  // ended by an exception: holds the std::exception_ptr (exception() below)
     Pool* pool = nullptr;                      // where it goes when it becomes ready
     Life life;
     Kind kind = Kind::tasklet;
     std::uint8_t flags = 0;
-    std::uint8_t outcome = 0;                  // a weft_status, valid once done
+    union {
+        std::uint8_t outcome = 0;              // a weft_status, valid once done
+        Waits waits;                           // of a waiting unit
+    };
     std::uint8_t stack_class = 0;              // log2 of the wanted stack size; 0: the default
     atomic<std::uint8_t> marks{0};             // what is to be looked at when it starts, leaves, comes back, ends or is freed
     atomic<std::uint16_t> tag{0};              // generation() and priority()
@@ -53,11 +62,7 @@ struct Unit {
     // The cold line.
     alignas(config::cache_line) std::uint64_t id = 0;
     const void* spawn_site = nullptr;
-    const char* waits_for = nullptr;           // of a waiting unit, unless it waits for the end of a unit
-    union {
-        const void* waits_object = nullptr;    // of one that waits
-        const void* latest_lock;               // of one that runs: the mutex that it has locked last, as long as it holds it; or
-    };                                         // anything that is no mutex of its own
+    std::size_t user_stack_bytes = 0;          // of one that has ended: see remember_user_stack()
     std::uint64_t waits_until_ns = 0;          // of a waiting unit: its deadline; 0: none
     char name[24] = {};
 
@@ -69,6 +74,7 @@ struct Unit {
     static constexpr std::uint8_t internal = 16;   // a letter of the runtime on somebody's stack: no descriptor
     static constexpr std::uint8_t plain = 64;      // a default stack without a canary, and nothing to be done at the end: the
                                                    // stack is any spare one
+    static constexpr std::uint8_t scheduler = 128; // a scheduler's; its argument is that
     static constexpr std::uint8_t careful_end = user_stack | measured;   // never with plain
 
     // Of marks. Anybody may set one at any time, by a read-modify-write; the flags change only while nobody else looks.
@@ -175,7 +181,7 @@ struct Unit {
     void set_pool(Pool& to) { atomic_ref(pool).store(&to, WhereaboutsOrders::pool); }
 
     // relaxed: what a mark stands for is read under a lock or belongs to whoever looks.
-    [[gnu::always_inline]] bool marked(std::uint8_t which) const { return (marks.load(std::memory_order_relaxed) & which) != 0; }
+    [[gnu::always_inline]] bool marked(std::uint8_t which) const { return arch::any_of(marks, which); }
     void mark(std::uint8_t which) { marks.fetch_or(which, std::memory_order_release); }       // release: pairs with extras_of()
     void unmark(std::uint8_t which) {
         marks.fetch_and(static_cast<std::uint8_t>(~which), std::memory_order_relaxed);        // relaxed: as above

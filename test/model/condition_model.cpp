@@ -67,16 +67,16 @@ struct Meeting {
     // The same, and if it is owed a signal the next takes its place with the mutex.
     void wait_or_pass(Party& party) {
         Mutex of = mutex.view();
-        Waiter* next = view().begin_pass(of, [](const Waiter& first) { return first.who.party()->contested == 0; });
+        party.begin(false);
+        Leaving<Habits, typename Condition::Word> leaving{party};
+        Waiter* next = view().pass(of, party.waiter, [](const Waiter& first) { return first.who.party()->contested == 0; }, leaving);
         if (next == nullptr) {
             wait(party);
             return;
         }
         const Whom heir = next->who;
-        next->answer = Answer::given;
         of.set_owner(heir.identity());
-        party.begin(false);
-        view().finish_pass(party.waiter, of);
+        leaving.left();
         heir.wake({});
         party.park(false);
         lock_again(party);

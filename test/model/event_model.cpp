@@ -108,6 +108,24 @@ struct AnyOfTwo : rl::test_suite<AnyOfTwo<Habits, hurries>, 3> {
     }
 };
 
+// A unit that waits, and one that sets: who wakes it finds its context.
+template <class Habits, unsigned waiting>
+struct SetAndLeave : rl::test_suite<SetAndLeave<Habits, waiting>, waiting + 1> {
+    Occasion<Habits, sync::WordOrders> event;
+    BasicParty<Habits> parties[waiting + 1];
+    plain<int> message{0};
+
+    void thread(unsigned index) {
+        if (index == 0) {
+            message = 1;
+            event.view().set(nullptr);
+            return;
+        }
+        parties[index].leave(event.view());
+        WEFT_ASSERT(message == 1);
+    }
+};
+
 // One that gives up and stays in the ring.
 struct Stays : rl::test_suite<Stays, 2> {
     Occasion<Careful, sync::WordOrders> event;
@@ -144,6 +162,10 @@ int main(int count, char** arguments) {
     models.holds<AnyOfTwo<Careful, false>>("one of two events", Random{50'000 * times});
     models.holds<AnyOfTwo<Careful, true>>("one of two events, or it gives up", Random{50'000 * times});
 
+    models.holds<SetAndLeave<Careful, 1>>("a set, and a unit that leaves", Preemptions{6 + more});
+    models.holds<SetAndLeave<Careful, 2>>("a set, and two units that leave", Preemptions{2 + more});
+
+    models.fails<SetAndLeave<Hasty, 1>>("a unit that is found before it has left", Random{100'000});
     models.fails<SetAndWait<Careful, EnterRelaxed, 2>>("one that comes in and acquires nothing", Random{100'000});
     models.fails<SetAndWait<Careful, LeaveRelaxed, 1>>("a set that releases nothing", Random{100'000});
     models.fails<SetAndWait<Careful, LookRelaxed, 1>>("a look that acquires nothing", Random{100'000});

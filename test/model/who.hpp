@@ -16,6 +16,7 @@ struct Careful {
     static constexpr bool wakes = true;
     static constexpr bool settles = true;
     static constexpr bool competes = true;   // one compare-and-swap decides between a waker and the time-out
+    static constexpr bool stays_busy = true; // the object's word, until the context of a unit that waits is saved
 };
 
 template <class Habits>
@@ -39,11 +40,36 @@ public:
         if (Habits::settles) party_->contested = 0;
     }
     void wake(const Waker&) const {
+        WEFT_ASSERT(party_->saved == 1);
         if (Habits::wakes) party_->gate.open();
     }
 
 private:
     Party* party_ = nullptr;
+};
+
+// As sync::Leaving: the word stays busy until the context is saved.
+template <class Habits, class Word>
+struct Leaving {
+    BasicParty<Habits>& party;
+    Word* word = nullptr;
+    std::uint32_t next = 0;
+
+    template <class May>
+    std::uint32_t lock_if(Word& of, May&& may) {
+        party.saved = 0;
+        return of.lock_among_others(may);
+    }
+    void let_go(Word& of, std::uint32_t to) {
+        word = &of;
+        next = to;
+        if (!Habits::stays_busy) word->unlock(next);
+    }
+    // After the switch.
+    void left() {
+        party.saved = 1;
+        if (Habits::stays_busy) word->unlock(next);
+    }
 };
 
 template <class Habits>
@@ -54,10 +80,12 @@ struct BasicParty {
     Gate gate;
     atomic<std::uint32_t> winner{0};
     plain<int> contested{0};
+    plain<int> saved{0};                   // the context of a unit; an OS thread needs none
     sync::BasicWaiter<Whom> waiter{Whom(*this)};
 
     // Before it enters anything.
     void begin(bool is_contested) {
+        saved = 1;
         contested = is_contested ? 1 : 0;
         winner.store(0, std::memory_order_relaxed);
         clear(waiter);
@@ -86,6 +114,15 @@ struct BasicParty {
         begin(hurries);
         return !object.enter(waiter) || parked(object, hurries);
     }
+    // As suspend_at() among others (party.hpp).
+    template <class Object>
+    void leave(Object object) {
+        begin(false);
+        Leaving<Habits, typename Object::Word> leaving{*this};
+        if (!object.enter(waiter, leaving)) return;
+        leaving.left();
+        gate.wait();
+    }
     // The same by an object that is no view.
     template <class Object>
     bool parked(Object& object, bool hurries) {
@@ -98,6 +135,9 @@ struct BasicParty {
 using Party = BasicParty<Careful>;
 using Whom = BasicWhom<Careful>;
 
+struct Hasty : Careful {
+    static constexpr bool stays_busy = false;
+};
 struct Wakeless : Careful {
     static constexpr bool wakes = false;
 };

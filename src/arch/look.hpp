@@ -1,0 +1,6 @@
+// Relaxed looks at an atomic that a branch follows: hot paths are made of them, and a processor may do both in one instruction.
+//     any_of(word, bits)   whether one of the bits is set
+//     is_zero(word)
+#pragma once
+
+#include WEFT_ARCH_LOOK

@@ -1,0 +1,35 @@
+// See arch/look.hpp. GCC makes a load and a comparison of a relaxed load, here it is a comparison with memory.
+#pragma once
+
+#include "base/atomic.hpp"
+#include "base/config.hpp"
+
+namespace weft::arch {
+
+template <class T>
+[[gnu::always_inline]] inline bool any_of(const atomic<T>& word, T bits) {
+    static_assert(sizeof(T) == 1 || sizeof(T) == 4);
+    if constexpr (config::thread_sanitizer) return (word.load(std::memory_order_relaxed) & bits) != 0;   // relaxed: as asked for
+    bool any;
+    if constexpr (sizeof(T) == 1) {
+        asm volatile("testb   %2, %1" : "=@ccnz"(any) : "m"(word), "iq"(bits));
+    } else {
+        asm volatile("testl   %2, %1" : "=@ccnz"(any) : "m"(word), "ir"(bits));
+    }
+    return any;
+}
+
+template <class T>
+[[gnu::always_inline]] inline bool is_zero(const atomic<T>& word) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+    if constexpr (config::thread_sanitizer) return word.load(std::memory_order_relaxed) == T{};   // relaxed: as asked for
+    bool zero;
+    if constexpr (sizeof(T) == 4) {
+        asm volatile("cmpl    $0, %1" : "=@ccz"(zero) : "m"(word));
+    } else {
+        asm volatile("cmpq    $0, %1" : "=@ccz"(zero) : "m"(word));
+    }
+    return zero;
+}
+
+}  // namespace weft::arch

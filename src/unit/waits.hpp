@@ -1,0 +1,42 @@
+// What a unit waits for, in one byte of its descriptor.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace weft {
+
+enum class Waits : std::uint8_t {
+    as_stated,   // its state says it: suspended by the program, or waiting for the end of one unit
+    mutex,
+    condition,
+    event,
+    semaphore,
+    latch,
+    barrier,
+    rwlock,
+    channel,
+    any_event,
+    any_channel,
+    time,
+    join,        // for the end of a unit, with a deadline
+    join_many,
+    stream_free,
+    migration,
+    blocking,
+    work,
+};
+
+// As weft_unit_info has it. Of any byte: it may be read while it changes.
+constexpr const char* name_of(Waits waits) {
+    constexpr const char* names[] = {
+        "join",  "mutex",           "condition", "event",                "semaphore",                "latch", "barrier",
+        "read-write lock", "channel", "any of several events", "one of several channels", "sleep", "join",
+        "join_many", "stream_free", "migration", "blocking call", "work",
+    };
+    static_assert(sizeof names / sizeof *names == static_cast<std::size_t>(Waits::work) + 1);
+    const auto index = static_cast<std::size_t>(waits);
+    return index < sizeof names / sizeof *names ? names[index] : "?";
+}
+
+}  // namespace weft
