@@ -7,6 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cached.hpp"
+#include "last_error.hpp"
+
 namespace treesum {
 namespace {
 
@@ -24,19 +27,33 @@ public:
         if (number_ >= 0) ::close(number_);
     }
     int number() const { return number_; }
+    off_t size() const { return size_; }   // when it was opened, of one that was listed
+
+    // False: it is to be opened by open(). Not what the user named: that may be a FIFO, and opening it waits for a writer.
+    bool open_at_once(const std::string& path, Opening opening, int& problem) {
+        if (opening != Opening::listed) return false;
+        number_ = open_cached(path, flags_of(opening));
+        if (number_ >= 0) problem = check(opening);
+        return number_ >= 0;
+    }
 
     // 0, or the errno of what went wrong.
     int open(const std::string& path, Opening opening) {
         number_ = ::open(path.c_str(), flags_of(opening));
-        if (number_ < 0) return errno;
-        if (opening != Opening::listed) return 0;
-        struct stat status;
-        if (::fstat(number_, &status) != 0) return errno;
-        return S_ISREG(status.st_mode) ? 0 : ESTALE;
+        return number_ < 0 ? errno : check(opening);
     }
 
 private:
+    int check(Opening opening) {
+        if (opening != Opening::listed) return 0;
+        struct stat status;
+        if (::fstat(number_, &status) != 0) return last_error();
+        size_ = status.st_size;
+        return S_ISREG(status.st_mode) ? 0 : ESTALE;
+    }
+
     int number_ = -1;
+    off_t size_ = 0;
 };
 
 }  // namespace
@@ -55,31 +72,45 @@ ssize_t Hasher::read_chunk(int descriptor) {
     return bytes;
 }
 
+// What lies in memory is taken at once; for the rest the hart is given away meanwhile.
 int Hasher::hash(const std::string& path, Opening opening, Digest& digest, Report& report) {
     Descriptor file;
-    // One blocking section for all that a small file needs. errno is read in it: it belongs to its OS thread.
     int problem = 0;
-    ssize_t bytes = weft::blocking([&]() -> ssize_t {
-        problem = file.open(path, opening);
-        if (problem != 0) return 0;
-        const ssize_t first = read_chunk(file.number());
-        if (first < 0) problem = errno;
-        return first;
-    });
+    ssize_t bytes;
+    bool ended = false;   // a regular file gives less than was asked for only at its end, but not when asked for what lies in memory
+    if (file.open_at_once(path, opening, problem)) {
+        bytes = problem != 0 ? 0 : read_cached(file.number(), buffer_.get(), chunk_bytes);
+        ended = bytes > 0 && bytes == file.size();
+    } else {
+        // One blocking section for all that a small file needs. errno is read in it: it belongs to its OS thread.
+        bytes = weft::blocking([&]() -> ssize_t {
+            problem = file.open(path, opening);
+            if (problem != 0) return 0;
+            const ssize_t first = read_chunk(file.number());
+            if (first < 0) problem = errno;
+            return first;
+        });
+        ended = bytes < static_cast<ssize_t>(chunk_bytes);
+    }
     if (problem != 0) return problem;
     if (EVP_DigestInit_ex2(context_.get(), algorithm_.get(), nullptr) != 1) throw std::runtime_error("SHA-256 failed");
-    while (bytes > 0) {
+    for (;;) {
+        if (bytes < 0) {
+            bytes = weft::blocking([&] {
+                const ssize_t more = read_chunk(file.number());
+                if (more < 0) problem = errno;
+                return more;
+            });
+            if (problem != 0) return problem;
+            ended = bytes < static_cast<ssize_t>(chunk_bytes);
+        }
+        if (bytes == 0) break;
         if (EVP_DigestUpdate(context_.get(), buffer_.get(), static_cast<std::size_t>(bytes)) != 1) {
             throw std::runtime_error("SHA-256 failed");
         }
         report.read(static_cast<std::uint64_t>(bytes));
-        if (static_cast<std::size_t>(bytes) < chunk_bytes) break;   // a regular file gives less only at its end
-        bytes = weft::blocking([&] {
-            const ssize_t more = read_chunk(file.number());
-            if (more < 0) problem = errno;
-            return more;
-        });
-        if (problem != 0) return problem;
+        if (ended) break;
+        bytes = read_cached(file.number(), buffer_.get(), chunk_bytes);
     }
     unsigned length = 0;
     if (EVP_DigestFinal_ex(context_.get(), digest.data(), &length) != 1 || length != digest.size()) {

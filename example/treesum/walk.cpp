@@ -14,6 +14,7 @@
 
 #include <weft/weft.hpp>
 
+#include "cached.hpp"
 #include "last_error.hpp"
 #include "text.hpp"
 
@@ -120,9 +121,9 @@ private:
     void read(const Directory& directory) {
         // O_NOFOLLOW lets a trailing slash follow, as find does; only what the user named can have one.
         // It may wait for a disk, or for a server: others go on meanwhile.
-        const int descriptor = weft::blocking([&directory] {
-            return ::open(directory.path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        });
+        constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+        int descriptor = open_cached(directory.path, flags);
+        if (descriptor < 0) descriptor = weft::blocking([&directory] { return ::open(directory.path.c_str(), flags); });
         if (descriptor < 0) return report_.failure(directory.path, last_error());
         const Stream stream(::fdopendir(descriptor));
         if (!stream) {
