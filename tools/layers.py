@@ -15,7 +15,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+(?:"([^"]+)"|<([^>]+)>|(\w+))'
 SOURCES = {".c", ".h", ".cpp", ".hpp", ".S", ".in"}
 
 # arch/arch.hpp includes the headers of the chosen processor by macros that CMake defines.
-MACROS = {"WEFT_ARCH_CONTEXT": "arch", "WEFT_ARCH_CPU": "arch"}
+MACROS = {"WEFT_ARCH_CONTEXT": "arch", "WEFT_ARCH_CPU": "arch", "WEFT_ARCH_LOOK": "arch"}
 # Folders of which the build chooses one: only files within may name them.
 CHOSEN = re.compile(r"^(arch/(?:x86_64|aarch64)|os/(?:linux|sim))/")
 # Seen by tests only: test/ is not a layer.

@@ -162,8 +162,9 @@ public:
 
 /** What a type must have to be a pool: push, pop and length as in weft_pool_ops; none may throw or suspend. Optional:
  * `bool remove(unit)`, without which yield_to cannot reach into the pool; `push(unit, weft_pool_operation)`, called instead of
- * push(unit); `attach(unit)` and `detach(unit)`; see weft_pool_ops. A unit is a weft_unit* or a unit_ref; units are
- * linked without memory by unit_ref::link(). */
+ * push(unit); `push_many(std::span<weft_unit* const>, weft_pool_operation)` and `std::size_t pop_many(std::span<weft_unit*>)`,
+ * instead of one by one; `pop_wait(std::chrono::nanoseconds)`, a unit or none, which may block the OS thread; `attach(unit)` and
+ * `detach(unit)`; see weft_pool_ops. A unit is a weft_unit* or a unit_ref; units are linked without memory by unit_ref::link(). */
 template <class P>
 concept pool_policy = std::destructible<P> && requires(P& pool, const P& quiet, weft_unit* unit) {
     { pool.push(unit) } noexcept;
@@ -195,6 +196,28 @@ constexpr weft_pool_ops pool_table() noexcept {
     if constexpr (requires(P& pool, weft_unit* unit) { { pool.push(unit, WEFT_POOL_OP_SPAWN) } noexcept; }) {
         ops.push_with = [](void* self, weft_unit* unit, std::uint64_t operation) {
             static_cast<P*>(self)->push(unit, static_cast<weft_pool_operation>(operation));
+        };
+    }
+    if constexpr (requires(P& pool, std::span<weft_unit* const> units) { { pool.push_many(units, WEFT_POOL_OP_SPAWN) } noexcept; }) {
+        ops.push_many = [](void* self, weft_unit* const* units, std::size_t count, std::uint64_t operation) {
+            static_cast<P*>(self)->push_many(std::span(units, count), static_cast<weft_pool_operation>(operation));
+        };
+    }
+    if constexpr (requires(P& pool, std::span<weft_unit*> units) {
+                      { pool.pop_many(units) } noexcept -> std::convertible_to<std::size_t>;
+                  }) {
+        ops.pop_many = [](void* self, weft_unit** units, std::size_t capacity) -> std::size_t {
+            return static_cast<P*>(self)->pop_many(std::span(units, capacity));
+        };
+    }
+    if constexpr (requires(P& pool, std::chrono::nanoseconds timeout) {
+                      { pool.pop_wait(timeout) } noexcept -> std::convertible_to<unit_ref>;
+                  }) {
+        ops.pop_wait = [](void* self, std::uint64_t timeout_ns) {
+            // As long as the clock can say, where more is asked for.
+            constexpr auto longest = static_cast<std::uint64_t>(std::chrono::nanoseconds::max().count());
+            const std::chrono::nanoseconds timeout(static_cast<std::int64_t>(timeout_ns < longest ? timeout_ns : longest));
+            return unit_ref(static_cast<P*>(self)->pop_wait(timeout)).native_handle();
         };
     }
     ops.destroy = [](void* self) { delete static_cast<P*>(self); };

@@ -61,8 +61,10 @@ weft_status weft_unit_join_until(weft_unit* unit, uint64_t deadline_ns) noexcept
 weft_status weft_mutex_lock(weft_mutex* mutex) noexcept {
     if (mutex == nullptr) [[unlikely]] return is_null("mutex");
     Mutex of = at<Mutex>(mutex);
-    if (lock_free(of)) [[likely]] return WEFT_OK;
-    return lock_slow(of, Urgency::normal, forever);
+    Unit* const unit = running_or_null();
+    if (unit == nullptr || !of.try_lock(unit)) [[unlikely]] return lock_slow(of, Urgency::normal, forever);
+    unit->latest_lock = of.address();
+    return WEFT_OK;
 }
 
 weft_status weft_mutex_lock_until(weft_mutex* mutex, weft_urgency urgency, uint64_t deadline_ns) noexcept {
@@ -94,12 +96,10 @@ weft_status weft_mutex_try_lock(weft_mutex* mutex) noexcept {
 weft_status weft_mutex_unlock(weft_mutex* mutex) noexcept {
     if (mutex == nullptr) [[unlikely]] return is_null("mutex");
     Mutex of = at<Mutex>(mutex);
-    const Caller caller;
-    if (of.owner() != caller.identity() || of.is_recursive()) [[unlikely]] return unlock_slow(of);
-    if (caller.unit != nullptr) [[likely]] caller.unit->latest_lock = nullptr;
-    if (of.unlock_quickly()) [[likely]] return WEFT_OK;
-    of.set_owner(caller.identity());
-    return unlock_slow(of);
+    Unit* const unit = running_or_null();
+    if (unit == nullptr || of.owner() != unit || !of.unlock_quickly(unit)) [[unlikely]] return unlock_slow(of);
+    unit->latest_lock = nullptr;
+    return WEFT_OK;
 }
 
 // ---- condition -------------------------------------------------------------------------------------

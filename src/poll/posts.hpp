@@ -41,7 +41,7 @@ public:
                 place.turn.store(ticket + 1, Orders::publish);
                 return true;
             }
-            if (turn + size == ticket + 1 || turn < ticket) return false;   // it is of the round before: not taken yet
+            if (turn < ticket) return false;                                // it is of the round before: not taken yet
             ticket = next_.load(std::memory_order_relaxed);                 // relaxed: as above
         }
     }

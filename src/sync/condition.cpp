@@ -24,7 +24,7 @@ struct Release : Suspension {
         condition.enlist(waiter, let_go);
         if (let_go.body().signalled != nullptr) {
             Condition::pay_and_unlock(let_go);
-        } else if (!let_go.unlock_quickly()) {
+        } else if (!let_go.unlock_quickly(&self)) {
             let_go.unlock_slow();
         }
     }
@@ -43,7 +43,7 @@ struct Release : Suspension {
 void unlock(Mutex& mutex) {
     if (mutex.body().signalled != nullptr) {
         Condition::pay_and_unlock(mutex);
-    } else if (!mutex.unlock_quickly()) {
+    } else if (!mutex.unlock_quickly(mutex.owner())) {
         mutex.unlock_slow();
     }
 }
@@ -53,8 +53,17 @@ void unlock(Mutex& mutex) {
                                           bool (*unless)(void*), void* argument) {
     Party party(caller, deadline_ns != forever);
     Waiter waiter(party);
-    if (!condition.enlist(waiter, mutex, [&] { return unless != nullptr && unless(argument); })) return WEFT_OK;
-    unlock(mutex);
+    // To one that looks, on another stream, the mutex goes as it is: it need not fetch it once more.
+    const Waiter* const next = unless != nullptr ? nullptr : condition.pass(mutex, waiter, [](const Waiter& first) { return first.who.looks(); }, Entrance());
+    if (next != nullptr) {
+        const Whom heir = next->who;
+        if (caller.unit != nullptr) caller.unit->latest_lock = nullptr;
+        mutex.set_owner(heir.identity());
+        heir.wake(Waker());
+    } else {
+        if (!condition.enlist(waiter, mutex, [&] { return unless != nullptr && unless(argument); })) return WEFT_OK;
+        unlock(mutex);
+    }
     const bool woken = party.park(deadline_ns, Waits::condition, condition.address());
     if (!woken) condition.withdraw(waiter);
     if (waiter.answer != Answer::given) lock_again(mutex, waiter);

@@ -17,7 +17,7 @@ bool take_soon(Mutex& mutex, Waiter& waiter) {
 
 }  // namespace
 
-[[gnu::noinline]] weft_status lock_slow(Mutex mutex, Urgency urgency, std::uint64_t deadline_ns) {
+[[gnu::noinline]] weft_status lock_slow(Mutex mutex, Urgency urgency, std::uint64_t deadline_ns) noexcept {
     const Caller caller;
     void* const identity = caller.identity();
     Waiter waiter;
@@ -46,7 +46,7 @@ bool take_soon(Mutex& mutex, Waiter& waiter) {
     return WEFT_OK;
 }
 
-[[gnu::noinline]] weft_status unlock_slow(Mutex mutex) {
+[[gnu::noinline]] weft_status unlock_slow(Mutex mutex) noexcept {
     const Caller caller;
     if (!mutex.is_held()) return fail(WEFT_WRONG_STATE, "nobody holds the mutex");
     if (mutex.owner() != caller.identity()) return fail(WEFT_WRONG_STATE, "somebody else holds the mutex; who locked it unlocks it");
@@ -57,7 +57,7 @@ bool take_soon(Mutex& mutex, Waiter& waiter) {
     if (caller.unit != nullptr) caller.unit->latest_lock = nullptr;
     if (mutex.body().signalled != nullptr) {
         Condition::pay_and_unlock(mutex);
-    } else {
+    } else if (!mutex.unlock_quickly(mutex.owner())) {
         mutex.unlock_slow();
     }
     return WEFT_OK;

@@ -68,18 +68,19 @@ public:
 
     // Takes it if nobody holds it; who waits may be overtaken.
     bool try_lock(void* identity) {
-        std::uint32_t seen = word_.glance() & (recursive | waiters);
-        if (!word_.enter(seen, seen | held)) return false;
+        if (!take_word()) return false;
         set_owner(identity);
         return true;
     }
 
-    // Lets it go, when nobody waits and no signal is owed. False: unlock_slow() it must be.
-    bool unlock_quickly() {
-        std::uint32_t seen = (word_.glance() & recursive) | held;
-        if (body_.signalled != nullptr) [[unlikely]] return false;
+    // Lets one that is not recursive go, when nobody waits and no signal is owed. False: unlock_slow() it must be.
+    bool unlock_quickly(void* identity) {
+        std::uint32_t seen = word_.glance();
+        if (seen != held || body_.signalled != nullptr) [[unlikely]] return false;
         set_owner(nullptr);
-        return word_.leave(seen, seen & ~held);
+        if (word_.leave(seen, 0)) [[likely]] return true;
+        set_owner(identity);
+        return false;
     }
 
     // Lets it go. The first in the ring is woken to try for it; if it has tried in vain before, it is given the mutex.
@@ -95,8 +96,7 @@ public:
 
     bool take(Waiter& waiter) {
         static_cast<void>(waiter);
-        std::uint32_t seen = word_.glance() & (recursive | waiters);
-        return word_.enter(seen, seen | held);
+        return take_word();
     }
 
     template <class By = Entrance>
@@ -136,6 +136,11 @@ public:
     }
 
 private:
+    bool take_word() {
+        std::uint32_t seen = word_.glance();
+        return (seen & (held | Word::busy)) == 0 && word_.enter(seen, seen | held);
+    }
+
     static constexpr std::uint8_t tried = 4;    // in Waiter::mark beside the urgency: it was woken and found the mutex held
 
     static Urgency urgency(const Waiter& waiter) { return static_cast<Urgency>(waiter.mark & 3); }

@@ -46,8 +46,8 @@ static_assert(Mutex::recursive == 1, "WEFT_MUTEX_RECURSIVE_INIT");
 static_assert(Semaphore::most == WEFT_COUNT_MAX && Latch::most == WEFT_COUNT_MAX);
 
 // The blocking halves that are more than wait_at(): mutex.cpp, condition.cpp, select.cpp.
-weft_status lock_slow(Mutex mutex, Urgency urgency, std::uint64_t deadline_ns);
-weft_status unlock_slow(Mutex mutex);
+weft_status lock_slow(Mutex mutex, Urgency urgency, std::uint64_t deadline_ns) noexcept;
+weft_status unlock_slow(Mutex mutex) noexcept;
 weft_status wait_condition(Condition condition, Mutex mutex) noexcept;
 weft_status wait_condition(Condition condition, Mutex mutex, std::uint64_t deadline_ns, bool (*unless)(void*), void* argument) noexcept;
 weft_status signal(Condition condition) noexcept;

@@ -106,6 +106,10 @@ public:
         resume_claimed(from.stream, unit());
     }
     bool nobody() const { return word_ == 0; }
+    // Whether it looks for what it waits for at this moment, and nothing else can wake it. relaxed: it may fall asleep any time.
+    bool looks() const {
+        return !certain() && !party().contested && party().stance.load(std::memory_order_relaxed) == Party::standing;
+    }
     void* identity() const { return (word_ & party_tag) == 0 ? reinterpret_cast<void*>(word_) : party().identity; }
 
 private:

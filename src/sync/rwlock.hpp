@@ -42,8 +42,8 @@ public:
         return false;
     }
     bool try_write() {
-        std::uint32_t seen = 0;
-        return word_.enter(seen, writing);
+        std::uint32_t seen = word_.glance();
+        return seen == 0 && word_.enter(seen, writing);
     }
 
     // False: nobody holds it, or another writer than the caller.

@@ -6,9 +6,9 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 
 #include "arch/look.hpp"
+#include "base/assert.hpp"
 #include "base/atomic.hpp"
 #include "os/alone.hpp"
 #include "os/spin.hpp"
@@ -41,7 +41,7 @@ public:
     // The same of some bits.
     bool glance(std::uint32_t bits) const { return arch::any_of(value_, bits); }
 
-    // From `seen`, which is not busy, to `next`; false: it stands otherwise, and `seen` says how.
+    // From `seen`, which the caller has read and is not busy, to `next`; false: it stands otherwise, and `seen` says how.
     // relaxed when it fails, in all three: it is tried again.
     bool enter(std::uint32_t& seen, std::uint32_t next) { return change(seen, next, Orders::enter); }
     bool leave(std::uint32_t& seen, std::uint32_t next) { return change(seen, next, Orders::leave); }
@@ -83,9 +83,9 @@ private:
 
     [[gnu::always_inline]] bool change(std::uint32_t& seen, std::uint32_t next, std::memory_order order) {
         if (os::alone()) {
-            const std::uint32_t now = glance();
-            if (now == seen) value_.store(next, std::memory_order_relaxed);   // relaxed: there is nobody else
-            return now == std::exchange(seen, now);
+            WEFT_ASSERT(glance() == seen);
+            value_.store(next, std::memory_order_relaxed);   // relaxed: there is nobody else
+            return true;
         }
         return value_.compare_exchange_strong(seen, next, order, std::memory_order_relaxed);   // relaxed: see enter()
     }

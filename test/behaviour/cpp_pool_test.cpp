@@ -2,7 +2,9 @@
 #include <atomic>
 #include <chrono>
 #include <mutex>
+#include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -67,6 +69,35 @@ struct Slot {
 struct ThrowingPush : Slot {
     void push(weft_unit* unit) { next = unit; }
 };
+// What a pool may have for several units at once, and to wait.
+struct Several {
+    void push(weft::unit_ref unit) noexcept { units.push_back(unit.native_handle()); }
+    weft::unit_ref pop() noexcept {
+        if (units.empty()) return {};
+        weft_unit* const last = units.back();
+        units.pop_back();
+        return last;
+    }
+    std::size_t length() const noexcept { return units.size(); }
+    void push_many(std::span<weft_unit* const> more, weft_pool_operation) noexcept {
+        ++pushes;
+        units.insert(units.end(), more.begin(), more.end());
+    }
+    std::size_t pop_many(std::span<weft_unit*> to) noexcept {
+        ++pops;
+        std::size_t taken = 0;
+        for (; taken < to.size() && !units.empty(); ++taken) to[taken] = pop().native_handle();
+        return taken;
+    }
+    weft::unit_ref pop_wait(std::chrono::nanoseconds timeout) noexcept {
+        waited = timeout;
+        return {};
+    }
+    std::vector<weft_unit*> units;
+    std::chrono::nanoseconds waited{};
+    int pushes = 0, pops = 0;
+};
+
 struct NoLength {
     void push(weft_unit*) noexcept {}
     weft_unit* pop() noexcept { return nullptr; }
@@ -76,7 +107,8 @@ static_assert(weft::pool_policy<Lifo>);
 static_assert(weft::pool_policy<Slot>);
 static_assert(!weft::pool_policy<ThrowingPush>, "a push must be noexcept");
 static_assert(!weft::pool_policy<NoLength>);
-static_assert(weft::pool_ops<Slot>.remove == nullptr);
+static_assert(weft::pool_ops<Slot>.remove == nullptr && weft::pool_ops<Slot>.push_many == nullptr);
+static_assert(weft::pool_ops<Slot>.pop_many == nullptr && weft::pool_ops<Slot>.pop_wait == nullptr);
 static_assert(weft::pool_ops<Slot>.size == sizeof(weft_pool_ops));
 
 TEST(CppPool, UnitsComeOutAsTheirOwnPoolSays) {
@@ -101,6 +133,38 @@ TEST(CppPool, UnitsComeOutAsTheirOwnPoolSays) {
         EXPECT_EQ(destroyed, 1);
     }
     EXPECT_EQ(destroyed, 1);
+}
+
+TEST(CppPool, SeveralUnitsGoInAndOutAtOnceWhereThePoolSaysHow) {
+    const weft::runtime runtime;
+    auto pool = weft::make_pool<Several>();
+    int ran = 0;
+    std::vector<weft::thread> threads;
+    for (int i = 0; i < 3; ++i) threads.emplace_back(weft::attributes{.pool = pool}, [&ran] { ++ran; });
+    weft_unit* units[4] = {};
+    std::size_t count = 0;
+    ASSERT_EQ(weft_pool_pop_many(pool.native_handle(), units, 4, &count), WEFT_OK);
+    EXPECT_EQ(count, 3U);
+    EXPECT_EQ(pool->pops, 1);
+    ASSERT_EQ(weft_pool_push_many(pool.native_handle(), units, count), WEFT_OK);
+    EXPECT_EQ(pool->pushes, 1);
+    EXPECT_EQ(pool.length(), 3U);
+    weft::stream stream(pool);
+    weft::join_all(threads);
+    EXPECT_EQ(ran, 3);
+}
+
+TEST(CppPool, WaitingInAPoolIsThePoolsOwnAffair) {
+    const weft::runtime runtime;
+    auto pool = weft::make_pool<Several>();
+    weft_unit* none = nullptr;
+    std::thread([&] {
+        EXPECT_EQ(weft_pool_pop_wait(pool.native_handle(), 5000, &none), WEFT_OK);
+        EXPECT_EQ(pool->waited, std::chrono::microseconds(5));
+        EXPECT_EQ(weft_pool_pop_wait(pool.native_handle(), WEFT_FOREVER, &none), WEFT_OK);
+        EXPECT_EQ(pool->waited, std::chrono::nanoseconds::max());
+    }).join();
+    EXPECT_EQ(none, nullptr);
 }
 
 TEST(CppPool, YieldToReachesIntoAPoolThatCanRemove) {

@@ -34,7 +34,7 @@ struct Mutual {
 
     void unlock() {
         Mutex mutex = view();
-        if (!mutex.unlock_quickly()) mutex.unlock_slow();
+        if (!mutex.unlock_quickly(mutex.owner())) mutex.unlock_slow();
     }
 };
 
