@@ -162,7 +162,7 @@ public:
 
 /** What a type must have to be a pool: push, pop and length as in weft_pool_ops; none may throw or suspend. Optional:
  * `bool remove(unit)`, without which yield_to cannot reach into the pool; `push(unit, weft_pool_operation)`, called instead of
- * push(unit); `push_many(std::span<weft_unit* const>, weft_pool_operation)` and `std::size_t pop_many(std::span<weft_unit*>)`,
+ * push(unit); `push_many(units, weft_pool_operation)` and `pop_many(units)`, which says how many, of spans of them,
  * instead of one by one; `pop_wait(std::chrono::nanoseconds)`, a unit or none, which may block the OS thread; `attach(unit)` and
  * `detach(unit)`; see weft_pool_ops. A unit is a weft_unit* or a unit_ref; units are linked without memory by unit_ref::link(). */
 template <class P>
