@@ -34,26 +34,21 @@ struct Crowd {
 
 // Units that do turn 0, 1, 2, ... of something, none of which can end without all of them. The measuring one says before it
 // begins a turn that it is the last; what the others wait for in that turn brings it to them. The clock starts when all have come.
-// Where they are released from the last turn instead (`release`), they learn it by that: a turn of theirs may end in the same turn of the
-// measuring one or in its next, as they began.
 template <class State>
 struct Turns {
     static constexpr std::size_t all_have_come = 2;   // turns after which nobody can be missing
     State& state;
     benchmark::IterationCount count;   // operations in a turn, of all together
-    bool released = false;
-    std::atomic<std::size_t> last{~std::size_t{0}};   // whoever has done that turn is done
+    std::atomic<std::size_t> last{~std::size_t{0}};
 
     template <class Turn>
     [[gnu::noipa]] void take(bool measures, Turn turn) {
         for (std::size_t number = 0;; ++number) {
-            const bool over = measures && number >= all_have_come && !state.KeepRunningBatch(count);
-            if (over && !released) last.store(number, std::memory_order_relaxed);
+            if (measures && number >= all_have_come && !state.KeepRunningBatch(count)) last.store(number, std::memory_order_relaxed);
             turn();
-            if (over || last.load(std::memory_order_relaxed) <= number) break;
+            if (last.load(std::memory_order_relaxed) == number) return;
             asm volatile("" : "+r"(measures));
         }
-        last.store(0, std::memory_order_relaxed);
     }
 };
 
@@ -87,17 +82,19 @@ private:
 };
 
 // Two that hand a turn to each other: game.turn(me) waits until it is the turn of `me`, and gives it to the other, or the other way
-// round; then game.release() ends the last wait. One iteration is one hand-off. spawn's unit is the second; the caller is the first.
+// round; then game.release() ends the last wait, and game.meet(me) lets the second begin only when the first has begun: each of its turns
+// ends in the first one's next turn then, and the last by the release. One iteration is one hand-off. spawn's unit is the second; the
+// caller is the first.
 template <class Game, class State, class Spawn>
 void hand_off(State& state, Spawn spawn) {
     alignas(64) Game game{};
-    constexpr bool released = requires { game.release(); };
-    Turns<State> turns{state, 2, released};
+    Turns<State> turns{state, 2};
     auto play = [&](int me) {
         if constexpr (requires { game.begin(); }) game.begin();
+        if constexpr (requires { game.meet(me); }) game.meet(me);
         turns.take(me == 0, [&game, me] { game.turn(me); });
         if (me == 0) {
-            if constexpr (released) game.release();
+            if constexpr (requires { game.release(); }) game.release();
         }
         if constexpr (requires { game.end(); }) game.end();
     };

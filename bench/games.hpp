@@ -15,6 +15,12 @@ struct ConditionGame {
     int turns = 0;
     bool over = false;
 
+    void meet(int me) {
+        if (me == 0) return;
+        must(weft_mutex_lock(&mutex));
+        while (turns != me) must(weft_cond_wait(&changed, &mutex));
+        must(weft_mutex_unlock(&mutex));
+    }
     void turn(int me) {
         must(weft_mutex_lock(&mutex));
         turns = 1 - me;

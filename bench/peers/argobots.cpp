@@ -159,6 +159,12 @@ struct ConditionGame {
     int turns = 0;
     bool over = false;
 
+    void meet(int me) {
+        if (me == 0) return;
+        mutex.lock();
+        while (turns != me) changed.wait(mutex);
+        mutex.unlock();
+    }
     void turn(int me) {
         mutex.lock();
         turns = 1 - me;

@@ -83,6 +83,11 @@ struct ConditionGame {
     int turns = 0;
     bool over = false;
 
+    void meet(int me) {
+        if (me == 0) return;
+        std::unique_lock lock(mutex);
+        while (turns != me) changed.wait(lock);
+    }
     void turn(int me) {
         std::unique_lock lock(mutex);
         turns = 1 - me;

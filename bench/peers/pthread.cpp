@@ -106,6 +106,12 @@ struct ConditionGame {
     int turns = 0;
     bool over = false;
 
+    void meet(int me) {
+        if (me == 0) return;
+        pthread_mutex_lock(&mutex);
+        while (turns != me) pthread_cond_wait(&changed, &mutex);
+        pthread_mutex_unlock(&mutex);
+    }
     void turn(int me) {
         pthread_mutex_lock(&mutex);
         turns = 1 - me;
