@@ -88,10 +88,6 @@ void wait_released(Stream& stream, Unit& self, Condition condition, Mutex mutex)
     if (waiter.answer != Answer::given) lock_again(mutex, waiter);
 }
 
-}  // namespace
-
-namespace {
-
 // The holder waits and passes the mutex and the stream on, if there is one who is owed a signal.
 template <class By>
 [[gnu::always_inline]] inline weft_status pass_on(Stream& stream, Unit& self, Condition condition, Mutex mutex, By by) {

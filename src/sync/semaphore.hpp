@@ -81,18 +81,13 @@ private:
             word_.unlock(seen);
             return false;
         }
-        if (count == 1) {   // the frequent case
+        if (count == 1) {   // the frequent case: no list of those who are to be woken
             Waiter* const waiter = claim_first(body_.ring);
-            seen = waiter == nullptr ? (seen & most) + 1 : seen & most;
-            if (!body_.ring.empty()) seen |= waiters;
-            if (waiter == nullptr) {
-                word_.unlock(seen);
-                return true;
-            }
-            waiter->answer = Answer::given;
-            const Who who = waiter->who;
-            word_.unlock(seen);
-            who.wake(typename Who::Waker());
+            const Who who = waiter == nullptr ? Who() : waiter->who;
+            if (waiter != nullptr) waiter->answer = Answer::given;
+            seen = (seen & most) + (waiter == nullptr ? 1 : 0);
+            word_.unlock(body_.ring.empty() ? seen : seen | waiters);
+            if (waiter != nullptr) who.wake(typename Who::Waker());
             return true;
         }
         Claimed<Who> claimed;
