@@ -203,7 +203,7 @@ int main(int count, char** arguments) {
     models.holds<Turns<2, 0>>("two that take turns twice", Random{30'000 * times});
     models.holds<Turns<2, 1>>("two that take turns, and one more", Random{30'000 * times});
 
-    models.fails<Ready<How::held, 1, Careful, EnterRelaxed>>("one that comes in and acquires nothing", Random{100'000});
+    models.fails<Ready<How::held, 1, Careful, EnterRelaxed>>("one that comes in and acquires nothing", Preemptions{3});
     models.fails<Ready<How::held, 1, Careful, LeaveRelaxed>>("one that lets go and releases nothing", Random{100'000});
     models.fails<Ready<How::held, 1, Wakeless>>("a signal that wakes nobody", Random{100'000});
     models.fails<Ready<How::held, 1, Careful, Strong, PaysNothing>>("a signal that is owed for ever", Random{100'000});
