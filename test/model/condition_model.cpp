@@ -195,9 +195,9 @@ int main(int count, char** arguments) {
     models.holds<Ready<How::broadcast, 2>>("a broadcast to two", Random{30'000 * times});
     models.holds<Ready<How::broadcast, 2>>("a broadcast to two", Preemptions{1 + more});
     models.holds<Ready<How::broadcast_held, 2>>("a broadcast by the holder to two", Random{30'000 * times});
-    models.holds<GivesUp<How::held>>("a signal by the holder, and one that may give up", Preemptions{1 + more});
+    models.holds<GivesUp<How::held>>("a signal by the holder, and one that may give up", Preemptions{1});
     models.holds<GivesUp<How::held>>("a signal by the holder, and one that may give up", Random{30'000 * times});
-    models.holds<GivesUp<How::free>>("a signal, and one that may give up", Preemptions{1 + more});
+    models.holds<GivesUp<How::free>>("a signal, and one that may give up", Preemptions{1});
     models.holds<GivesUp<How::free>>("a signal, and one that may give up", Random{30'000 * times});
     models.holds<Turns<1, 0>>("two that take turns", Preemptions{3 + more});
     models.holds<Turns<2, 0>>("two that take turns twice", Random{30'000 * times});
