@@ -21,6 +21,7 @@ enum class Probe : unsigned char {
     join_after_pool,           // a joiner has read the unit's pool and not yet whether the unit is local to it
     move_before_pool,          // the unit is local no more, and its pool is the old one still
     move_before_push,          // it has left its stack for another pool and is not there yet
+    word_busy,                 // somebody has come to an object that another is at work on
     count_
 };
 

@@ -10,6 +10,7 @@
 #include "arch/look.hpp"
 #include "base/assert.hpp"
 #include "base/atomic.hpp"
+#include "base/probe.hpp"
 #include "os/alone.hpp"
 #include "os/spin.hpp"
 
@@ -74,6 +75,7 @@ private:
         for (;;) {
             std::uint32_t seen = look();
             if ((seen & busy) != 0) {
+                probe(Probe::word_busy);
                 patience.wait();
             } else if (!may(seen) || enter(seen, seen | busy)) {
                 return seen;

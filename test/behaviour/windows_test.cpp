@@ -101,6 +101,90 @@ TEST_F(Windows, AResumeBetweenTheSavedContextAndPublishFindsAWholeUnit) {
     EXPECT_EQ(weft_pool_free(common), WEFT_OK);
 }
 
+// A unit has its place with what it waits for before it leaves: whoever comes meanwhile waits until its context is saved.
+TEST_F(Windows, AnEventIsNotSetWhileItsWaiterLeaves) {
+    Runtime runtime(streams_with(1, WEFT_POOL_PRIVATE));
+    weft_pool* common = make_pool(WEFT_POOL_SHARED);
+    {
+        Drawer one(common);
+        weft_event event = WEFT_EVENT_INIT;
+        Stop leaving(Probe::suspend_before_publish, one.handle());
+        Ult unit([&] {
+            void* value = nullptr;
+            EXPECT_EQ(weft_event_wait(&event, &value), WEFT_OK);
+            scribble();
+            EXPECT_EQ(value, &event);
+        }, nullptr, common);
+        leaving.await();
+        Stop comes(Probe::word_busy, nullptr);
+        std::atomic<bool> set{false};
+        std::thread setter([&] {
+            EXPECT_EQ(weft_event_set(&event, &event), WEFT_OK);
+            set = true;
+        });
+        comes.await();
+        EXPECT_TRUE(!forced || !set);
+        comes.let_go();
+        leaving.let_go();
+        setter.join();
+        EXPECT_EQ(unit.join(), WEFT_OK);
+    }
+    EXPECT_EQ(weft_pool_free(common), WEFT_OK);
+}
+
+// The same of one that passes mutex and stream to the next at its condition: a signal meets it when it has left.
+TEST_F(Windows, ASignalDoesNotMeetOneThatPassesItsMutexOn) {
+    Runtime runtime(streams_with(1, WEFT_POOL_PRIVATE));
+    weft_pool* common = make_pool(WEFT_POOL_SHARED);
+    {
+        weft_mutex mutex = WEFT_MUTEX_INIT;
+        weft_cond changed = WEFT_COND_INIT;
+        std::atomic<int> waiting{0};
+        std::atomic<bool> passed{false};
+        Drawer one(common);
+        Ult first([&] {
+            EXPECT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
+            waiting = 1;
+            EXPECT_EQ(weft_cond_wait(&changed, &mutex), WEFT_OK);
+            passed = true;
+            EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
+        }, nullptr, common);
+        Ult busy([&] { while (!passed) weft_unit_yield(); }, nullptr, common);   // so that nobody looks instead of leaving
+        must_happen("the first waits", [&] {
+            if (waiting == 0 || weft_mutex_try_lock(&mutex) != WEFT_OK) return false;
+            EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
+            return true;
+        });
+        std::atomic<bool> go{false};
+        Ult second([&] {
+            while (!go) weft_unit_yield();
+            EXPECT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
+            EXPECT_EQ(weft_cond_signal(&changed), WEFT_OK);
+            EXPECT_EQ(weft_cond_wait(&changed, &mutex), WEFT_OK);
+            scribble();
+            EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
+        }, nullptr, common);
+        Stop leaving(Probe::suspend_before_publish, one.handle());
+        go = true;
+        leaving.await();
+        Stop comes(Probe::word_busy, nullptr);
+        std::thread signaller([&] { EXPECT_EQ(weft_cond_signal(&changed), WEFT_OK); });
+        comes.await();
+        EXPECT_TRUE(!forced || !passed);
+        comes.let_go();
+        leaving.let_go();
+        signaller.join();
+        EXPECT_EQ(first.join(), WEFT_OK);
+        // One that came before the second waited has met nobody.
+        must_happen("the second is woken", [&] {
+            EXPECT_EQ(weft_cond_signal(&changed), WEFT_OK);
+            return ended(second);
+        });
+        EXPECT_EQ(busy.join(), WEFT_OK);
+    }
+    EXPECT_EQ(weft_pool_free(common), WEFT_OK);
+}
+
 TEST_F(Windows, AUnitMayBeResumedAndFreedBeforePublishReturns) {
     Runtime runtime(streams_with(1, WEFT_POOL_PRIVATE));
     weft_pool* common = make_pool(WEFT_POOL_SHARED);

@@ -9,6 +9,7 @@ enum class Probe : unsigned char {
     fifo_push_before_link,
     join_after_pool,
     move_before_pool,
+    word_busy,
 };
 
 inline void probe(Probe) {}
