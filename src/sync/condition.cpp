@@ -22,11 +22,7 @@ struct Release : Suspension {
     void publish() {
         Mutex let_go = mutex;   // a copy: the unit, and its stack, may go on as soon as it is in the ring and can be signalled
         condition.enlist(waiter, let_go);
-        if (let_go.body().signalled != nullptr) {
-            Condition::pay_and_unlock(let_go);
-        } else if (!let_go.unlock_quickly(&self)) {
-            let_go.unlock_slow();
-        }
+        unlock(let_go);
     }
 };
 
@@ -37,14 +33,6 @@ struct Release : Suspension {
         const Caller caller;   // asked anew: it may be on another stream after each wait
         wait_at(caller, mutex, waiter, forever, Waits::mutex, mutex.address());
         if (waiter.answer != Answer::woken) return;
-    }
-}
-
-void unlock(Mutex& mutex) {
-    if (mutex.body().signalled != nullptr) {
-        Condition::pay_and_unlock(mutex);
-    } else if (!mutex.unlock_quickly(mutex.owner())) {
-        mutex.unlock_slow();
     }
 }
 

@@ -55,11 +55,7 @@ bool take_soon(Mutex& mutex, Waiter& waiter) {
         return WEFT_OK;
     }
     if (caller.unit != nullptr) caller.unit->latest_lock = nullptr;
-    if (mutex.body().signalled != nullptr) {
-        Condition::pay_and_unlock(mutex);
-    } else if (!mutex.unlock_quickly(mutex.owner())) {
-        mutex.unlock_slow();
-    }
+    unlock(mutex);
     return WEFT_OK;
 }
 

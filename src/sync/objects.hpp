@@ -69,6 +69,15 @@ weft_status select(weft_channel_case* cases, std::size_t count, std::size_t* ind
     return WEFT_OK;
 }
 
+// By the holder, which has locked it once: what it owes to a condition is paid, and it lets the mutex go.
+inline void unlock(Mutex mutex) {
+    if (mutex.body().signalled != nullptr) {
+        Condition::pay_and_unlock(mutex);
+    } else if (!mutex.unlock_quickly(mutex.owner())) {
+        mutex.unlock_slow();
+    }
+}
+
 // The mutex has been locked by this caller.
 [[gnu::always_inline]] inline void note_holder(Mutex& mutex, Unit* unit, void* identity) {
     mutex.set_owner(identity);

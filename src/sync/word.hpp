@@ -26,6 +26,9 @@ struct WordOrders {
     static constexpr std::memory_order look = std::memory_order_acquire;
 };
 
+// For those who want the lock however the word stands.
+inline constexpr auto always = [](std::uint32_t) { return true; };
+
 template <class Orders = WordOrders>
 class BasicWord {
 public:
@@ -63,7 +66,7 @@ public:
     }
     // Takes the busy bit; returns the word without it.
     [[gnu::always_inline]] std::uint32_t lock() {
-        return lock_if([](std::uint32_t) { return true; });
+        return lock_if(always);
     }
     // Lets it go; the word is `next`, which is not busy. Nothing of the object may be touched after this, since it may be gone.
     void unlock(std::uint32_t next) { value_.store(next, Orders::leave); }
@@ -107,6 +110,5 @@ struct Entrance {
         word.unlock(next);
     }
 };
-inline constexpr auto always = [](std::uint32_t) { return true; };
 
 }  // namespace weft::sync
