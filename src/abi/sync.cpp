@@ -29,12 +29,10 @@ static_assert(static_cast<int>(Urgency::high) == WEFT_URGENCY_HIGH && static_cas
 
 // `deadline_ns`: one that is known here need not be asked for.
 [[gnu::always_inline]] inline weft_status wait_for_set(Event event, void** value, std::uint64_t deadline_ns) {
-    const Caller caller;
-    if (!caller.may_wait()) [[unlikely]] return may_not_wait(caller, Waits::event);
     Waiter waiter;
-    if (!wait_at(caller, event, waiter, deadline_ns, Waits::event, event.address())) [[unlikely]] return too_late();
-    if (value != nullptr) *value = event.value();
-    return WEFT_OK;
+    const weft_status status = wait_at(event, waiter, deadline_ns, Waits::event, event.address());
+    if (value != nullptr && status == WEFT_OK) *value = event.value();
+    return status;
 }
 [[gnu::noinline]] weft_status wait_unset(Event event) noexcept { return wait_for_set(event, nullptr, forever); }
 [[gnu::noinline]] weft_status wait_unset_until(Event event, void** value, std::uint64_t deadline_ns) noexcept {
@@ -148,7 +146,7 @@ weft_status weft_cond_settle(weft_cond* cond, weft_mutex* mutex) noexcept {
 weft_status weft_event_set(weft_event* event, void* value) noexcept {
     if (event == nullptr) [[unlikely]] return is_null("event");
     Event of = at<Event>(event);
-    Whom waiter;
+    Whom waiter{};
     if (!os::alone() || !of.set_alone(value, waiter)) [[unlikely]] return set_among_others(of, value);
     if (waiter.nobody()) return WEFT_OK;
     return wake_unit(waiter.unit());
@@ -224,7 +222,7 @@ weft_status weft_semaphore_acquire(weft_semaphore* semaphore) noexcept { return 
 weft_status weft_semaphore_acquire_until(weft_semaphore* semaphore, uint64_t deadline_ns) noexcept {
     if (semaphore == nullptr) return is_null("semaphore");
     Waiter waiter;
-    return wait_or_refuse(at<Semaphore>(semaphore), waiter, deadline_ns, Waits::semaphore, semaphore);
+    return take_or_wait(at<Semaphore>(semaphore), waiter, deadline_ns, Waits::semaphore, semaphore);
 }
 
 weft_status weft_semaphore_try_acquire(weft_semaphore* semaphore) noexcept {
@@ -258,7 +256,7 @@ weft_status weft_latch_wait(weft_latch* latch) noexcept { return weft_latch_wait
 weft_status weft_latch_wait_until(weft_latch* latch, uint64_t deadline_ns) noexcept {
     if (latch == nullptr) return is_null("latch");
     Waiter waiter;
-    return wait_or_refuse(at<Latch>(latch), waiter, deadline_ns, Waits::latch, latch);
+    return take_or_wait(at<Latch>(latch), waiter, deadline_ns, Waits::latch, latch);
 }
 
 weft_status weft_latch_test(const weft_latch* latch) noexcept {
@@ -296,7 +294,7 @@ weft_status weft_barrier_wait_phase(weft_barrier* barrier, uint32_t phase, uint6
     if (barrier == nullptr) return is_null("barrier");
     Barrier of = at<Barrier>(barrier);
     Waiter waiter;
-    return wait_or_refuse(Barrier::End(of, phase), waiter, deadline_ns, Waits::barrier, barrier);
+    return take_or_wait(Barrier::End(of, phase), waiter, deadline_ns, Waits::barrier, barrier);
 }
 
 weft_status weft_barrier_arrive_and_drop(weft_barrier* barrier) noexcept {
@@ -315,7 +313,7 @@ weft_status weft_rwlock_read_lock_until(weft_rwlock* lock, uint64_t deadline_ns)
     if (of.try_read()) return WEFT_OK;
     if (of.owner() == Caller().identity()) return fail(WEFT_WRONG_STATE, "the caller holds the lock for writing");
     Waiter waiter;
-    return wait_or_refuse(RwLock::ForReading(of), waiter, deadline_ns, Waits::rwlock, lock);
+    return take_or_wait(RwLock::ForReading(of), waiter, deadline_ns, Waits::rwlock, lock);
 }
 
 weft_status weft_rwlock_write_lock(weft_rwlock* lock) noexcept { return weft_rwlock_write_lock_until(lock, WEFT_FOREVER); }
@@ -328,7 +326,7 @@ weft_status weft_rwlock_write_lock_until(weft_rwlock* lock, uint64_t deadline_ns
     if (!of.try_write()) {
         if (of.owner() == identity) return fail(WEFT_WRONG_STATE, "the caller holds the lock for writing");
         Waiter waiter;
-        status = wait_or_refuse(RwLock::ForWriting(of), waiter, deadline_ns, Waits::rwlock, lock);
+        status = take_or_wait(RwLock::ForWriting(of), waiter, deadline_ns, Waits::rwlock, lock);
     }
     if (status == WEFT_OK) of.set_owner(identity);
     return status;
@@ -450,14 +448,14 @@ weft_status weft_channel_send(weft_channel* channel, void* element, uint64_t dea
     if (channel == nullptr || element == nullptr) return is_null(channel == nullptr ? "channel" : "element");
     Waiter waiter;
     waiter.item = element;
-    return outcome(wait_or_refuse(Channel::Sending(*to_channel(channel)), waiter, deadline_ns, Waits::channel, channel), waiter);
+    return outcome(take_or_wait(Channel::Sending(*to_channel(channel)), waiter, deadline_ns, Waits::channel, channel), waiter);
 }
 
 weft_status weft_channel_receive(weft_channel* channel, void* element, uint64_t deadline_ns) noexcept {
     if (channel == nullptr || element == nullptr) return is_null(channel == nullptr ? "channel" : "element");
     Waiter waiter;
     waiter.item = element;
-    return outcome(wait_or_refuse(Channel::Receiving(*to_channel(channel)), waiter, deadline_ns, Waits::channel, channel), waiter);
+    return outcome(take_or_wait(Channel::Receiving(*to_channel(channel)), waiter, deadline_ns, Waits::channel, channel), waiter);
 }
 
 weft_status weft_channel_close(weft_channel* channel) noexcept {

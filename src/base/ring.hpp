@@ -21,7 +21,7 @@ public:
     Node* before(const Node& node) const { return &node == first_ ? nullptr : node.previous; }
 
     void push_back(Node& node) {
-        if (first_ == nullptr) {
+        if (first_ == nullptr) [[likely]] {   // as with one by one and back and forth, where each instruction shows
             node.next = node.previous = &node;
             first_ = &node;
         } else {

@@ -33,7 +33,7 @@ struct Pool {
     pool::Promise promise;             // that access is; looked at in checked builds
     Bell bell;                         // rung after a push, heard by streams that sleep for want of work
 
-    explicit Pool(weft_pool_kind of) : kind(of) {}
+    constexpr explicit Pool(weft_pool_kind of) : kind(of) {}
 };
 
 // Drawn from by one stream, its owner (an opaque os::local() word here). What others push comes by the inbox.
@@ -45,7 +45,7 @@ struct PrivatePool : Pool {
     atomic<void*> owner{nullptr};
     Inbox<Unit> inbox;                 // anybody's
 
-    PrivatePool() : Pool(WEFT_POOL_PRIVATE) {}
+    constexpr PrivatePool() : Pool(WEFT_POOL_PRIVATE) {}
 
     // relaxed: a stream knows what it wrote itself, and any other value is somebody else.
     bool mine() const {
@@ -67,7 +67,8 @@ struct PrivatePool : Pool {
     }
 
     // Takes out the unit that ready.front() is, without a look at what others have sent.
-    void pop_front() {
+    void take_front() {
+        promise.popped(access);
         ready.drop_front();
         waiting.add(-1);
     }

@@ -197,7 +197,7 @@ Level::Level(Stream& stream, Sched& by)
     stream.standard = by.pools[0];
     stream.ult_home = stream.tasklet_home = Stream::nowhere();
     stream.running = nullptr;
-    stream.callable = &Stream::no_units;
+    stream.callable = &Stream::no_pool;
     ++stream.depth;
     settle_way(stream);
 }
@@ -212,7 +212,7 @@ void Level::leave(Stream& stream) {
     stream.ult_home = ult_home_;
     stream.tasklet_home = tasklet_home_;
     stream.running = unit_;
-    if (direct_ != nullptr) stream.callable = &direct_->ready;
+    if (direct_ != nullptr) stream.callable = direct_;
     --stream.depth;
     settle_way(stream);
 }
@@ -227,7 +227,7 @@ void begin_main(Stream& stream) {
     stream.main_pool.store(main.pools[0]);
     stream.direct = nullptr;
     stream.ult_home = stream.tasklet_home = Stream::nowhere();
-    stream.callable = &Stream::no_units;
+    stream.callable = &Stream::no_pool;
     if (main.stateless()) {
         stream.sched = &main;
         const bool direct = main.kind == WEFT_SCHED_BASIC && main.count == 1 && main.pools[0]->kind == WEFT_POOL_PRIVATE && stream.own == nullptr;

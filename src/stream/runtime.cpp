@@ -87,7 +87,7 @@ weft_status make_primary(Runtime& of, Stream& zero) {
     unit->joint.reset();
     unit->life.move(State::free, State::running);
     zero.running = unit;
-    if (zero.direct != nullptr) zero.callable = &zero.direct->ready;
+    if (zero.direct != nullptr) zero.callable = zero.direct;
     zero.scheduler_stack = stack;
     zero.home = {arch::prepare(stack->top, scheduler_main), stack};
     of.primary = unit;

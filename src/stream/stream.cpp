@@ -33,7 +33,7 @@ namespace {
 [[gnu::noinline]] void switch_to(Stream& stream, Unit& unit, void* context) {
     unit.life.move(State::ready, State::running);
     stream.running = &unit;
-    if (stream.direct != nullptr) stream.callable = &stream.direct->ready;
+    if (stream.direct != nullptr) stream.callable = stream.direct;
     context::leave(&stream.home.context, {context, unit.stack}, {nullptr, nullptr});
 }
 

@@ -66,8 +66,8 @@ struct Stream {
     Unit* handed = nullptr;            // picked by a unit that left, to be run by the scheduler
     Sched* sched = nullptr;            // whose units run: the main one, or one that is itself a unit (level.hpp)
     Pool* standard = nullptr;          // where units go for which no pool is named
-    const PrivatePool::Ready* callable = &no_units;   // the direct pool's list while a ULT runs, else an empty one: a join
-                                       // looks at its first, and need not ask whether it is a ULT that joins
+    PrivatePool* callable = &no_pool;  // the direct pool while a ULT runs, else an empty one: who joins or waits looks at its first
+                                       // unit, and need not ask whether it is a ULT that does so
     PrivatePool* own = nullptr;        // where units bound to the stream wait, when no pool of its main scheduler is theirs
     bool through_home = false;         // a unit that leaves goes home always; see settle_way()
     int* errno_address = nullptr;
@@ -119,7 +119,7 @@ struct Stream {
     os::Thread thread;
     os::CpuSet binding;                // guarded by the runtime's lock; empty: not bound
 
-    static constexpr PrivatePool::Ready no_units{};
+    static constinit inline PrivatePool no_pool{};
 
     // Instead of a home: no pool is here, and no caller says so, as one who names no pool says null.
     static Pool* nowhere() { return reinterpret_cast<Pool*>(alignof(Pool)); }

@@ -44,6 +44,15 @@ Unit* successor_other(Stream& stream);
     return direct->pop();
 }
 
+// The same for one who need not know more than that: null also where it is to be asked with care, and where what runs is no ULT.
+[[gnu::always_inline]] inline Unit* successor_at_hand(Stream& stream) {
+    PrivatePool& pool = *stream.callable;
+    Unit* const next = pool.ready.front();
+    if (next == nullptr || stream.wanted() || !pool.inbox.empty()) [[unlikely]] return nullptr;
+    pool.take_front();
+    return next;
+}
+
 // The context to start a ULT; null: no stack could be had, or it is a tasklet, which the scheduler runs.
 [[gnu::always_inline]] inline void* begin(Stream& stream, Unit& unit) {
     mem::Stack* const spare = stream.spare;
@@ -84,7 +93,7 @@ void requeue(void* raw) {
         stream.handed = next;
     }
     stream.running = nullptr;
-    stream.callable = &Stream::no_units;
+    stream.callable = &Stream::no_pool;
     return stream.home;
 }
 
@@ -107,10 +116,16 @@ template <Canary canary = Canary::look>
     return now;
 }
 
+// The same, of one that may handle an exception.
+template <Canary canary = Canary::look>
+[[gnu::always_inline]] inline Stream& leave(Stream& stream, Unit& self, Unit* next, AfterSwitch after) {
+    return handles_exception(stream) ? leave_in_catch(stream, self, next, after) : leave_plainly<canary>(stream, self, next, after);
+}
+
 // The running ULT leaves and comes back, and does what it was asked to meanwhile, of `heeded`: as above.
 template <Canary canary = Canary::look>
 [[gnu::always_inline]] inline Stream& leave_towards(Stream& stream, Unit& self, Unit* next, AfterSwitch after, std::uint8_t heeded) {
-    Stream& now = handles_exception(stream) ? leave_in_catch(stream, self, next, after) : leave_plainly<canary>(stream, self, next, after);
+    Stream& now = leave<canary>(stream, self, next, after);
     // Asked of the stream who runs, `self` need not be kept over the switch.
     if (now.running->marked(heeded)) [[unlikely]] return heed(*now.running, heeded);
     return now;
@@ -150,7 +165,7 @@ struct Suspension {
 // unit that has not started and is the next to be run anyway.
 [[gnu::always_inline]] inline bool may_call(const Stream& stream, const Unit& target) {
     if constexpr (config::address_sanitizer || config::thread_sanitizer) return false;   // see arch::call
-    return stream.callable->front() == &target && target.context == nullptr && target.plain_and_unasked() &&
+    return stream.callable->ready.front() == &target && target.context == nullptr && target.plain_and_unasked() &&
            stream.spare != nullptr && !stream.wanted() && stream.direct->inbox.empty() && !detail::handles_exception(stream);
 }
 
@@ -168,7 +183,7 @@ void* called_main(void* unit);
     self.waits_object = to_handle(&target);
     self.life.move(State::running, State::waiting);
     stream.counters.add(trace::Count::suspended);
-    direct->pop_front();
+    direct->take_front();
     stream.spare = nullptr;
     target.stack = stack;
     target.life.move(State::ready, State::running);
@@ -215,7 +230,8 @@ template <std::derived_from<Suspension> By>
     self.waits_object = object;
     self.life.move(State::running, State::waiting);
     stream.counters.add(trace::Count::suspended);
-    detail::leave_towards(stream, self, next, let_go, Unit::heeded_after_wait);
+    detail::leave(stream, self, next, let_go);
+    if (self.marked(Unit::heeded_after_wait)) [[unlikely]] heed(self, Unit::heeded_after_wait);
     self.waits = Waits::as_stated;
 }
 

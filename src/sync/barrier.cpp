@@ -14,19 +14,17 @@ namespace {
     if (!barrier.arrive(1, 0, &phase)) return fail(WEFT_INVALID, "nobody is expected any more in this phase of the barrier");
     Barrier::End end(barrier, phase);
     Waiter waiter;
-    if (!end.come()) wait_at(caller, end, waiter, forever, Waits::barrier, barrier.address());
-    return WEFT_OK;
+    return take_or_wait(end, waiter, forever, Waits::barrier, barrier.address());
 }
 
 }  // namespace
 
 [[gnu::noinline]] weft_status arrive_and_wait(Barrier barrier) noexcept {
-    const Caller caller;
-    if (!caller.ult() || barrier.nearly_complete()) [[unlikely]] return arrive_with_care(barrier);
+    if (barrier.nearly_complete()) [[unlikely]] return arrive_with_care(barrier);
     Waiter waiter;
-    suspend_at(*caller.stream, *caller.unit, Barrier::Arrival(barrier), waiter, Waits::barrier, barrier.address());
+    const weft_status status = wait_at(Barrier::Arrival(barrier), waiter, forever, Waits::barrier, barrier.address());
     if (waiter.mark != 0) [[unlikely]] return arrive_with_care(barrier);   // it has turned out to be the last
-    return WEFT_OK;
+    return status;
 }
 
 }  // namespace weft::sync

@@ -65,13 +65,12 @@ public:
         template <class By = Entrance>
         bool enter(Waiter& waiter, By&& by = {}) {
             const std::uint32_t seen = by.lock_if(of_.word_, always);
-            const bool waits = !come();
-            if (!waits) {
+            if (by.changed(come())) {
                 of_.word_.unlock(seen);
                 return false;
             }
             enlist(of_.body_.ring, waiter);
-            by.let_go(of_.word_, seen);
+            by.let_go_unchanged(of_.word_, seen);
             return true;
         }
         void withdraw(Waiter& waiter) {
@@ -98,10 +97,9 @@ public:
         }
         template <class By = Entrance>
         bool enter(Waiter& waiter, By&& by = {}) {
-            const std::uint32_t seen = by.lock_if(at_.word_, always);
-            if (seen <= 1) {
+            const std::uint32_t seen = by.lock_if(at_.word_, [](std::uint32_t left) { return left > 1; });
+            if (by.changed(seen <= 1)) {
                 waiter.mark = 1;
-                at_.word_.unlock(seen);
                 return false;
             }
             enlist(at_.body_.ring, waiter);

@@ -30,8 +30,7 @@ struct Release : Suspension {
     Mutex::ask(waiter, Urgency::normal, true);
     while (!mutex.take(waiter)) {
         waiter.answer = Answer::none;
-        const Caller caller;   // asked anew: it may be on another stream after each wait
-        wait_at(caller, mutex, waiter, forever, Waits::mutex, mutex.address());
+        wait_at(mutex, waiter, forever, Waits::mutex, mutex.address());
         if (waiter.answer != Answer::woken) return;
     }
 }
@@ -79,6 +78,7 @@ void wait_released(Stream& stream, Unit& self, Condition condition, Mutex mutex)
 // The holder waits and passes the mutex and the stream on, if there is one who is owed a signal.
 template <class By>
 [[gnu::always_inline]] inline weft_status pass_on(Stream& stream, Unit& self, Condition condition, Mutex mutex, By by) {
+    Word& word = mutex.word();   // the rest of the mutex is found by it, and need not be kept over the switch
     Waiter waiter(self);
     const Waiter* const next = condition.pass(mutex, waiter, [&](const Waiter& first) { return may_follow(first, self); }, by);
     if (next == nullptr) return wait_condition(condition, mutex, forever, nullptr, nullptr);
@@ -89,10 +89,11 @@ template <class By>
     stream.counters.add(trace::Count::resumed);
     suspend_listed(stream, self, &heir, by.after(), Waits::condition, condition.address());
     if (waiter.answer != Answer::given) [[unlikely]] {
-        lock_again(mutex, waiter);
-        mutex.set_owner(&self);
+        Mutex again = at<Mutex>(&word);
+        lock_again(again, waiter);
+        again.set_owner(&self);
     }
-    self.latest_lock = mutex.address();   // who gave it the mutex has made it the owner
+    self.latest_lock = &word;   // who gave it the mutex has made it the owner
     return WEFT_OK;
 }
 

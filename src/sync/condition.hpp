@@ -120,7 +120,7 @@ public:
         waiter.answer = Answer::awaited;
         first->answer = Answer::given;
         if (--owed.signals == 0) owed.signalled = nullptr;
-        by.let_go(word_, seen);
+        by.let_go_unchanged(word_, seen);
         return first;
     }
 

@@ -71,9 +71,10 @@ public:
 
     template <class By = Entrance>
     bool enter(Waiter& waiter, By&& by = {}) {
-        if ((by.lock_if(word_, unset) & is_set) != 0) return false;
+        const std::uint32_t seen = by.lock_if(word_, unset);
+        if (by.changed((seen & is_set) != 0)) return false;
         enlist(body_.ring, waiter);
-        by.let_go(word_, 0);
+        by.let_go_unchanged(word_, 0);
         return true;
     }
 

@@ -49,9 +49,9 @@ public:
     template <class By = Entrance>
     bool enter(Waiter& waiter, By&& by = {}) {
         const std::uint32_t seen = by.lock_if(word_, [](std::uint32_t word) { return word != 0; });
-        if (seen == 0) return false;
+        if (by.changed(seen == 0)) return false;
         enlist(body_.ring, waiter);
-        by.let_go(word_, seen);
+        by.let_go_unchanged(word_, seen);
         return true;
     }
 

@@ -30,14 +30,13 @@ bool take_soon(Mutex& mutex, Waiter& waiter) {
         ++mutex.body().depth;
         return WEFT_OK;
     }
-    if (!caller.may_wait()) return may_not_wait(caller, Waits::mutex);
     bool again = false;
     if (!others_run(caller) || !take_soon(mutex, waiter)) {
         for (;;) {
             Mutex::ask(waiter, urgency, again);
             waiter.answer = Answer::none;
-            const Caller now;   // on another stream, perhaps, after each wait
-            if (!wait_at(now, mutex, waiter, deadline_ns, Waits::mutex, mutex.address())) return too_late();
+            const weft_status status = wait_at(mutex, waiter, deadline_ns, Waits::mutex, mutex.address());
+            if (status != WEFT_OK) return status;
             if (waiter.answer != Answer::woken || mutex.take(waiter)) break;
             again = true;
         }

@@ -103,7 +103,7 @@ public:
     bool enter(Waiter& waiter, By&& by = {}) {
         for (;;) {
             std::uint32_t seen = by.lock_if(word_, [](std::uint32_t word) { return (word & held) != 0; });
-            if ((seen & held) != 0) {
+            if (!by.changed((seen & held) == 0)) {
                 insert(waiter);
                 by.let_go(word_, seen | waiters);
                 return true;

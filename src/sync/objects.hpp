@@ -84,14 +84,12 @@ inline void unlock(Mutex mutex) {
     if (unit != nullptr) [[likely]] unit->latest_lock = mutex.address();
 }
 
-// Whoever may not wait is told so; otherwise waits at the object. `what` names it.
+// Takes what is wanted of the object, or waits for it: as wait_at().
 template <class Object>
-[[gnu::always_inline]] inline weft_status wait_or_refuse(Object&& object, Waiter& waiter, std::uint64_t deadline_ns, Waits what,
-                                                         const void* address) {
-    const Caller caller;
+[[gnu::always_inline]] inline weft_status take_or_wait(Object&& object, Waiter& waiter, std::uint64_t deadline_ns, Waits what,
+                                                       const void* address) {
     if (object.come() && object.take(waiter)) return WEFT_OK;
-    if (!caller.may_wait()) [[unlikely]] return may_not_wait(caller, what);
-    return wait_at(caller, object, waiter, deadline_ns, what, address) ? WEFT_OK : too_late();
+    return wait_at(object, waiter, deadline_ns, what, address);
 }
 
 }  // namespace weft::sync

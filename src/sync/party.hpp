@@ -79,7 +79,7 @@ class Whom {
 public:
     using Waker = sync::Waker;
 
-    Whom() = default;
+    Whom() = default;   // to be assigned; Whom{} is nobody
     Whom(Unit& unit) : word_(reinterpret_cast<std::uintptr_t>(&unit)) {}
     Whom(Party& party) : word_(reinterpret_cast<std::uintptr_t>(&party) | party_tag) {}
 
@@ -116,7 +116,7 @@ private:
     static constexpr std::uintptr_t party_tag = 1;
     Party& party() const { return *reinterpret_cast<Party*>(word_ & ~party_tag); }
 
-    std::uintptr_t word_ = 0;
+    std::uintptr_t word_;
 };
 
 using Waiter = BasicWaiter<Whom>;
@@ -146,17 +146,23 @@ bool spin_until(Come&& come) {
     return false;
 }
 
-// How a unit enters that leaves as soon as it has its place in the object's ring. In a process with one OS thread nobody looks
-// before it has left.
+// How a unit enters that leaves as soon as it has its place in the object's ring. In a process with one OS thread nobody has changed
+// the object since the unit looked, and nobody looks before it has left.
 struct Alone {
     template <class Word, class May>
     [[gnu::always_inline]] std::uint32_t lock_if(Word& word, May&&) const {
         return word.look();
     }
+    static bool changed(bool now) {
+        WEFT_ASSERT(!now);
+        return false;
+    }
     template <class Word>
     void let_go(Word& word, std::uint32_t next) const {
         word.unlock(next);
     }
+    template <class Word>
+    void let_go_unchanged(Word&, std::uint32_t) const {}
     static AfterSwitch after() { return {nullptr, nullptr}; }
 };
 
@@ -169,10 +175,12 @@ public:
     std::uint32_t lock_if(Word& word, May&& may) const {
         return word.lock_among_others(may);
     }
+    static bool changed(bool now) { return now; }
     void let_go(Word& word, std::uint32_t next) {
         word_ = &word;
         next_ = next;
     }
+    void let_go_unchanged(Word& word, std::uint32_t seen) { let_go(word, seen); }
     AfterSwitch after() {
         return {[](void* raw) {
             const Leaving kept = *static_cast<Leaving*>(raw);   // a copy: it lies on the stack of one who may go on soon
@@ -190,7 +198,7 @@ private:
 // A unit that was about to leave for `next`, and found what it wants, goes on in its turn.
 void stay(Stream& stream, Unit& self, Unit* next);
 
-// Waits at `object`, by `waiter`, until it is answered. `Object`, a view that is copied:
+// Waits at `object`, by `waiter`, until it is answered: see wait_at(). `Object`, a view that is copied:
 //     Word                    its word's type
 //     bool come()             without the lock: whether it is worth to try take()
 //     bool take(Waiter&)      takes what is wanted, if it can be had without waiting
@@ -209,58 +217,59 @@ bool comes_unlisted(const Object& object) {
     }
 }
 
-// The end of suspend_at(), for a unit that leaves for `next` (null: the scheduler).
+// Of wait_at(): a unit leaves for `next` (null: the scheduler).
 template <class Object, class By>
-[[gnu::always_inline]] inline void suspend_by(Stream& stream, Unit& self, Unit* next, Object& object, By by, Waiter& waiter, Waits what,
-                                              const void* address) {
+[[gnu::always_inline]] inline weft_status suspend_by(Stream& stream, Unit& self, Unit* next, Object& object, By by, Waiter& waiter,
+                                                     Waits what, const void* address) {
     waiter.who = self;
-    if (!object.enter(waiter, by)) [[unlikely]] return stay(stream, self, next);
+    if (!object.enter(waiter, by)) [[unlikely]] {
+        stay(stream, self, next);
+        return WEFT_OK;
+    }
     suspend_listed(stream, self, next, by.after(), what, address);
     self.latest_lock = nullptr;   // `address` may have been a mutex's, which it need not have got
+    return WEFT_OK;
 }
 
 template <class Object>
-[[gnu::noinline]] void suspend_among_others(Stream& stream, Unit& self, Unit* next, Object object, Waiter& waiter, Waits what,
-                                            const void* address) {
-    suspend_by(stream, self, next, object, Leaving<typename Object::Word>(), waiter, what, address);
+[[gnu::noinline]] weft_status suspend_among_others(Stream& stream, Unit& self, Unit* next, Object object, Waiter& waiter, Waits what,
+                                                   const void* address) noexcept {
+    return suspend_by(stream, self, next, object, Leaving<typename Object::Word>(), waiter, what, address);
 }
 
-// The stream has nothing else to run: looks for it, perhaps, before the stream is left.
+// Of wait_at(): whoever is no ULT, or has a deadline, or has nobody at hand to run next.
 template <class Object>
-[[gnu::noinline]] void suspend_last(Stream& stream, Unit& self, Object object, Waiter& waiter, Waits what, const void* address) {
-    if (comes_unlisted(object) && worth_spinning(stream) && spin_until([&] { return object.come() && object.take(waiter); })) return;
-    Unit* const next = weft::detail::successor(stream);
-    if (os::alone()) return suspend_by(stream, self, next, object, Alone(), waiter, what, address);
-    suspend_among_others(stream, self, next, object, waiter, what, address);
+[[gnu::noinline]] weft_status wait_with_care(Object object, Waiter& waiter, std::uint64_t deadline_ns, Waits what,
+                                             const void* address) noexcept {
+    const Caller caller;
+    if (!caller.may_wait()) return may_not_wait(caller, what);
+    if (caller.thread() || deadline_ns != forever) {
+        Party party(caller, deadline_ns != forever);
+        waiter.who = party;
+        if (!object.enter(waiter, Entrance()) || party.park(deadline_ns, what, address)) return WEFT_OK;
+        object.withdraw(waiter);
+        return too_late();
+    }
+    Stream& stream = *caller.stream;
+    Unit* next = weft::detail::successor(stream);
+    if (next == nullptr) {
+        if (comes_unlisted(object) && worth_spinning(stream) && spin_until([&] { return object.come() && object.take(waiter); })) return WEFT_OK;
+        next = weft::detail::successor(stream);
+    }
+    return suspend_among_others(stream, *caller.unit, next, object, waiter, what, address);
 }
 
-// A ULT without a deadline: suspends.
+// Waits for what the caller has just looked for in vain, until `waiter` is answered (waiter.answer) or it has been taken
+// (Answer::none). WEFT_TIMED_OUT: the deadline came first; a status as may_not_wait(): the caller may not. `what` and `address`: the
+// object, for those who ask what a unit waits for.
 template <class Object>
-[[gnu::always_inline]] inline void suspend_at(Stream& stream, Unit& self, Object object, Waiter& waiter, Waits what, const void* address) {
-    Unit* const next = weft::detail::successor(stream);
-    if (next == nullptr) [[unlikely]] return suspend_last(stream, self, object, waiter, what, address);
-    if (!os::alone()) [[unlikely]] return suspend_among_others(stream, self, next, object, waiter, what, address);
-    suspend_by(stream, self, next, object, Alone(), waiter, what, address);
-}
-
-// Anybody else who may wait. False: the deadline came first.
-template <class Object>
-[[gnu::noinline]] bool park_at(Object object, Waiter& waiter, std::uint64_t deadline_ns, Waits what, const void* address) {
-    Party party(Caller(), deadline_ns != forever);
-    waiter.who = party;
-    if (!object.enter(waiter, Entrance())) return true;
-    if (party.park(deadline_ns, what, address)) return true;
-    object.withdraw(waiter);
-    return false;
-}
-
-// Returns true when it was answered (waiter.answer) or taken (Answer::none), false when the deadline came first.
-template <class Object>
-[[gnu::always_inline]] inline bool wait_at(const Caller& caller, Object object, Waiter& waiter, std::uint64_t deadline_ns,
-                                           Waits what, const void* address) {
-    if (!caller.ult() || deadline_ns != forever) return park_at(object, waiter, deadline_ns, what, address);
-    suspend_at(*caller.stream, *caller.unit, object, waiter, what, address);
-    return true;
+[[gnu::always_inline]] inline weft_status wait_at(Object object, Waiter& waiter, std::uint64_t deadline_ns, Waits what, const void* address) {
+    Stream* const stream = current_or_null();
+    Unit* const next = stream == nullptr || deadline_ns != forever ? nullptr : weft::detail::successor_at_hand(*stream);
+    if (next == nullptr) [[unlikely]] return wait_with_care(object, waiter, deadline_ns, what, address);
+    Unit& self = *stream->running;
+    if (!os::alone()) [[unlikely]] return suspend_among_others(*stream, self, next, object, waiter, what, address);
+    return suspend_by(*stream, self, next, object, Alone(), waiter, what, address);
 }
 
 }  // namespace weft::sync

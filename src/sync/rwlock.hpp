@@ -80,7 +80,7 @@ public:
         bool enter(Waiter& waiter, By&& by = {}) {
             for (;;) {
                 const std::uint32_t seen = by.lock_if(lock_.word_, [](std::uint32_t word) { return (word & (writing | waiters)) != 0; });
-                if ((seen & (writing | waiters)) != 0) {
+                if (!by.changed((seen & (writing | waiters)) == 0)) {
                     enlist(lock_.body_.readers, waiter);
                     by.let_go(lock_.word_, seen | waiters);
                     return true;
@@ -107,7 +107,7 @@ public:
         bool enter(Waiter& waiter, By&& by = {}) {
             for (;;) {
                 const std::uint32_t seen = by.lock_if(lock_.word_, [](std::uint32_t word) { return word != 0; });
-                if (seen != 0) {
+                if (!by.changed(seen == 0)) {
                     enlist(lock_.body_.writers, waiter);
                     by.let_go(lock_.word_, seen | waiters);
                     return true;

@@ -59,7 +59,7 @@ public:
     bool enter(Waiter& waiter, By&& by = {}) {
         for (;;) {
             const std::uint32_t seen = by.lock_if(word_, [](std::uint32_t word) { return (word & most) == 0; });
-            if ((seen & most) == 0) {
+            if (!by.changed((seen & most) != 0)) {
                 enlist(body_.ring, waiter);
                 by.let_go(word_, seen | waiters);
                 return true;

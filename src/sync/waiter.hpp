@@ -34,7 +34,8 @@ struct BasicWaiter {
     plain<std::uint8_t> mark{0};           // the object's own
     plain<void*> item;                     // what is to be passed, where the object passes things
 
-    explicit BasicWaiter(Who of = {}, std::uint32_t nth = 0) : who(of), index(nth) {}
+    BasicWaiter() : index(0) {}            // `who` is told before it comes into a ring
+    explicit BasicWaiter(Who of, std::uint32_t nth = 0) : who(of), index(nth) {}
 };
 
 template <class Who>

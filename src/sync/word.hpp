@@ -104,10 +104,16 @@ struct Entrance {
     [[gnu::always_inline]] std::uint32_t lock_if(Word& word, May&& may) const {
         return word.lock_if(may);
     }
+    // Whether what is wanted can be had `now`, under the lock, though the caller has looked for it in vain.
+    static bool changed(bool now) { return now; }
     // The last act.
     template <class Word>
     void let_go(Word& word, std::uint32_t next) const {
         word.unlock(next);
+    }
+    template <class Word>
+    void let_go_unchanged(Word& word, std::uint32_t seen) const {
+        word.unlock(seen);
     }
 };
 

@@ -60,6 +60,8 @@ struct Leaving {
         party.saved = 0;
         return of.lock_among_others(may);
     }
+    static bool changed(bool now) { return now; }
+    void let_go_unchanged(Word& of, std::uint32_t seen) { let_go(of, seen); }
     void let_go(Word& of, std::uint32_t to) {
         word = &of;
         next = to;
@@ -114,7 +116,7 @@ struct BasicParty {
         begin(hurries);
         return !object.enter(waiter) || parked(object, hurries);
     }
-    // As suspend_at() among others (party.hpp).
+    // As suspend_among_others() (party.hpp).
     template <class Object>
     void leave(Object object) {
         begin(false);
