@@ -86,11 +86,8 @@ struct Pass : rl::test_suite<Pass<Habits, Orders, capacity, senders, receivers, 
 
 }  // namespace weft::model
 
-int main(int count, char** arguments) {
-    using namespace weft;
-    using namespace weft::model;
+void weft::model::search(Models& models) {
     using Strong = sync::WordOrders;
-    Models models(count, arguments);
     const unsigned more = models.full() ? 1 : 0;
     const unsigned times = models.full() ? 5 : 1;
     models.holds<Pass<Careful, Strong, 0, 1, 1, 1>>("one element, no buffer", Preemptions{4 + more});
@@ -109,5 +106,4 @@ int main(int count, char** arguments) {
     models.fails<Pass<Careful, LeaveRelaxed, 0, 1, 1, 1>>("one that lets go and releases nothing", Random{100'000});
     models.fails<Pass<Wakeless, Strong, 0, 1, 1, 1>>("one that wakes nobody", Random{100'000});
     models.fails<Pass<Careless, Strong, 0, 1, 1, 2, false, true>>("one that gives up without asking", Random{100'000});
-    return models.result();
 }

@@ -181,11 +181,8 @@ struct LetsGoFirst : Sound {
 
 }  // namespace weft::model
 
-int main(int count, char** arguments) {
-    using namespace weft;
-    using namespace weft::model;
+void weft::model::search(Models& models) {
     using Strong = sync::WordOrders;
-    Models models(count, arguments);
     const unsigned more = models.full() ? 1 : 0;
     const unsigned times = models.full() ? 5 : 1;
     models.holds<Ready<How::held, 1>>("a signal by the holder", Preemptions{3 + more});
@@ -211,5 +208,4 @@ int main(int count, char** arguments) {
     models.fails<GivesUp<How::free, Careless>>("one that gives up without asking", Random{100'000});
     models.fails<GivesUp<How::held, Unsettled>>("one whose claim is contested in the mutex, too", Random{100'000});
     models.fails<Turns<2, 0, Careful, LeaveRelaxed>>("a hand-over that releases nothing", Random{100'000});
-    return models.result();
 }

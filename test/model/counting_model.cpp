@@ -120,11 +120,8 @@ struct Phases : rl::test_suite<Phases<Habits, Orders, threads, rounds, at_once>,
 
 }  // namespace weft::model
 
-int main(int count, char** arguments) {
-    using namespace weft;
-    using namespace weft::model;
+void weft::model::search(Models& models) {
     using Strong = sync::WordOrders;
-    Models models(count, arguments);
     const unsigned more = models.full() ? 1 : 0;
     const unsigned times = models.full() ? 5 : 1;
     models.holds<OnePermit<Careful, Strong, 2, 1>>("one permit for two", Preemptions{4 + more});
@@ -151,5 +148,4 @@ int main(int count, char** arguments) {
     models.fails<CountsDown<Wakeless, Strong, 1>>("a last count that wakes nobody", Random{100'000});
     models.fails<Phases<Careful, LeaveRelaxed, 2, 1, false>>("an arrival that releases nothing", Random{100'000});
     models.fails<Phases<Wakeless, Strong, 2, 1, false>>("a last arrival that wakes nobody", Random{100'000});
-    return models.result();
 }

@@ -108,10 +108,7 @@ struct StealAcquire : DequeOrders {     // the same on the thief's side
 
 }  // namespace weft::model
 
-int main(int count, char** arguments) {
-    using namespace weft;
-    using namespace weft::model;
-    Models models(count, arguments);
+void weft::model::search(Models& models) {
     const unsigned more = models.full() ? 1 : 0;
     const unsigned times = models.full() ? 10 : 1;
     models.holds<LastItem<DequeOrders, 1>>("the last item, one thief", All{});
@@ -124,5 +121,4 @@ int main(int count, char** arguments) {
     models.fails<LastLook<PublishRelease>>("a push that may pass the look for sleepers", All{});
     models.fails<OwnerAndThieves<PopRelease, 1, 3>>("an owner whose look at top may come early", Random{1'000'000});
     models.fails<OwnerAndThieves<StealAcquire, 1, 3>>("a thief that acquires nothing", Random{1'000'000});
-    return models.result();
 }

@@ -144,11 +144,8 @@ struct Stays : rl::test_suite<Stays, 2> {
 
 }  // namespace weft::model
 
-int main(int count, char** arguments) {
-    using namespace weft;
-    using namespace weft::model;
+void weft::model::search(Models& models) {
     using Strong = sync::WordOrders;
-    Models models(count, arguments);
     const unsigned more = models.full() ? 1 : 0;
     const unsigned times = models.full() ? 5 : 1;
     models.holds<SetAndWait<Careful, Strong, 1>>("a set and a wait", Preemptions{6 + more});
@@ -174,5 +171,4 @@ int main(int count, char** arguments) {
     models.fails<AnyOfTwo<Careless, false>>("two that wake without asking", Random{100'000});
     models.fails<Stays>("one that gives up and stays in the ring", Random{100'000});
     models.fails<Again<LookRelaxed, 2>>("to and fro, with a look that acquires nothing", Random{100'000});
-    return models.result();
 }

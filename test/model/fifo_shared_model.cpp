@@ -125,10 +125,7 @@ struct LookRelaxed : SharedFifoOrders {
 
 }  // namespace weft::model
 
-int main(int count, char** arguments) {
-    using namespace weft;
-    using namespace weft::model;
-    Models models(count, arguments);
+void weft::model::search(Models& models) {
     const unsigned more = models.full() ? 1 : 0;
     const unsigned times = models.full() ? 10 : 1;
     models.holds<PushersAndPoppers<SharedFifoOrders, 1>>("two pushers, one popper", Preemptions{2 + more});
@@ -142,5 +139,4 @@ int main(int count, char** arguments) {
     models.fails<PushersAndPoppers<FollowRelaxed, 2>>("a popper that acquires nothing", Random{1'000'000});
     models.fails<LastLook<PushAcqRel>>("a push that may pass the look for sleepers", All{});
     models.fails<LastLook<LookRelaxed>>("a last look that may come early", All{});
-    return models.result();
 }

@@ -76,10 +76,7 @@ struct PassRelaxed : GateOrders {
 
 }  // namespace weft::model
 
-int main(int count, char** arguments) {
-    using namespace weft;
-    using namespace weft::model;
-    Models models(count, arguments);
+void weft::model::search(Models& models) {
     const unsigned more = models.full() ? 1 : 0;
     const unsigned times = models.full() ? 10 : 1;
     models.holds<Rounds<GateOrders, 1>>("one opening each way", All{});
@@ -91,5 +88,4 @@ int main(int count, char** arguments) {
     models.fails<Rounds<OpenRelaxed, 1>>("an opening that releases nothing", Random{200'000});
     models.fails<Rounds<PassRelaxed, 1>>("a passing that acquires nothing", Random{200'000});
     models.fails<TwoOpeners<OpenRelaxed>>("two openers that release nothing", Random{200'000});
-    return models.result();
 }

@@ -47,15 +47,11 @@ struct TakeRelaxed : InboxOrders {
 
 }  // namespace weft::model
 
-int main(int count, char** arguments) {
-    using namespace weft;
-    using namespace weft::model;
-    Models models(count, arguments);
+void weft::model::search(Models& models) {
     const unsigned more = models.full() ? 1 : 0;
     const unsigned times = models.full() ? 10 : 1;
     models.holds<TwoPushersAndTheOwner<InboxOrders>>("two pushers and the owner", Preemptions{3 + more});
     models.holds<TwoPushersAndTheOwner<InboxOrders>>("two pushers and the owner", Random{100'000 * times});
     models.fails<TwoPushersAndTheOwner<PushRelaxed>>("a push that releases nothing", Random{200'000});
     models.fails<TwoPushersAndTheOwner<TakeRelaxed>>("a take that acquires nothing", Random{200'000});
-    return models.result();
 }

@@ -149,10 +149,7 @@ struct FinishLocalRelaxed : JointOrders {
 
 }  // namespace weft::model
 
-int main(int count, char** arguments) {
-    using namespace weft;
-    using namespace weft::model;
-    Models models(count, arguments);
+void weft::model::search(Models& models) {
     models.holds<FinishAndAnnounce<JointOrders>>("the end against a joiner", All{});
     models.holds<FinishAndDetach<JointOrders>>("the end against a detacher", All{});
     models.holds<TwoJoiners<JointOrders>>("the end against two joiners", All{});
@@ -164,5 +161,4 @@ int main(int count, char** arguments) {
     models.fails<FinishAndDetach<AnnounceRelaxed>>("a detacher that publishes nothing", All{});
     models.fails<LocalAndLooker<DoneRelaxed>>("a look that acquires nothing", All{});
     models.fails<LocalAndLooker<FinishLocalRelaxed>>("a local end that publishes nothing", All{});
-    return models.result();
 }

@@ -108,15 +108,11 @@ struct RelaxedClaim : LifeOrders {
 
 }  // namespace weft::model
 
-int main(int count, char** arguments) {
-    using namespace weft;
-    using namespace weft::model;
-    Models models(count, arguments);
+void weft::model::search(Models& models) {
     models.holds<TwoResumers<LifeOrders>>("two resume one that suspends", All{});
     models.holds<SuspendsTwice<LifeOrders>>("it suspends again, and another resumes it", All{});
     models.holds<SuspendsTwice<LifeOrders>>("the same, with older values read", Random{models.full() ? 2'000'000u : 100'000u});
     models.fails<TwoResumers<RelaxedMove>>("move relaxed", Random{100'000});
     models.fails<TwoResumers<RelaxedClaim>>("claim relaxed", Random{100'000});
     models.fails<LookThenMove<LifeOrders>>("a look and a move instead of the claim", All{});
-    return models.result();
 }

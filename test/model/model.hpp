@@ -122,4 +122,13 @@ private:
     int failures_ = 0;
 };
 
+// Each model's own: what holds, and what must fail.
+void search(Models& models);
+
 }  // namespace weft::model
+
+int main(int count, char** arguments) {
+    weft::model::Models models(count, arguments);
+    weft::model::search(models);
+    return models.result();
+}

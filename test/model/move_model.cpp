@@ -97,14 +97,10 @@ struct RelaxedPoolRead : WhereaboutsOrders {
 
 }  // namespace weft::model
 
-int main(int count, char** arguments) {
-    using namespace weft;
-    using namespace weft::model;
-    Models models(count, arguments);
+void weft::model::search(Models& models) {
     models.holds<MoveAndJoin<WhereaboutsOrders>>("a unit leaves a private pool and is joined", Preemptions{models.full() ? 4u : 2u});
     models.holds<MoveAndJoin<WhereaboutsOrders>>("the same, with older values read", Random{models.full() ? 2'000'000u : 200'000u});
     models.fails<MoveAndJoin<RelaxedPool>>("the new pool relaxed", Random{200'000});
     models.fails<MoveAndJoin<RelaxedPoolRead>>("the pool read relaxed", Random{200'000});
     models.fails<MoveAndJoin<WhereaboutsOrders, Reads::flags_first>>("the flags read before the pool", Preemptions{2});
-    return models.result();
 }

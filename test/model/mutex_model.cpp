@@ -72,11 +72,8 @@ struct Broken : rl::test_suite<Broken<wrong, threads>, threads> {
 
 }  // namespace weft::model
 
-int main(int count, char** arguments) {
-    using namespace weft;
-    using namespace weft::model;
+void weft::model::search(Models& models) {
     using Strong = sync::WordOrders;
-    Models models(count, arguments);
     const unsigned more = models.full() ? 1 : 0;
     const unsigned times = models.full() ? 5 : 1;
     models.holds<Exclusion<Careful, Strong, 2, 1>>("two that lock once", Preemptions{4 + more});
@@ -97,5 +94,4 @@ int main(int count, char** arguments) {
     models.fails<Broken<Wrong::looks_then_stores, 2>>("one that lets go by a look and a store", Random{100'000});
     models.fails<Broken<Wrong::takes_woken_for_given, 3>>("one that was woken and does not try", Random{100'000});
     models.fails<Broken<Wrong::stays_in_the_ring, 2>>("one that gives up and stays in the ring", Random{100'000});
-    return models.result();
 }

@@ -85,11 +85,8 @@ struct Full : rl::test_suite<Full<Orders>, 2> {
 
 }  // namespace weft::model
 
-int main(int count, char** arguments) {
-    using namespace weft;
-    using namespace weft::model;
+void weft::model::search(Models& models) {
     using Strong = PostsOrders;
-    Models models(count, arguments);
     const unsigned more = models.full() ? 1 : 0;
     const unsigned times = models.full() ? 5 : 1;
     models.holds<Letters<Strong, 2, 1, 1>>("one sender, one call", Preemptions{6 + more});
@@ -101,5 +98,4 @@ int main(int count, char** arguments) {
 
     models.fails<Letters<WrongPublish, 2, 1, 1>>("a call that is published without order", Random{100'000});
     models.fails<Letters<WrongLook, 2, 1, 1>>("a look that acquires nothing", Random{100'000});
-    return models.result();
 }

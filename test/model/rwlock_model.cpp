@@ -95,11 +95,8 @@ struct GivesUp : rl::test_suite<GivesUp<lets_in>, 3> {
 
 }  // namespace weft::model
 
-int main(int count, char** arguments) {
-    using namespace weft;
-    using namespace weft::model;
+void weft::model::search(Models& models) {
     using Strong = sync::WordOrders;
-    Models models(count, arguments);
     const unsigned more = models.full() ? 1 : 0;
     const unsigned times = models.full() ? 5 : 1;
     models.holds<Turns<Careful, Strong, 1, 1, 1>>("a writer and a reader", Preemptions{4 + more});
@@ -117,5 +114,4 @@ int main(int count, char** arguments) {
     models.fails<Turns<Wakeless, Strong, 1, 1, 1>>("one that lets go and wakes nobody", Random{100'000});
     models.fails<Turns<Careless, Strong, 2, 1, 1, 1>>("one that gives up without asking", Random{100'000});
     models.fails<GivesUp<false>>("a writer that gives up and lets nobody in", Random{100'000});
-    return models.result();
 }

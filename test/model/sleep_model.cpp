@@ -249,14 +249,11 @@ struct PlainRing : Strong {
 
 }  // namespace weft::model
 
-int main(int count, char** arguments) {
-    using namespace weft;
-    using namespace weft::model;
+void weft::model::search(Models& models) {
     using Number = NumberPool<Strong>;
     using Inboxed = InboxPool<Strong>;
     using Shared = SharedPool<Strong>;
     using User = UserPool<Strong>;
-    Models models(count, arguments);
     const unsigned more = models.full() ? 1 : 0;
     const unsigned times = models.full() ? 20 : 1;
     models.holds<Sleep<Number, Strong, 1, 1, 1>>("one push, one stream", Preemptions{6 + more});
@@ -283,5 +280,4 @@ int main(int count, char** arguments) {
                                                                Random{100'000});
     models.fails<Sleep<Number, Strong, 1, 2, 2, 1, false>>("a claimed stream that does not pass it on",
                                                              Preemptions{3});
-    return models.result();
 }

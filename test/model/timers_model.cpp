@@ -177,9 +177,7 @@ struct Moves : rl::test_suite<Moves, 3> {
 
 }  // namespace weft::model
 
-int main(int count, char** arguments) {
-    using namespace weft::model;
-    Models models(count, arguments);
+void weft::model::search(Models& models) {
     const unsigned more = models.full() ? 1 : 0;
     const unsigned times = models.full() ? 5 : 1;
     models.holds<Deadline<Wrong::nothing, 9>>("a deadline and a waker, another timer later", Preemptions{3 + more});
@@ -193,5 +191,4 @@ int main(int count, char** arguments) {
     models.fails<Deadline<Wrong::forgets_to_cancel, 9>>("one that goes and leaves its timer", Random{100'000});
     models.fails<Deadline<Wrong::claims_without_asking, 9>>("a deadline that wakes without asking", Random{100'000});
     models.fails<Deadline<Wrong::looks_without_order, 9>>("a look at the timer that acquires nothing", Random{100'000});
-    return models.result();
 }
