@@ -272,8 +272,8 @@ WEFT_API weft_status weft_unit_name_set(weft_unit *unit, const char *name) WEFT_
 /** The unit's kind. Returns WEFT_OK or WEFT_INVALID. From any thread or unit; never switches. Since 0.1. */
 WEFT_API weft_status weft_unit_kind(const weft_unit *unit, weft_kind *kind) WEFT_NOTHROW;
 
-/** The unit's state: stale as soon as it returns, unless it is WEFT_UNIT_DONE. Returns WEFT_OK or WEFT_INVALID. From any
- * thread or unit; never switches. Since 0.1. */
+/** The unit's state: stale as soon as it returns, unless it is WEFT_UNIT_DONE; whoever reads that sees what the unit has
+ * done. Returns WEFT_OK or WEFT_INVALID. From any thread or unit; never switches. Since 0.1. */
 WEFT_API weft_status weft_unit_state_get(const weft_unit *unit, weft_unit_state *state) WEFT_NOTHROW;
 
 /** How urgent the unit is. Returns WEFT_OK or WEFT_INVALID. From any thread or unit; never switches. Since 0.2. */

@@ -383,7 +383,7 @@ weft_status weft_unit_kind(const weft_unit* unit, weft_kind* kind) noexcept {
 
 weft_status weft_unit_state_get(const weft_unit* unit, weft_unit_state* state) noexcept {
     if (unit == nullptr || state == nullptr) return is_null(unit == nullptr ? "unit" : "state");
-    *state = static_cast<weft_unit_state>(shown(to_unit(unit)->life.now()));
+    *state = static_cast<weft_unit_state>(shown(to_unit(unit)->life.seen()));
     return WEFT_OK;
 }
 

@@ -57,6 +57,8 @@ struct LifeOrders {
     // acquire: pairs with the release in move(), so that the saved context is there. Without it the next stream could
     // jump to a stale stack pointer.
     static constexpr std::memory_order claim = std::memory_order_acquire;
+    // acquire: pairs with the release in move(): who sees that a unit is done sees what it did.
+    static constexpr std::memory_order look = std::memory_order_acquire;
 };
 
 // `Orders` is a parameter for the model tests; the library uses Life, below.
@@ -66,6 +68,8 @@ public:
     // Relaxed: a hint; whoever acts on it goes through a compare-and-swap or already owns the unit.
     State now() const { return state_.load(std::memory_order_relaxed); }
     bool is(State state) const { return now() == state; }
+    // For the program, which may act upon `done` alone.
+    State seen() const { return state_.load(Orders::look); }
 
     // For whoever owns the unit at this moment: the stream that runs it, the waker that claimed it.
     void move(State from, State to) {

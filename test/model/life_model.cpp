@@ -79,6 +79,27 @@ struct SuspendsTwice : rl::test_suite<SuspendsTwice<Orders>, 3> {
     void after() { WEFT_ASSERT(unit.life.is(State::suspended) && unit.times <= 2); }
 };
 
+// It ends, and somebody who does not join it looks: who sees that it is done sees what it did.
+template <class Orders>
+struct Ends : rl::test_suite<Ends<Orders>, 2> {
+    BasicLife<Orders> life;
+    plain<int> done{0};
+
+    void before() {
+        life.move(State::free, State::ready);
+        life.move(State::ready, State::running);
+    }
+
+    void thread(unsigned index) {
+        if (index == 0) {
+            done = 1;
+            life.move(State::running, State::done);
+        } else if (life.seen() == State::done) {
+            WEFT_ASSERT(done == 1);
+        }
+    }
+};
+
 // A control: who looks first and moves then is one of several.
 template <class Orders>
 struct LookThenMove : rl::test_suite<LookThenMove<Orders>, 2> {
@@ -105,6 +126,9 @@ struct RelaxedMove : LifeOrders {
 struct RelaxedClaim : LifeOrders {
     static constexpr std::memory_order claim = std::memory_order_relaxed;
 };
+struct RelaxedLook : LifeOrders {
+    static constexpr std::memory_order look = std::memory_order_relaxed;
+};
 
 }  // namespace weft::model
 
@@ -112,6 +136,9 @@ void weft::model::search(Models& models) {
     models.holds<TwoResumers<LifeOrders>>("two resume one that suspends", All{});
     models.holds<SuspendsTwice<LifeOrders>>("it suspends again, and another resumes it", All{});
     models.holds<SuspendsTwice<LifeOrders>>("the same, with older values read", Random{models.full() ? 2'000'000u : 100'000u});
+    models.holds<Ends<LifeOrders>>("it ends, and another looks", All{});
+    models.fails<Ends<RelaxedMove>>("it ends by a move that releases nothing", Random{100'000});
+    models.fails<Ends<RelaxedLook>>("a look that acquires nothing", Random{100'000});
     models.fails<TwoResumers<RelaxedMove>>("move relaxed", Random{100'000});
     models.fails<TwoResumers<RelaxedClaim>>("claim relaxed", Random{100'000});
     models.fails<LookThenMove<LifeOrders>>("a look and a move instead of the claim", All{});
