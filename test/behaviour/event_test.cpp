@@ -30,6 +30,43 @@ TEST_P(EventAs, WakesAllThatWaitAndGivesThemItsValue) {
     until([&] { return woken == 4; });
 }
 
+// Two that always have each other at hand to run next do not keep out what comes from elsewhere.
+TEST(Event, HandedToAndFroLetsInWhatComesFromElsewhere) {
+    Runtime runtime;
+    weft_stream* const here = weft_stream_self();
+    weft_pool* const pool = pool_of(0);
+    std::atomic<bool> stop{false};
+    const auto stops = [](void* flag) { static_cast<std::atomic<bool>*>(flag)->store(true); };
+    const std::pair<const char*, std::function<void()>> comings[] = {
+        {"a unit", [&] { Ult([&] { stop = true; }, nullptr, pool).free(); }},
+        {"a call", [&] { EXPECT_EQ(weft_stream_post(here, stops, &stop), WEFT_OK); }},
+    };
+    for (const auto& [what, comes] : comings) {
+        stop = false;
+        weft_event mine[2] = {WEFT_EVENT_INIT, WEFT_EVENT_INIT};
+        ASSERT_EQ(weft_event_set(&mine[0], nullptr), WEFT_OK);
+        std::atomic<int> turns{0};
+        const std::uint64_t too_late = in_ms(20'000);
+        auto play = [&](int me) {
+            while (!stop && weft_now_ns() < too_late) {
+                ASSERT_EQ(weft_event_wait(&mine[me], nullptr), WEFT_OK);
+                ASSERT_EQ(weft_event_reset(&mine[me]), WEFT_OK);
+                ++turns;
+                ASSERT_EQ(weft_event_set(&mine[1 - me], nullptr), WEFT_OK);
+            }
+        };
+        Ult a([&] { play(0); }), b([&] { play(1); });
+        std::thread elsewhere([&, &comes = comes] {
+            until([&] { return turns > 100; });
+            comes();
+        });
+        EXPECT_EQ(a.join(), WEFT_OK);
+        EXPECT_EQ(b.join(), WEFT_OK);
+        EXPECT_TRUE(stop) << what;
+        elsewhere.join();
+    }
+}
+
 TEST(Event, ThatIsSetIsNotWaitedFor) {
     Runtime runtime;
     Ult other([] {});

@@ -120,6 +120,22 @@ TEST(Migrate, ASuspendedUnitGoesWhenItIsResumed) {
     EXPECT_EQ(woke_on, there.handle());
 }
 
+TEST(Migrate, AUnitThatWaitsForAnEventGoesWhenItsWaitIsOver) {
+    Runtime runtime;
+    Stream there;
+    weft_event event = WEFT_EVENT_INIT;
+    weft_stream* woke_on = nullptr;
+    Ult unit([&] {
+        EXPECT_EQ(weft_event_wait(&event, nullptr), WEFT_OK);
+        woke_on = weft_stream_self();
+    });
+    until([&] { return unit.state() == WEFT_UNIT_SUSPENDED; });
+    go_to(unit.handle(), there.pool());
+    EXPECT_EQ(weft_event_set(&event, nullptr), WEFT_OK);
+    EXPECT_EQ(unit.join(), WEFT_OK);
+    EXPECT_EQ(woke_on, there.handle());
+}
+
 TEST(Migrate, AJoinerGoesWhenItsWaitIsOver) {
     Runtime runtime;
     Stream there;
