@@ -23,10 +23,6 @@ add_executable(weft_test_pch EXCLUDE_FROM_ALL test/pch.cpp)
 target_link_libraries(weft_test_pch PRIVATE weft_test_support)
 # Tests need not be fast; they need to be built soon.
 set(WEFT_TEST_OPTIONS -O1 -g1)
-if(WEFT_SANITIZE STREQUAL "address")
-  # A third of the time that a test takes to build. The library keeps them; in a test the address sanitizer ends such a program as well.
-  list(APPEND WEFT_TEST_OPTIONS -fno-sanitize=null,vptr,object-size)
-endif()
 target_compile_options(weft_test_pch PRIVATE ${WEFT_WARNINGS} ${WEFT_TEST_OPTIONS})
 target_precompile_headers(weft_test_pch PRIVATE <gtest/gtest.h>)
 
