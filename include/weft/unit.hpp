@@ -105,7 +105,7 @@ public:
     /** Changes how urgent it is; it counts from the next time that the unit goes into a pool. */
     void set_priority(int priority) const { check(weft_unit_priority_set(handle_, priority)); }
 
-    /** Its state: stale as soon as it returns, unless it is unit_state::done. */
+    /** Its state: stale as soon as it returns, unless it is unit_state::done; whoever reads that sees what the unit has done. */
     unit_state state() const {
         weft_unit_state state = WEFT_UNIT_READY;
         check(weft_unit_state_get(handle_, &state));
