@@ -119,7 +119,7 @@ struct Stream {
     os::Thread thread;
     os::CpuSet binding;                // guarded by the runtime's lock; empty: not bound
 
-    static constinit inline PrivatePool no_pool{};
+    static constinit inline PrivatePool no_pool{};   // nothing ever comes in
 
     // Instead of a home: no pool is here, and no caller says so, as one who names no pool says null.
     static Pool* nowhere() { return reinterpret_cast<Pool*>(alignof(Pool)); }

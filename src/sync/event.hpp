@@ -74,7 +74,7 @@ public:
         const std::uint32_t seen = by.lock_if(word_, unset);
         if (by.changed((seen & is_set) != 0)) return false;
         enlist(body_.ring, waiter);
-        by.let_go_unchanged(word_, 0);
+        by.let_go_unchanged(word_, seen);
         return true;
     }
 

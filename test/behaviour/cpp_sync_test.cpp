@@ -55,7 +55,7 @@ TYPED_TEST(CppMutex, TriesForAsLongAsItWasTold) {
     weft::runtime runtime;
     TypeParam mutex;
     mutex.lock();
-    bool tried = false;
+    weft::latch tried(1);
     weft::thread other([&] {
         const auto before = std::chrono::steady_clock::now();
         EXPECT_FALSE(mutex.try_lock_for(3ms));
@@ -64,11 +64,11 @@ TYPED_TEST(CppMutex, TriesForAsLongAsItWasTold) {
         EXPECT_FALSE(mutex.try_lock_until(std::chrono::system_clock::now() + 2ms));
         EXPECT_FALSE(mutex.try_lock_until(std::chrono::steady_clock::now() - 1h)) << "a time that has passed";
         EXPECT_FALSE(mutex.try_lock_for(-1h));
-        tried = true;
+        tried.count_down();
         EXPECT_TRUE(mutex.try_lock_for(std::chrono::hours::max())) << "longer than the clock counts";
         mutex.unlock();
     });
-    while (!tried) weft::this_thread::sleep_for(1ms);
+    tried.wait();
     mutex.unlock();
     other.join();
 }
