@@ -24,4 +24,7 @@ struct ExceptionGlobals {
 ExceptionGlobals* exception_globals();
 int* errno_address();
 
+// Of the calling thread: an address that no other one has while it lives.
+void* thread_identity();
+
 }  // namespace weft::os

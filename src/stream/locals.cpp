@@ -38,6 +38,7 @@ Key* new_key() {
     if (used % chunk_keys == 0) {
         auto* chunk = os::make<Chunk>();
         if (chunk == nullptr) return nullptr;
+        os::keep_for_good(chunk);
         chunks[used / chunk_keys].store(chunk, std::memory_order_release);   // release: pairs with key_at()
     }
     Key* key = key_at(used);

@@ -28,7 +28,7 @@ struct Caller {
     // Tells callers apart: the unit, the stream of a scheduler, or the OS thread.
     void* identity() const {
         if (unit != nullptr) [[likely]] return unit;
-        return stream != nullptr ? static_cast<void*>(stream) : static_cast<void*>(os::errno_address());
+        return stream != nullptr ? static_cast<void*>(stream) : static_cast<void*>(os::thread_identity());
     }
 };
 

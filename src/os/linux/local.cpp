@@ -11,4 +11,6 @@ ExceptionGlobals* exception_globals() {
 
 int* errno_address() { return &errno; }
 
+void* thread_identity() { return &errno; }
+
 }  // namespace weft::os

@@ -81,4 +81,6 @@ void* allocate(std::size_t bytes) {
 
 void release(void* block) { std::free(block); }
 
+void keep_for_good(void*) {}
+
 }  // namespace weft::os

@@ -1,0 +1,54 @@
+#include "os/cpuset.hpp"
+
+#include <cstdlib>
+
+namespace weft::os {
+
+std::size_t CpuSet::at(std::size_t index) const {
+    for (std::size_t cpu = 0; cpu < limit; ++cpu) {
+        if (bits_.test(cpu) && index-- == 0) return cpu;
+    }
+    return limit;
+}
+
+std::string CpuSet::text() const {
+    std::string text;
+    for (std::size_t cpu = 0; cpu < limit; ++cpu) {
+        if (!bits_.test(cpu)) continue;
+        std::size_t last = cpu;
+        while (last + 1 < limit && bits_.test(last + 1)) ++last;
+        if (!text.empty()) text += ',';
+        text += std::to_string(cpu);
+        if (last > cpu) text += '-' + std::to_string(last);
+        cpu = last;
+    }
+    return text;
+}
+
+bool CpuSet::parse(const char* text) {
+    CpuSet read;
+    const char* at = text;
+    auto number = [&at](std::size_t& value) {
+        if (*at < '0' || *at > '9') return false;
+        char* end;
+        const unsigned long parsed = std::strtoul(at, &end, 10);
+        at = end;
+        value = parsed;
+        return parsed < limit;
+    };
+    do {
+        std::size_t first, last;
+        if (!number(first)) return false;
+        last = first;
+        if (*at == '-') {
+            ++at;
+            if (!number(last) || last < first) return false;
+        }
+        for (std::size_t cpu = first; cpu <= last; ++cpu) read.add(cpu);
+    } while (*at++ == ',');
+    if (at[-1] == '\n' ? *at != '\0' : at[-1] != '\0') return false;   // the kernel's files end in a newline
+    *this = read;
+    return true;
+}
+
+}  // namespace weft::os
