@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/waiting.hpp"
 
 using namespace weft_test;
@@ -36,7 +37,7 @@ TEST(Blocking, LetsOtherUnitsGoOnThoughAReaderSleepsInAFifoOnEveryStream) {
     Runtime runtime(2);
     constexpr std::size_t readers = 5;   // more than streams
     Pipe pipes[readers];
-    std::atomic<int> read_all{0};
+    atomic<int> read_all{0};
     std::vector<std::unique_ptr<Ult>> all;
     for (std::size_t i = 0; i < readers; ++i) {
         all.push_back(std::make_unique<Ult>([&, i] {
@@ -50,7 +51,7 @@ TEST(Blocking, LetsOtherUnitsGoOnThoughAReaderSleepsInAFifoOnEveryStream) {
         }, nullptr, pool_of(i % 2)));
     }
     until([&] { return waiting_for("blocking call") == readers; });
-    std::atomic<int> others{0};
+    atomic<int> others{0};
     for (std::size_t rank : {0u, 1u}) {
         Ult other([&] { ++others; }, nullptr, pool_of(rank));
         EXPECT_EQ(other.join(), WEFT_OK);
@@ -71,8 +72,8 @@ TEST(Blocking, FindsAThreadForEachOfManyCalls) {
     Runtime runtime;
     constexpr std::size_t count = 40;
     struct Chain {
-        std::atomic<std::size_t> turn{count - 1};
-        std::atomic<std::size_t> next{0};
+        atomic<std::size_t> turn{count - 1};
+        atomic<std::size_t> next{0};
     } chain;
     std::vector<std::unique_ptr<Ult>> all;
     for (std::size_t i = 0; i < count; ++i) {

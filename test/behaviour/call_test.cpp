@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/support.hpp"
 
 namespace {
@@ -327,8 +328,8 @@ TEST(Call, NoStackIsLostWhenOthersEndBeforeTheUnit) {
 
 // A unit that does nothing but spawn and join never passes through its scheduler by itself.
 struct Busy {
-    std::atomic<bool> stop{false};
-    std::atomic<std::uint64_t> rounds{0};
+    atomic<bool> stop{false};
+    atomic<std::uint64_t> rounds{0};
     weft_unit* unit = nullptr;
 
     explicit Busy(weft_pool* pool) {

@@ -1,6 +1,6 @@
 // Units that are asked to end: they do so where they look, and nowhere else.
-#include <atomic>
 
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/several.hpp"
 
 using namespace weft_test;
@@ -8,7 +8,7 @@ using namespace weft_test;
 namespace {
 
 struct Counted {
-    std::atomic<int>& count;
+    atomic<int>& count;
     ~Counted() { ++count; }
 };
 
@@ -29,7 +29,7 @@ TEST(Cancel, AllKindsInAllPoolsEndSoAndAreJoinedFromAnywhere) {
     Runtime runtime;
     for (const auto kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
         weft_pool* pool = make_pool(kind);
-        static std::atomic<int> ran;
+        static atomic<int> ran;
         ran = 0;
         weft_unit* units[4];
         auto full = options(), lsa = options();
@@ -133,7 +133,7 @@ TEST(Cancel, AUnitThatDoesNotLookEndsAsItWould) {
 
 TEST(Cancel, FramesAreLeftAndHandlersAreLetGo) {
     Runtime runtime;
-    std::atomic<int> destroyed{0};
+    atomic<int> destroyed{0};
     Ult unit([&] {
         try {
             throw Counted{destroyed};
@@ -165,7 +165,7 @@ TEST(Cancel, ADetachedUnitFreesItself) {
 TEST(Cancel, ARunningUnitIsCancelledFromOutside) {
     Runtime runtime;
     Stream stream;
-    std::atomic<bool> running{false};
+    atomic<bool> running{false};
     Ult unit([&] {
         for (;;) {
             running = true;

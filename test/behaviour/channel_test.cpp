@@ -3,6 +3,7 @@
 #include <array>
 #include <memory>
 
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/waiting.hpp"
 
 using namespace weft_test;
@@ -72,7 +73,7 @@ TEST(Channel, WithoutABufferLetsTwoStreamsMeetAtOnce) {
 TEST_P(Channels, GiveEachElementToOneReceiver) {
     Runtime runtime(2);
     weft_channel* channel = make_channel(GetParam().capacity);
-    std::array<std::atomic<int>, 300> received{};
+    std::array<atomic<int>, 300> received{};
     {
         std::vector<std::unique_ptr<Doing>> receivers;
         for (int r = 0; r < 3; ++r) {
@@ -98,7 +99,7 @@ TEST_P(Channels, ThatAreClosedGiveWhatIsInThemAndTakeNothing) {
     Runtime runtime;
     weft_channel* channel = make_channel(GetParam().capacity);
     for (std::size_t i = 0; i < GetParam().capacity; ++i) ASSERT_EQ(send(channel, static_cast<int>(i)), WEFT_OK);
-    std::atomic<bool> told{false};
+    atomic<bool> told{false};
     Doing sender(GetParam().as, [&] {
         EXPECT_EQ(send(channel, 9), WEFT_CLOSED);
         told = true;
@@ -144,7 +145,7 @@ TEST_P(Channels, AreSelectedFromByWhoComesFirst) {
     weft_channel* in = make_channel(GetParam().capacity);
     weft_channel* out = make_channel(GetParam().capacity);
     for (std::size_t i = 0; i < GetParam().capacity; ++i) ASSERT_EQ(send(out, 0), WEFT_OK);   // full
-    std::atomic<int> received{0}, sent{0};
+    atomic<int> received{0}, sent{0};
     Doing chooser(GetParam().as, [&] {
         while (received + sent < 40) {
             int got = -1, mine = 77;
@@ -199,7 +200,7 @@ TEST(Select, MeetsAnotherSelect) {
     Runtime runtime(2);
     weft_channel* a = make_channel(0);
     weft_channel* b = make_channel(0);
-    std::atomic<int> met{0};
+    atomic<int> met{0};
     auto choose = [&](bool send_on_a) {
         for (int i = 0; i < 200; ++i) {
             int mine = 1, got = 0;

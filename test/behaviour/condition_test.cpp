@@ -1,6 +1,7 @@
 // The condition: whoever is signalled goes on, whoever is not stays, and the mutex is held again afterwards.
 #include <algorithm>
 
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/waiting.hpp"
 
 using namespace weft_test;
@@ -11,8 +12,8 @@ struct Shared {
     weft_mutex mutex = WEFT_MUTEX_INIT;
     weft_cond cond = WEFT_COND_INIT;
     int tokens = 0;
-    std::atomic<int> waiting{0};
-    std::atomic<int> through{0};
+    atomic<int> waiting{0};
+    atomic<int> through{0};
 
     void lock() { ASSERT_EQ(weft_mutex_lock(&mutex), WEFT_OK) << weft_error_text(); }
     void unlock() { ASSERT_EQ(weft_mutex_unlock(&mutex), WEFT_OK) << weft_error_text(); }
@@ -280,7 +281,7 @@ TEST(Condition, MayBeOneOfTwoThatTheHolderSignals) {
 TEST_P(ConditionAs, ReturnsFromATimedWaitAsSoonAsItIsSignalled) {
     Runtime runtime;
     Shared shared;
-    std::atomic<bool> waits{false};
+    atomic<bool> waits{false};
     Doing timed(GetParam(), [&] {
         shared.lock();
         waits = true;
@@ -338,8 +339,8 @@ TEST(Condition, MaySettleWhatItOwesBeforeItsMemoryGoes) {
 TEST(Condition, IsNotWaitedForWhenTheReasonHasCome) {
     Runtime runtime;
     Shared shared;
-    std::atomic<bool> stop{false};
-    auto stopped = [](void* raw) { return static_cast<std::atomic<bool>*>(raw)->load(); };
+    atomic<bool> stop{false};
+    auto stopped = [](void* raw) { return static_cast<atomic<bool>*>(raw)->load(); };
     Ult waits([&] {
         shared.lock();
         while (!stop) EXPECT_EQ(weft_cond_wait_unless(&shared.cond, &shared.mutex, WEFT_FOREVER, stopped, &stop), WEFT_OK);

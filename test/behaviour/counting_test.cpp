@@ -1,6 +1,7 @@
 // What counts: semaphore, latch, barrier, read-write lock.
 #include <array>
 
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/waiting.hpp"
 
 using namespace weft_test;
@@ -16,7 +17,7 @@ TEST_P(CountingAs, ASemaphoreLetsAsManyInAsItCounts) {
     Runtime runtime;
     weft_semaphore semaphore;
     ASSERT_EQ(weft_semaphore_init(&semaphore, 3), WEFT_OK);
-    std::atomic<int> inside{0}, most{0};
+    atomic<int> inside{0}, most{0};
     std::vector<std::unique_ptr<Doing>> all;
     for (int i = 0; i < 8; ++i) {
         all.push_back(std::make_unique<Doing>(GetParam(), [&] {
@@ -40,7 +41,7 @@ TEST_P(CountingAs, ASemaphoreLetsAsManyInAsItCounts) {
 TEST_P(CountingAs, ASemaphoreServesSeveralByOneRelease) {
     Runtime runtime;
     weft_semaphore semaphore = {};
-    std::atomic<int> served{0};
+    atomic<int> served{0};
     std::vector<std::unique_ptr<Doing>> all;
     for (int i = 0; i < 3; ++i) {
         all.push_back(std::make_unique<Doing>(GetParam(), [&] {
@@ -105,7 +106,7 @@ TEST_P(CountingAs, ALatchOpensAtZeroAndStaysOpen) {
     Runtime runtime;
     weft_latch latch;
     ASSERT_EQ(weft_latch_init(&latch, 3), WEFT_OK);
-    std::atomic<int> through{0};
+    atomic<int> through{0};
     std::vector<std::unique_ptr<Doing>> all;
     for (int i = 0; i < 3; ++i) {
         all.push_back(std::make_unique<Doing>(GetParam(), [&] {
@@ -144,8 +145,8 @@ TEST_P(CountingAs, ABarrierHoldsAllUntilTheLastHasCome) {
     Runtime runtime;
     constexpr int count = 5, phases = 10;
     weft_barrier barrier;
-    std::array<std::atomic<int>, phases> arrived{};
-    static std::atomic<int> completions;
+    std::array<atomic<int>, phases> arrived{};
+    static atomic<int> completions;
     completions = 0;
     ASSERT_EQ(weft_barrier_init(&barrier, count, [](void*) { ++completions; }, nullptr), WEFT_OK);
     std::vector<std::unique_ptr<Doing>> all;
@@ -218,7 +219,7 @@ TEST_P(CountingAs, ABarrierMayBeArrivedAtWithoutWaitingAndLeft) {
 TEST_P(CountingAs, ARwLockLetsReadersInTogetherAndWritersAlone) {
     Runtime runtime;
     weft_rwlock lock = WEFT_RWLOCK_INIT;
-    std::atomic<int> readers{0}, writers{0}, together{0};
+    atomic<int> readers{0}, writers{0}, together{0};
     std::vector<std::unique_ptr<Doing>> all;
     for (int i = 0; i < 6; ++i) {
         all.push_back(std::make_unique<Doing>(GetParam(), [&, i] {
@@ -293,7 +294,7 @@ TEST_P(CountingAs, AWriterThatGivesUpLetsReadersInThatWaitedForIt) {
     Runtime runtime;
     weft_rwlock lock = WEFT_RWLOCK_INIT;
     ASSERT_EQ(weft_rwlock_read_lock(&lock), WEFT_OK);
-    std::atomic<bool> waits{false};
+    atomic<bool> waits{false};
     Doing writer(GetParam(), [&] {
         waits = true;
         EXPECT_EQ(weft_rwlock_write_lock_until(&lock, in_ms(30)), WEFT_TIMED_OUT);

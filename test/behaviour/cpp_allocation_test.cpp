@@ -1,17 +1,18 @@
 // What spawning from C++ allocates: nothing for a callable that fits a pointer, one block otherwise. Counted by this
 // program's own operator new; where a sanitizer's takes its place, nothing can be counted.
 #include <array>
-#include <atomic>
 #include <cstdlib>
 #include <new>
 
 #include <gtest/gtest.h>
 #include <weft/weft.hpp>
 
+#include "test/behaviour/atomic.hpp"
+
 namespace {
 
-std::atomic<int> allocations{0};
-std::atomic<int> live{0};
+weft_test::atomic<int> allocations{0};
+weft_test::atomic<int> live{0};
 
 void* counted(std::size_t bytes) {
     void* const memory = std::malloc(bytes);

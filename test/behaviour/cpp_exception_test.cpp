@@ -1,5 +1,4 @@
 // Exceptions and units: what leaves a body comes out of join, and every unit has its own.
-#include <atomic>
 #include <exception>
 #include <stdexcept>
 #include <string>
@@ -7,6 +6,8 @@
 
 #include <gtest/gtest.h>
 #include <weft/weft.hpp>
+
+#include "test/behaviour/atomic.hpp"
 
 namespace {
 
@@ -90,7 +91,7 @@ TEST_P(CppException, JoinAllRethrowsTheFirstInOrderAndJoinsAll) {
 
 TEST_P(CppException, UnitsThatThrowAndYieldInTheirHandlersGetTheirOwnBack) {
     constexpr int count = 24;
-    std::atomic<int> right{0};
+    weft_test::atomic<int> right{0};
     auto body = [&right](int own) {
         for (int round = 0; round < 20; ++round) {
             const int mark = own * 1000 + round;
@@ -138,7 +139,7 @@ TEST_P(CppException, HandlersMayNestAndYieldAtEachDepth) {
 }
 
 struct YieldsWhenDestroyed {
-    std::atomic<int>* right;
+    weft_test::atomic<int>* right;
     ~YieldsWhenDestroyed() {
         const int before = std::uncaught_exceptions();
         weft::this_thread::yield();
@@ -147,7 +148,7 @@ struct YieldsWhenDestroyed {
 };
 
 TEST_P(CppException, AUnitMayYieldWhileItUnwinds) {
-    std::atomic<int> right{0};
+    weft_test::atomic<int> right{0};
     std::vector<weft::thread> threads;
     for (int i = 1; i <= 8; ++i) {
         threads.emplace_back([&right, i] {

@@ -1,5 +1,4 @@
 // weft::spawn_many and weft::thread_group: units that are spawned and joined together.
-#include <atomic>
 #include <memory>
 #include <numeric>
 #include <set>
@@ -8,6 +7,8 @@
 
 #include <gtest/gtest.h>
 #include <weft/weft.hpp>
+
+#include "test/behaviour/atomic.hpp"
 
 namespace {
 
@@ -19,7 +20,7 @@ INSTANTIATE_TEST_SUITE_P(Streams, CppGroup, testing::Values(1, 3), testing::Prin
 
 TEST_P(CppGroup, EachNumberIsRunOnce) {
     constexpr std::size_t count = 5000;
-    std::vector<std::atomic<int>> runs(count);
+    std::vector<weft_test::atomic<int>> runs(count);
     auto group = weft::spawn_many(count, [&runs](std::size_t i) {
         if (i % 7 == 0) weft::this_thread::yield();
         runs[i].fetch_add(1);
@@ -33,13 +34,13 @@ TEST_P(CppGroup, EachNumberIsRunOnce) {
 }
 
 TEST_P(CppGroup, ACallableWithoutANumberIsRunForEach) {
-    std::atomic<int> runs{0};
+    weft_test::atomic<int> runs{0};
     weft::spawn_many(100, [&runs] { runs.fetch_add(1); }).join();
     EXPECT_EQ(runs, 100);
 }
 
 TEST_P(CppGroup, TaskletsComeInBulkToo) {
-    std::atomic<std::size_t> sum{0};
+    weft_test::atomic<std::size_t> sum{0};
     auto group = weft::spawn_many({.kind = weft::unit_kind::tasklet, .name = "bulk"}, 100, [&sum](std::size_t i) { sum += i; });
     EXPECT_EQ(group[99].kind(), weft::unit_kind::tasklet);
     EXPECT_EQ(group[0].name(), "bulk");
@@ -56,7 +57,7 @@ TEST_P(CppGroup, NoneIsAGroupToo) {
 }
 
 TEST_P(CppGroup, TheDestructorJoins) {
-    std::atomic<int> ended{0};
+    weft_test::atomic<int> ended{0};
     {
         const auto group = weft::spawn_many(50, [&ended] {
             weft::this_thread::yield();
@@ -67,7 +68,7 @@ TEST_P(CppGroup, TheDestructorJoins) {
 }
 
 TEST_P(CppGroup, JoinRethrowsTheFirstInOrderAfterAllHaveEnded) {
-    std::atomic<int> ended{0};
+    weft_test::atomic<int> ended{0};
     auto group = weft::spawn_many(20, [&ended](std::size_t i) {
         if (i % 2 == 0) weft::this_thread::yield();
         ended.fetch_add(1);
@@ -85,7 +86,7 @@ TEST_P(CppGroup, JoinRethrowsTheFirstInOrderAfterAllHaveEnded) {
 
 TEST_P(CppGroup, TheCallableLivesUntilTheJoinAndIsDestroyedOnce) {
     auto token = std::make_shared<int>(5);
-    std::atomic<int> sum{0};
+    weft_test::atomic<int> sum{0};
     auto group = weft::spawn_many(10, [token, &sum](std::size_t) { sum += *token; });
     EXPECT_EQ(token.use_count(), 2);  // one copy for all
     group.join();
@@ -94,7 +95,7 @@ TEST_P(CppGroup, TheCallableLivesUntilTheJoinAndIsDestroyedOnce) {
 }
 
 TEST_P(CppGroup, MovingCarriesTheUnitsAlong) {
-    std::atomic<int> ended{0};
+    weft_test::atomic<int> ended{0};
     auto first = weft::spawn_many(10, [&ended] { ended.fetch_add(1); });
     weft::thread_group second(std::move(first));
     EXPECT_FALSE(first.joinable());
@@ -117,7 +118,7 @@ TEST_P(CppGroup, ARefusedSpawnLeavesNothingBehind) {
 }
 
 TEST_P(CppGroup, JoinAllTakesAnyRangeOfHandles) {
-    std::atomic<int> ended{0};
+    weft_test::atomic<int> ended{0};
     weft::thread threads[3];
     for (auto& thread : threads) thread = weft::thread([&ended] { ended.fetch_add(1); });
     weft::join_all(threads);

@@ -1,5 +1,4 @@
 // Pools and schedulers of one's own by concept, and the handles of those that come with the library.
-#include <atomic>
 #include <chrono>
 #include <mutex>
 #include <span>
@@ -10,12 +9,14 @@
 #include <gtest/gtest.h>
 #include <weft/weft.hpp>
 
+#include "test/behaviour/atomic.hpp"
+
 namespace {
 
 // Newest first, with everything a pool can have.
 class Lifo {
 public:
-    explicit Lifo(std::atomic<int>& destroyed) : destroyed_(destroyed) {}
+    explicit Lifo(weft_test::atomic<int>& destroyed) : destroyed_(destroyed) {}
     ~Lifo() { destroyed_.fetch_add(1); }
 
     void push(weft::unit_ref unit) noexcept {
@@ -50,13 +51,13 @@ public:
         return false;
     }
 
-    std::atomic<int> removed{0};
+    weft_test::atomic<int> removed{0};
 
 private:
-    std::atomic<int>& destroyed_;
+    weft_test::atomic<int>& destroyed_;
     std::mutex mutex_;
     weft::unit_ref first_;
-    std::atomic<std::size_t> length_{0};
+    weft_test::atomic<std::size_t> length_{0};
 };
 
 // With C handles, and only what a pool must have.
@@ -64,7 +65,7 @@ struct Slot {
     void push(weft_unit* unit) noexcept { next = unit; }
     weft_unit* pop() noexcept { return next.exchange(nullptr); }
     std::size_t length() const noexcept { return next == nullptr ? 0 : 1; }
-    std::atomic<weft_unit*> next{nullptr};
+    weft_test::atomic<weft_unit*> next{nullptr};
 };
 struct ThrowingPush : Slot {
     void push(weft_unit* unit) { next = unit; }
@@ -112,7 +113,7 @@ static_assert(weft::pool_ops<Slot>.pop_many == nullptr && weft::pool_ops<Slot>.p
 static_assert(weft::pool_ops<Slot>.size == sizeof(weft_pool_ops));
 
 TEST(CppPool, UnitsComeOutAsTheirOwnPoolSays) {
-    std::atomic<int> destroyed{0};
+    weft_test::atomic<int> destroyed{0};
     {
         const weft::runtime runtime;
         auto pool = weft::make_pool<Lifo>(destroyed);
@@ -168,7 +169,7 @@ TEST(CppPool, WaitingInAPoolIsThePoolsOwnAffair) {
 }
 
 TEST(CppPool, YieldToReachesIntoAPoolThatCanRemove) {
-    std::atomic<int> destroyed{0};
+    weft_test::atomic<int> destroyed{0};
     const weft::runtime runtime;
     auto pool = weft::make_pool<Lifo>(destroyed);
     std::string order;
@@ -245,7 +246,7 @@ TEST(CppPool, MovingAPoolMovesTheOwnership) {
 
 // Of two pools always the second first.
 struct Backwards {
-    explicit Backwards(std::atomic<int>& ends) : destroyed(ends) {}
+    explicit Backwards(weft_test::atomic<int>& ends) : destroyed(ends) {}
     Backwards(const Backwards&) = delete;
     ~Backwards() { destroyed.fetch_add(1); }
     weft_unit* pick(weft::scheduler_ref self) noexcept {
@@ -254,12 +255,12 @@ struct Backwards {
         }
         return nullptr;
     }
-    std::atomic<int>& destroyed;
+    weft_test::atomic<int>& destroyed;
 };
 
 // A loop of its own.
 struct Loop {
-    explicit Loop(std::atomic<int>& units) : ran(units) {}
+    explicit Loop(weft_test::atomic<int>& units) : ran(units) {}
     void run(weft::scheduler_ref self) noexcept {
         while (!self.should_stop()) {
             const auto unit = self.pool(0).pop();
@@ -271,7 +272,7 @@ struct Loop {
             ran.fetch_add(1);
         }
     }
-    std::atomic<int>& ran;
+    weft_test::atomic<int>& ran;
 };
 struct Both : Loop {
     using Loop::Loop;
@@ -285,7 +286,7 @@ static_assert(!weft::scheduler_policy<Slot>);
 static_assert(weft::scheduler_ops<Loop>.pick == nullptr);
 
 TEST(CppScheduler, UnitsRunAsTheirOwnSchedulerPicks) {
-    std::atomic<int> destroyed{0};
+    weft_test::atomic<int> destroyed{0};
     {
         const weft::runtime runtime;
         weft::pool first(weft::pool_kind::shared_fifo);
@@ -314,7 +315,7 @@ TEST(CppScheduler, UnitsRunAsTheirOwnSchedulerPicks) {
 
 TEST(CppScheduler, ASchedulerMayOwnItsLoop) {
     const weft::runtime runtime;
-    std::atomic<int> ran{0};
+    weft_test::atomic<int> ran{0};
     std::vector<weft::pool> pools;
     pools.emplace_back(weft::pool_kind::shared_fifo);
     auto scheduler = weft::make_scheduler<Loop>(pools, ran);
@@ -329,7 +330,7 @@ TEST(CppScheduler, ASchedulerMayOwnItsLoop) {
 }
 
 TEST(CppScheduler, OneThatNoStreamTookIsFreed) {
-    std::atomic<int> destroyed{0};
+    weft_test::atomic<int> destroyed{0};
     const weft::runtime runtime;
     weft::pool pool(weft::pool_kind::shared_fifo);
     { const auto scheduler = weft::make_scheduler<Backwards>({pool}, destroyed); }
@@ -338,7 +339,7 @@ TEST(CppScheduler, OneThatNoStreamTookIsFreed) {
 }
 
 TEST(CppScheduler, ARefusedOneIsDestroyedToo) {
-    std::atomic<int> destroyed{0};
+    weft_test::atomic<int> destroyed{0};
     const weft::runtime runtime;
     EXPECT_THROW(weft::make_scheduler<Backwards>(std::vector<weft::pool>(), destroyed), weft::error);
     EXPECT_EQ(destroyed, 1);
@@ -380,7 +381,7 @@ public:
     void detach(weft::unit_ref) noexcept { ++detached; }
 
     std::vector<weft_pool_operation> operations;
-    std::atomic<int> attached{0}, detached{0};
+    weft_test::atomic<int> attached{0}, detached{0};
 
 private:
     mutable std::mutex mutex_;

@@ -1,11 +1,11 @@
 // std::stop_token in weft::thread, cancellation as C++ sees it, migration and unit-local objects.
-#include <atomic>
 #include <memory>
 #include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/support.hpp"
 #include "weft/weft.hpp"
 
@@ -145,7 +145,7 @@ TEST(Migration, AThreadGoesToAnotherPool) {
     fixed.ref().set_migratable(true);
     fixed.ref().migrate_to(weft_test::pool_of(1));
     fixed.join();
-    std::atomic<bool> stop{false};
+    weft_test::atomic<bool> stop{false};
     weft::thread thread([&] { while (!stop) weft::this_thread::yield(); });
     thread.ref().migrate_to(weft_test::pool_of(1));
     thread.ref().wait_for_migration();

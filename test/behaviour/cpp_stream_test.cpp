@@ -1,10 +1,11 @@
 // The runtime, its streams, harts and counters from C++.
-#include <atomic>
 #include <cstdio>
 #include <string>
 
 #include <gtest/gtest.h>
 #include <weft/weft.hpp>
+
+#include "test/behaviour/atomic.hpp"
 
 namespace {
 
@@ -90,7 +91,7 @@ TEST(CppStream, AStreamRunsFromConstructionToDestruction) {
 
 TEST(CppStream, StoppingRunsWhatIsReady) {
     const weft::runtime runtime;
-    std::atomic<int> ran{0};
+    weft_test::atomic<int> ran{0};
     weft::stream stream;
     auto group = weft::spawn_many({.pool = stream.pool()}, 100, [&ran] { ran.fetch_add(1); });
     stream.stop();
@@ -131,7 +132,7 @@ TEST(CppStream, ASuspendedStreamRunsNothingUntilItIsResumed) {
     const weft::stream stream;
     stream.suspend();
     EXPECT_THROW(stream.suspend(), weft::error);
-    std::atomic<bool> ran{false};
+    weft_test::atomic<bool> ran{false};
     weft::thread thread({.pool = stream.pool()}, [&ran] { ran = true; });
     for (int i = 0; i < 1000; ++i) weft::this_thread::yield();
     EXPECT_FALSE(ran);

@@ -1,11 +1,13 @@
 // Suspending, resuming and yielding from C++.
-#include <atomic>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <weft/weft.hpp>
+
+#include "test/behaviour/atomic.hpp"
 
 namespace {
 
@@ -28,7 +30,7 @@ public:
     }
 
 private:
-    std::atomic<weft_unit*> waiting_{nullptr};
+    weft_test::atomic<weft_unit*> waiting_{nullptr};
 };
 
 TEST_P(CppSuspend, AResumedThreadGoesOnWhereItWas) {
@@ -80,14 +82,13 @@ TEST_P(CppSuspend, PublishMayResumeTheUnitItself) {
 
 // The unit's frame is left, and written over, while publish is still at work on another stream.
 struct Overtaken {
-    std::atomic<bool> overwritten{false};
-    std::atomic<int> seen{0};
+    weft_test::atomic<bool> overwritten{false};
+    weft_test::atomic<int> seen{0};
 
     [[gnu::noinline]] void suspend_once() {
         weft::this_thread::suspend([this, capture = 77](weft::unit_ref self) {
             self.resume();
-            while (!overwritten) {
-            }
+            while (!overwritten) std::this_thread::yield();
             seen = capture;
         });
     }
@@ -138,7 +139,7 @@ TEST_P(CppSuspend, ANamedCallableMayPublishToo) {
 }
 
 TEST_P(CppSuspend, ResumingWhatIsNotSuspendedIsRefused) {
-    std::atomic<bool> go{false};
+    weft_test::atomic<bool> go{false};
     weft::thread thread([&go] {
         while (!go) weft::this_thread::yield();
         weft::this_thread::suspend();
@@ -162,7 +163,7 @@ TEST_P(CppSuspend, OfManyWhoResumeOneSucceeds) {
         weft::thread sleeper([] { weft::this_thread::suspend(); });
         const weft::unit_ref unit = sleeper;
         while (unit.state() != weft::unit_state::suspended) weft::this_thread::yield();
-        std::atomic<int> won{0};
+        weft_test::atomic<int> won{0};
         weft::spawn_many(8, [&] { won += unit.try_resume() ? 1 : 0; }).join();
         EXPECT_EQ(won, 1);
         sleeper.join();

@@ -1,5 +1,4 @@
 // weft::thread and weft::tasklet behave as std::jthread does: copies, moves, joins, ids.
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <set>
@@ -12,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <weft/weft.hpp>
 
+#include "test/behaviour/atomic.hpp"
 #include "base/config.hpp"
 #include "os/fault.hpp"
 
@@ -36,7 +36,7 @@ weft_status code_of(const std::function<void()>& call) {
 
 // Says how many of its kind live, and how many were ever destroyed with the content still in them.
 struct Tracked {
-    explicit Tracked(std::atomic<int>& ends) : ends_(&ends) {}
+    explicit Tracked(weft_test::atomic<int>& ends) : ends_(&ends) {}
     Tracked(Tracked&& other) noexcept : ends_(std::exchange(other.ends_, nullptr)) {}
     Tracked(const Tracked&) = delete;
     ~Tracked() {
@@ -44,7 +44,7 @@ struct Tracked {
     }
 
 private:
-    std::atomic<int>* ends_;
+    weft_test::atomic<int>* ends_;
 };
 
 TEST_P(CppThread, AThreadRunsItsCallableWithCopiesOfTheArguments) {
@@ -78,12 +78,12 @@ TEST_P(CppThread, AMemberFunctionIsCalledOnItsObject) {
     EXPECT_EQ(counter.sum, 5);
 }
 
-std::atomic<int> called_plainly{0};
+weft_test::atomic<int> called_plainly{0};
 void plain_function() { called_plainly.fetch_add(1); }
 
 TEST_P(CppThread, ACallableThatFitsAPointerTravelsWhole) {
     called_plainly = 0;
-    std::atomic<int> sum{0};
+    weft_test::atomic<int> sum{0};
     struct {
         short one = 3;
         int two = 4;
@@ -98,7 +98,7 @@ TEST_P(CppThread, ACallableThatFitsAPointerTravelsWhole) {
 }
 
 TEST_P(CppThread, TheDestructorJoins) {
-    std::atomic<bool> ended{false};
+    weft_test::atomic<bool> ended{false};
     {
         weft::thread thread([&ended] {
             for (int i = 0; i < 10; ++i) weft::this_thread::yield();
@@ -129,7 +129,7 @@ TEST_P(CppThread, ADefaultConstructedOneOwnsNothing) {
 TEST_P(CppThread, AThreadCannotJoinItself) {
     weft_status code = WEFT_OK;
     weft::thread thread;
-    std::atomic<bool> stored{false};
+    weft_test::atomic<bool> stored{false};
     thread = weft::thread([&] {
         while (!stored) weft::this_thread::yield();
         code = code_of([&] { thread.join(); });
@@ -140,7 +140,7 @@ TEST_P(CppThread, AThreadCannotJoinItself) {
 }
 
 TEST_P(CppThread, TryJoinSaysWhetherItHasEnded) {
-    std::atomic<bool> go{false};
+    weft_test::atomic<bool> go{false};
     weft::thread thread([&go] {
         while (!go) weft::this_thread::yield();
     });
@@ -152,7 +152,7 @@ TEST_P(CppThread, TryJoinSaysWhetherItHasEnded) {
 }
 
 TEST_P(CppThread, MovingCarriesTheThreadAlong) {
-    std::atomic<bool> go{false};
+    weft_test::atomic<bool> go{false};
     weft::thread first([&go] {
         while (!go) weft::this_thread::yield();
     });
@@ -169,7 +169,7 @@ TEST_P(CppThread, MovingCarriesTheThreadAlong) {
 }
 
 TEST_P(CppThread, MoveAssignmentJoinsWhatWasThere) {
-    std::atomic<bool> ended{false};
+    weft_test::atomic<bool> ended{false};
     weft::thread thread([&ended] {
         for (int i = 0; i < 10; ++i) weft::this_thread::yield();
         ended = true;
@@ -192,8 +192,8 @@ TEST_P(CppThread, SwapExchangesTwoThreads) {
 }
 
 TEST_P(CppThread, ADetachedThreadRunsOnItsOwn) {
-    std::atomic<bool> ran{false};
-    std::atomic<int> ends{0};
+    weft_test::atomic<bool> ran{false};
+    weft_test::atomic<int> ends{0};
     weft::thread thread([&ran, kept = Tracked(ends)] { ran = true; });
     thread.detach();
     EXPECT_FALSE(thread.joinable());
@@ -251,9 +251,9 @@ TEST_P(CppThread, OutsideOfUnitsThereIsNobody) {
 }
 
 TEST_P(CppThread, AnOsThreadOutsideCanSpawnAndJoin) {
-    std::atomic<int> ran{0};
+    weft_test::atomic<int> ran{0};
     // The primary unit has to let its stream run the thread, so it cannot just block in std::thread::join.
-    std::atomic<bool> joined{false};
+    weft_test::atomic<bool> joined{false};
     std::thread outside([&] {
         weft::thread([&ran] { ran.fetch_add(1); }).join();
         joined = true;
@@ -264,8 +264,8 @@ TEST_P(CppThread, AnOsThreadOutsideCanSpawnAndJoin) {
 }
 
 TEST_P(CppThread, TheClosureIsDestroyedOnceWhenTheBodyEnds) {
-    std::atomic<int> ends{0};
-    std::atomic<int> ends_of_argument{0};
+    weft_test::atomic<int> ends{0};
+    weft_test::atomic<int> ends_of_argument{0};
     weft::thread thread([kept = Tracked(ends)](const Tracked&) {}, Tracked(ends_of_argument));
     const weft::unit_ref unit = thread;
     while (unit.state() != weft::unit_state::done) weft::this_thread::yield();
@@ -277,14 +277,14 @@ TEST_P(CppThread, TheClosureIsDestroyedOnceWhenTheBodyEnds) {
 }
 
 TEST_P(CppThread, TheClosureIsDestroyedOnceWhenTheBodyThrows) {
-    std::atomic<int> ends{0};
+    weft_test::atomic<int> ends{0};
     weft::thread thread([kept = Tracked(ends)] { throw std::runtime_error("torn"); });
     EXPECT_THROW(thread.join(), std::runtime_error);
     EXPECT_EQ(ends, 1);
 }
 
 TEST_P(CppThread, TheClosureIsDestroyedOnceWhenTheSpawnIsRefused) {
-    std::atomic<int> ends{0};
+    weft_test::atomic<int> ends{0};
     std::byte tiny[16];
     EXPECT_EQ(code_of([&] { weft::thread thread({.stack = tiny}, [kept = Tracked(ends)] {}); }), WEFT_INVALID);
     EXPECT_EQ(ends, 1);
@@ -292,7 +292,7 @@ TEST_P(CppThread, TheClosureIsDestroyedOnceWhenTheSpawnIsRefused) {
 
 TEST_P(CppThread, TheClosureIsDestroyedOnceWhenThereIsNoMemoryForAStack) {
     if constexpr (!weft::config::checked) GTEST_SKIP() << "only checked builds can let a mapping fail";
-    std::atomic<int> ends{0};
+    weft_test::atomic<int> ends{0};
     bool ran = false;
     weft::os::fault_hook = [](weft::os::Door door) { return door == weft::os::Door::map; };
     // A size that no stack had before, so that none lies idle.
@@ -308,8 +308,8 @@ TEST_P(CppThread, TheClosureIsDestroyedOnceWhenThereIsNoMemoryForAStack) {
 }
 
 TEST_P(CppThread, ExitUnwindsAndRunsDestructors) {
-    std::atomic<int> ends{0};
-    std::atomic<bool> beyond{false};
+    weft_test::atomic<int> ends{0};
+    weft_test::atomic<bool> beyond{false};
     weft::thread thread([&] {
         const Tracked kept(ends);
         try {
@@ -362,7 +362,7 @@ TEST_P(CppThread, AThreadRunsOnTheStackItIsGiven) {
 }
 
 TEST_P(CppThread, AChildThatGoesFirstHasRunWhenTheConstructorReturns) {
-    std::atomic<int> turn{0};
+    weft_test::atomic<int> turn{0};
     int child_was = 0, parent_was = 0;
     weft::thread spawner([&] {
         weft::thread child({.child_first = true}, [&] { child_was = ++turn; });

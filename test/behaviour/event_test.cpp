@@ -1,6 +1,7 @@
 // Events, futures, and waiting for any or all of several.
 #include <array>
 
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/waiting.hpp"
 
 using namespace weft_test;
@@ -14,7 +15,7 @@ TEST_P(EventAs, WakesAllThatWaitAndGivesThemItsValue) {
     Runtime runtime;
     weft_event event = WEFT_EVENT_INIT;
     int value = 7;
-    std::atomic<int> woken{0};
+    atomic<int> woken{0};
     std::vector<std::unique_ptr<Doing>> all;
     for (int i = 0; i < 4; ++i) {
         all.push_back(std::make_unique<Doing>(GetParam(), [&] {
@@ -35,8 +36,8 @@ TEST(Event, HandedToAndFroLetsInWhatComesFromElsewhere) {
     Runtime runtime;
     weft_stream* const here = weft_stream_self();
     weft_pool* const pool = pool_of(0);
-    std::atomic<bool> stop{false};
-    const auto stops = [](void* flag) { static_cast<std::atomic<bool>*>(flag)->store(true); };
+    atomic<bool> stop{false};
+    const auto stops = [](void* flag) { static_cast<atomic<bool>*>(flag)->store(true); };
     const std::pair<const char*, std::function<void()>> comings[] = {
         {"a unit", [&] { Ult([&] { stop = true; }, nullptr, pool).free(); }},
         {"a call", [&] { EXPECT_EQ(weft_stream_post(here, stops, &stop), WEFT_OK); }},
@@ -45,7 +46,7 @@ TEST(Event, HandedToAndFroLetsInWhatComesFromElsewhere) {
         stop = false;
         weft_event mine[2] = {WEFT_EVENT_INIT, WEFT_EVENT_INIT};
         ASSERT_EQ(weft_event_set(&mine[0], nullptr), WEFT_OK);
-        std::atomic<int> turns{0};
+        atomic<int> turns{0};
         const std::uint64_t too_late = in_ms(20'000);
         auto play = [&](int me) {
             while (!stop && weft_now_ns() < too_late) {
@@ -113,7 +114,7 @@ TEST_P(EventAs, IsWaitedForUntilTheDeadlineAndNotLess) {
 TEST_P(EventAs, LeavesNothingOfADeadlineBehind) {
     Runtime runtime;
     weft_event event = WEFT_EVENT_INIT;
-    std::atomic<bool> begins{false};
+    atomic<bool> begins{false};
     Doing waits(GetParam(), [&] {
         const std::uint64_t deadline = in_ms(50);
         begins = true;
@@ -133,7 +134,7 @@ TEST_P(EventAs, ThatIsTheFirstOfSeveralIsTold) {
         std::array<weft_event, 12> events{};
         std::vector<weft_event*> pointers;
         for (weft_event& event : events) pointers.push_back(&event);
-        std::atomic<std::size_t> told{99};
+        atomic<std::size_t> told{99};
         Doing waits(GetParam(), [&] {
             std::size_t index = 98;
             EXPECT_EQ(weft_event_wait_any(pointers.data(), pointers.size(), &index, WEFT_FOREVER), WEFT_OK);

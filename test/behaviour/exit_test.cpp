@@ -1,8 +1,8 @@
 // exit() from inside a unit: the other streams stop at their next switch, the exit handlers run once, the code is right.
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/several.hpp"
 
 using namespace weft_test;
@@ -13,7 +13,7 @@ extern "C" [[gnu::visibility("default")]] int __lsan_is_turned_off() { return we
 
 namespace {
 
-std::atomic<int> switches{0};
+atomic<int> switches{0};
 
 // Says what tests wait for. A second call would say it twice, and the end of the pattern would not match.
 void handler() { std::fprintf(stderr, "[handler]"); }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "os/fault.hpp"
+#include "test/behaviour/atomic.hpp"
 #include "test/stress/stress.hpp"
 
 using namespace weft_test;
@@ -13,9 +14,9 @@ namespace {
 
 // Which calls fail.
 struct Faults {
-    static inline std::atomic<unsigned> doors{0};     // a bit for each
-    static inline std::atomic<long> calls{0}, from{0}, to{0}, every{0};
-    static inline std::atomic<long> failed{0};
+    static inline atomic<unsigned> doors{0};     // a bit for each
+    static inline atomic<long> calls{0}, from{0}, to{0}, every{0};
+    static inline atomic<long> failed{0};
 
     static bool hook(Door door) {
         if ((doors.load() & (1u << static_cast<unsigned>(door))) == 0) return false;
@@ -47,8 +48,8 @@ bool refused(weft_status status) {
 
 // A unit of the scenario: it ran once, or it says that it never did.
 struct Probed {
-    std::atomic<int> runs{0};
-    std::atomic<weft_unit*> sleeper{nullptr};
+    atomic<int> runs{0};
+    atomic<weft_unit*> sleeper{nullptr};
     weft_unit* unit = nullptr;
 
     static void body(void* raw) {
@@ -62,7 +63,7 @@ struct Probed {
     }
 
     // From an OS thread: a unit that waited in a loop would keep its stream from seeing that nothing else can run.
-    void wake(const std::atomic<bool>& over) {
+    void wake(const atomic<bool>& over) {
         while (sleeper.load() == nullptr && !over.load()) std::this_thread::yield();
         if (sleeper.load() != nullptr) {
             EXPECT_EQ(weft_unit_resume(sleeper.load()), WEFT_OK);
@@ -95,7 +96,7 @@ void spawn_units(weft_pool* pool) {
     std::thread([&] {
         if (refused(weft_ult_spawn(pool, Probed::body, &outside, &as_full, &outside.unit))) outside.unit = nullptr;
     }).join();
-    std::atomic<bool> over{false};
+    atomic<bool> over{false};
     std::thread waker([&] { sleeper.wake(over); });
     for (Probed* one : {&full, &lazy, &large, &tasklet, &sleeper, &outside}) one->end();
     over = true;
@@ -242,7 +243,7 @@ TEST(Faults, WaitsThatReturnForNoReasonAreInvisible) {
         Faults::every = every;
         {
             Runtime runtime(with_streams(4));
-            std::atomic<int> runs{0};
+            atomic<int> runs{0};
             std::vector<std::unique_ptr<Ult>> units;
             for (int i = 0; i < 200; ++i) units.push_back(std::make_unique<Ult>([&] { runs.fetch_add(1); }, nullptr, pool_of(i % 4)));
             std::thread([&] { units[7]->join(); }).join();

@@ -1,11 +1,11 @@
 // Private pools and those who reach them from elsewhere: other streams, and OS threads that are no streams. Only the
 // pool's owner touches its units, so what others want travels there; or, when the owner has gone, is served all the same.
-#include <atomic>
 #include <memory>
 #include <random>
 #include <thread>
 #include <vector>
 
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/several.hpp"
 
 using namespace weft_test;
@@ -13,8 +13,8 @@ using namespace weft_test;
 TEST(Outside, AnOsThreadSpawnsJoinsAndFreesUnits) {
     Runtime runtime;
     Stream stream;
-    std::atomic<int> ran{0};
-    std::atomic<bool> over{false};
+    atomic<int> ran{0};
+    atomic<bool> over{false};
     std::thread thread([&] {
         EXPECT_EQ(weft_unit_self(), nullptr);
         EXPECT_EQ(weft_stream_self(), nullptr);
@@ -27,7 +27,7 @@ TEST(Outside, AnOsThreadSpawnsJoinsAndFreesUnits) {
         Ult main([&] { ++ran; });   // no pool named: stream 0's
         EXPECT_EQ(main.join(), WEFT_OK);
         weft_unit* many[50];
-        ASSERT_EQ(weft_unit_spawn_many(stream.pool(), 50, [](void* count) { ++*static_cast<std::atomic<int>*>(count); },
+        ASSERT_EQ(weft_unit_spawn_many(stream.pool(), 50, [](void* count) { ++*static_cast<atomic<int>*>(count); },
                                        std::vector<void*>(50, &ran).data(), nullptr, many), WEFT_OK);
         EXPECT_EQ(weft_unit_free_many(many, 50), WEFT_OK);
         over = true;
@@ -59,7 +59,7 @@ TEST(Outside, AnOsThreadResumesAUnit) {
 TEST(Outside, TwoStreamsJoinEachOthersPrivateUnits) {
     Runtime runtime;
     Stream left, right;
-    std::atomic<int> ran{0};
+    atomic<int> ran{0};
     Ult from_left([&] {
         for (int i = 0; i < 200; ++i) {
             Ult there([&] { ++ran; if (ran % 3 == 0) weft_unit_yield(); }, nullptr, right.pool());
@@ -188,7 +188,7 @@ TEST(Orphan, AJoinMeetsTheEndOfTheStreamAtAnyMoment) {
         Stream stream;
         const int turns = static_cast<int>(random() % 4);
         Ult unit([&] { for (int i = 0; i < turns; ++i) weft_unit_yield(); }, nullptr, stream.pool());
-        std::atomic<bool> joined{false};
+        atomic<bool> joined{false};
         std::thread outside([&] {
             EXPECT_EQ(unit.join(), WEFT_OK);
             joined = true;
@@ -203,7 +203,7 @@ TEST(Orphan, AJoinMeetsTheEndOfTheStreamAtAnyMoment) {
 TEST(Mixed, TaskletsAndUltsOfManyMakersAllRun) {
     Runtime runtime;
     constexpr int rounds = 100;
-    static std::atomic<int> ran;
+    static atomic<int> ran;
     ran = 0;
     Stream streams[3];
     weft_pool* pools[4] = {pool_of(0), streams[0].pool(), streams[1].pool(), streams[2].pool()};
@@ -218,7 +218,7 @@ TEST(Mixed, TaskletsAndUltsOfManyMakersAllRun) {
             EXPECT_EQ(ult.free(), WEFT_OK);
         }
     };
-    std::atomic<bool> over{false};
+    atomic<bool> over{false};
     std::thread outside([&] { spawner(1); over = true; });
     {
         Ult a([&] { spawner(2); }, nullptr, pools[1]);

@@ -1,9 +1,9 @@
 // Units that are asked to go to another pool: when they go, who learns of it, and that they are joined and freed all the same.
-#include <atomic>
 #include <memory>
 #include <thread>
 #include <vector>
 
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/several.hpp"
 
 using namespace weft_test;
@@ -220,7 +220,7 @@ TEST(Migrate, AUnitThatCameBackEndsLikeOthers) {
         weft_unit* many[] = {one.handle(), two.handle(), three.handle()};
         EXPECT_EQ(weft_unit_join_many(many, 3), WEFT_OK);
     }
-    static std::atomic<int> ended;
+    static atomic<int> ended;
     static weft_pool* target;
     ended = 0;
     target = there.pool();
@@ -323,7 +323,7 @@ TEST(Migrate, TheBlockingFormReturnsWhenTheUnitHasGone) {
     Runtime runtime;
     Stream from, to;
     for (const bool outside : {false, true}) {
-        std::atomic<bool> stop{false};
+        atomic<bool> stop{false};
         Ult unit([&] { while (!stop) weft_unit_yield(); }, nullptr, from.pool());
         auto move = [&] {
             go_to(unit.handle(), to.pool());
@@ -365,7 +365,7 @@ TEST(Migrate, WhoWaitsForTheMoveOfAUnitThatEndsLearnsIt) {
         {
             Stream from(pool);
             for (const bool outside : {false, true}) {
-                std::atomic<bool> running{false}, stop{false};
+                atomic<bool> running{false}, stop{false};
                 Ult unit([&] {
                     running = true;
                     while (!stop) std::this_thread::yield();

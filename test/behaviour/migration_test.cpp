@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "test/behaviour/atomic.hpp"
 #include "test/stress/stress.hpp"
 
 using namespace weft_test;
@@ -262,7 +263,7 @@ TEST(Migration, StolenUnitsKeepTheirState) {
     const Deadline deadline(120);
     for (const std::size_t streams : {2u, 4u}) {
         Runtime runtime(streams);
-        static std::atomic<int> leaves;
+        static atomic<int> leaves;
         leaves = 0;
         struct Tree {
             static void grow(int depth, int id) {

@@ -1,8 +1,8 @@
 // The race windows of a migration, forced (windows.hpp): who joins a unit that leaves its private pool, who waits for its move, and
 // who asks anew meanwhile.
-#include <atomic>
 #include <thread>
 
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/several.hpp"
 #include "test/behaviour/windows.hpp"
 
@@ -34,7 +34,7 @@ public:
     }
 
 private:
-    std::atomic<bool> runs_{false}, end_{false};
+    atomic<bool> runs_{false}, end_{false};
     Ult unit_;
 };
 
@@ -68,7 +68,7 @@ TEST_F(MoveWindows, AJoinerThatComesBetweenTheTwoStepsIsWoken) {
         Stop stop(Probe::move_before_pool, carrier(1));
         EXPECT_EQ(weft_unit_migrate_to_pool(restless.handle(), pool_of(2)), WEFT_OK);
         stop.await();
-        std::atomic<bool> joined{false};
+        atomic<bool> joined{false};
         auto join = [&] {
             EXPECT_EQ(restless.unit().join(), WEFT_OK);
             joined = true;
@@ -91,7 +91,7 @@ TEST_F(MoveWindows, AJoinerThatComesBetweenTheTwoStepsIsWoken) {
 TEST_F(MoveWindows, ALetterThatComesAfterTheMoveAnnouncesItsJoiner) {
     Runtime runtime(streams_with(3, WEFT_POOL_PRIVATE));
     for (int round = 0; round < 20; ++round) {
-        std::atomic<bool> runs{false}, go{false}, away{false}, end{false};
+        atomic<bool> runs{false}, go{false}, away{false}, end{false};
         Ult unit([&] {
             runs = true;
             while (!go) std::this_thread::yield();
@@ -136,7 +136,7 @@ TEST_F(MoveWindows, AWaiterIsNotToldBeforeTheUnitHasLeft) {
     Stop stop(Probe::move_before_pool, carrier(1));
     EXPECT_EQ(weft_unit_migrate_to_pool(restless.handle(), pool_of(2)), WEFT_OK);
     stop.await();
-    std::atomic<bool> told{false};
+    atomic<bool> told{false};
     std::thread waiter([&] {
         EXPECT_EQ(weft_unit_migrate_wait(restless.handle()), WEFT_OK);
         EXPECT_EQ(restless.pool(), pool_of(2));
@@ -155,7 +155,7 @@ TEST_F(MoveWindows, AWaiterIsNotToldBeforeTheUnitHasLeft) {
 TEST_F(MoveWindows, AWaiterThatComesBeforeTheEndIsPublishedLearnsOfTheEnd) {
     for (const auto kind : {WEFT_POOL_SHARED, WEFT_POOL_PRIVATE}) {
         Runtime runtime(streams_with(3, kind));
-        std::atomic<bool> runs{false}, asked{false};
+        atomic<bool> runs{false}, asked{false};
         Ult unit([&] {
             runs = true;
             while (!asked) std::this_thread::yield();

@@ -1,8 +1,8 @@
 // Where units run: a hint that names a stream, and units bound to one.
-#include <atomic>
 #include <memory>
 #include <vector>
 
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/several.hpp"
 
 using namespace weft_test;
@@ -43,7 +43,7 @@ TEST(Placement, AUnitThatIsBoundRunsOnItsStreamAlone) {
         for (std::size_t rank = 0; rank < 3; ++rank) {
             weft_stream* stream = weft_stream_at(rank);
             const auto how = on(stream, true);
-            std::atomic<int> wrong{0}, turns{0};
+            atomic<int> wrong{0}, turns{0};
             std::vector<std::unique_ptr<Ult>> bound;
             for (int i = 0; i < 20; ++i) {
                 bound.push_back(std::make_unique<Ult>([&] {
@@ -84,7 +84,7 @@ TEST(Placement, AStreamThatSleepsWakesForTheFirstUnitBoundToIt) {
 TEST(Placement, BoundUnitsAndOthersTakeTurns) {
     Runtime runtime(with_pool(WEFT_POOL_SHARED, 2));
     const auto how = on(weft_stream_at(1), true);
-    std::atomic<bool> stop{false};
+    atomic<bool> stop{false};
     Ult bound([&] { while (!stop) weft_unit_yield(); }, &how);
     Ult other([&] { stop = true; }, nullptr, pool_of(1));
     EXPECT_EQ(bound.join(), WEFT_OK);
@@ -96,7 +96,7 @@ TEST(Placement, BoundUnitsAndOthersTakeTurns) {
 
 TEST(Placement, ABoundUnitIsFreedDetachedAndJoinedLikeAnyOther) {
     Runtime runtime(with_pool(WEFT_POOL_SHARED, 2));
-    static std::atomic<int> ran;
+    static atomic<int> ran;
     ran = 0;
     const auto how = on(weft_stream_at(1), true);
     ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { ++ran; }, nullptr, &how, nullptr), WEFT_OK);
@@ -110,7 +110,7 @@ TEST(Placement, ABoundUnitIsFreedDetachedAndJoinedLikeAnyOther) {
 TEST(Placement, AStreamEndsWithWhatWasBoundToIt) {
     Runtime runtime;
     for (int i = 0; i < 20; ++i) {
-        std::atomic<bool> ran{false};
+        atomic<bool> ran{false};
         Stream stream(make_pool(WEFT_POOL_SHARED));
         const auto how = on(stream.handle(), true);
         Ult unit([&] { ran = true; }, &how);

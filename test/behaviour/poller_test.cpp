@@ -3,6 +3,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/waiting.hpp"
 
 using namespace weft_test;
@@ -10,10 +11,10 @@ using namespace weft_test;
 namespace {
 
 struct Polled {
-    std::atomic<int> calls{0};
-    std::atomic<int> inside{0};
-    std::atomic<bool> together{false};
-    std::atomic<bool> found{false};
+    atomic<int> calls{0};
+    atomic<int> inside{0};
+    atomic<bool> together{false};
+    atomic<bool> found{false};
 
     static bool poll(void* raw) {
         auto* self = static_cast<Polled*>(raw);
@@ -34,7 +35,7 @@ TEST(Poller, IsCalledWhileUnitsRunAtABoundedInterval) {
     Runtime runtime;
     Polled polled;
     weft_poller* poller = add(Polled::poll, &polled);
-    std::atomic<bool> stop{false};
+    atomic<bool> stop{false};
     Ult other([&] { while (!stop) weft_unit_yield(); });
     weft_unit_yield();
     const int before = polled.calls;
@@ -53,8 +54,8 @@ TEST(Poller, WakesWhatWaitsForItThoughAllAreIdle) {
     Runtime runtime(2);
     struct Source {
         weft_event event = WEFT_EVENT_INIT;
-        std::atomic<bool> ready{false};
-        std::atomic<int> calls{0};
+        atomic<bool> ready{false};
+        atomic<int> calls{0};
     } source;
     weft_poller* poller = add([](void* raw) {
         auto* from = static_cast<Source*>(raw);
@@ -75,7 +76,7 @@ TEST(Poller, WithADescriptorLetsIdleStreamsSleepAndWakesThem) {
     Runtime runtime(2);
     struct Source {
         int descriptor = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-        std::atomic<int> calls{0};
+        atomic<int> calls{0};
         weft_semaphore arrived = {};
     } source;
     weft_poller_hint hint{};
@@ -140,7 +141,7 @@ TEST(Poller, MayRemoveItself) {
     Runtime runtime;
     struct Once {
         weft_poller* self = nullptr;
-        std::atomic<int> calls{0};
+        atomic<int> calls{0};
     } once;
     once.self = add([](void* raw) {
         auto* to = static_cast<Once*>(raw);
@@ -158,7 +159,7 @@ TEST(Poller, MayRemoveItself) {
 TEST(Poller, ThatRunsIsRemovedWhenItHasReturned) {
     Runtime runtime(2);
     struct Slow {
-        std::atomic<bool> inside{false}, go_on{false}, returned{false};
+        atomic<bool> inside{false}, go_on{false}, returned{false};
     } slow;
     weft_poller* poller = add([](void* raw) {
         auto* to = static_cast<Slow*>(raw);
@@ -199,20 +200,20 @@ TEST(Poller, RefusesWhatMakesNoSense) {
 
 // ---- posts -----------------------------------------------------------------------------------------
 
-std::atomic<int> posted{0};
+atomic<int> posted{0};
 void count_post(void*) { ++posted; }
 
 TEST(Post, IsCalledByThatStreamWhetherItRunsOrSleeps) {
     Runtime runtime(2);
-    std::atomic<weft_stream*> ran_on{nullptr};
-    auto note = [](void* raw) { static_cast<std::atomic<weft_stream*>*>(raw)->store(weft_stream_self()); };
+    atomic<weft_stream*> ran_on{nullptr};
+    auto note = [](void* raw) { static_cast<atomic<weft_stream*>*>(raw)->store(weft_stream_self()); };
     for (std::size_t rank : {0u, 1u}) {
         ran_on = nullptr;
         EXPECT_EQ(weft_stream_post(weft_stream_at(rank), note, &ran_on), WEFT_OK);
         until([&] { return ran_on.load() != nullptr; });
         EXPECT_EQ(ran_on, weft_stream_at(rank));
     }
-    std::atomic<bool> stop{false};
+    atomic<bool> stop{false};
     Ult busy([&] { while (!stop) weft_unit_yield(); });
     ran_on = nullptr;
     std::thread other([&] { EXPECT_EQ(weft_stream_post(weft_stream_at(0), note, &ran_on), WEFT_OK); });
@@ -232,8 +233,8 @@ TEST(Post, ComesInTheOrderOfItsSender) {
         while ((status = weft_stream_post(to, note, reinterpret_cast<void*>(i))) == WEFT_BUSY) std::this_thread::yield();
         ASSERT_EQ(status, WEFT_OK);
     }
-    std::atomic<bool> done{false};
-    while (weft_stream_post(to, [](void* raw) { static_cast<std::atomic<bool>*>(raw)->store(true); }, &done) == WEFT_BUSY) {}
+    atomic<bool> done{false};
+    while (weft_stream_post(to, [](void* raw) { static_cast<atomic<bool>*>(raw)->store(true); }, &done) == WEFT_BUSY) {}
     until_set(done);
     ASSERT_EQ(order.size(), 1000u);
     EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
@@ -293,7 +294,7 @@ TEST(Post, ComesUnderASchedulerOfTheUsersToo) {
         Stream stream(pool, sched);
         EXPECT_EQ(weft_stream_post(stream.handle(), count_post, nullptr), WEFT_OK);
         until([] { return posted == 1; });
-        std::atomic<bool> stop{false};
+        atomic<bool> stop{false};
         Ult busy([&] { while (!stop) weft_unit_yield(); }, nullptr, pool);
         EXPECT_EQ(weft_stream_post(stream.handle(), count_post, nullptr), WEFT_OK);
         until([] { return posted == 2; });

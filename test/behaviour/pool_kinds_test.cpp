@@ -1,11 +1,11 @@
 // The kinds of pool beyond the first three: last in first out, by priority, for those who wait; the promises of who pushes and
 // who pops; and schedulers that let no pool starve.
-#include <atomic>
 #include <memory>
 #include <thread>
 #include <vector>
 
 #include "base/config.hpp"
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/several.hpp"
 
 using namespace weft_test;
@@ -45,7 +45,7 @@ int turns_behind_busy_pools(weft_sched_kind kind, int yields) {
     std::vector<weft_pool*> pools{make_pool(WEFT_POOL_SHARED), make_pool(WEFT_POOL_SHARED), make_pool(WEFT_POOL_SHARED)};
     weft_sched* sched = nullptr;
     EXPECT_EQ(weft_sched_create(kind, pools.data(), pools.size(), &sched), WEFT_OK);
-    std::atomic<bool> stop{false};
+    atomic<bool> stop{false};
     int turns = 0;
     {
         Ult busy([&] {
@@ -149,7 +149,7 @@ TEST(PriorityPool, AChangedPriorityCountsFromTheNextTimeOn) {
 TEST(PriorityPool, TheLeastUrgentGetsItsTurnWhileUrgentOnesYieldForEver) {
     Runtime runtime;
     weft_pool* pool = make_pool(WEFT_POOL_PRIORITY);
-    std::atomic<bool> stop{false};
+    atomic<bool> stop{false};
     const auto least = urgent(WEFT_PRIORITY_LEAST), low = urgent(-3), most = urgent(WEFT_PRIORITY_MOST);
     {
         Ult busy([&] { while (!stop) weft_unit_yield(); }, &most, pool);
@@ -167,7 +167,7 @@ TEST(PoolKinds, EachRunsUnitsOfManyStreams) {
             weft_settings settings = with_pool(kind, 3);
             settings.scheduler = sched;
             Runtime runtime(settings);
-            std::atomic<int> ran{0};
+            atomic<int> ran{0};
             std::vector<std::unique_ptr<Ult>> units;
             for (int i = 0; i < 300; ++i) {
                 const auto how = urgent(i % 15 - 7);

@@ -1,11 +1,11 @@
 // What a table of the user's may have besides push and pop, and what is done with a pool by hand: many at once, out of the
 // middle, waiting.
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/several.hpp"
 
 using namespace weft_test;
@@ -246,8 +246,8 @@ TEST(PopWait, AnOsThreadSleepsUntilAUnitComes) {
     Runtime runtime;
     for (weft_pool_kind kind : {WEFT_POOL_BLOCKING, WEFT_POOL_SHARED, WEFT_POOL_LIFO, WEFT_POOL_PRIORITY, WEFT_POOL_DEQUE}) {
         weft_pool* pool = make_pool(kind);
-        std::atomic<weft_unit*> got{nullptr};
-        std::atomic<bool> timed_out{false};
+        atomic<weft_unit*> got{nullptr};
+        atomic<bool> timed_out{false};
         std::thread waiter([&] {
             weft_unit* unit = nullptr;
             EXPECT_EQ(weft_pool_pop_wait(pool, 1'000'000, &unit), WEFT_OK);

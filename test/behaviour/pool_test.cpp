@@ -1,5 +1,4 @@
 // Pools: their order, what may be done with them by hand, pools of one's own, and how many sleepers a push wakes.
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -7,6 +6,7 @@
 #include <vector>
 
 #include "base/config.hpp"
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/several.hpp"
 
 using namespace weft_test;
@@ -105,14 +105,14 @@ TEST(Pool, ADequeGivesItsOwnerTheNewestFirst) {
 TEST(Pool, ADequeGivesThievesTheOldestFirst) {
     Runtime runtime;
     weft_pool* deque = make_pool(WEFT_POOL_DEQUE);
-    std::atomic<bool> ready{false}, stop{false};
+    atomic<bool> ready{false}, stop{false};
     std::vector<std::unique_ptr<Ult>> units;
     {
         Stream owner(deque);
         Ult spawner([&] {
             for (int i = 0; i < 3; ++i) units.push_back(std::make_unique<Ult>([] {}, nullptr, deque));
             ready = true;
-            while (!stop) {}   // the owner takes none of them meanwhile
+            while (!stop) std::this_thread::yield();   // the owner takes none of them meanwhile
         }, nullptr, deque);
         until_set(ready);
         EXPECT_EQ(length(deque), 3u);
@@ -144,14 +144,14 @@ TEST(Pool, ADequeTakesMoreThanItsRingHolds) {
 
 TEST(Pool, NobodyWaitsForeverBehindUnitsThatSpawnInADeque) {
     Runtime runtime(with_pool(WEFT_POOL_DEQUE));
-    static std::atomic<bool> stop;
+    static atomic<bool> stop;
     stop = false;
     // Each spawns its successor, so the newest is never the patient one.
     static void (*body)(void*);
     body = [](void*) {
         if (!stop) weft_ult_spawn(nullptr, body, nullptr, nullptr, nullptr);
     };
-    std::atomic<int> turns{0};
+    atomic<int> turns{0};
     Ult patient([&] {
         while (turns < 5) {
             ++turns;
@@ -170,13 +170,13 @@ TEST(Pool, WhatIsStolenIsCounted) {
     weft_pool* poor = make_pool(WEFT_POOL_DEQUE);
     {
         Stream owner(rich);
-        std::atomic<int> ran{0};
+        atomic<int> ran{0};
         std::vector<std::unique_ptr<Ult>> units;
-        std::atomic<bool> begun{false}, over{false};
+        atomic<bool> begun{false}, over{false};
         Ult spawner([&] {
             begun = true;
             for (int i = 0; i < 10; ++i) units.push_back(std::make_unique<Ult>([&] { ++ran; }, nullptr, rich));
-            while (ran < 10) {}   // so all of them are stolen
+            while (ran < 10) std::this_thread::yield();   // so all of them are stolen
             over = true;
         }, nullptr, rich);
         until_set(begun);   // or the thief would steal the spawner
@@ -382,7 +382,7 @@ TEST(UserPool, SeveralStreamsDrawFromOne) {
     Runtime runtime;
     Stack stack;
     weft_pool* pool = stack.make();
-    std::atomic<int> ran{0};
+    atomic<int> ran{0};
     {
         Stream first(pool), second(pool);
         for (int i = 0; i < 300; ++i) {
@@ -399,7 +399,7 @@ TEST(Pool, UnitsHopBetweenSharedPools) {
     Runtime runtime;
     constexpr int hoppers = 60, turns = 30;
     weft_pool* pools[3] = {make_pool(WEFT_POOL_SHARED), make_pool(WEFT_POOL_SHARED), make_pool(WEFT_POOL_SHARED)};
-    std::atomic<int> left{hoppers}, hops{0};
+    atomic<int> left{hoppers}, hops{0};
     {
         Stream streams[3]{Stream(pools[0]), Stream(pools[1]), Stream(pools[2])};
         std::vector<std::unique_ptr<Ult>> movers, units;

@@ -1,12 +1,12 @@
 // Every call that is refused, in every context and for every unit that it is refused for. What is not refused is a dash here, and is
 // other tests' business.
-#include <atomic>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <string>
 #include <thread>
 
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/several.hpp"
 
 using namespace weft_test;
@@ -138,7 +138,7 @@ TEST_F(Refused, OutsideOfUnitsInATaskletAndOnASchedulersStack) {
         for (const auto& row : by_caller) expect(row.call, target, row.tasklet, "in a tasklet");
     }, nullptr, nullptr, &tasklet), WEFT_OK);
     EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
-    std::atomic<bool> over{false};
+    atomic<bool> over{false};
     std::function<void()> all = [&] {
         for (const auto& row : by_caller) expect(row.call, ready.handle(), row.scheduler, "on a scheduler's stack");
         over = true;
@@ -185,7 +185,7 @@ TEST_F(Refused, ForAUnitThatIsItselfRunsIsReadySuspendedWaitsOrHasEnded) {
     weft_unit* const primary = weft_unit_self();
     weft_pool* still = make_pool(WEFT_POOL_SHARED);
     Stream stream;
-    std::atomic<bool> runs{false}, stop{false};
+    atomic<bool> runs{false}, stop{false};
     Bed bed, child_bed;
     Ult running([&] {
         runs = true;
@@ -257,8 +257,8 @@ TEST_F(Refused, AUnitOfAnotherStreamsPrivatePoolRunsNowhereElse) {
 
 TEST_F(Refused, AUnitThatWasTakenOutOfAPrivatePoolIsMovedByTheStreamOfThatPoolAlone) {
     Stream owner(make_pool(WEFT_POOL_PRIVATE));
-    std::atomic<weft_unit*> popped{nullptr};
-    std::atomic<bool> go_on{false};
+    atomic<weft_unit*> popped{nullptr};
+    atomic<bool> go_on{false};
     std::unique_ptr<Ult> unit;
     Ult taker([&] {
         unit = std::make_unique<Ult>([] {}, nullptr, owner.pool());
@@ -277,7 +277,7 @@ TEST_F(Refused, AUnitThatWasTakenOutOfAPrivatePoolIsMovedByTheStreamOfThatPoolAl
 }
 
 TEST_F(Refused, ATaskletThatHasStartedGoesNowhere) {
-    static std::atomic<bool> runs, stop;
+    static atomic<bool> runs, stop;
     runs = stop = false;
     weft_unit* tasklet = nullptr;
     ASSERT_EQ(weft_tasklet_spawn([] {

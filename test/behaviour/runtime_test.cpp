@@ -1,10 +1,10 @@
 // The runtime begins and ends: nested, again and again, with work left over, and on whatever OS thread.
-#include <atomic>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/several.hpp"
 
 using namespace weft_test;
@@ -46,7 +46,7 @@ TEST(Runtime, Nests) {
 TEST(Runtime, BeginsAgainAfterItHasEndedManyTimes) {
     for (int round = 0; round < 50; ++round) {
         Runtime runtime(1 + static_cast<std::size_t>(round % 3));
-        std::atomic<int> ran{0};
+        atomic<int> ran{0};
         {
             Ult unit([&] { weft_unit_yield(); ++ran; });
         }
@@ -178,7 +178,7 @@ TEST(Runtime, ItsPrimaryUnitMayHaveAnyMainPool) {
             Runtime runtime(settings);
             weft_stream* const mine = weft_stream_self();
             const std::thread::id thread = std::this_thread::get_id();
-            std::atomic<int> ran{0};
+            atomic<int> ran{0};
             std::vector<std::unique_ptr<Ult>> units;
             for (int i = 0; i < 50; ++i) {
                 units.push_back(std::make_unique<Ult>([&] { weft_unit_yield(); ++ran; weft_unit_yield(); }));
@@ -198,7 +198,7 @@ TEST(Runtime, ItsPrimaryUnitMayHaveAnyMainPool) {
 }
 
 TEST(Finalize, RunsWhatIsReady) {
-    static std::atomic<int> ran;
+    static atomic<int> ran;
     for (std::size_t streams : {1, 3}) {
         ran = 0;
         {
@@ -217,7 +217,7 @@ TEST(Finalize, RunsWhatIsReady) {
 
 // The streams end one after the other; what one still sends to the pool of another that has ended is run as well.
 TEST(Finalize, RunsWhatStreamsSendEachOtherWhileTheyEnd) {
-    static std::atomic<int> left;
+    static atomic<int> left;
     static weft_pool* pools[4];
     static void (*hop)(void*);
     hop = [](void*) {

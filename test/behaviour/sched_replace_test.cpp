@@ -1,8 +1,8 @@
 // A stream's scheduler is replaced while it runs.
-#include <atomic>
 #include <memory>
 #include <vector>
 
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/several.hpp"
 
 using namespace weft_test;
@@ -11,7 +11,7 @@ namespace {
 
 // A scheduler of the user's with a loop of its own over one pool.
 struct Loop {
-    std::atomic<int> destroyed{0}, returned{0};
+    atomic<int> destroyed{0}, returned{0};
 
     static Loop& of(void* self) { return *static_cast<Loop*>(self); }
     static void run(void* self, weft_sched* sched) {
@@ -74,7 +74,7 @@ TEST(Replaced, ByOneOverTheSamePrivatePool) {
     weft_pool* pool = make_pool(WEFT_POOL_PRIVATE);
     {
         Stream stream(pool);
-        std::atomic<bool> stop{false};
+        atomic<bool> stop{false};
         Ult busy([&] { while (!stop) weft_unit_yield(); }, nullptr, pool);
         for (weft_sched_kind kind : {WEFT_SCHED_PRIORITY, WEFT_SCHED_BASIC_WAIT, WEFT_SCHED_BASIC}) {
             weft_sched* next = make_sched(kind, {pool});
@@ -187,10 +187,10 @@ TEST(Replaced, ASecondOneSupersedesTheFirstThatHasNotBegun) {
     Loop superseded;
     {
         Stream stream(pool);
-        std::atomic<bool> running{false}, go{false};
+        atomic<bool> running{false}, go{false};
         Ult busy([&] {
             running = true;
-            while (!go) {}   // the stream's loop has no turn meanwhile
+            while (!go) std::this_thread::yield();   // the stream's loop has no turn meanwhile
         }, nullptr, pool);
         until_set(running);
         set(stream.handle(), superseded.make(never));
@@ -215,8 +215,8 @@ TEST(Replaced, UnitsBoundToTheStreamGoOn) {
         auto how = options();
         how.stream = stream.handle();
         how.bound = true;
-        std::atomic<bool> stop{false};
-        std::atomic<int> turns{0}, wrong{0};
+        atomic<bool> stop{false};
+        atomic<int> turns{0}, wrong{0};
         Ult bound([&] {
             while (!stop) {
                 ++turns;
@@ -247,7 +247,7 @@ TEST(Replaced, UnitsBoundToTheStreamGoOn) {
 TEST(Replaced, WhileASchedulerBelowHasItsTurn) {
     Runtime runtime;
     weft_pool *pool = make_pool(WEFT_POOL_SHARED), *below = make_pool(WEFT_POOL_SHARED);
-    std::atomic<bool> stop{false};
+    atomic<bool> stop{false};
     Ult busy([&] { while (!stop) weft_unit_yield(); }, nullptr, below);
     weft_sched_push_options how{};
     how.size = sizeof how;

@@ -1,10 +1,10 @@
 // Schedulers as units: pushed into a pool, they run the units of their own pools by turns; a scheduler that owns its loop may
 // yield and wait like any other unit.
-#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/several.hpp"
 
 using namespace weft_test;
@@ -23,7 +23,7 @@ weft_unit* push(weft_pool* pool, weft_sched* sched, std::size_t turn = 0) {
 // A scheduler of the user's with a loop of its own, which calls `between` before each unit.
 struct Loop {
     std::function<void(weft_sched*)> between = [](weft_sched*) {};
-    std::atomic<int> destroyed{0}, returned{0}, waits{0};
+    atomic<int> destroyed{0}, returned{0}, waits{0};
 
     static Loop& of(void* self) { return *static_cast<Loop*>(self); }
     static void run(void* self, weft_sched* sched) {
@@ -183,7 +183,7 @@ TEST(Stacked, MayGoOnOnAnotherStreamAtEachTurn) {
     for (weft_pool_kind kind : {WEFT_POOL_SHARED, WEFT_POOL_PRIVATE, WEFT_POOL_DEQUE}) {
         weft_pool* below = make_pool(kind);
         Stream one(common), other(common);
-        std::atomic<int> turns{0};
+        atomic<int> turns{0};
         std::vector<std::unique_ptr<Ult>> units;
         for (int i = 0; i < 20; ++i) {
             units.push_back(std::make_unique<Ult>([&] { for (int k = 0; k < 50; ++k) { ++turns; weft_unit_yield(); } }, nullptr, below));
@@ -237,12 +237,12 @@ TEST(Stacked, OneThatOwnsItsLoopRunsByTurnsAndWaitsAsAUnit) {
 }
 
 TEST(Stacked, IsFinishedBeforeTheRuntimeEnds) {
-    std::atomic<int> ran{0};
+    atomic<int> ran{0};
     weft_unit* units[50] = {};
     {
         Runtime runtime(2);
         weft_pool* below = make_pool(WEFT_POOL_SHARED);
-        static std::atomic<int>* counted;
+        static atomic<int>* counted;
         counted = &ran;
         ASSERT_EQ(weft_unit_spawn_many(below, 50, [](void*) { weft_unit_yield(); ++*counted; }, nullptr, nullptr, units), WEFT_OK);
         ASSERT_EQ(weft_sched_push(pool_of(1), make_sched(WEFT_SCHED_BASIC, {below}), nullptr, nullptr), WEFT_OK);
@@ -276,8 +276,8 @@ TEST(MainLoop, MayYieldJoinAndSuspendBetweenTwoUnits) {
     Runtime runtime;
     weft_pool* pool = make_pool(WEFT_POOL_SHARED);
     Bed bed;
-    std::atomic<int> step{0};
-    std::atomic<bool> resumed{false};
+    atomic<int> step{0};
+    atomic<bool> resumed{false};
     weft_unit* self = nullptr;
     Loop loop;
     loop.between = [&](weft_sched*) {
@@ -297,7 +297,7 @@ TEST(MainLoop, MayYieldJoinAndSuspendBetweenTwoUnits) {
     };
     {
         Stream stream(nullptr, loop.make({pool}));
-        std::atomic<bool> ran{false};
+        atomic<bool> ran{false};
         until([&] { return bed.occupied(); });
         Ult unit([&] {
             EXPECT_TRUE(resumed) << "its scheduler was suspended";
@@ -333,7 +333,7 @@ TEST(MainLoop, IsSuspendedWithoutItsStreamSpinning) {
     loop.between = [&](weft_sched*) {
         if (std::exchange(first, false)) bed.sleep();
     };
-    std::atomic<bool> freed{false};
+    atomic<bool> freed{false};
     Stream stream(nullptr, loop.make({pool}));
     until([&] { return bed.occupied(); });
     until_others_rest();

@@ -1,9 +1,9 @@
 // Schedulers: those that come with the library, and one's own, stateless and stateful.
-#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/several.hpp"
 
 using namespace weft_test;
@@ -12,9 +12,9 @@ namespace {
 
 // A scheduler of the user's: stateless with pick, or stateful with run.
 struct Own {
-    std::atomic<int> picked{0}, ran{0}, waits{0}, returned{0};
-    std::atomic<int> destroyed{0};
-    std::atomic<bool> clean{true};   // no call was refused
+    atomic<int> picked{0}, ran{0}, waits{0}, returned{0};
+    atomic<int> destroyed{0};
+    atomic<bool> clean{true};   // no call was refused
 
     static Own& of(void* self) { return *static_cast<Own*>(self); }
 
@@ -125,7 +125,7 @@ TEST(Sched, RandomStealTakesItsOwnFirstAndThenFromAll) {
 TEST(Sched, StreamsStealByDefaultWhenThereAreSeveral) {
     weft_settings settings = with_streams(2);
     Runtime runtime(settings);
-    std::atomic<int> ran{0};
+    atomic<int> ran{0};
     std::vector<std::unique_ptr<Ult>> units;
     for (int i = 0; i < 20; ++i) units.push_back(std::make_unique<Ult>([&] { ++ran; }));
     while (ran < 20) std::this_thread::yield();   // this stream runs none of them
@@ -156,7 +156,7 @@ TEST(Sched, AUsersRunOwnsItsLoop) {
     Runtime runtime;
     Own own;
     weft_pool* pool = make_pool(WEFT_POOL_SHARED);
-    std::atomic<int> ended{0};
+    atomic<int> ended{0};
     {
         weft_sched* sched = own.make(false, {pool});
         EXPECT_FALSE(stateless(sched));
@@ -164,7 +164,7 @@ TEST(Sched, AUsersRunOwnsItsLoop) {
         for (int i = 0; i < 20; ++i) {
             Ult unit([&] { weft_unit_yield(); ++ended; }, nullptr, pool);
             weft_unit* tasklet = nullptr;
-            ASSERT_EQ(weft_tasklet_spawn(pool, [](void* to) { ++*static_cast<std::atomic<int>*>(to); }, &ended, nullptr, &tasklet), WEFT_OK);
+            ASSERT_EQ(weft_tasklet_spawn(pool, [](void* to) { ++*static_cast<atomic<int>*>(to); }, &ended, nullptr, &tasklet), WEFT_OK);
             EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
             EXPECT_EQ(unit.join(), WEFT_OK);
             if (i % 5 == 0) until_others_rest();
@@ -184,8 +184,8 @@ TEST(Sched, AStreamWithAUsersRunIsSuspendedAndYieldsTo) {
     Runtime runtime;
     Own own;
     weft_pool* pool = make_pool(WEFT_POOL_SHARED);
-    std::atomic<bool> stop{false};
-    std::atomic<int> turns{0};
+    atomic<bool> stop{false};
+    atomic<int> turns{0};
     Stream stream(nullptr, own.make(false, {pool}));
     Ult a([&] { while (!stop) { ++turns; weft_unit_yield(); } }, nullptr, pool);
     until([&] { return turns > 5; });

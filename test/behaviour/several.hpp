@@ -1,11 +1,11 @@
 // What tests with several streams share: streams that end with the test, and waiting for what others do.
 #pragma once
 
-#include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/support.hpp"
 
 namespace weft_test {
@@ -19,7 +19,7 @@ void until(Condition condition) {
     }
 }
 
-inline void until_set(const std::atomic<bool>& flag) {
+inline void until_set(const atomic<bool>& flag) {
     until([&] { return flag.load(); });
 }
 
@@ -117,7 +117,7 @@ public:
     weft_status wake() { return weft_unit_resume(sleeper_.exchange(nullptr)); }
 
 private:
-    std::atomic<weft_unit*> sleeper_{nullptr};
+    atomic<weft_unit*> sleeper_{nullptr};
 };
 
 }  // namespace weft_test

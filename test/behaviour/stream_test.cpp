@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/several.hpp"
 
 using namespace weft_test;
@@ -49,7 +49,7 @@ TEST(Stream, RunsWhatIsGivenToItsPool) {
 TEST(Stream, RunsWhatWaitsInItsPoolBeforeItIsFreed) {
     Runtime runtime;
     Stream stream;
-    static std::atomic<int> runs;
+    static atomic<int> runs;
     runs = 0;
     for (int i = 0; i < 1000; ++i) {
         ASSERT_EQ(weft_ult_spawn(stream.pool(), [](void*) { weft_unit_yield(); ++runs; }, nullptr, nullptr, nullptr), WEFT_OK);
@@ -61,8 +61,8 @@ TEST(Stream, RunsWhatWaitsInItsPoolBeforeItIsFreed) {
 
 TEST(Stream, ComesAndGoesManyTimesWhileOthersRun) {
     Runtime runtime;
-    std::atomic<bool> stop{false};
-    std::atomic<int> ran{0};
+    atomic<bool> stop{false};
+    atomic<int> ran{0};
     Stream busy;
     Ult spinner([&] { while (!stop) weft_unit_yield(); }, nullptr, busy.pool());
     for (int round = 0; round < 100; ++round) {
@@ -125,8 +125,8 @@ TEST(Stream, TakesTheNameThePoolAndTheSchedulerItIsGiven) {
 TEST(Stream, ASuspendedOneRunsNothingUntilItIsResumed) {
     Runtime runtime;
     Stream stream, other;
-    std::atomic<int> turns{0};
-    std::atomic<bool> stop{false};
+    atomic<int> turns{0};
+    atomic<bool> stop{false};
     Ult turning([&] {
         while (!stop) {
             ++turns;
@@ -138,7 +138,7 @@ TEST(Stream, ASuspendedOneRunsNothingUntilItIsResumed) {
     ASSERT_EQ(weft_stream_suspend(stream.handle()), WEFT_OK);
     until_others_rest();
     const int before = turns;
-    std::atomic<bool> late{false};
+    atomic<bool> late{false};
     Ult latecomer([&] { late = true; }, nullptr, stream.pool());
     for (int i = 0; i < 200; ++i) {
         Ult elsewhere([] {}, nullptr, other.pool());
@@ -154,7 +154,7 @@ TEST(Stream, ASuspendedOneRunsNothingUntilItIsResumed) {
 TEST(Stream, OneThatSleepsIsSuspendedAndResumedToo) {
     Runtime runtime;
     Stream stream;
-    std::atomic<bool> ran{false};
+    atomic<bool> ran{false};
     for (int round = 0; round < 20; ++round) {
         until_others_rest();
         ran = false;
@@ -311,7 +311,7 @@ TEST(Stream, IsFreedFromAUltOnAnotherStreamAndFromAnOsThread) {
 TEST(Stream, FreeingLetsTheOtherUnitsOfTheFreersStreamRun) {
     Runtime runtime;
     Stream stream;
-    std::atomic<bool> go{false};
+    atomic<bool> go{false};
     // The stream ends only when this unit of stream 0 has run.
     Ult holds([&] { until_set(go); }, nullptr, stream.pool());
     Ult lets_go([&] { go = true; });
@@ -356,7 +356,7 @@ TEST(Stream, FreeingOneThatIsBeingFreedIsBusy) {
     ASSERT_EQ(weft_stream_create(nullptr, &stream), WEFT_OK);
     weft_pool* pool = nullptr;
     ASSERT_EQ(weft_stream_pool(stream, &pool), WEFT_OK);
-    std::atomic<bool> go{false};
+    atomic<bool> go{false};
     Ult holds([&] { until_set(go); }, nullptr, pool);
     Ult frees([&] { EXPECT_EQ(weft_stream_free(stream), WEFT_OK); });
     until([&] { return frees.state() == WEFT_UNIT_SUSPENDED; });
@@ -368,8 +368,8 @@ TEST(Stream, FreeingOneThatIsBeingFreedIsBusy) {
 // Eight streams, of which three never switch and three sit in a read, whatever the number of harts.
 TEST(Stream, OneThatSpinsOrBlocksNeverStopsAnother) {
     Runtime runtime;
-    std::atomic<bool> stop{false};
-    std::atomic<int> held{0};
+    atomic<bool> stop{false};
+    atomic<int> held{0};
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
     {
@@ -387,7 +387,7 @@ TEST(Stream, OneThatSpinsOrBlocksNeverStopsAnother) {
             }, nullptr, streams[3 + i].pool()));
         }
         until([&] { return held == 6; });
-        std::atomic<int> ran{0};
+        atomic<int> ran{0};
         for (int i = 0; i < 50; ++i) {
             Ult unit([&] { ++ran; weft_unit_yield(); }, nullptr, streams[6].pool());
             unit.join();

@@ -1,4 +1,5 @@
 // A join with a deadline, of units of the same stream, of another one's private pool, and from OS threads.
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/waiting.hpp"
 
 using namespace weft_test;
@@ -74,7 +75,7 @@ TEST_P(TimedJoin, LeavesNobodyBehindWhoWouldKeepOthersFromJoining) {
 // The stream of the unit does not look at its letters before the deadline.
 TEST_P(TimedJoin, ComesBackThoughTheUnitsStreamIsBusy) {
     if (GetParam().home == Home::own_private) GTEST_SKIP() << "the busy stream would be the joiner's";
-    std::atomic<bool> started{false}, stop{false};
+    atomic<bool> started{false}, stop{false};
     Ult target([&] {
         started = true;
         while (!stop) std::this_thread::yield();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/waiting.hpp"
 
 using namespace weft_test;
@@ -75,7 +76,7 @@ TEST(Sleep, LetsAnIdleProcessSleep) {
 TEST(Sleep, OfAStreamThatEndsIsTakenOverByAnother) {
     Runtime runtime;
     weft_pool* shared = make_pool(WEFT_POOL_SHARED);
-    std::atomic<bool> sleeps{false}, woke{false};
+    atomic<bool> sleeps{false}, woke{false};
     auto body = [&] {
         sleeps = true;
         EXPECT_EQ(weft_sleep_for(20 * ms), WEFT_OK);
@@ -105,11 +106,11 @@ TEST(Sleep, IsRefusedWhereNobodyCouldSleep) {
 TEST(Timer, FiresOnceAndNotTooEarly) {
     Runtime runtime;
     weft_timer timer = {};
-    std::atomic<std::uint64_t> fired{0};
-    std::atomic<int> times{0};
+    atomic<std::uint64_t> fired{0};
+    atomic<int> times{0};
     struct Both {
-        std::atomic<std::uint64_t>& fired;
-        std::atomic<int>& times;
+        atomic<std::uint64_t>& fired;
+        atomic<int>& times;
     } both{fired, times};
     const std::uint64_t deadline = in_ms(3);
     ASSERT_EQ(weft_timer_start(&timer, deadline, [](void* raw) {
@@ -129,8 +130,8 @@ TEST(Timer, FiresOnceAndNotTooEarly) {
 TEST(Timer, ThatIsCancelledDoesNotFire) {
     Runtime runtime;
     weft_timer timer = {};
-    std::atomic<int> times{0};
-    ASSERT_EQ(weft_timer_start(&timer, in_ms(2), [](void* raw) { ++*static_cast<std::atomic<int>*>(raw); }, &times), WEFT_OK);
+    atomic<int> times{0};
+    ASSERT_EQ(weft_timer_start(&timer, in_ms(2), [](void* raw) { ++*static_cast<atomic<int>*>(raw); }, &times), WEFT_OK);
     EXPECT_EQ(weft_timer_cancel(&timer), WEFT_OK);
     weft_sleep_for(5 * ms);
     EXPECT_EQ(times, 0);
@@ -141,11 +142,11 @@ TEST(Timer, ThatIsCancelledDoesNotFire) {
 
 TEST(Timer, OfAnOsThreadIsFiredByStreamZero) {
     Runtime runtime;
-    std::atomic<bool> fired{false};
+    atomic<bool> fired{false};
     std::thread other([&] {
         static weft_timer timer;
         timer = {};
-        EXPECT_EQ(weft_timer_start(&timer, in_ms(1), [](void* raw) { static_cast<std::atomic<bool>*>(raw)->store(true); }, &fired), WEFT_OK);
+        EXPECT_EQ(weft_timer_start(&timer, in_ms(1), [](void* raw) { static_cast<atomic<bool>*>(raw)->store(true); }, &fired), WEFT_OK);
     });
     until_set(fired);
     other.join();

@@ -1,5 +1,4 @@
 // The life of units on one stream, through the C interface.
-#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -9,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/support.hpp"
 
 using namespace weft_test;
@@ -215,7 +215,7 @@ TEST(Unit, IdsAreNeverUsedTwice) {
         }
         weft_memory_trim();
     }
-    std::atomic<bool> over{false};
+    atomic<bool> over{false};
     std::thread outside([&] {
         {
             Ult unit([] {}, nullptr, pool_of(0));

@@ -1,12 +1,12 @@
 // What tests of waiting share: time, and OS threads beside units.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <thread>
 #include <vector>
 
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/several.hpp"
 
 namespace weft_test {
@@ -64,7 +64,7 @@ private:
     std::function<void()> body_;
     weft_unit* unit_ = nullptr;
     std::thread thread_;
-    std::atomic<bool> done_{false};
+    atomic<bool> done_{false};
 };
 
 // Lets units of this stream, and OS threads, come to where they wait.

@@ -1,12 +1,12 @@
 // Race windows, forced: a probe stops one side inside its window until the other has done its step.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <vector>
 
 #include "base/probe.hpp"
 #include "os/local.hpp"
+#include "test/behaviour/atomic.hpp"
 #include "test/stress/stress.hpp"
 
 namespace weft_test {
@@ -38,12 +38,12 @@ public:
     }
     void let_go() { state_->go.store(true); }
 
-    static inline std::atomic<int> passed{0};   // probes, by anybody
+    static inline atomic<int> passed{0};   // probes, by anybody
 
 private:
     struct State {
         const void* who = nullptr;
-        std::atomic<bool> reached{false}, go{false};
+        atomic<bool> reached{false}, go{false};
     };
 
     static void hook(Probe where) {
@@ -53,7 +53,7 @@ private:
         must_happen("the other side's step", [stop] { return stop->go.load(); });
     }
 
-    static inline std::atomic<State*> places[static_cast<std::size_t>(Probe::count_)] = {};
+    static inline atomic<State*> places[static_cast<std::size_t>(Probe::count_)] = {};
     static inline std::vector<std::unique_ptr<State>> kept;   // the main thread's
 
     const Probe where_;

@@ -1,11 +1,11 @@
 // The race windows, forced: a probe stops one side inside its window until the other has done its step. In a release build
 // there are no probes; the same scenarios run unforced, and the last test says that nothing ever stopped.
-#include <atomic>
 #include <thread>
 #include <vector>
 
 #include "pool/deque.hpp"
 #include "stream/stream.hpp"
+#include "test/behaviour/atomic.hpp"
 #include "test/behaviour/windows.hpp"
 #include "test/stress/stress.hpp"
 
@@ -58,7 +58,7 @@ weft_pool* make_pool(weft_pool_kind kind) {
 
 TEST_F(Windows, ResumeBeforeTheSuspensionIsAStatus) {
     Runtime runtime(streams_with(2, WEFT_POOL_PRIVATE));
-    std::atomic<bool> running{false}, go{false};
+    atomic<bool> running{false}, go{false};
     Ult unit([&] {
         EXPECT_EQ(weft_unit_resume(weft_unit_self()), WEFT_WRONG_STATE);
         running = true;
@@ -78,12 +78,12 @@ TEST_F(Windows, ResumeBeforeTheSuspensionIsAStatus) {
 TEST_F(Windows, AResumeBetweenTheSavedContextAndPublishFindsAWholeUnit) {
     Runtime runtime(streams_with(1, WEFT_POOL_PRIVATE));
     weft_pool* common = make_pool(WEFT_POOL_SHARED);
-    static std::atomic<int> published;
+    static atomic<int> published;
     for (const bool with_publish : {false, true}) {
         published = 0;
         Drawer one(common);
         Stop stop(Probe::suspend_before_publish, one.handle());
-        std::atomic<bool> resumed{false};
+        atomic<bool> resumed{false};
         Ult unit([&] {
             void (*count)(weft_unit*, void*) = [](weft_unit*, void*) { published.fetch_add(1); };
             weft_unit_suspend(with_publish ? count : nullptr, nullptr);
@@ -117,7 +117,7 @@ TEST_F(Windows, AnEventIsNotSetWhileItsWaiterLeaves) {
         }, nullptr, common);
         leaving.await();
         Stop comes(Probe::word_busy, nullptr);
-        std::atomic<bool> set{false};
+        atomic<bool> set{false};
         std::thread setter([&] {
             EXPECT_EQ(weft_event_set(&event, &event), WEFT_OK);
             set = true;
@@ -139,8 +139,8 @@ TEST_F(Windows, ASignalDoesNotMeetOneThatPassesItsMutexOn) {
     {
         weft_mutex mutex = WEFT_MUTEX_INIT;
         weft_cond changed = WEFT_COND_INIT;
-        std::atomic<int> waiting{0};
-        std::atomic<bool> passed{false};
+        atomic<int> waiting{0};
+        atomic<bool> passed{false};
         Drawer one(common);
         Ult first([&] {
             EXPECT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
@@ -155,7 +155,7 @@ TEST_F(Windows, ASignalDoesNotMeetOneThatPassesItsMutexOn) {
             EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
             return true;
         });
-        std::atomic<bool> go{false};
+        atomic<bool> go{false};
         Ult second([&] {
             while (!go) weft_unit_yield();
             EXPECT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
@@ -191,7 +191,7 @@ TEST_F(Windows, AUnitMayBeResumedAndFreedBeforePublishReturns) {
     {
         Drawer one(common);
         Stop stop(Probe::suspend_after_publish, one.handle());
-        static std::atomic<weft_unit*> found;
+        static atomic<weft_unit*> found;
         found = nullptr;
         Ult unit([] {
             weft_unit_suspend([](weft_unit* self, void*) { found = self; }, nullptr);
@@ -212,8 +212,8 @@ TEST_F(Windows, AUnitMayBeResumedAndFreedBeforePublishReturns) {
 TEST_F(Windows, OfManyThatResumeAtOnceOneSucceedsEachTime) {
     constexpr int rounds = weft::config::thread_sanitizer ? 300 : 2000;
     Runtime runtime(streams_with(2, WEFT_POOL_PRIVATE));
-    std::atomic<int> resumes{0};
-    std::atomic<bool> over{false};
+    atomic<int> resumes{0};
+    atomic<bool> over{false};
     int suspensions = 0;
     Ult unit([&] {
         for (; suspensions < rounds; ++suspensions) EXPECT_EQ(weft_unit_suspend(nullptr, nullptr), WEFT_OK);
@@ -239,12 +239,12 @@ TEST_F(Windows, OfManyThatResumeAtOnceOneSucceedsEachTime) {
 TEST_F(Windows, AResumeThatComesLateDoesNotEndAJoin) {
     constexpr int rounds = weft::config::thread_sanitizer ? 200 : 1500;
     Runtime runtime(streams_with(3, WEFT_POOL_PRIVATE));
-    std::atomic<bool> over{false};
-    std::atomic<int> early{0};
+    atomic<bool> over{false};
+    atomic<int> early{0};
     Ult unit([&] {
         for (int i = 0; i < rounds; ++i) {
             weft_unit_suspend(nullptr, nullptr);
-            std::atomic<bool> child_over{false};
+            atomic<bool> child_over{false};
             Ult child([&] {
                 for (int step = 0; step < 3; ++step) std::this_thread::yield();
                 child_over = true;
@@ -272,7 +272,7 @@ TEST_F(Windows, AResumeThatComesLateDoesNotEndAJoin) {
 
 TEST_F(Windows, AFinishBetweenNotDoneAndTheAnnouncementIsSeen) {
     Runtime runtime(streams_with(2, WEFT_POOL_SHARED));
-    std::atomic<bool> go{false};
+    atomic<bool> go{false};
     Ult target([&] {
         while (!go) std::this_thread::yield();
     }, nullptr, pool_of(1));
@@ -289,7 +289,7 @@ TEST_F(Windows, AFinishBetweenNotDoneAndTheAnnouncementIsSeen) {
 
 TEST_F(Windows, AFinishBetweenNotDoneAndAnOsThreadsAnnouncementIsSeen) {
     Runtime runtime(streams_with(2, WEFT_POOL_SHARED));
-    std::atomic<bool> go{false};
+    atomic<bool> go{false};
     Ult target([&] {
         while (!go) std::this_thread::yield();
     }, nullptr, pool_of(1));
@@ -320,7 +320,7 @@ TEST_F(Windows, AJoinerThatAnnouncesBeforeTheEndIsPublishedIsWoken) {
 
 TEST_F(Windows, ALetterThatComesAfterTheEndIsAnswered) {
     Runtime runtime(streams_with(3, WEFT_POOL_PRIVATE));
-    std::atomic<bool> running{false}, go{false};
+    atomic<bool> running{false}, go{false};
     Ult target([&] {
         running = true;
         while (!go) std::this_thread::yield();
@@ -369,13 +369,13 @@ TEST_F(Windows, APoolIsFreedBeforeTheOneThatPushedItsLastUnitHasRung) {
         Runtime runtime(streams_with(2, WEFT_POOL_SHARED));
         weft_pool* pool = make_pool(kind);
         Drawer drawer(pool);
-        std::atomic<bool> go{false};
+        atomic<bool> go{false};
         Ult target([&] {
             while (!go) std::this_thread::yield();
         }, nullptr, pool_of(1));
         Ult joiner([&] { EXPECT_EQ(target.join(), WEFT_OK); }, nullptr, pool);
         must_happen("the joiner waits", [&] { return joiner.state() == WEFT_UNIT_SUSPENDED; });
-        std::atomic<bool> over{false};
+        atomic<bool> over{false};
         Ult busy([&] {   // keeps the stream awake: it finds the joiner without a ring
             while (!over) weft_unit_yield();
         }, nullptr, pool);
@@ -401,7 +401,7 @@ TEST_F(Windows, APoolIsFreedBeforeTheOneThatPushedItsLastUnitHasRung) {
 
 TEST_F(Windows, AGroupIsWokenWhenUnitsEndWhileItAnnouncesItself) {
     Runtime runtime(streams_with(3, WEFT_POOL_SHARED));
-    std::atomic<bool> go{false};
+    atomic<bool> go{false};
     std::vector<std::unique_ptr<Ult>> made;
     std::vector<weft_unit*> units;
     for (int i = 0; i < 4; ++i) {
@@ -439,7 +439,7 @@ void push_on_the_way_to_sleep(weft_pool_kind kind, Probe where) {
         Ult nudge([] {}, nullptr, pool_of(1));   // wakes it, so that it comes by once more
         nudge.join();
         stop.await();
-        std::atomic<bool> ran{false};
+        atomic<bool> ran{false};
         Ult unit([&] { ran = true; }, nullptr, pool_of(1));
         stop.let_go();
         must_happen("the unit runs on the stream that was about to sleep", [&] { return ran.load(); });
@@ -473,7 +473,7 @@ TEST_F(Windows, AStreamThatFallsAsleepBetweenPushAndRingRunsTheUnit) {
             nudge.join();
             sleeper.await();
             Stop pusher(Probe::push_before_ring, nullptr);
-            std::atomic<bool> ran{false};
+            atomic<bool> ran{false};
             std::unique_ptr<Ult> unit;
             std::thread outside([&] { unit = std::make_unique<Ult>([&] { ran = true; }, nullptr, target); });
             pusher.await();
@@ -526,7 +526,7 @@ weft_settings stealing(std::size_t streams) {
 TEST_F(Windows, TheLastUnitOfADequeRunsOnceWhenItsOwnerOvertakesAThief) {
     Runtime runtime(stealing(2));
     for (int round = 0; round < 10; ++round) {
-        std::atomic<int> runs{0};
+        atomic<int> runs{0};
         Stop thief(Probe::steal_before_claim, carrier(1));
         Ult unit([&] { runs.fetch_add(1); });
         thief.await();
@@ -539,7 +539,7 @@ TEST_F(Windows, TheLastUnitOfADequeRunsOnceWhenItsOwnerOvertakesAThief) {
 TEST_F(Windows, TheLastUnitOfADequeRunsOnceWhenAThiefOvertakesItsOwner) {
     Runtime runtime(stealing(2));
     for (int round = 0; round < 10; ++round) {
-        std::atomic<int> runs{0};
+        atomic<int> runs{0};
         Stop owner(Probe::pop_before_claim, carrier(0));
         Stop thief(Probe::steal_before_claim, carrier(1));
         std::thread director([&] {
@@ -563,7 +563,7 @@ TEST_F(Windows, AGapInASharedQueueKeepsItsStreamsAwakeAndLosesNothing) {
     Runtime runtime(streams_with(2, WEFT_POOL_SHARED));
     weft_pool* target = pool_of(1);
     for (const bool second_pushes : {false, true}) {
-        std::atomic<int> ran{0};
+        atomic<int> ran{0};
         std::unique_ptr<Ult> first, second;
         Stop pusher(Probe::fifo_push_before_link, nullptr);
         std::thread outside([&] { first = std::make_unique<Ult>([&] { ran.fetch_add(1); }, nullptr, target); });
