@@ -3,7 +3,7 @@
 #
 #   JOBS=n     processes at a time (default: as many as there are CPUs)
 #   DIR=path   the tree that `make demo` hashes (default: /usr/share)
-#   GROUP=g    the tests of this group only: release, models, debug, asan, tsan, aarch64
+#   GROUP=g    the tests of this group only: release, models, simulation, debug, asan, tsan, aarch64
 #   SETUP=no   packages are neither looked for nor installed (systems without dpkg)
 JOBS ?= $(shell nproc)
 DIR ?= /usr/share
@@ -47,7 +47,7 @@ test-soak:
 
 bench:
 	@tools/setup bench
-	@cmake --preset release -B build/bench -DWEFT_TESTS=OFF -DWEFT_BENCH=ON
+	@cmake --preset release -B build/bench -DWEFT_TESTS=OFF -DWEFT_SIM=OFF -DWEFT_BENCH=ON
 	@cmake --build build/bench --parallel $(JOBS)
 	@$(PYTHON) bench/run.py build/bench
 

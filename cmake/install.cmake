@@ -7,8 +7,8 @@ include(CMakePackageConfigHelpers)
 install(DIRECTORY include/weft DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
-# find_package(weft): weft::weft, weft::weft_static
-install(TARGETS weft weft_static EXPORT weft
+# find_package(weft): weft::weft, weft::weft_static, and weft::sim for tests
+install(TARGETS weft weft_static ${WEFT_SIM_TARGET} EXPORT weft
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -22,7 +22,7 @@ import group as groups
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # Group, and the preset whose build folder its tests are in.
-GROUPS = {"release": "release", "models": "release", "debug": "debug", "asan": "asan", "tsan": "tsan",
+GROUPS = {"release": "release", "models": "release", "simulation": "release", "debug": "debug", "asan": "asan", "tsan": "tsan",
           "aarch64": "aarch64"}
 SIZES = {"quick": ["quick"], "full": ["quick", "full"], "soak": ["soak"]}
 

@@ -43,6 +43,8 @@ def by_cmake(language, prefix, work, options):
     call("cmake", "--build", build)
     for kind in ["shared", "static"]:
         check(f"{language}, find_package, {kind}", build / kind, prefix, kind == "shared")
+    if language == "cpp":
+        call(build / "simulated")       # with weft::sim, which prints nothing
 
 
 def by_pkg_config(language, prefix, work, options):

@@ -1,0 +1,45 @@
+# Scenarios: the behavioural tests, as they are, on the simulated library (weft::sim), in one program. What needs a kernel's identity
+# is marked in test/simulation/outside.txt; files that are nothing else are left out here. Included by tests.cmake.
+#
+# A run is a scenario under a seed. `make test` makes at least 200 of them, `make test-full` 2,000, `make test-soak` 100,000, each time
+# with other seeds. They do not depend on the build type, so the release preset alone has them.
+if(NOT WEFT_GROUP STREQUAL "release" OR NOT WEFT_SIM)
+  return()
+endif()
+
+file(GLOB weft_scenario_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/test/behaviour/*_test.cpp)
+# Processes that start anew, probes and faults that are set from outside the library, memory that is taken away.
+list(FILTER weft_scenario_files EXCLUDE REGEX
+  "/(environment|exit|overflow|faults|windows|move_windows|cpp_allocation|bound_limit|idle_full)_test.cpp$")
+
+add_executable(simulation test/simulation/main.cpp test/simulation/threads.cpp ${weft_scenario_files})
+target_include_directories(simulation PRIVATE ${CMAKE_SOURCE_DIR}/test/simulation/door ${CMAKE_SOURCE_DIR}
+  ${CMAKE_SOURCE_DIR}/src/os/sim/door ${CMAKE_BINARY_DIR}/generated_sim ${CMAKE_SOURCE_DIR}/src)
+target_compile_definitions(simulation PRIVATE
+  "WEFT_ARCH_CONTEXT=\"arch/${WEFT_ARCH}/context.hpp\"" "WEFT_ARCH_CPU=\"os/sim/door/arch/cpu.hpp\""
+  "WEFT_ARCH_LOOK=\"os/sim/door/arch/look.hpp\"")
+target_compile_options(simulation PRIVATE ${WEFT_WARNINGS} -O1 -g1)
+target_precompile_headers(simulation PRIVATE <gtest/gtest.h> <atomic> <functional> <memory> <thread> <vector>)
+target_link_libraries(simulation PRIVATE weft_sim GTest::gtest)
+# The C++ library is to find threads.cpp instead of the C library.
+set_target_properties(simulation PROPERTIES CXX_VISIBILITY_PRESET default)
+target_link_options(simulation PRIVATE -rdynamic)
+
+# Each is one CTest entry for each of two shards, so that two processors have something to do.
+function(weft_simulation_test name size budget first_seed seeds)
+  foreach(shard 0 1)
+    add_test(NAME simulation_${name}_${shard} COMMAND simulation --seeds=${seeds} --first-seed=${first_seed} --shard=${shard}/2
+      --outside=${CMAKE_SOURCE_DIR}/test/simulation/outside.txt --punctual=${CMAKE_SOURCE_DIR}/test/simulation/punctual.txt)
+    set_tests_properties(simulation_${name}_${shard} PROPERTIES LABELS "simulation;${size};budget=${budget}s")
+  endforeach()
+endfunction()
+weft_simulation_test(quick quick 60 1 2)
+weft_simulation_test(full full 120 100 12)
+weft_simulation_test(soak soak 1800 1000 200)
+
+# The simulator's own test, by its public header.
+add_executable(simulation_explore_test test/simulation/explore_test.cpp)
+target_link_libraries(simulation_explore_test PRIVATE weft_test_main weft::sim GTest::gtest)
+target_compile_options(simulation_explore_test PRIVATE ${WEFT_WARNINGS} ${WEFT_TEST_OPTIONS})
+add_test(NAME simulation_explore_test COMMAND simulation_explore_test)
+set_tests_properties(simulation_explore_test PROPERTIES LABELS "simulation;quick;budget=60s")

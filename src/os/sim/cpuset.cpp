@@ -1,0 +1,30 @@
+#include "os/cpuset.hpp"
+
+#include "os/sim/machine.hpp"
+
+namespace weft::os {
+namespace {
+
+CpuSet* set_of(std::uint32_t thread) { return sim::hart_cpus(thread == 0 ? sim::hart_number() : thread - 1); }
+
+}  // namespace
+
+bool affinity_get(std::uint32_t thread, CpuSet& cpus) {
+    sim::system_call("affinity");
+    const CpuSet* set = set_of(thread);
+    if (set == nullptr) return false;
+    cpus = *set;
+    return true;
+}
+
+// As the kernel: CPUs that the machine does not have are left out, and at least one must be left.
+bool affinity_set(std::uint32_t thread, const CpuSet& cpus) {
+    sim::system_call("affinity");
+    CpuSet* set = set_of(thread);
+    const CpuSet there = cpus & sim::machine_cpus();
+    if (set == nullptr || there.empty()) return false;
+    *set = there;
+    return true;
+}
+
+}  // namespace weft::os

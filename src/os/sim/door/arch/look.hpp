@@ -1,0 +1,20 @@
+// Looks at an atomic in simulation: by its own operations, which are points of pre-emption (see src/arch/look.hpp).
+#pragma once
+
+#include <source_location>
+
+#include "base/atomic.hpp"
+
+namespace weft::arch {
+
+template <class T>
+inline bool any_of(const atomic<T>& word, T bits, const std::source_location& at = std::source_location::current()) {
+    return (word.load(std::memory_order_relaxed, at) & bits) != 0;   // relaxed: as asked for
+}
+
+template <class T>
+inline bool is_zero(const atomic<T>& word, const std::source_location& at = std::source_location::current()) {
+    return word.load(std::memory_order_relaxed, at) == T{};   // relaxed: as asked for
+}
+
+}  // namespace weft::arch

@@ -1,0 +1,9 @@
+#include "os/error_text.hpp"
+
+#include "os/sim/machine.hpp"
+
+namespace weft::os {
+
+char* error_text() { return sim::hart_error_text(); }
+
+}  // namespace weft::os

@@ -1,0 +1,17 @@
+#include "os/local.hpp"
+
+#include <cerrno>
+#include <cxxabi.h>
+
+#include "os/sim/machine.hpp"
+
+namespace weft::os {
+
+// All virtual harts have the OS thread's: what lies there changes with them.
+ExceptionGlobals* exception_globals() { return reinterpret_cast<ExceptionGlobals*>(abi::__cxa_get_globals()); }
+
+int* errno_address() { return &errno; }
+
+void* thread_identity() { return sim::hart_identity(); }
+
+}  // namespace weft::os

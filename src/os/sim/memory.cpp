@@ -1,0 +1,84 @@
+// Memory in simulation: the process's own, but each block and each page is accounted for, and a block that was given back lies fallow
+// for a while, so that a write to it is found.
+#include "os/memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+
+#include "base/assert.hpp"
+#include "os/fault.hpp"
+#include "os/sim/machine.hpp"
+
+namespace weft::os {
+
+std::size_t page_bytes() { return 4096; }
+
+void* map(std::size_t bytes, std::size_t alignment) {
+    sim::system_call("map");
+    if (sim::door_fails() || fault(Door::map)) return nullptr;
+    const std::size_t page = page_bytes();
+    const std::size_t slack = alignment > page ? alignment - page : 0;
+    void* found = mmap(nullptr, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (found == MAP_FAILED) return nullptr;
+    auto* start = static_cast<char*>(found);
+    if (slack != 0) {
+        const std::size_t before = (alignment - reinterpret_cast<std::uintptr_t>(start) % alignment) % alignment;
+        if (before > 0) munmap(start, before);
+        if (slack > before) munmap(start + before + bytes, slack - before);
+        start += before;
+    }
+    sim::pages_taken(start, bytes);
+    return start;
+}
+
+void unmap(void* address, std::size_t bytes) {
+    sim::system_call("unmap", address);
+    sim::pages_given_back(address, bytes);
+    [[maybe_unused]] const int answer = munmap(address, bytes);
+    WEFT_ASSERT(answer == 0);
+}
+
+void discard(void* address, std::size_t bytes) {
+    sim::system_call("discard", address);
+    madvise(address, bytes, MADV_DONTNEED);
+}
+
+void advise_huge(void*, std::size_t, bool) {}
+
+// Guards cost a system call each and find what no schedule brings about: in simulation they are only asked for.
+bool guard_install(void* address, std::size_t) {
+    sim::system_call("guard", address);
+    return !sim::door_fails() && !fault(Door::guard);
+}
+
+void guard_remove(void*, std::size_t) {}
+
+bool protect(void* address, std::size_t) {
+    sim::system_call("protect", address);
+    return !sim::door_fails() && !fault(Door::protect);
+}
+
+void unprotect(void*, std::size_t) {}
+
+std::size_t mapping_limit() { return 65530; }
+
+void* allocate(std::size_t bytes) {
+    sim::system_call("allocate");
+    if (sim::door_fails() || fault(Door::allocate)) return nullptr;
+    void* const block = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (block != nullptr) sim::block_taken(block, bytes);
+    return block;
+}
+
+void release(void* block) {
+    if (block == nullptr) return;
+    sim::system_call("release", block);
+    sim::block_given_back(block);
+}
+
+void keep_for_good(void* block) { sim::block_kept(block); }
+
+}  // namespace weft::os

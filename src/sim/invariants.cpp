@@ -1,0 +1,112 @@
+#include "sim/invariants.hpp"
+
+#include <cstdio>
+
+#include "stream/list.hpp"
+#include "stream/runtime.hpp"
+
+namespace weft::sim {
+namespace {
+
+template <class... Values>
+std::string sentence(const char* format, Values... values) {
+    char text[256];
+    std::snprintf(text, sizeof text, format, values...);
+    return text;
+}
+
+// It has given its hart back for want of work; not because somebody wants it to rest.
+bool rests(const Stream& stream) {
+    return !stream.holds_hart && stream.thread_id.load() != 0 && (stream.attention.load() & (attention::pause | attention::exit)) == 0;
+}
+
+// A pool of the user's answers by his own code, which may do anything.
+bool holds_work(const Pool& pool) { return pool.kind != WEFT_POOL_USER && !pool::quiet(pool); }
+
+// No wake-up is lost: a stream sleeps only while its pools are empty, and while nobody wants anything of it.
+std::string lost_wake_up(const Stream& stream) {
+    if (!rests(stream)) return {};
+    for (std::size_t i = 0; i < stream.sched->count; ++i) {
+        if (!holds_work(*stream.sched->pools[i])) continue;
+        return sentence("a wake-up was lost: every hart waits, and stream %zu sleeps while a unit is ready in pool %zu of its scheduler\n",
+                        stream.rank, i);
+    }
+    if (stream.own != nullptr && holds_work(*stream.own)) {
+        return sentence("a wake-up was lost: every hart waits, and stream %zu sleeps while a unit that is bound to it is ready\n", stream.rank);
+    }
+    if (has_mail(stream)) {
+        return sentence("a wake-up was lost: every hart waits, and stream %zu sleeps while it is asked for something (attention %#x)\n",
+                        stream.rank, stream.attention.load());
+    }
+    return {};
+}
+
+struct Counted {
+    std::size_t alive = 0;
+};
+
+void count_alive(void* object, void* raw) {
+    const auto& unit = *static_cast<const Unit*>(object);
+    if (unit.life.is(State::free) || unit.life.is(State::done) || unit.has(Unit::primary) || unit.has(Unit::scheduler)) return;
+    ++static_cast<Counted*>(raw)->alive;
+}
+
+std::uint64_t sum(const Runtime& of, trace::Count which) {
+    std::uint64_t total = of.ended.read(which) + of.outside_counters.read(which);
+    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+        if (of.streams[rank] != nullptr) total += of.streams[rank]->counted(which);
+    }
+    return total;
+}
+
+// Who holds a hart is counted once: granted and idle ones make up all streams.
+std::string harts_that_are_lost(const Runtime& of) {
+    std::size_t held = 0;
+    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+        if (of.streams[rank] != nullptr && of.streams[rank]->holds_hart) ++held;
+    }
+    const std::size_t granted = of.harts.granted();
+    if (held == granted) return {};
+    return sentence("harts are lost: %zu streams hold one, and %zu are granted\n", held, granted);
+}
+
+std::string units_that_are_lost(Runtime& of) {
+    Counted counted;
+    of.descriptors.each(count_alive, &counted);
+    const std::uint64_t created = sum(of, trace::Count::created), finished = sum(of, trace::Count::finished);
+    if (created == finished + counted.alive) return {};
+    return sentence("units are lost: %llu were created, %llu have ended and %zu live\n", static_cast<unsigned long long>(created),
+                    static_cast<unsigned long long>(finished), counted.alive);
+}
+
+}  // namespace
+
+std::string broken_invariant() {
+    Runtime* const of = runtime_or_null();
+    if (of == nullptr) return {};
+    for (std::size_t rank = 0; rank < of->ranks_used; ++rank) {
+        if (of->streams[rank] == nullptr) continue;
+        if (std::string wrong = lost_wake_up(*of->streams[rank]); !wrong.empty()) return wrong;
+    }
+    if (std::string wrong = harts_that_are_lost(*of); !wrong.empty()) return wrong;
+    return units_that_are_lost(*of);
+}
+
+void describe_units(std::string& text) {
+    Runtime* const of = runtime_or_null();
+    if (of == nullptr) return;
+    for (std::size_t rank = 0; rank < of->ranks_used; ++rank) {
+        const Stream* const stream = of->streams[rank];
+        if (stream == nullptr) continue;
+        text += sentence("  stream %zu: %s; attention %#x\n", rank,
+                         stream->running != nullptr ? "runs a unit" : rests(*stream) ? "rests" : "is at work", stream->attention.load());
+    }
+    each_unit(*of, [](const weft_unit_info* info, void* raw) {
+        auto& to = *static_cast<std::string*>(raw);
+        to += sentence("  unit %llu '%s': state %d", static_cast<unsigned long long>(info->id), info->name, static_cast<int>(info->state));
+        if (info->waits_for[0] != '\0') to += sentence(", waits for %s %p", info->waits_for, info->waits_object);
+        to += '\n';
+    }, &text);
+}
+
+}  // namespace weft::sim

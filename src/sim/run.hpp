@@ -1,0 +1,49 @@
+// One run in a process of its own, and what it came to.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "os/sim/machine.hpp"
+#include "os/sim/strategy.hpp"
+
+namespace weft::sim {
+
+struct Plan {
+    Limits limits;
+    unsigned most_seconds = 60;
+    std::function<std::unique_ptr<Strategy>()> strategy;
+};
+
+struct Outcome {
+    bool failed = false;
+    std::string kind;       // a word or two: runs that fail in the same way have the same
+    std::string text;       // what is wrong, in lines
+    std::string output;     // what the run has printed
+    std::uint64_t steps = 0;
+    std::uint64_t faults_asked = 0;
+    std::vector<Deviation> deviations;
+    bool all_deviations = true;
+};
+
+// Where runs are noted; shared with the children. One at a time.
+class Recorder {
+public:
+    Recorder();
+    ~Recorder();
+    Recorder(const Recorder&) = delete;
+
+    // Null when there was no memory for it.
+    const Record* record() const { return record_; }
+    Outcome run(const Plan& plan, const std::function<void()>& body);
+
+private:
+    Record* record_;
+    int output_;
+};
+
+// The table of steps of the run that was noted last, with Limits::trace.
+std::string table_of(const Record& record);
+
+}  // namespace weft::sim

@@ -1,0 +1,273 @@
+// The simulator by its public face: that it finds what it is to find, says so, replays and shrinks it, and finds nothing else.
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "weft/sim.hpp"
+#include "weft/weft.hpp"
+
+namespace {
+
+namespace sim = weft::sim;
+
+bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+// Two harts that each raise a flag and then look at the other's: without full fences both may see none (Dekker).
+template <std::memory_order order>
+void both_look() {
+    sim::atomic<int> flags[2]{};
+    int seen[2] = {-1, -1};
+    sim::thread other([&] {
+        flags[1].store(1, order);
+        seen[1] = flags[0].load();
+    });
+    flags[0].store(1, order);
+    seen[0] = flags[1].load();
+    other.join();
+    sim::check(seen[0] == 1 || seen[1] == 1, "one of the two has seen the other");
+}
+
+TEST(Explore, FindsAStoreThatIsPassedByALoadWhereThereIsNoFence) {
+    const sim::result came = sim::explore({.seeds = 500}, both_look<std::memory_order_release>);
+    ASSERT_TRUE(came.failed);
+    EXPECT_TRUE(has(came.report, "one of the two has seen the other")) << came.report;
+    EXPECT_TRUE(has(came.report, "hart 1")) << came.report;
+    EXPECT_TRUE(has(came.report, "seen[0] = flags[1].load();")) << "the table has the source: " << came.report;
+}
+
+TEST(Explore, FindsNothingWhereTheFenceIs) {
+    const sim::result came = sim::explore({.seeds = 2000}, both_look<std::memory_order_seq_cst>);
+    EXPECT_FALSE(came.failed) << came.report;
+    EXPECT_EQ(came.runs, 2000u);
+    EXPECT_GT(came.steps, 2000u);
+}
+
+TEST(Explore, DoesNotBufferStoresWhereItIsToldNotTo) {
+    EXPECT_FALSE(sim::explore({.seeds = 1000, .store_buffers = false}, both_look<std::memory_order_release>).failed);
+}
+
+TEST(Explore, SeesItsOwnStoresAndThoseOfOthersInTheirOrder) {
+    const sim::result came = sim::explore({.seeds = 2000}, [] {
+        sim::atomic<int> data{0}, flag{0};
+        sim::thread other([&] {
+            data.store(7, std::memory_order_relaxed);
+            sim::check(data.load(std::memory_order_relaxed) == 7, "a hart sees what it has stored");
+            flag.store(1, std::memory_order_release);
+        });
+        if (flag.load(std::memory_order_acquire) == 1) sim::check(data.load() == 7, "stores are seen in their order");
+        other.join();
+        sim::check(data.load() == 7 && flag.load() == 1, "what was stored is there at the end");
+    });
+    EXPECT_FALSE(came.failed) << came.report;
+}
+
+// A counter that is read and written in two steps.
+void lost_update() {
+    sim::atomic<int> count{0};
+    const auto add = [&] {
+        for (int i = 0; i < 3; ++i) count.store(count.load() + 1);
+    };
+    sim::thread one(add), two(add);
+    one.join();
+    two.join();
+    sim::check(count.load() == 6, "no update is lost");
+}
+
+TEST(Explore, FindsALostUpdateByBothSchedulers) {
+    for (const sim::scheduler by : {sim::scheduler::random, sim::scheduler::priorities}) {
+        EXPECT_TRUE(sim::explore({.seeds = 1000, .by = by}, lost_update).failed) << static_cast<int>(by);
+    }
+}
+
+TEST(Explore, ShrinksToTheFewestDeviationsAndReplaysThem) {
+    const sim::result came = sim::explore({.seeds = 1000}, lost_update);
+    ASSERT_TRUE(came.failed);
+    // Between the load of one and its store the other must run: to leave it there, and to come back.
+    EXPECT_LE(std::count(came.replay.begin(), came.replay.end(), ','), 2) << came.replay;
+    const sim::result again = sim::explore({.replay = came.replay.c_str()}, lost_update);
+    EXPECT_TRUE(again.failed);
+    EXPECT_EQ(again.runs, 1u);
+    EXPECT_TRUE(has(again.report, "no update is lost")) << again.report;
+}
+
+TEST(Explore, DoesTheSameForTheSameSeed) {
+    const sim::result came = sim::explore({.seeds = 1000, .shrink = false}, lost_update);
+    ASSERT_TRUE(came.failed);
+    const sim::result again = sim::explore({.seeds = 1, .first_seed = came.seed, .shrink = false}, lost_update);
+    EXPECT_TRUE(again.failed);
+    EXPECT_EQ(again.report, came.report);
+    EXPECT_EQ(again.replay, came.replay);
+}
+
+TEST(Explore, SaysWhatIsWrongWithATextThatIsNoReplay) {
+    for (const char* text : {"", "0@", "0@1", "x", "0@1>", "0@1>2~3", "0@1>2;0@3>1", "99999999@1>2"}) {
+        bool ran = false;
+        const sim::result came = sim::explore({.replay = text}, [&ran] { ran = true; });
+        EXPECT_TRUE(came.failed) << text;
+        EXPECT_TRUE(has(came.report, "is no deviation")) << came.report;
+        EXPECT_EQ(came.runs, 0u);
+    }
+}
+
+TEST(Explore, TellsHartsThatWaitForOneAnother) {
+    const sim::result came = sim::explore({.seeds = 1}, [] {
+        sim::atomic<int> never{0};
+        sim::thread other([&] { never.wait(0); });
+        other.join();
+    });
+    ASSERT_TRUE(came.failed);
+    EXPECT_TRUE(has(came.report, "stuck: every hart waits")) << came.report;
+    EXPECT_TRUE(has(came.report, "hart 1: waits for a futex")) << came.report;
+}
+
+TEST(Explore, TellsALoopThatNeverEnds) {
+    const sim::result came = sim::explore({.seeds = 1, .most_steps = 10'000, .shrink = false}, [] {
+        const sim::atomic<int> never{0};
+        while (never.load() == 0) sim::yield();
+    });
+    ASSERT_TRUE(came.failed);
+    EXPECT_TRUE(has(came.report, "it never ends: 10000 steps")) << came.report;
+}
+
+TEST(Explore, TellsALoopWithoutAPointOfPreemption) {
+    const sim::result came = sim::explore({.seeds = 1, .most_seconds = 1, .shrink = false}, [] {
+        for (volatile bool on = true; on;) {}
+    });
+    ASSERT_TRUE(came.failed);
+    EXPECT_TRUE(has(came.report, "it took more than 1 s")) << came.report;
+}
+
+TEST(Explore, TellsExceptionsCrashesAndExits) {
+    EXPECT_TRUE(has(sim::explore({.seeds = 1}, [] { throw std::runtime_error("thrown by the body"); }).report, "thrown by the body"));
+    EXPECT_TRUE(has(sim::explore({.seeds = 1}, [] { std::abort(); }).report, "it ended by a signal"));
+    EXPECT_TRUE(has(sim::explore({.seeds = 1}, [] { _exit(0); }).report, "exited with status 0 in the middle"));
+}
+
+TEST(Explore, ShowsWhatTheRunHasPrinted) {
+    const sim::result came = sim::explore({.seeds = 1}, [] {
+        std::puts("printed before it failed");
+        sim::check(false, "nothing is well");
+    });
+    EXPECT_TRUE(has(came.report, "printed before it failed")) << came.report;
+}
+
+TEST(Explore, RunsAreIndependent) {
+    static int runs = 0;
+    const sim::result came = sim::explore({.seeds = 20}, [] { sim::check(++runs == 1, "each run is the first"); });
+    EXPECT_FALSE(came.failed) << came.report;
+    EXPECT_EQ(runs, 0);
+}
+
+TEST(Explore, IsNotForVirtualHarts) {
+    const sim::result came = sim::explore({.seeds = 1}, [] {
+        const sim::result inner = sim::explore({.seeds = 1}, [] {});
+        sim::check(inner.failed && has(inner.report, "from a virtual hart"), "it says so");
+    });
+    EXPECT_FALSE(came.failed) << came.report;
+    EXPECT_FALSE(sim::simulated());
+}
+
+TEST(Time, IsVirtualAndGoesOnToTheEarliestDeadlineWhenAllWait) {
+    const sim::result came = sim::explore({.seeds = 50, .early_wakes = false}, [] {
+        const std::uint64_t begin = sim::now_ns();
+        std::uint64_t ends[2] = {0, 0};
+        sim::thread longer([&] {
+            sim::sleep_ns(3'600'000'000'000);
+            ends[0] = sim::now_ns();
+        });
+        sim::thread shorter([&] {
+            sim::sleep_ns(1'000'000'000);
+            ends[1] = sim::now_ns();
+        });
+        longer.join();
+        shorter.join();
+        sim::check(ends[0] - begin >= 3'600'000'000'000 && ends[0] - begin < 3'601'000'000'000, "an hour has passed");
+        sim::check(ends[1] - begin >= 1'000'000'000 && ends[1] - begin < 1'100'000'000, "a second has passed");
+    });
+    EXPECT_FALSE(came.failed) << came.report;
+}
+
+TEST(Harts, HaveErrnoAndExceptionsOfTheirOwn) {
+    const sim::result came = sim::explore({.seeds = 300}, [] {
+        sim::atomic<int> turns{0};
+        const auto work = [&](int own) {
+            errno = own;
+            try {
+                throw own;
+            } catch (int caught) {
+                for (int i = 0; i < 5; ++i) turns.fetch_add(1);
+                sim::check(caught == own && std::uncaught_exceptions() == 0, "it handles its own exception");
+                try {
+                    throw;
+                } catch (int again) {
+                    sim::check(again == own, "and throws its own again");
+                }
+            }
+            sim::check(errno == own, "errno is its own");
+        };
+        sim::thread other([&] { work(1); });
+        work(2);
+        other.join();
+    });
+    EXPECT_FALSE(came.failed) << came.report;
+}
+
+// ---- Weft's own, in simulation ---------------------------------------------------------------------------------------------
+
+TEST(Simulated, UnitsOnSeveralStreamsShareAMutex) {
+    const sim::result came = sim::explore({.seeds = 100}, [] {
+        weft::runtime runtime({.streams = 3});
+        weft::mutex mutex;
+        int count = 0;
+        std::vector<weft::thread> threads;
+        for (int i = 0; i < 4; ++i) {
+            threads.emplace_back([&] {
+                for (int k = 0; k < 3; ++k) {
+                    const std::lock_guard guard(mutex);
+                    ++count;
+                }
+            });
+        }
+        for (weft::thread& one : threads) one.join();
+        sim::check(count == 12, "nobody was in there with another");
+    });
+    EXPECT_FALSE(came.failed) << came.report;
+}
+
+// Units that take two mutexes in turns wait for one another, sooner or later.
+TEST(Simulated, ADeadlockOfUnitsIsToldWithWhatEachWaitsFor) {
+    const sim::result came = sim::explore({.seeds = 2000}, [] {
+        weft::runtime runtime({.streams = 2});
+        weft::mutex a, b;
+        weft::thread one([&] {
+            const std::lock_guard first(a);
+            const std::lock_guard second(b);
+        });
+        weft::thread other([&] {
+            const std::lock_guard first(b);
+            const std::lock_guard second(a);
+        });
+        one.join();
+        other.join();
+    });
+    ASSERT_TRUE(came.failed);
+    EXPECT_TRUE(has(came.report, "waits for mutex")) << came.report;
+}
+
+TEST(Simulated, WhatIsNotGivenBackIsTold) {
+    const sim::result came = sim::explore({.seeds = 1}, [] { static_cast<void>(weft_init(nullptr)); });
+    ASSERT_TRUE(came.failed);
+    EXPECT_TRUE(has(came.report, "this was not given back")) << came.report;
+    EXPECT_FALSE(sim::explore({.seeds = 1, .leaks = false}, [] { static_cast<void>(weft_init(nullptr)); }).failed);
+}
+
+}  // namespace

@@ -1,0 +1,195 @@
+// The behavioural tests as scenarios of the simulator: each test that is not marked in outside.txt, under each seed, in a process of
+// its own. A failure prints the scenario, the seed, the table of steps, and the command that replays it.
+//
+//     simulation --seeds=3                            all scenarios, three seeds each
+//     simulation --filter=Mutex.* --seeds=100 --first-seed=500
+//     simulation --filter=Mutex.IsFair --replay=0@57>2 --trace
+#include <gtest/gtest.h>
+#include <sys/personality.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "weft/sim.hpp"
+
+namespace {
+
+namespace sim = weft::sim;
+
+struct Command {
+    sim::options explore{.seeds = 1};
+    std::string filter = "*";
+    std::string outside, punctual;
+    std::uint64_t most_pairs = 0;    // 0: scenarios times seeds
+    unsigned shard = 0, shards = 1;
+    bool list = false;
+    bool go_on = false;              // after a failure
+    bool quiet = false;
+    std::time_t slow_s = 0;          // scenarios that take longer are named
+};
+
+[[noreturn]] void usage(const std::string& word) {
+    std::fprintf(stderr, "simulation: '%s' is not understood; there are --filter=PATTERN --seeds=N --first-seed=N --by=random|priorities|both "
+                         "--replay=TEXT --trace --steps=N --shard=I/N --outside=FILE --punctual=FILE --slow=S --list --go-on --no-stores --no-shrink --quiet\n", word.c_str());
+    std::exit(2);
+}
+
+Command read(int count, char** words) {
+    Command made;
+    static std::string replay;
+    for (int i = 1; i < count; ++i) {
+        const std::string word = words[i];
+        const std::size_t at = word.find('=');
+        const std::string name = word.substr(0, at), value = at == std::string::npos ? "" : word.substr(at + 1);
+        if (name == "--filter") made.filter = value;
+        else if (name == "--seeds") made.explore.seeds = std::strtoull(value.c_str(), nullptr, 10);
+        else if (name == "--first-seed") made.explore.first_seed = std::strtoull(value.c_str(), nullptr, 10);
+        else if (name == "--by" && value == "random") made.explore.by = sim::scheduler::random;
+        else if (name == "--by" && value == "priorities") made.explore.by = sim::scheduler::priorities;
+        else if (name == "--by" && value == "both") made.explore.by = sim::scheduler::both;
+        else if (name == "--replay") made.explore.replay = (replay = value).c_str();
+        else if (name == "--steps") made.explore.most_steps = std::strtoull(value.c_str(), nullptr, 10);
+        else if (name == "--slow") made.slow_s = std::strtol(value.c_str(), nullptr, 10);
+        else if (name == "--outside") made.outside = value;
+        else if (name == "--punctual") made.punctual = value;
+        else if (name == "--shard" && std::sscanf(value.c_str(), "%u/%u", &made.shard, &made.shards) == 2) continue;
+        else if (word == "--trace") made.explore.trace = true;
+        else if (word == "--no-stores") made.explore.store_buffers = false;
+        else if (word == "--no-early") made.explore.early_wakes = false;
+        else if (word == "--no-shrink") made.explore.shrink = false;
+        else if (word == "--list") made.list = true;
+        else if (word == "--go-on") made.go_on = true;
+        else if (word == "--quiet") made.quiet = true;
+        else usage(word);
+    }
+    return made;
+}
+
+bool matches(const char* pattern, const char* text) {
+    if (*pattern == '*') return matches(pattern + 1, text) || (*text != '\0' && matches(pattern, text + 1));
+    if (*pattern == '\0' || *text == '\0') return *pattern == *text;
+    return (*pattern == *text || *pattern == '?') && matches(pattern + 1, text + 1);
+}
+
+// Which tests a file marks: the first word of each line is a pattern, what follows says why.
+class Marks {
+public:
+    explicit Marks(const std::string& file) : file_(file) {
+        if (file.empty()) return;
+        std::ifstream in(file);
+        if (!in) stop("it cannot be read");
+        for (std::string line; std::getline(in, line);) {
+            const std::string word = line.substr(0, line.find_first_of(" \t"));
+            if (!word.empty() && word[0] != '#') patterns_.push_back({word});
+        }
+    }
+    bool on(const std::string& name) {
+        bool marked = false;
+        for (Pattern& pattern : patterns_) {
+            if (!matches(pattern.text.c_str(), name.c_str())) continue;
+            marked = pattern.used = true;
+        }
+        return marked;
+    }
+    // After all tests: a pattern that matches none is a slip.
+    void check() const {
+        for (const Pattern& pattern : patterns_) {
+            if (!pattern.used) stop("no test is called '" + pattern.text + "'");
+        }
+    }
+
+private:
+    struct Pattern {
+        std::string text;
+        bool used = false;
+    };
+    [[noreturn]] void stop(const std::string& why) const {
+        std::fprintf(stderr, "simulation: %s: %s\n", file_.c_str(), why.c_str());
+        std::exit(2);
+    }
+    std::string file_;
+    std::vector<Pattern> patterns_;
+};
+
+struct Scenario {
+    std::string name;
+    bool punctual;   // it reckons with real time: no deadline comes early
+};
+
+std::vector<Scenario> scenarios(const Command& command) {
+    Marks outside(command.outside), punctual(command.punctual);
+    std::vector<Scenario> found;
+    const testing::UnitTest& all = *testing::UnitTest::GetInstance();
+    for (int i = 0; i < all.total_test_suite_count(); ++i) {
+        const testing::TestSuite& suite = *all.GetTestSuite(i);
+        for (int k = 0; k < suite.total_test_count(); ++k) {
+            const std::string name = std::string(suite.name()) + "." + suite.GetTestInfo(k)->name();
+            const bool is_punctual = punctual.on(name);
+            if (!outside.on(name) && matches(command.filter.c_str(), name.c_str())) found.push_back({name, is_punctual});
+        }
+    }
+    outside.check();
+    punctual.check();
+    return found;
+}
+
+void run_test(const std::string& name) {
+    testing::GTEST_FLAG(filter) = name;
+    const int answer = RUN_ALL_TESTS();
+    sim::check(answer == 0, ("test " + name + " passes").c_str());
+}
+
+// Addresses are the same in each process, so that what depends on one is replayed as well.
+void without_random_addresses(char** words) {
+    const int now = personality(0xffffffff);
+    if (now == -1 || (now & ADDR_NO_RANDOMIZE) != 0) return;
+    if (personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE) == -1) return;
+    char self[4096] = "";
+    if (readlink("/proc/self/exe", self, sizeof self - 1) > 0) execv(self, words);
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+    without_random_addresses(words);
+    int one = 1;
+    testing::InitGoogleTest(&one, words);
+    testing::GTEST_FLAG(color) = "no";
+    const Command command = read(count, words);
+    const std::vector<Scenario> all = scenarios(command);
+    std::uint64_t pairs = 0, failed = 0, steps = 0;
+    for (std::size_t i = command.shard; i < all.size(); i += command.shards) {
+        if (command.list) {
+            std::puts(all[i].name.c_str());
+            continue;
+        }
+        const std::time_t began = std::time(nullptr);
+        sim::options with = command.explore;
+        if (all[i].punctual) with.early_wakes = false;
+        const sim::result came = sim::explore(with, [&] { run_test(all[i].name); });
+        if (command.slow_s > 0 && std::time(nullptr) - began >= command.slow_s) {
+            std::printf("slow: %s took %ld s for %llu steps\n", all[i].name.c_str(), static_cast<long>(std::time(nullptr) - began),
+                        static_cast<unsigned long long>(came.steps));
+        }
+        pairs += came.runs;
+        steps += came.steps;
+        if (command.explore.trace && !came.failed) std::fputs(came.report.c_str(), stdout);
+        if (!came.failed) continue;
+        ++failed;
+        std::printf("FAILED %s, %s", all[i].name.c_str(), command.quiet ? ("seed " + std::to_string(came.seed) + "\n").c_str() : came.report.c_str());
+        if (!command.quiet) std::printf("again: simulation --filter='%s' --replay='%s'\n", all[i].name.c_str(), came.replay.c_str());
+        std::fflush(stdout);
+        if (!command.go_on) break;
+    }
+    if (command.list) return 0;
+    std::printf("%llu pairs of scenario and seed, %llu steps, %llu failed\n", static_cast<unsigned long long>(pairs),
+                static_cast<unsigned long long>(steps), static_cast<unsigned long long>(failed));
+    if (pairs == 0) std::fprintf(stderr, "simulation: no scenario is called '%s'\n", command.filter.c_str());
+    return failed != 0 || pairs == 0 ? 1 : 0;
+}
