@@ -30,3 +30,11 @@ file(RELATIVE_PATH WEFT_PREFIX_TO_LIBDIR ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL
 file(RELATIVE_PATH WEFT_PREFIX_TO_INCLUDEDIR ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 configure_file(cmake/weft.pc.in ${CMAKE_BINARY_DIR}/install/weft.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/install/weft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# The gdb commands, and what makes gdb load them together with the library, from where that lies (doc/debugging.md).
+set(WEFT_INSTALL_GDBDIR ${CMAKE_INSTALL_DATADIR}/weft/gdb)
+install(FILES tools/gdb/weft.py DESTINATION ${WEFT_INSTALL_GDBDIR})
+file(RELATIVE_PATH WEFT_GDB_FROM_LIBDIR ${CMAKE_INSTALL_FULL_LIBDIR} ${CMAKE_INSTALL_FULL_DATADIR}/weft/gdb)
+configure_file(cmake/weft-gdb.py.in ${CMAKE_BINARY_DIR}/install/weft-gdb.py @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/install/weft-gdb.py DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  RENAME libweft.so.${PROJECT_VERSION}-gdb.py)

@@ -1,0 +1,17 @@
+# What gdb shows of units (tools/gdb/weft.py), of the shared library as it is installed. Included by tests.cmake; in the groups
+# whose library is not compiled for a sanitizer, where gdb and a Python for the test are there.
+find_program(WEFT_GDB gdb)
+find_package(Python3 3.9 QUIET COMPONENTS Interpreter)
+if(NOT WEFT_GDB OR NOT Python3_FOUND OR CMAKE_CROSSCOMPILING OR WEFT_SANITIZE)
+  return()
+endif()
+
+add_executable(debugger_parked test/debugger/parked.cpp)
+target_link_libraries(debugger_parked PRIVATE weft)
+target_compile_options(debugger_parked PRIVATE ${WEFT_WARNINGS} -O1 -g)
+add_test(NAME debugger_gdb COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/test/debugger/gdb_test.py
+  --gdb ${WEFT_GDB} --strip ${CMAKE_STRIP} --script ${CMAKE_SOURCE_DIR}/tools/gdb/weft.py
+  --autoload ${CMAKE_BINARY_DIR}/install/weft-gdb.py --libdir ${CMAKE_INSTALL_LIBDIR}
+  --library $<TARGET_FILE:weft> --program $<TARGET_FILE:debugger_parked>)
+set_tests_properties(debugger_gdb PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED: ptrace is not permitted")
+weft_label(debugger_gdb quick)

@@ -1,0 +1,636 @@
+"""Where the units of a program that uses Weft stand, in gdb, for live processes and core files. doc/debugging.md tells how.
+
+    (gdb) source weft.py
+    (gdb) weft units [STATE]       every unit that lives, a line each
+    (gdb) weft bt UNIT [full]      the backtrace of one: its id, the address of its descriptor, or an expression
+    (gdb) weft streams             the streams, a line each
+
+Nothing of the program is written, neither registers nor memory, and none of its functions is called. A unit that does not run
+is unwound from its saved context by an unwinder of gdb's, which says of the newest frame of the selected thread, while it is
+enabled, that the unit's frames called it.
+
+The layout of everything is read from the library's debug information; what lies on a suspended stack is told by
+src/arch/<processor>/frame.h and, for the order of the registers of weft_context_call, switch.S.
+"""
+import re
+import struct
+
+import gdb
+import gdb.unwinder
+
+SLAB_BYTES = 64 << 10           # mem/slab.hpp
+ADDRESS = (1 << 48) - 1         # above lie generations of handles (unit/handle.hpp), or a signature of AArch64's
+POOLS = ["default", "private", "shared", "deque", "user", "lifo", "priority", "blocking"]   # if the enum is not to be had
+
+
+class Trouble(gdb.GdbError):
+    """A sentence for the user, without a traceback."""
+
+
+# ---- reading ----------------------------------------------------------------------------------------------------------------
+
+def load(value):
+    """What an atomic holds: the first template argument says as what, and its bytes are the whole of it."""
+    kind = value.type.strip_typedefs()
+    if kind.code != gdb.TYPE_CODE_STRUCT:
+        return value
+    return value.address.cast(kind.template_argument(0).pointer()).dereference()
+
+
+def number(value):
+    return int(load(value))
+
+
+def tally(value):
+    return number(value["value_"])
+
+
+def word(address):
+    """Eight bytes of the program's memory."""
+    return struct.unpack("<Q", gdb.selected_inferior().read_memory(address & ADDRESS, 8).tobytes())[0]
+
+
+def global_value(name):
+    """A variable of the library's, or None."""
+    for find in (gdb.lookup_static_symbol, gdb.lookup_global_symbol):
+        symbol = find(name)
+        if symbol is not None and symbol.is_variable:
+            return symbol.value()
+    return None
+
+
+def runtime():
+    """The Runtime that runs; says what is missing if there is none to be seen."""
+    if not gdb.selected_inferior().pid and not gdb.selected_inferior().threads():
+        raise Trouble("weft: no program is being debugged: run or attach to one, or load a core file.")
+    active = global_value("weft::(anonymous namespace)::active")
+    if active is None:
+        try:
+            gdb.parse_and_eval("(void*)&weft_initialized")
+        except gdb.error:
+            raise Trouble("weft: this program has no Weft: no symbol weft_initialized is known (has libweft.so been loaded yet?).")
+        raise Trouble("weft: libweft has no debug information here: compile it with -g (all presets do), do not strip it, or install "
+                      "its debug symbols where gdb looks for them (show debug-file-directory).")
+    found = load(active)
+    if int(found) == 0:
+        raise Trouble("weft: the runtime is not started: no weft_init yet, or the last weft_finalize has been.")
+    return found.dereference()
+
+
+class Place:
+    """Where code and data lie, in words; kept, since many units were spawned at one place and wait for one object."""
+
+    def __init__(self):
+        self.code_names, self.data_names = {}, {}
+
+    @staticmethod
+    def symbol(address):
+        text = gdb.execute(f"info symbol {address:#x}", to_string=True)
+        return "" if text.startswith("No symbol") else re.sub(r" in section .*", "", text).strip()
+
+    @staticmethod
+    def without_arguments(name):
+        """A function's name as gdb writes it, without the types that end it."""
+        depth = 0
+        for at in range(len(name) - 1, -1, -1) if name.endswith(")") else ():
+            depth += {")": 1, "(": -1}.get(name[at], 0)
+            if depth == 0:
+                return name[:at]
+        return name
+
+    def at(self, where, line):
+        name = self.without_arguments(self.symbol(where).split(" + ")[0]) or f"{where:#x}"
+        return name + (f" ({line[0].filename.rsplit('/', 1)[-1]}:{line[1]})" if line else "")
+
+    def returns_to(self, address):
+        """Where a call was made, of the address that it returns to."""
+        if address not in self.code_names:
+            found = gdb.find_pc_line(address - 1)
+            self.code_names[address] = self.at(address - 1, found.symtab and (found.symtab, found.line))
+        return self.code_names[address]
+
+    def function(self, address):
+        block = gdb.block_for_pc(address)
+        while block is not None and block.function is None:
+            block = block.superblock
+        symbol = block.function if block is not None and block.start == address else None
+        return self.at(address, symbol and (symbol.symtab, symbol.line))
+
+    def data(self, address):
+        if address not in self.data_names:
+            name = self.symbol(address)
+            self.data_names[address] = f"{address:#x}" + (f" <{name}>" if name else "")
+        return self.data_names[address]
+
+
+# ---- units ------------------------------------------------------------------------------------------------------------------
+
+class Layout:
+    """A unit's descriptor as numbers, because reading a million of them field by field takes minutes."""
+
+    def __init__(self):
+        kind = gdb.lookup_type("weft::Unit")
+        self.bytes = kind.sizeof
+        self.at, self.types = {}, {}
+        self.walk(kind, 0)
+        self.states = self.enum("weft::State")
+        self.kinds = self.enum("weft::Kind")
+        self.waits = self.enum("weft::Waits")
+
+    def walk(self, kind, start):
+        for field in kind.fields():
+            if not hasattr(field, "bitpos"):
+                continue                        # a static member
+            at = start + field.bitpos // 8
+            if not field.name:
+                self.walk(field.type, at)       # an anonymous union
+            else:
+                self.at[field.name], self.types[field.name] = at, field.type
+
+    @staticmethod
+    def enum(name):
+        return {field.enumval: field.name.rsplit("::", 1)[-1] for field in gdb.lookup_type(name).fields()}
+
+    def read(self, memory, at, name):
+        start, size = at + self.at[name], self.types[name].sizeof
+        return int.from_bytes(memory[start:start + size], "little")
+
+
+class Unit:
+    """One descriptor, as it is now."""
+
+    def __init__(self, layout, memory, at, address):
+        def field(name):
+            return layout.read(memory, at, name)
+        self.address = address
+        self.id = field("id")
+        self.state = layout.states.get(field("life"), "?")
+        self.kind = layout.kinds.get(field("kind"), "?")
+        self.context, self.stack, self.pool = field("context"), field("stack"), field("pool")
+        self.object, self.argument = field("waits_object"), field("argument")
+        self.body = self.object                 # a union: until it starts
+        self.why = layout.waits.get(field("waits"), "?")
+        self.until_ns = field("waits_until_ns")
+        self.spawn_site = field("spawn_site")
+        start = at + layout.at["name"]
+        self.name = bytes(memory[start:start + layout.types["name"].sizeof]).split(b"\0")[0].decode("utf-8", "replace")
+
+    def __str__(self):
+        return f"unit {self.id}" + (f" '{self.name}'" if self.name else "")
+
+    def waits_for(self, program):
+        """In words; empty when it waits for nothing."""
+        if self.state == "suspended":
+            return "is suspended until it is resumed"
+        if self.state != "waiting":
+            return ""
+        what = "join" if self.why == "as_stated" else self.why.replace("_", " ")
+        if what == "join":
+            other = program.at(self.object)
+            text = f"waits for the end of {other if other else hex(self.object & ADDRESS)}"
+        elif what == "blocking":
+            text = f"waits for a blocking call of {program.place.function(self.object)}"
+        else:
+            text = f"waits for {what}" + (f" {program.place.data(self.object)}" if self.object else "")
+        if self.until_ns:
+            text += f" until {self.until_ns / 1e9:.6f} s of the monotonic clock"
+        return text
+
+
+class Program:
+    """The runtime as it stands, read once for each command."""
+
+    MISSING = ("weft: this core file has zeros where the units were. gdb's generate-core-file gives up a mapping at the first guard of "
+               "a stack (see its warnings); run the program with WEFT_GUARD=mprotect for it, or let the kernel write the core file.")
+
+    def __init__(self):
+        self.runtime = runtime()
+        self.layout = Layout()
+        self.place = Place()
+        self.streams = [stream for stream in (self.stream(rank) for rank in range(int(self.runtime["ranks_used"]))) if stream]
+        self.unreadable = 0
+        primary = int(self.runtime["primary"])
+        if primary and self.at(primary) is not None and not self.at(primary).id:
+            raise Trouble(self.MISSING)
+
+    def stream(self, rank):
+        pointer = self.runtime["streams"][rank]
+        return pointer.dereference() if int(pointer) else None
+
+    def slabs(self):
+        """The start of each slab, and how many of its objects were ever handed out."""
+        store = self.runtime["descriptors"]
+        header = gdb.lookup_type("weft::mem::Slab").pointer()
+        for region in (store["open_"], store["full_"]):
+            while int(region):
+                used = int(region["used"])
+                for slot in range(32):
+                    if used >> slot & 1:
+                        start = int(region["base"]) + slot * SLAB_BYTES
+                        yield start, number(gdb.Value(start).cast(header)["carved"])
+                region = region["next"]
+
+    def units(self):
+        """Every unit that is not free, by address."""
+        reserved, size = int(self.runtime["descriptors"]["reserved_"]), self.layout.bytes
+        free = next(value for value, name in self.layout.states.items() if name == "free")
+        state_at = self.layout.at["life"]
+        for start, carved in self.slabs():
+            first = start + reserved * size
+            try:
+                memory = gdb.selected_inferior().read_memory(first, carved * size).tobytes() if carved else b""
+            except gdb.MemoryError:
+                self.unreadable += 1
+                continue
+            for at in range(0, len(memory), size):
+                if memory[at + state_at] != free:
+                    yield Unit(self.layout, memory, at, first + at)
+
+    def at(self, handle):
+        """The unit of a handle, or None when what lies there is none."""
+        try:
+            memory = gdb.selected_inferior().read_memory(handle & ADDRESS, self.layout.bytes).tobytes()
+        except gdb.MemoryError:
+            return None
+        return Unit(self.layout, memory, 0, handle & ADDRESS)
+
+    def fresh(self, unit):
+        """Whether it has not started; one of kind full has a context from the beginning, at its entry."""
+        if unit.state != "ready" or not unit.context:
+            return not unit.context
+        try:
+            return "weft_context_entry" in self.place.symbol(processor().resumes(unit.context))
+        except gdb.MemoryError:
+            return False
+
+    def find(self, text):
+        """The unit that the user names."""
+        try:
+            wanted = int(gdb.parse_and_eval(text))
+        except (gdb.error, ValueError) as error:
+            raise Trouble(f"weft: '{text}' is no unit: give its id, the address of its descriptor, or an expression that is one "
+                          f"({error}).")
+        for unit in self.units():
+            if unit.id == wanted or unit.address == wanted & ADDRESS:
+                return unit
+        raise Trouble(f"weft: there is no unit {text}; `weft units` lists those that live.")
+
+    def runs(self, unit):
+        """The stream that runs it, or None."""
+        for stream in self.streams:
+            if int(stream["running"]) == unit.address:
+                return stream
+        return None
+
+    def schedules(self, unit):
+        """The stream on which this unit, a scheduler's, has others running now; or None."""
+        for stream in self.streams:
+            by = stream["sched"]
+            if int(by) and int(by["unit"]) == unit.address and int(stream["running"]) != unit.address:
+                return stream
+        return None
+
+    def stands(self, unit):
+        """The stream whose OS thread stands on the unit's stack at this moment, or None."""
+        if not unit.stack:
+            return None
+        stack = gdb.Value(unit.stack).cast(gdb.lookup_type("weft::mem::Stack").pointer())
+        lowest, size = int(stack["lowest"]), int(stack["bytes"])
+        for stream in self.streams:
+            thread = thread_of(stream)
+            if thread is not None and lowest <= newest_sp(thread) < lowest + size:
+                return stream
+        return None
+
+
+# ---- threads and frames -----------------------------------------------------------------------------------------------------
+
+def thread_of(stream):
+    lwp = number(stream["thread_id"])
+    for thread in gdb.selected_inferior().threads():
+        if lwp and thread.ptid[1] == lwp:
+            return thread
+    return None
+
+
+class Selection:
+    """What the user has selected, kept over a command."""
+
+    def __enter__(self):
+        self.thread = gdb.selected_thread()
+        if self.thread is None:
+            raise Trouble("weft: no thread is selected.")
+        if self.thread.is_running():
+            raise Trouble("weft: the selected thread runs: interrupt the program first.")
+        self.level = gdb.selected_frame().level()
+        return self
+
+    def __exit__(self, *_):
+        self.thread.switch()
+        frame = gdb.newest_frame()
+        for _ in range(self.level):
+            frame = frame.older()
+        frame.select()
+
+
+def register(name, frame=None):
+    return int((frame or gdb.newest_frame()).read_register(name)) & (1 << 64) - 1
+
+
+def newest_sp(thread):
+    with Selection():
+        thread.switch()
+        return register(processor().sp)
+
+
+class X86:
+    pc, sp = "rip", "rsp"
+    constant = ()
+
+    @staticmethod
+    def saved(context, called):
+        """The registers of the caller of the switch. `called`: it is weft_context_call's, which has pushed more than a swap does."""
+        if called:
+            names = ["rbp", "rbx", "r12", "r13", "r14", "r15", "rip"]
+            return {"rsp": context + 64, **{name: word(context + 8 + 8 * i) for i, name in enumerate(names)}}
+        return {"rip": word(context), "rbp": word(context + 8), "rsp": context + 16}
+
+    @staticmethod
+    def resumes(context):
+        return word(context)
+
+
+class AArch64:
+    pc, sp = "pc", "sp"
+    constant = ("pauth_dmask", "pauth_cmask")   # the same in all frames: what of a return address is its signature
+
+    @staticmethod
+    def saved(context, called):
+        if called:
+            names = ["x29", "x30"] + [f"x{number}" for number in range(19, 29)]
+            found = {name: word(context + 16 + 8 * i) for i, name in enumerate(names)}
+            return {"pc": found.pop("x30") & ADDRESS, "sp": context + 16 + 160, **found}
+        return {"pc": word(context + 8) & ADDRESS, "x29": word(context), "sp": context + 16}
+
+    @staticmethod
+    def resumes(context):
+        return word(context + 8) & ADDRESS
+
+
+def processor():
+    name = gdb.selected_frame().architecture().name()
+    if name.startswith("i386:x86-64"):
+        return X86
+    if name.startswith("aarch64"):
+        return AArch64
+    raise Trouble(f"weft: no unwinder for '{name}': Weft has x86-64 and AArch64.")
+
+
+class FrameId:
+    def __init__(self, sp, pc):
+        self.sp, self.pc = gdb.Value(sp), gdb.Value(pc)
+
+
+class UnitUnwinder(gdb.unwinder.Unwinder):
+    """Enabled only while a unit's frames are shown: the newest frame of the thread was called by the unit."""
+
+    def __init__(self):
+        super().__init__("weft unit")
+        self.enabled = False
+        self.newest = self.registers = None
+
+    def show(self, registers, show):
+        """Calls show() while the frames are the unit's."""
+        cpu = processor()
+        self.newest = (register(cpu.pc), register(cpu.sp))
+        self.cpu, self.registers, self.enabled = cpu, registers, True
+        gdb.invalidate_cached_frames()
+        try:
+            return show()
+        finally:
+            self.enabled = False
+            gdb.invalidate_cached_frames()
+
+    def __call__(self, pending):
+        pc, sp = pending.read_register(self.cpu.pc), pending.read_register(self.cpu.sp)
+        if (int(pc) & (1 << 64) - 1, int(sp) & (1 << 64) - 1) != self.newest:
+            return None
+        made = pending.create_unwind_info(FrameId(int(sp), int(pc)))
+        for name, value in self.registers.items():
+            made.add_saved_register(name, gdb.Value(value).cast(pending.read_register(name).type))
+        for name in self.cpu.constant:
+            try:
+                made.add_saved_register(name, pending.read_register(name))
+            except ValueError:
+                pass                            # a processor, or a remote end, without them
+        return made
+
+
+UNWINDER = UnitUnwinder()
+gdb.unwinder.register_unwinder(None, UNWINDER, replace=True)
+
+
+def backtrace(program, context, option):
+    """The text of the backtrace of a saved context, frames counted from 0."""
+    cpu = processor()
+    try:
+        missing = not cpu.resumes(context)
+    except gdb.MemoryError:
+        missing = True
+    if missing:
+        return f"its stack cannot be read here (context {context:#x}): see \"core files\" in Weft's doc/debugging.md\n"
+    called = "weft_context_call" in program.place.symbol(cpu.resumes(context))
+    registers = cpu.saved(context, called)
+    with Selection():
+        gdb.newest_frame().select()
+        text = UNWINDER.show(registers, lambda: gdb.execute(f"backtrace {option}", to_string=True))
+    # The thread's newest frame comes first, whatever it is; it is not the unit's.
+    _, mark, rest = text.partition("\n#1 ")
+    rest = ("#1 " + rest) if mark else ""
+    return re.sub(r"^#(\d+) +", lambda found: f"#{int(found[1]) - 1:<3}", rest, flags=re.M)
+
+
+# ---- commands ---------------------------------------------------------------------------------------------------------------
+
+def arguments(text, least, most, usage):
+    words = gdb.string_to_argv(text)
+    if not least <= len(words) <= most:
+        raise Trouble(f"weft: usage: {usage}")
+    return words
+
+
+class WeftCommand(gdb.Command):
+    """Where the units of a program that uses Weft stand: weft units, weft bt UNIT, weft streams."""
+
+    def __init__(self):
+        super().__init__("weft", gdb.COMMAND_STATUS, prefix=True)
+
+
+class UnitsCommand(gdb.Command):
+    """Every unit that lives, a line each: id, state, kind, name, what it waits for, who runs it, where it was spawned.
+
+    weft units [STATE]
+
+STATE shows those of one state: ready, running, suspended (anybody may resume it), waiting (for what is said), done."""
+
+    STATES = ["ready", "running", "suspended", "waiting", "done"]
+
+    def __init__(self):
+        super().__init__("weft units", gdb.COMMAND_STATUS)
+
+    def complete(self, text, word_):
+        return [state for state in self.STATES if state.startswith(word_)]
+
+    def invoke(self, text, from_tty):
+        words = arguments(text, 0, 1, "weft units [STATE]")
+        if words and words[0] not in self.STATES:
+            raise Trouble(f"weft: '{words[0]}' is no state; states are: {', '.join(self.STATES)}.")
+        program, count = Program(), 0
+        for unit in program.units():
+            if words and unit.state != words[0]:
+                continue
+            count += 1
+            print(self.line(program, unit))
+        print(f"{count} unit{'s' if count != 1 else ''}" + (f" {words[0]}" if words else ""))
+        if program.unreadable:
+            print(f"{program.unreadable} slabs of descriptors cannot be read here: a core file without them?")
+
+    @staticmethod
+    def line(program, unit):
+        does = unit.waits_for(program)
+        runs = program.runs(unit) or (program.schedules(unit) if unit.state == "running" else None)
+        if unit.state == "running":
+            does = f"on stream {int(runs['rank'])}" if runs else "on no stream's record: it is being switched"
+        elif unit.state == "ready":
+            does = f"in pool {unit.pool:#x}" + (", not started" if program.fresh(unit) else "")
+        site = f"  spawned at {program.place.returns_to(unit.spawn_site)}" if unit.spawn_site else ""
+        return f"{unit.id:<15} {unit.state:<9} {unit.kind:<7} '{unit.name}'  {does}{site}"
+
+
+class BacktraceCommand(gdb.Command):
+    """The backtrace of one unit, whatever it does.
+
+    weft bt UNIT [full]
+
+UNIT is an id as `weft units` shows it, the address of a descriptor, or an expression (a weft_unit*). With `full`, gdb prints
+the locals too."""
+
+    def __init__(self):
+        super().__init__("weft bt", gdb.COMMAND_STACK)
+
+    def invoke(self, text, from_tty):
+        words = arguments(text, 1, 2, "weft bt UNIT [full]")
+        if len(words) == 2 and words[1] != "full":
+            raise Trouble(f"weft: '{words[1]}' is unknown here; usage: weft bt UNIT [full]")
+        option = words[1] if len(words) == 2 else ""
+        program = Program()
+        self.show(program, program.find(words[0]), option)
+
+    def show(self, program, unit, option):
+        stands = program.stands(unit)
+        runs = program.runs(unit)
+        above = program.schedules(unit) if unit.state == "running" else None
+        if unit.state == "done":
+            print(f"{unit} has ended and is not freed yet: it has no frames.")
+        elif stands is not None or runs is not None:
+            self.show_running(unit, stands if stands is not None else runs, stands is not None, option)
+        elif above is not None:
+            print(f"{unit} is a scheduler; it runs others on stream {int(above['rank'])} meanwhile:")
+            print(backtrace(program, int(above["home"]["context"]), option), end="")
+        elif unit.state == "running":
+            print(f"{unit} is a scheduler below another one, or is being switched; its frames are not to be found.")
+        elif program.fresh(unit):
+            argument = program.place.data(unit.argument) if unit.argument else "a null argument"
+            print(f"{unit} has not started: it will call {program.place.function(unit.body)} with {argument}.")
+        else:
+            print(f"{unit} {unit.waits_for(program) or 'is ready, in pool ' + hex(unit.pool)}:")
+            print(backtrace(program, unit.context, option), end="")
+
+    @staticmethod
+    def show_running(unit, stream, on_its_stack, option):
+        rank, thread = int(stream["rank"]), thread_of(stream)
+        if thread is None:
+            raise Trouble(f"weft: {unit} runs on stream {rank}, whose OS thread {number(stream['thread_id'])} is not to be found here.")
+        with Selection():
+            thread.switch()
+            gdb.newest_frame().select()
+            text = gdb.execute(f"backtrace {option}", to_string=True)
+        print(f"{unit} runs on stream {rank}, thread {thread.num} (LWP {thread.ptid[1]}):")
+        if unit.kind == "tasklet":
+            print(re.split(r"^(?=#\d+ .*\bweft::\(anonymous namespace\)::run_tasklet\b)", text, 1, re.M)[0], end="")
+            print("Below are frames of the stream, on whose stack the tasklet runs.")
+        else:
+            print(text, end="")
+
+
+class StreamsCommand(gdb.Command):
+    """The streams, a line each: rank, name, what it does, its OS thread, how often it ran a unit, its pools with their lengths.
+
+    weft streams"""
+
+    def __init__(self):
+        super().__init__("weft streams", gdb.COMMAND_STATUS)
+
+    def invoke(self, text, from_tty):
+        arguments(text, 0, 0, "weft streams (it takes nothing)")
+        program = Program()
+        for stream in program.streams:
+            print(self.line(program, stream))
+
+    @staticmethod
+    def does(program, stream):
+        attention = number(stream["attention"])
+        unit = program.at(int(stream["running"])) if int(stream["running"]) else None
+        if not number(stream["thread_id"]):
+            return "not started"
+        if unit is not None:
+            return f"runs {unit}" + (", is to pause" if attention & 2 else "")
+        if attention & 2:
+            return "paused"
+        return "asleep" if number(stream["sleeper"]["state_"]) == 2 else "idle"
+
+    def line(self, program, stream):
+        thread = thread_of(stream)
+        where = f"LWP {number(stream['thread_id'])}" + (f" (thread {thread.num})" if thread is not None else "")
+        counts = stream["counters"]["values_"]
+        names = Layout.enum("weft::trace::Count")
+        runs = sum(tally(counts[value]) for value, name in names.items() if name in ("finished", "suspended", "yielded"))
+        sched = stream["sched"]
+        pools = [sched["pools"][i] for i in range(int(sched["count"]))] if int(sched) else []
+        if int(stream["own"]):
+            pools.append(stream["own"].cast(gdb.lookup_type("weft::Pool").pointer()))
+        listed = ", ".join(self.pool(pool) for pool in pools)
+        return f"{int(stream['rank']):<3} '{stream['name'].string()}'  {self.does(program, stream)}  {where}  ran {runs}  pools: {listed}"
+
+    @staticmethod
+    def pool(pointer):
+        kind = str(pointer["kind"]).removeprefix("WEFT_POOL_").lower()
+        return f"{int(pointer):#x} {kind} {StreamsCommand.length(kind, pointer)}"
+
+    @staticmethod
+    def length(kind, pointer):
+        """As pool::length counts, without calling anything."""
+        def seen_as(name):
+            return pointer.cast(gdb.lookup_type(f"weft::{name}").pointer())
+
+        def chain(node):
+            count = 0
+            while node and count < 4096:
+                node, count = word(node), count + 1     # the link lies first in a descriptor
+            return count
+        if kind == "private":
+            pool = seen_as("PrivatePool")
+            return tally(pool["waiting"]) + chain(number(pool["inbox"]["newest_"]))
+        if kind in ("shared", "blocking"):
+            return chain(number(seen_as("SharedPool")["ready"]["head_"]))
+        if kind in ("lifo", "priority"):
+            return number(seen_as("LockedPool")["count"])
+        if kind == "deque":
+            pool = seen_as("DequePool")
+            ring = number(pool["ring"]["bottom_"]) - number(pool["ring"]["top_"])
+            return max(ring, 0) + chain(number(pool["spill"]["head_"]))
+        return "(the program's own: its length is not known)"
+
+
+for command in (WeftCommand, UnitsCommand, BacktraceCommand, StreamsCommand):
+    command()
