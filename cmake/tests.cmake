@@ -34,9 +34,9 @@ target_link_libraries(weft_test_main PRIVATE weft_test_support)
 # behaviour at least twice. The pattern is matched against the names of the test programs.
 set(WEFT_CHOSEN_release ".*")
 set(WEFT_CHOSEN_clang ".*")
-set(WEFT_CHOSEN_debug "debugger|windows|faults|migration|unit_test|random_test|bell|deque|fifo|joint|pool_kinds|pool_ops|placement|sched_stack|sched_replace|migrat|cancel|towards|revive|refused|life|behaviour_local|mutex|condition|event_test|counting|channel|timer|poller|blocking|cpp_sync")
-set(WEFT_CHOSEN_asan "unit_test|stream_test|pool_test|sched_test|exit|faults|migration|random_test|cpp_thread|cpp_exception|runtime|letters|slab|stack|overflow|pool_kinds|pool_ops|placement|sched_stack|sched_replace|migrate_test|cancel|towards|revive|behaviour_local|cpp_stop|life|mutex|condition|event_test|counting|channel|timer|poller|blocking|cpp_sync")
-set(WEFT_CHOSEN_tsan "unit_test|stream_test|pool_test|windows|migration|random_test|letters|bell|deque|fifo|inbox|joint|gate|slab|lock|runtime|signals|pool_kinds|pool_ops|placement|sched_stack|sched_replace|migrat|cancel|towards|behaviour_local|life|mutex|condition|event_test|counting|channel|timer|poller|blocking|cpp_sync")
+set(WEFT_CHOSEN_debug "debugger|windows|faults|migration|unit_test|random_test|bell|deque|fifo|joint|pool_kinds|pool_ops|placement|sched_stack|sched_replace|migrat|cancel|towards|revive|refused|life|behaviour_local|mutex|condition|event_test|counting|channel|timer|poller|blocking|cpp_sync|dump|peek")
+set(WEFT_CHOSEN_asan "unit_test|stream_test|pool_test|sched_test|exit|faults|migration|random_test|cpp_thread|cpp_exception|runtime|letters|slab|stack|overflow|pool_kinds|pool_ops|placement|sched_stack|sched_replace|migrate_test|cancel|towards|revive|behaviour_local|cpp_stop|life|mutex|condition|event_test|counting|channel|timer|poller|blocking|cpp_sync|dump|peek")
+set(WEFT_CHOSEN_tsan "unit_test|stream_test|pool_test|windows|migration|random_test|letters|bell|deque|fifo|inbox|joint|gate|slab|lock|runtime|signals|pool_kinds|pool_ops|placement|sched_stack|sched_replace|migrat|cancel|towards|behaviour_local|life|mutex|condition|event_test|counting|channel|timer|poller|blocking|cpp_sync|dump|peek")
 set(WEFT_CHOSEN_aarch64 "context_test|registers|unit_test|migration|slab_test|stack_test|local_word|switch_claims")
 
 function(weft_label test size)
@@ -75,6 +75,9 @@ foreach(file ${weft_test_files})
     weft_label(${target} quick)
   endif()
 endforeach()
+
+# Its functions are to be found by their names, as in a program that is linked with -rdynamic.
+set_target_properties(behaviour_dump_test PROPERTIES ENABLE_EXPORTS ON)
 
 # Valgrind follows units from stack to stack: it takes no switch for an overflow, and finds nothing wrong.
 find_program(WEFT_VALGRIND valgrind)

@@ -48,6 +48,9 @@ typedef struct weft_settings {
                                        when harts are to spare; 0: 20000; 1: does not look */
     bool timing;                  /**< WEFT_TIMING: off, on: whether the counters of time in units and in schedulers
                                        are kept (two clock readings a switch) */
+    int dump;                     /**< WEFT_DUMP: a signal that makes the process write a dump to standard error (weft_dump), by
+                                       its number, or in the variable by its name (USR1, ...); 0: none. Its handler is restored by the last
+                                       weft_finalize. Not the signals of faults, KILL, STOP. Since 0.3 */
 } weft_settings;
 
 /** Starts the runtime: the calling OS thread becomes the primary unit of stream 0.

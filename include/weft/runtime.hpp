@@ -40,6 +40,7 @@ struct settings {
     std::size_t idle_memory_bytes = 0;                     /**< idle memory above this goes back; 0: 67108864 */
     std::size_t spin_ns = 0;                               /**< how long an idle stream looks for work; 0: 20000 */
     bool timing = false;                                   /**< keep the counters of time in units and schedulers */
+    int dump = 0;                                          /**< a signal that asks for a dump on standard error; 0: none. Since 0.3 */
 };
 
 /** The runtime, from construction to destruction:
@@ -68,6 +69,7 @@ public:
         asked.idle_memory_bytes = wanted.idle_memory_bytes;
         asked.spin_ns = wanted.spin_ns;
         asked.timing = wanted.timing;
+        asked.dump = wanted.dump;
         check(weft_init(&asked));
         started_ = true;
     }
@@ -108,7 +110,8 @@ public:
                 .scheduler_stack_bytes = force.scheduler_stack_bytes,
                 .idle_memory_bytes = force.idle_memory_bytes,
                 .spin_ns = force.spin_ns,
-                .timing = force.timing};
+                .timing = force.timing,
+                .dump = force.dump};
     }
 
     /** Writes each environment variable to `file`: name, legal values, default, meaning. */

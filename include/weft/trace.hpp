@@ -27,5 +27,8 @@ inline void print_counters(std::FILE* file) { check(weft_counters_print(file)); 
 /** Writes all units that live to `file`, a line each. */
 inline void print_units(std::FILE* file) { check(weft_units_print(file)); }
 
+/** Writes a dump of all streams and units to `file`, with frames. See weft_dump. Since 0.3. */
+inline void dump(std::FILE* file) { check(weft_dump(file)); }
+
 }  // namespace v0
 }  // namespace weft

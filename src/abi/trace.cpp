@@ -1,6 +1,7 @@
 #include "weft/trace.h"
 
 #include "abi/convert.hpp"
+#include "stream/dump.hpp"
 #include "stream/list.hpp"
 
 using namespace weft;
@@ -27,6 +28,12 @@ weft_status weft_units_print(FILE* file) noexcept {
     if (of == nullptr) return not_initialized();
     print_units(*of, file);
     return WEFT_OK;
+}
+
+weft_status weft_dump(FILE* file) noexcept {
+    if (file == nullptr) return is_null("file");
+    Runtime* of = runtime_or_null();
+    return of == nullptr ? not_initialized() : dump_to(*of, file);
 }
 
 }  // extern "C"

@@ -5,6 +5,7 @@
 
 #include "hart/quota.hpp"
 #include "hart/topology.hpp"
+#include "stream/dump.hpp"
 #include "stream/duties.hpp"
 #include "stream/error.hpp"
 #include "os/error_text.hpp"
@@ -130,6 +131,7 @@ void end_stream_zero(Runtime& of) {
 }
 
 void tear_down(Runtime* ending) {
+    dumps_end();
     ending->lookout.stop();   // before the streams that it looks at are gone
     ending->crew.stop();
     end_stream_zero(*ending);
@@ -166,7 +168,8 @@ weft_status bring_up(Runtime& made) {
     if (weft_status status = make_primary(made, *zero); status != WEFT_OK) return status;
     mem::overflow_install(overflow_describe);
     pool::describe_caller.store(describe_caller);
-    return start_other_streams(made);
+    if (weft_status status = start_other_streams(made); status != WEFT_OK) return status;
+    return dumps_begin(made, made.settings.values.dump);
 }
 
 }  // namespace

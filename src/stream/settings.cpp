@@ -1,5 +1,7 @@
 #include "stream/settings.hpp"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
@@ -31,6 +33,8 @@ struct Setting {
     void (*set)(weft_settings&, std::size_t);
     const Word* words;                         // ended by a null name; null: none
     bool numbers;                              // whether numbers are legal
+    bool (*refuses)(std::size_t) = nullptr;    // of the numbers between; null: none
+    const char* refused = "";                  // which these are
 };
 
 template <auto Member>
@@ -50,7 +54,24 @@ constexpr Word pool_words[] = {{"private", WEFT_POOL_PRIVATE}, {"shared", WEFT_P
                                {"lifo", WEFT_POOL_LIFO}, {"priority", WEFT_POOL_PRIORITY}, {"blocking", WEFT_POOL_BLOCKING}, {nullptr, 0}};
 constexpr Word sched_words[] = {{"basic", WEFT_SCHED_BASIC}, {"random-steal", WEFT_SCHED_RANDOM_STEAL},
                                 {"basic-wait", WEFT_SCHED_BASIC_WAIT}, {"priority", WEFT_SCHED_PRIORITY}, {nullptr, 0}};
+constexpr Word signal_words[] = {{"off", 0}, {"HUP", SIGHUP}, {"INT", SIGINT}, {"QUIT", SIGQUIT}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2},
+                                 {"ALRM", SIGALRM}, {"TERM", SIGTERM}, {"URG", SIGURG}, {"WINCH", SIGWINCH}, {"IO", SIGIO}, {"PWR", SIGPWR},
+                                 {nullptr, 0}};
 constexpr Word switch_words[] = {{"off", 0}, {"on", 1}, {nullptr, 0}};
+
+// Faults, whose handlers must not return; what no handler can be had for; what the C library keeps for itself.
+bool no_request(std::size_t signal) {
+    for (int one : {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGKILL, SIGSTOP, 32, 33}) {
+        if (signal == static_cast<std::size_t>(one)) return true;
+    }
+    return false;
+}
+
+constexpr Setting refusing(Setting setting, bool (*refuses)(std::size_t), const char* refused) {
+    setting.refuses = refuses;
+    setting.refused = refused;
+    return setting;
+}
 
 constexpr std::size_t most_bytes = std::size_t{1} << 40;
 constexpr std::size_t most_streams = 1024;
@@ -67,6 +88,8 @@ constexpr Setting settings_table[] = {
     setting<&weft_settings::idle_memory_bytes>("WEFT_IDLE_MEMORY_BYTES", "idle memory kept; what is above goes back to the system", 64 << 20, 1, most_bytes, nullptr, true),
     setting<&weft_settings::spin_ns>("WEFT_SPIN_NS", "how long an idle stream looks for work before it sleeps; 1: not at all", 20000, 1, 1000000000, nullptr, true),
     setting<&weft_settings::timing>("WEFT_TIMING", "whether time in units and in schedulers is measured", 0, 0, 1, switch_words, false),
+    refusing(setting<&weft_settings::dump>("WEFT_DUMP", "signal that makes the process write a dump to standard error", 0, 1, 64, signal_words, true),
+             no_request, ", but none of a fault (ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS), KILL, STOP, 32 or 33"),
 };
 
 std::string legal(const Setting& setting) {
@@ -77,7 +100,7 @@ std::string legal(const Setting& setting) {
     }
     if (setting.numbers) {
         if (!text.empty()) text += ", or ";
-        text += "a number from " + std::to_string(setting.least) + " to " + std::to_string(setting.most);
+        text += "a number from " + std::to_string(setting.least) + " to " + std::to_string(setting.most) + setting.refused;
     }
     return text;
 }
@@ -86,7 +109,7 @@ bool in_range(const Setting& setting, std::size_t value) {
     for (const Word* word = setting.words; word != nullptr && word->name != nullptr; ++word) {
         if (word->value == value) return true;
     }
-    return value >= setting.least && value <= setting.most;
+    return value >= setting.least && value <= setting.most && (setting.refuses == nullptr || !setting.refuses(value));
 }
 
 bool parse(const Setting& setting, const char* text, std::size_t& value) {
@@ -101,6 +124,7 @@ bool parse(const Setting& setting, const char* text, std::size_t& value) {
     errno = 0;
     const unsigned long long number = std::strtoull(text, &end, 10);
     if (errno != 0 || *end != '\0' || number < setting.least || number > setting.most) return false;
+    if (setting.refuses != nullptr && setting.refuses(number)) return false;
     value = number;
     return true;
 }

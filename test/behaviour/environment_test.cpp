@@ -65,6 +65,9 @@ const std::vector<Legal> table = {
      [](const weft_settings& s) { return s.idle_memory_bytes; }},
     {"WEFT_SPIN_NS", {{"1", 1}, {"50000", 50000}}, and_also(no_numbers, {"0", "2000000000"}), {"number"},
      [](const weft_settings& s) { return s.spin_ns; }},
+    {"WEFT_DUMP", {{"off", 0}, {"USR1", 10}, {"USR2", 12}, {"WINCH", 28}, {"10", 10}, {"40", 40}},
+     and_also(no_numbers, {"SIGUSR1", "usr1", "KILL", "SEGV", "0", "9", "11", "19", "32", "65"}), {"off", "USR1", "from 1 to 64", "SEGV", "KILL"},
+     [](const weft_settings& s) { return static_cast<std::size_t>(s.dump); }},
     {"WEFT_TIMING", {{"off", 0}, {"on", 1}}, {"", "1", "0", "true", "ON"}, {"on", "off"},
      [](const weft_settings& s) -> std::size_t { return s.timing; }},
 };

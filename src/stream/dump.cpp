@@ -1,0 +1,340 @@
+#include "stream/dump.hpp"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <new>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "context/unwind.hpp"
+#include "os/clock.hpp"
+#include "os/peek.hpp"
+#include "stream/level.hpp"
+#include "unit/handle.hpp"
+
+namespace weft {
+namespace {
+
+using context::Trace;
+
+std::uintptr_t number(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+
+// A copy of an object that others may change or free at this moment.
+template <class T>
+class Copy {
+public:
+    bool take(const T* from) { return from != nullptr && os::peek(from, bytes_, sizeof bytes_) == sizeof bytes_; }
+    const T& operator*() const { return *reinterpret_cast<const T*>(bytes_); }
+    const T* operator->() const { return reinterpret_cast<const T*>(bytes_); }
+
+private:
+    alignas(T) unsigned char bytes_[sizeof(T)];
+};
+
+// Names of addresses, kept: many units stand at the same places.
+class Names {
+public:
+    const std::string& of(std::uintptr_t address) {
+        const auto known = names_.find(address);
+        if (known != names_.end()) return known->second;
+        if (names_.size() == most) names_.clear();
+        return names_.emplace(address, look_up(address)).first->second;
+    }
+
+private:
+    static constexpr std::size_t most = 4096;
+
+    // "function+0x12 (module)", or "module+0x1234", which addr2line understands; empty: nothing is known.
+    static std::string look_up(std::uintptr_t address) {
+        Dl_info info{};
+        if (address == 0 || dladdr(reinterpret_cast<void*>(address), &info) == 0 || info.dli_fname == nullptr) return {};
+        const char* slash = std::strrchr(info.dli_fname, '/');
+        const std::string module = slash != nullptr ? slash + 1 : info.dli_fname;
+        char offset[32];
+        if (info.dli_sname == nullptr) {
+            std::snprintf(offset, sizeof offset, "+%#zx", address - number(info.dli_fbase));
+            return module + offset;
+        }
+        std::snprintf(offset, sizeof offset, "+%#zx", address - number(info.dli_saddr));
+        int status = 0;
+        char* plain = abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status);
+        std::string name = plain != nullptr ? plain : info.dli_sname;
+        std::free(plain);
+        return name + offset + " (" + module + ")";
+    }
+
+    std::unordered_map<std::uintptr_t, std::string> names_;
+};
+
+const char* name_of_state(State state) {
+    constexpr const char* names[] = {"free", "ready", "running", "suspended", "done", "waiting"};
+    static_assert(static_cast<std::size_t>(State::done) == 4 && static_cast<std::size_t>(State::waiting) == 5);
+    const auto index = static_cast<std::size_t>(state);
+    return index < std::size(names) ? names[index] : "?";
+}
+
+const char* name_of_kind(Kind kind) {
+    return kind == Kind::full ? "full" : kind == Kind::lsa ? "lsa" : kind == Kind::tasklet ? "tasklet" : "?";
+}
+
+const char* name_of_pool(weft_pool_kind kind) {
+    switch (kind) {
+    case WEFT_POOL_PRIVATE: return "private";
+    case WEFT_POOL_SHARED: return "shared";
+    case WEFT_POOL_DEQUE: return "deque";
+    case WEFT_POOL_LIFO: return "lifo";
+    case WEFT_POOL_PRIORITY: return "priority";
+    case WEFT_POOL_BLOCKING: return "blocking";
+    case WEFT_POOL_USER: return "the program's own";
+    case WEFT_POOL_DEFAULT: break;
+    }
+    return "?";
+}
+
+// What was found of one unit.
+struct Look {
+    Copy<Unit> unit;
+    Trace trace;
+    bool has_frames = false;
+    bool fresh = false;       // it has not started
+    bool sure = false;        // two looks found the same
+};
+
+class Dump {
+public:
+    Dump(Runtime& of, DumpSink to, const atomic<bool>& stop) : of_(of), to_(to), stop_(stop) {}
+
+    void run() {
+        const std::uint64_t begin_ns = os::now_ns();
+        line("weft: dump of process %d at %.6f s of the monotonic clock\n", static_cast<int>(getpid()), static_cast<double>(begin_ns) / 1e9);
+        streams();
+        std::vector<const Unit*> all;
+        of_.descriptors.each([](void* object, void* raw) {
+            static_cast<std::vector<const Unit*>*>(raw)->push_back(static_cast<const Unit*>(object));
+        }, &all);
+        std::size_t shown = 0;
+        for (const Unit* unit : all) {
+            if (ended()) return;
+            shown += one(unit);
+        }
+        line("weft: end of the dump: %zu units\n", shown);
+        flush();
+    }
+
+private:
+    static constexpr std::size_t most_stack_bytes = 256 << 10;   // of a unit's stack that are looked at
+    static constexpr std::size_t enough = 32 << 10;              // of text, before it is written
+    static constexpr int looks = 3;                              // at a unit that does not keep still
+
+    // relaxed: a wish.
+    bool ended() const { return gone_ || stop_.load(std::memory_order_relaxed); }
+
+    [[gnu::format(printf, 2, 3)]] void line(const char* format, ...) {
+        char text[512];
+        va_list arguments;
+        va_start(arguments, format);
+        const int bytes = std::vsnprintf(text, sizeof text, format, arguments);
+        va_end(arguments);
+        if (bytes > 0) text_.append(text, std::min(static_cast<std::size_t>(bytes), sizeof text - 1));
+    }
+    void flush() {
+        if (!text_.empty() && !gone_ && !to_.write(to_.self, text_.data(), text_.size())) gone_ = true;
+        text_.clear();
+    }
+
+    // ---- streams ---------------------------------------------------------------------------------------
+
+    void streams() {
+        std::lock_guard guard(of_.lock);
+        for (std::size_t rank = 0; rank < of_.ranks_used; ++rank) {
+            if (of_.streams[rank] != nullptr) stream(*of_.streams[rank]);
+        }
+    }
+
+    // Under the runtime's lock: the stream is there.
+    void stream(const Stream& of) {
+        char name[sizeof of.name] = {};
+        const Unit* running = nullptr;
+        os::peek(of.name, name, sizeof name - 1);   // these two without an order: peek() rather than a race
+        os::peek(&of.running, &running, sizeof running);
+        const std::uint32_t bits = of.attention.load();
+        line("stream %zu '%s': ", of.rank, name);
+        Copy<Unit> unit;
+        if (running != nullptr && unit.take(running)) {
+            running_[running] = of.rank;
+            line("runs unit %llu", static_cast<unsigned long long>(unit->id));
+            if ((bits & attention::pause) != 0) line(", is to pause");
+        } else if (of.thread_id.load() == 0) {
+            line("not started");
+        } else if ((bits & attention::pause) != 0) {
+            line("paused");
+        } else {
+            line(of.asleep.load() ? "asleep" : "idle");
+        }
+        line("; OS thread %u; ran units %llu times", of.thread_id.load(), static_cast<unsigned long long>(of.counted(trace::Count::run)));
+        main_pool(of.main_pool.load());
+        line("\n");
+    }
+
+    // A pool that is listed is not freed while we have the lock. The program's own may do anything when it is asked, and is not.
+    void main_pool(const Pool* pool) {
+        const Pool* listed = of_.pools;
+        while (listed != nullptr && listed != pool) listed = listed->next;
+        if (listed == nullptr) return;
+        line("; pool %p (%s", static_cast<const void*>(pool), name_of_pool(pool->kind));
+        if (pool->kind != WEFT_POOL_USER) line(", %zu ready", pool::length(*pool));
+        line(")");
+    }
+
+    // ---- a unit ----------------------------------------------------------------------------------------
+
+    bool one(const Unit* address) {
+        Look look;
+        for (int i = 0; i < looks && !look.sure; ++i) {
+            if (!look_at(address, look)) return false;
+        }
+        describe(address, look);
+        if (look.has_frames) frames(look);
+        if (text_.size() >= enough) flush();
+        return true;
+    }
+
+    // False: there is no unit.
+    bool look_at(const Unit* address, Look& look) {
+        if (!look.unit.take(address) || look.unit->life.is(State::free)) return false;
+        const State state = look.unit->life.now();
+        const bool saved = look.unit->context != nullptr && state != State::running && state != State::done;
+        look.has_frames = saved && trace(*look.unit, look.trace);
+        // One of kind Full has a context from the beginning; it is at its entry.
+        look.fresh = state == State::ready && (!saved || (look.has_frames && look.trace.frames[0] == number(reinterpret_cast<void*>(weft_context_entry))));
+        look.has_frames = look.has_frames && !look.fresh;
+        Copy<Unit> again;
+        if (!again.take(address)) return false;
+        look.sure = again->id == look.unit->id && again->life.now() == state && again->context == look.unit->context;
+        if (!look.has_frames || !look.sure) return true;
+        Trace once_more;
+        look.sure = trace(*again, once_more) && once_more.count == look.trace.count &&
+                    std::equal(once_more.frames, once_more.frames + once_more.count, look.trace.frames);
+        return true;
+    }
+
+    // The frames of a saved context, by a copy of the part of the stack that is in use. False: there is no such part.
+    bool trace(const Unit& unit, Trace& to) {
+        const std::uintptr_t from = number(arch::stack_pointer(unit.context));
+        std::size_t bytes = most_stack_bytes;
+        Copy<mem::Stack> stack;
+        if (!stack.take(unit.stack)) return false;
+        if (!unit.has(Unit::primary)) {   // which stands on a stack of the C library's
+            const std::uintptr_t lowest = number(stack->lowest), end = lowest + stack->bytes;
+            if (from < lowest || from >= end) return false;
+            bytes = std::min(bytes, end - from);
+        }
+        copy_.resize(bytes);
+        bytes = os::peek(reinterpret_cast<void*>(from), copy_.data(), bytes);
+        if (bytes == 0) return false;
+        to = unwinder_.trace(from, {from, bytes, copy_.data()});
+        return true;
+    }
+
+    void describe(const Unit* address, const Look& look) {
+        const Unit& unit = *look.unit;
+        const State state = unit.life.now();
+        char name[sizeof unit.name];
+        std::memcpy(name, unit.name, sizeof name);
+        name[sizeof name - 1] = '\0';
+        line("unit %llu '%s' (%s, %s)", static_cast<unsigned long long>(unit.id), name, name_of_kind(unit.kind), name_of_state(state));
+        if (state == State::suspended) line(" until it is resumed");
+        if (state == State::waiting) waits(unit);
+        if (state == State::running) runs(address);
+        if (look.fresh) {
+            line(" has not started");
+            place(", will call ", number(reinterpret_cast<void*>(unit.body)));
+        }
+        place("; spawned at ", number(unit.spawn_site));
+        if (!look.sure) line("; changed while it was looked at: some of this may be wrong");
+        line("\n");
+    }
+
+    void waits(const Unit& unit) {
+        const void* object = unit.waits_object;
+        const bool join = unit.waits == Waits::as_stated || unit.waits == Waits::join;
+        Copy<Unit> other;
+        if (join && other.take(reinterpret_cast<const Unit*>(number(object) & ((std::uintptr_t{1} << generation_shift) - 1)))) {
+            line(" for the end of unit %llu", static_cast<unsigned long long>(other->id));
+        } else {
+            line(" for %s", name_of(unit.waits));
+            if (object != nullptr) place(" ", number(object));
+        }
+        if (unit.waits_until_ns == 0) return;
+        const double left_s = (static_cast<double>(unit.waits_until_ns) - static_cast<double>(os::now_ns())) / 1e9;
+        if (left_s >= 0) {
+            line(", %.6f s more at most", left_s);
+        } else {
+            line(", and should have ended %.6f s ago", -left_s);
+        }
+    }
+
+    void runs(const Unit* address) {
+        const auto where = running_.find(address);
+        if (where != running_.end()) line(" on stream %zu, when the streams were looked at", where->second);
+    }
+
+    void place(const char* before, std::uintptr_t address) {
+        if (address == 0) return;
+        const std::string& name = names_.of(address);
+        line("%s%#zx", before, address);
+        if (!name.empty()) text_ += " " + name;
+    }
+
+    void frames(const Look& look) {
+        const Trace& trace = look.trace;
+        std::vector<std::uintptr_t> all(trace.frames, trace.frames + trace.count);
+        // Thousands that wait at one place: the frames once.
+        if (look.sure && !all.empty()) {
+            if (traces_.size() == most_traces) traces_.clear();
+            const auto [known, fresh] = traces_.emplace(all, look.unit->id);
+            if (!fresh) return line("    the frames of unit %llu\n", static_cast<unsigned long long>(known->second));
+        }
+        for (std::uintptr_t address : all) {
+            place("    ", address);
+            line("\n");
+        }
+        if (trace.end == Trace::End::lost) line("    and what called that could not be found out\n");
+        if (trace.end == Trace::End::full) line("    and so on\n");
+    }
+
+    static constexpr std::size_t most_traces = 4096;
+
+    Runtime& of_;
+    const DumpSink to_;
+    const atomic<bool>& stop_;
+    bool gone_ = false;
+    std::string text_;
+    std::vector<unsigned char> copy_;
+    context::Unwinder unwinder_;
+    Names names_;
+    std::map<std::vector<std::uintptr_t>, std::uint64_t> traces_;   // which unit had them first
+    std::unordered_map<const Unit*, std::size_t> running_;         // on which stream
+};
+
+}  // namespace
+
+void dump(Runtime& of, DumpSink to, const atomic<bool>& stop) {
+    try {
+        Dump(of, to, stop).run();
+    } catch (const std::bad_alloc&) {
+        constexpr char text[] = "weft: no memory to go on with the dump\n";
+        to.write(to.self, text, sizeof text - 1);
+    }
+}
+
+}  // namespace weft

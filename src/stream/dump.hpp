@@ -1,0 +1,33 @@
+// A dump: all streams and all units as text, with what they wait for and the frames of those that do not run. It is made while the
+// program goes on, from copies (os/peek.hpp): nobody is paused, and what changed under the look is said to have.
+// doc/decisions/0014-dumps.md tells why.
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+
+#include "base/atomic.hpp"
+#include "stream/runtime.hpp"
+#include "weft/status.h"
+
+namespace weft {
+
+// Where the text goes. False: nobody takes it any more.
+struct DumpSink {
+    bool (*write)(void* self, const char* text, std::size_t bytes);
+    void* self;
+};
+
+// On an OS thread with dump_stack_bytes and no unit. Ends early when `stop` is set.
+inline constexpr std::size_t dump_stack_bytes = std::size_t{1} << 20;
+void dump(Runtime& of, DumpSink to, const atomic<bool>& stop);
+
+// weft_dump: on an OS thread of its own, for which the caller waits.
+weft_status dump_to(Runtime& of, std::FILE* file);
+
+// From now on `signal` makes the process write a dump to standard error; dumps_end() restores what it did before. One at a time. The end
+// is called also where the beginning was not, or failed.
+weft_status dumps_begin(Runtime& of, int signal);
+void dumps_end();
+
+}  // namespace weft
