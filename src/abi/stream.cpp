@@ -37,7 +37,7 @@ weft_status check(const weft_stream* stream) { return stream == nullptr ? is_nul
 weft_status bind(weft_stream* stream, const os::CpuSet& cpus, const char* what) {
     const os::CpuSet own = runtime().cpus;
     if (cpus.empty() || !cpus.within(own)) {
-        return fail(WEFT_INVALID, "the CPUs of %s are not all the process's own, which are %s", what, own.text().c_str());
+        return fail(WEFT_INVALID, "the CPUs of %.100s are not all the process's own, which are %s", what, own.text().c_str());
     }
     return bind_stream(*to_stream(stream), cpus, what);
 }
@@ -148,7 +148,7 @@ weft_status weft_stream_bind_hart(weft_stream* stream, size_t hart) noexcept {
 weft_status weft_stream_bind_cpus(weft_stream* stream, const char* cpus) noexcept {
     if (stream == nullptr || cpus == nullptr) return is_null(stream == nullptr ? "stream" : "cpus");
     os::CpuSet set;
-    if (!set.parse(cpus)) return fail(WEFT_INVALID, "'%s' is not a list of CPUs; write it like 0-3,8", cpus);
+    if (!set.parse(cpus)) return fail(WEFT_INVALID, "'%.100s' is not a list of CPUs; write it like 0-3,8", cpus);
     return bind(stream, set, cpus);
 }
 

@@ -9,7 +9,8 @@
 
 namespace weft {
 
-// Keeps the sentence for weft_error_text and returns `status`.
+// Keeps the sentence for weft_error_text and returns `status`. What others wrote is shown with a precision ("%.100s"): of a
+// long value the remedy, which stands behind it, would be cut off.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 2, 3)]] weft_status fail(weft_status status, const char* format, ...);
 
 // The same with a sentence that needs no formatting: for answers that are no surprise to the caller (a try that fails).

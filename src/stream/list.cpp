@@ -143,7 +143,7 @@ weft_status read_counter(Runtime& of, const char* name, std::uint64_t* value) {
     std::size_t rank = 0;
     const bool one_stream = split(path, rank);
     if (one_stream && (rank >= of.ranks_used || of.streams[rank] == nullptr)) {
-        return fail(WEFT_INVALID, "'%s': there is no stream %zu", name, rank);
+        return fail(WEFT_INVALID, "'%.100s': there is no stream %zu", name, rank);
     }
     for (std::size_t i = 0; i < counts; ++i) {
         if (path != trace::path(nth(i))) continue;
@@ -155,7 +155,7 @@ weft_status read_counter(Runtime& of, const char* name, std::uint64_t* value) {
         *value = gauge.read(of);
         return WEFT_OK;
     }
-    return fail(WEFT_INVALID, "there is no counter '%s'; near are: %s", name, near(path).c_str());
+    return fail(WEFT_INVALID, "there is no counter '%.100s'; near are: %s", name, near(path).c_str());
 }
 
 void print_counters(const Runtime& of, std::FILE* file) {

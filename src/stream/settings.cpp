@@ -130,7 +130,7 @@ bool parse(const Setting& setting, const char* text, std::size_t& value) {
 }
 
 weft_status refuse_variable(const Setting& setting, const char* text) {
-    fail(WEFT_ENVIRONMENT, "%s is '%s'; legal are: %s", setting.variable, text, legal(setting).c_str());
+    fail(WEFT_ENVIRONMENT, "%s is '%.100s'; legal are: %s", setting.variable, text, legal(setting).c_str());
     std::fprintf(stderr, "weft: %s\n", weft_error_text());
     return WEFT_ENVIRONMENT;
 }
@@ -160,7 +160,7 @@ weft_status Settings::read(const weft_settings* asked) {
     if (values.streams == WEFT_ALL_HARTS) values.streams = std::min(hart::limit(), most_streams);
     counters = std::getenv("WEFT_COUNTERS");
     if (counters != nullptr && std::strcmp(counters, "stderr") != 0 && *counters != '/' && *counters != '.') {
-        fail(WEFT_ENVIRONMENT, "WEFT_COUNTERS is '%s'; legal are: stderr, or a file's name that begins with / or .", counters);
+        fail(WEFT_ENVIRONMENT, "WEFT_COUNTERS is '%.100s'; legal are: stderr, or a file's name that begins with / or .", counters);
         std::fprintf(stderr, "weft: %s\n", weft_error_text());
         return WEFT_ENVIRONMENT;
     }

@@ -339,7 +339,7 @@ weft_status bind_stream(Stream& stream, const os::CpuSet& cpus, const char* what
     while (stream.thread_id.load() == 0) os::futex_wait(stream.thread_id, 0);
     std::lock_guard guard(of.lock);
     if (!os::affinity_set(stream.thread_id.load(), cpus)) {
-        return fail(WEFT_SYSTEM, "the kernel refused to bind stream %zu to %s", stream.rank, what);
+        return fail(WEFT_SYSTEM, "the kernel refused to bind stream %zu to %.100s", stream.rank, what);
     }
     stream.binding = cpus;
     of.bound_once = true;

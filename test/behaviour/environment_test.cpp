@@ -126,6 +126,25 @@ TEST(Environment, EachIllegalValueIsRefusedAndTheLegalOnesAreListed) {
     }
 }
 
+TEST(Environment, OfALongValueTheBeginningIsShownAndTheLegalOnesAreListedAllTheSame) {
+    const std::string value(5000, 'x');
+    for (const Legal& entry : table) {
+        SCOPED_TRACE(entry.variable);
+        Variable set(entry.variable, value);
+        testing::internal::CaptureStderr();
+        EXPECT_EQ(weft_init(nullptr), WEFT_ENVIRONMENT);
+        testing::internal::GetCapturedStderr();
+        const std::string why = weft_error_text();
+        EXPECT_NE(why.find("'xxxxxxxxxxxxxxxx"), std::string::npos) << why;
+        for (const char* legal : entry.told) EXPECT_NE(why.find(legal), std::string::npos) << why;
+    }
+    Variable counters("WEFT_COUNTERS", value);
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(weft_init(nullptr), WEFT_ENVIRONMENT);
+    testing::internal::GetCapturedStderr();
+    EXPECT_NE(std::string(weft_error_text()).find("stderr"), std::string::npos) << weft_error_text();
+}
+
 TEST(Environment, AVariableWinsOverWhatTheProgramAsks) {
     weft_settings asked = with_streams(2);
     asked.stack_bytes = 32 << 10;

@@ -257,6 +257,14 @@ TEST(Stream, IsBoundToANumaNode) {
     }
 }
 
+TEST(Stream, ABindingThatIsFarTooLongIsRefusedWithTheRemedy) {
+    Runtime runtime;
+    Stream stream;
+    const std::string list(4000, ',');
+    EXPECT_EQ(weft_stream_bind_cpus(stream.handle(), list.c_str()), WEFT_INVALID);
+    EXPECT_NE(std::string(weft_error_text()).find("write it like 0-3,8"), std::string::npos) << weft_error_text();
+}
+
 TEST(Stream, ABindingThatIsNoneIsRefusedAndChangesNothing) {
     Runtime runtime;
     Stream stream;
