@@ -3,7 +3,7 @@
 #
 #   JOBS=n     processes at a time (default: as many as there are CPUs)
 #   DIR=path   the tree that `make demo` hashes (default: /usr/share)
-#   GROUP=g    the tests of this group only: release, models, simulation, debug, asan, tsan, aarch64
+#   GROUP=g    the tests of this group only: release, models, simulation, debug, asan, tsan, aarch64, fuzz
 #   SETUP=no   packages are neither looked for nor installed (systems without dpkg)
 JOBS ?= $(shell nproc)
 DIR ?= /usr/share

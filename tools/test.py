@@ -23,7 +23,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # Group, and the preset whose build folder its tests are in.
 GROUPS = {"release": "release", "models": "release", "simulation": "release", "debug": "debug", "asan": "asan", "tsan": "tsan",
-          "aarch64": "aarch64"}
+          "aarch64": "aarch64", "fuzz": "fuzz"}
+# Every group has quick tests but these: `make test` leaves them out, and does not build them.
+NEVER_QUICK = {"fuzz"}
 SIZES = {"quick": ["quick"], "full": ["quick", "full"], "soak": ["soak"]}
 
 
@@ -100,7 +102,7 @@ def run_preset(preset, names, sizes, jobs, optional):
         return [groups.Result(name, sizes[0], 0, 1, 0, 0, "could not be built") for name in names]
     folder = str(ROOT / "build" / preset)
     return [groups.run(folder, name, size, jobs) for name in names for size in sizes
-            if size not in optional or groups.listed(folder, name, size)]
+            if not (size == "quick" and name in NEVER_QUICK) and (size not in optional or groups.listed(folder, name, size))]
 
 
 def main():
@@ -112,7 +114,9 @@ def main():
     options = parser.parse_args()
 
     chosen = [options.group] if options.group else list(GROUPS)
-    # Every group has quick tests; not every group has longer ones, unless it was asked for by name.
+    if not options.group and options.what == "quick":
+        chosen = [name for name in chosen if name not in NEVER_QUICK]
+    # Not every group has longer tests, unless it was asked for by name.
     optional = {"full", "soak"} if not options.group else {"full"}
     started = time.monotonic()
     results = []
