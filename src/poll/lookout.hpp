@@ -31,9 +31,6 @@ public:
     // his: so one of the two sees the other.
     bool watch(std::uint64_t deadline_ns) { return deadline_ns >= target_.load() || ring(); }
 
-    // True: `deadline_ns` is looked at already.
-    bool covers(std::uint64_t deadline_ns) const { return deadline_ns >= target_.load(); }
-
     // A descriptor, armed once; arm() again for the next time. False: the kernel refuses it.
     bool add(int descriptor, std::uint32_t events, std::uint32_t tag);
     bool arm(int descriptor, std::uint32_t events, std::uint32_t tag) { return os::watch_arm(watch_, descriptor, events, tag); }

@@ -12,15 +12,15 @@ bool nothing_ready(const Stream& stream) {
     return stream.handed == nullptr && sched::quiet(*stream.sched) && (stream.own == nullptr || pool::quiet(*stream.own));
 }
 
-// Fires what is due. A stream that goes on to run units lets the lookout tell it when to look again; one that sleeps sees to it itself.
+// Fires what is due. A stream that goes on to run units lets the lookout tell it when to look again; one that sleeps sees to it itself,
+// unless it has something to run before.
 bool look_at_timers(Stream& stream) {
     Timers& timers = stream.heap->timers;
     if (timers.earliest() == Timers::never) return false;
     const bool fired = timers.expire(os::now_ns()) != 0;
-    const std::uint64_t next_ns = timers.earliest();
-    if (next_ns == Timers::never || nothing_ready(stream)) return fired;
-    stream.alarm_ns.store(next_ns);
-    runtime().lookout.watch(next_ns);   // where it cannot be started the timers are late, until the stream is idle
+    stream.heeded |= attention::unwatched;
+    // Of a scheduler above the stream's own loop nobody knows what runs next when it has nothing.
+    if (stream.depth != 0 || !nothing_ready(stream)) have_timers_watched(stream);
     return fired;
 }
 
@@ -40,11 +40,21 @@ void arm_descriptors(Runtime& of) {
 
 }  // namespace
 
+void have_timers_watched(Stream& stream) {
+    stream.heeded &= ~attention::unwatched;
+    const std::uint64_t next_ns = stream.heap->timers.earliest();
+    if (next_ns >= stream.alarm_ns.load()) return;   // none, or the stream is asked to look before
+    stream.alarm_ns.store(next_ns);
+    // Where it cannot be started the timers are late, until the stream is idle.
+    if (!runtime().lookout.watch(next_ns)) stream.alarm_ns.store(Timers::never);
+}
+
 void arm(Stream& stream, Timer& timer) {
     Timers& timers = stream.heap->timers;
     timers.add(timer);
-    // The first to come due, and sooner than anybody looks: at the next switch the scheduler sees whether it will sleep itself.
-    if (timers.earliest() == timer.deadline_ns && !runtime().lookout.covers(timer.deadline_ns)) {
+    // The first to come due, and sooner than this stream is asked to look (that the lookout wakes for another one's sake helps nobody
+    // here): at the next switch the scheduler sees whether it will sleep itself.
+    if (timers.earliest() == timer.deadline_ns && stream.alarm_ns.load() > timer.deadline_ns) {
         stream.attention.fetch_or(attention::alarm);
     }
 }
@@ -86,6 +96,7 @@ std::uint64_t sleep_limit(Stream& stream) {
         limit_ns = next_ns > now_ns ? next_ns - now_ns : 0;
     }
     stream.alarm_ns.store(Timers::never);
+    stream.heeded |= attention::unwatched;
     stream.asleep.store(true);
     if (of.pollers.live() == 0) return limit_ns;
     arm_descriptors(of);
@@ -101,8 +112,7 @@ void slept(Stream& stream) {
     Runtime& of = runtime();
     stream.asleep.store(false);
     if (on_watch(of, stream)) of.watch.store(nullptr);
-    const std::uint64_t next_ns = stream.heap->timers.earliest();
-    if (next_ns != Timers::never && !of.lookout.covers(next_ns)) stream.attention.fetch_or(attention::alarm);
+    if (stream.depth != 0) have_timers_watched(stream);
 }
 
 bool post(Stream& stream, void (*call)(void*), void* argument) {

@@ -77,13 +77,15 @@ void postpone(Stream& stream, Unit& unit) {
 bool look_around(Stream& stream, std::uint64_t begin_ns) {
     const std::uint64_t spin_ns = runtime().settings.values.spin_ns;
     if (spin_ns <= 1 || stream.sched->sleeps_at_once() || runtime().harts.granted() > hart::limit()) return false;
+    std::uint64_t now_ns;
     do {
         for (int i = 0; i < 32; ++i) arch::pause();
         if (has_mail(stream)) return true;
         stream.handed = pick(stream);
         if (stream.handed != nullptr) return true;
         if (!stream.sched->stateless() && !sched::quiet(*stream.sched)) return true;   // it picks for itself
-    } while (os::now_ns() - begin_ns < spin_ns);
+        now_ns = os::now_ns();
+    } while (now_ns - begin_ns < spin_ns && now_ns < stream.heap->timers.earliest());
     return false;
 }
 
@@ -168,7 +170,7 @@ void attend(Stream& stream) {
     }
     hold_hart(stream);
     if ((bits & attention::adopt) != 0) adopt_bound_pool(stream);
-    stream.heeded = bits;
+    stream.heeded = bits | (stream.heeded & attention::unwatched);
     if ((bits & ~attention::timing) != 0) do_duties(stream, bits);
 }
 
@@ -207,8 +209,10 @@ void unask(Stream& stream, std::uint32_t bits) {
 
 namespace {
 
-// run_unit with the clock read around it (WEFT_TIMING=on).
-void run_timed(Stream& stream, Unit* unit) {
+// run_unit after the timers are seen to, and with the clock read around it (WEFT_TIMING=on).
+void run_with_care(Stream& stream, Unit* unit) {
+    if ((stream.heeded & attention::unwatched) != 0) have_timers_watched(stream);
+    if ((stream.heeded & attention::timing) == 0) return run_unit(stream, unit);
     const std::uint64_t before = os::now_ns();
     stream.counters.add(trace::Count::scheduling_ns, before - stream.clock_ns);
     run_unit(stream, unit);
@@ -229,8 +233,8 @@ bool run_units(Stream& stream) {
         Unit* unit = std::exchange(stream.handed, nullptr);
         if (unit == nullptr) unit = pick(stream);
         if (unit != nullptr) {
-            if ((stream.heeded & attention::timing) != 0) [[unlikely]] {
-                run_timed(stream, unit);
+            if ((stream.heeded & (attention::timing | attention::unwatched)) != 0) [[unlikely]] {
+                run_with_care(stream, unit);
             } else {
                 run_unit(stream, unit);
             }

@@ -48,6 +48,7 @@ inline constexpr std::uint32_t posted = 64;   // make the calls that were posted
 inline constexpr std::uint32_t poll = 128;    // make the pollers' calls now
 inline constexpr std::uint32_t adopt = 256;   // a pool for bound units is there
 inline constexpr std::uint32_t replace = 512; // another main scheduler is there
+inline constexpr std::uint32_t unwatched = 1024;   // in Stream::heeded alone: timers wait that the lookout does not know of; see duties.hpp
 inline constexpr std::uint32_t standing = timing | polling;   // these stay, and nobody waits for an answer to them
 }  // namespace attention
 

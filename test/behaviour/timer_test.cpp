@@ -65,6 +65,45 @@ TEST(Sleep, EndsThoughTheStreamIsNeverIdle) {
     EXPECT_EQ(sleeper.join(), WEFT_OK);
 }
 
+// The thread that looks at the clock for busy streams wakes for the sake of one of them, which is too late for the other.
+TEST(Sleep, EndsThoughSeveralStreamsAreNeverIdle) {
+    weft_settings settings = with_streams(2);
+    settings.pool = WEFT_POOL_PRIVATE;
+    Runtime runtime(settings);
+    const std::uint64_t give_up = in_ms(20'000);
+    std::atomic<int> asleep{2};
+    auto keep_busy = [&] {
+        while (asleep.load() != 0 && weft_now_ns() < give_up) weft_unit_yield();
+    };
+    std::vector<std::unique_ptr<Ult>> all;
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+        for (int i = 0; i < 2; ++i) all.push_back(std::make_unique<Ult>(keep_busy, nullptr, pool_of(rank)));
+        all.push_back(std::make_unique<Ult>([&asleep, rank] {
+            for (int i = 0; i < 100; ++i) EXPECT_EQ(weft_sleep_for(ms / (rank + 3)), WEFT_OK);
+            asleep.fetch_sub(1);
+        }, nullptr, pool_of(rank)));
+    }
+    all.clear();
+    EXPECT_LT(weft_now_ns(), give_up) << "a sleep ended only when its stream had nothing else to do";
+}
+
+TEST(Sleep, EndsThoughItsStreamHasBecomeBusyMeanwhile) {
+    Runtime runtime(two_that_look_long());
+    const std::uint64_t give_up = in_ms(20'000);
+    std::atomic<bool> woke{false};
+    Ult sleeper([&] {
+        EXPECT_EQ(weft_sleep_for(20 * ms), WEFT_OK);
+        woke = true;
+    }, nullptr, pool_of(1));
+    until([&] { return sleeper.state() == WEFT_UNIT_SUSPENDED; });   // its stream looks round for something to do
+    auto keep_busy = [&] {
+        while (!woke && weft_now_ns() < give_up) weft_unit_yield();
+    };
+    Ult a(keep_busy, nullptr, pool_of(1)), b(keep_busy, nullptr, pool_of(1));
+    EXPECT_EQ(a.join(), WEFT_OK);
+    EXPECT_LT(weft_now_ns(), give_up) << "the sleep ended only when its stream had nothing else to do";
+}
+
 TEST(Sleep, LetsAnIdleProcessSleep) {
     Runtime runtime(2);
     weft_sleep_for(5 * ms);   // everybody has come to rest
