@@ -175,6 +175,23 @@ TEST(Stacked, WaitsForASchedulerInItsPoolThatWaits) {
     EXPECT_EQ(weft_unit_free(outer), WEFT_OK);
 }
 
+TEST(Stacked, OneThatRunsIsNotWhereItsStreamsGuestsGo) {
+    Runtime runtime;
+    weft_pool* below = make_pool(WEFT_POOL_SHARED);
+    weft_pool* came_to = nullptr;
+    {
+        Ult goes([&] {
+            EXPECT_EQ(weft_unit_migrate_to_stream(weft_unit_self(), weft_stream_at(0)), WEFT_OK) << weft_error_text();
+            EXPECT_EQ(weft_unit_migrate_wait(weft_unit_self()), WEFT_OK);
+            EXPECT_EQ(weft_unit_pool(weft_unit_self(), &came_to), WEFT_OK);
+        }, nullptr, below);
+        weft_unit* unit = push(pool_of(0), make_sched(WEFT_SCHED_BASIC, {below}));
+        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    }
+    EXPECT_EQ(came_to, pool_of(0)) << "not to the pool of the scheduler that ran it there";
+    EXPECT_EQ(weft_pool_free(below), WEFT_OK);
+}
+
 TEST(Stacked, MayGoOnOnAnotherStreamAtEachTurn) {
     weft_settings settings = with_streams(3);
     settings.pool = WEFT_POOL_SHARED;
