@@ -189,7 +189,7 @@ weft_status weft_pool_pop_wait(weft_pool* pool, uint64_t timeout_ns, weft_unit**
     if (weft_status status = weft_pool_pop(pool, unit); status != WEFT_OK || *unit != nullptr || timeout_ns == 0) return status;
     Pool& from = *to_pool(pool);
     Stream* stream = current_or_null();
-    if (stream != nullptr && stream->running != nullptr && !is_main_scheduler(*stream->running)) {
+    if (stream != nullptr && (stream->running == nullptr || !is_main_scheduler(*stream->running))) {
         return fail(WEFT_WRONG_CONTEXT, "nothing waits in the pool, and a unit that waited would stop its stream; only a scheduler's run and OS "
                                         "threads that are no streams wait here");
     }

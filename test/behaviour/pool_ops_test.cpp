@@ -285,6 +285,19 @@ TEST(PopWait, AUnitIsRefusedRatherThanItsStreamStopped) {
     EXPECT_EQ(unit.join(), WEFT_OK);
 }
 
+TEST(PopWait, ACallOnTheStreamsStackIsRefusedToo) {
+    Runtime runtime;
+    weft_pool* pool = make_pool(WEFT_POOL_SHARED);
+    auto refused = [](void* from) {
+        weft_unit* unit = nullptr;
+        EXPECT_EQ(weft_pool_pop_wait(static_cast<weft_pool*>(from), 1, &unit), WEFT_WRONG_CONTEXT);
+    };
+    EXPECT_EQ(weft_on_stream_stack(refused, pool), WEFT_OK);
+    EXPECT_EQ(weft_stream_post(weft_stream_at(0), refused, pool), WEFT_OK);
+    EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+    EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+}
+
 TEST(PopWait, AUsersPoolMayWaitInItsOwnWay) {
     Runtime runtime;
     Diary diary;
