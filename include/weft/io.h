@@ -68,7 +68,8 @@ typedef struct weft_poller_hint {
  * ready; without one, one idle stream calls it again after 10 us, then after twice as long each time that nothing has happened, up to
  * 1 ms. While there are pollers each switch of a stream counts the rounds.
  *
- * Returns WEFT_OK, WEFT_INVALID (also: epoll does not take the descriptor), WEFT_NO_MEMORY, WEFT_NOT_INITIALIZED. From any thread or unit; never switches. Since 0.2. */
+ * Returns WEFT_OK, WEFT_INVALID (also: epoll does not take the descriptor), WEFT_NO_MEMORY, WEFT_SYSTEM (with a descriptor: an OS thread or
+ * descriptors that are needed to wait for it could not be had), WEFT_NOT_INITIALIZED. From any thread or unit; never switches. Since 0.2. */
 WEFT_API weft_status weft_poller_add(bool (*fn)(void *argument), void *argument, const weft_poller_hint *hint,
                                      weft_poller **poller) WEFT_NOTHROW;
 

@@ -83,6 +83,9 @@ weft_status weft_poller_add(bool (*fn)(void*), void* argument, const weft_poller
     weft_poller_hint known{};
     if (const weft_status status = complete(hint, known); status != WEFT_OK) return status;
     const int descriptor = known.has_descriptor ? known.descriptor : -1;
+    if (descriptor >= 0 && !of->lookout.thread_there()) {
+        return fail(WEFT_SYSTEM, "the kernel refused the thread that waits for descriptors, or the two descriptors that it needs (see ulimit -u and -n)");
+    }
     Poller* made = of->pollers.add(fn, argument, descriptor, known.events, known.only_when_ready);
     if (made == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a poller");
     if (descriptor >= 0 && !of->lookout.add(descriptor, known.events, made->tag)) {

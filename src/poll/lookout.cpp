@@ -33,13 +33,13 @@ bool Lookout::start() {
 }
 
 bool Lookout::ring() {
-    if (!started_.load() && !start()) return false;
+    if (!thread_there()) return false;
     os::watch_ring(watch_);
     return true;
 }
 
 bool Lookout::add(int descriptor, std::uint32_t events, std::uint32_t tag) {
-    return (started_.load() || start()) && os::watch_add(watch_, descriptor, events, tag);
+    return os::watch_add(watch_, descriptor, events, tag);
 }
 
 void Lookout::stop() {

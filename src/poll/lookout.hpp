@@ -31,7 +31,10 @@ public:
     // his: so one of the two sees the other.
     bool watch(std::uint64_t deadline_ns) { return deadline_ns >= target_.load() || ring(); }
 
-    // A descriptor, armed once; arm() again for the next time. False: the kernel refuses it.
+    // Whether the thread is there, started now if need be. False: it, or what it sleeps by, could not be had.
+    bool thread_there() { return started_.load() || start(); }
+
+    // A descriptor, armed once; arm() again for the next time. After thread_there(). False: the kernel refuses it.
     bool add(int descriptor, std::uint32_t events, std::uint32_t tag);
     bool arm(int descriptor, std::uint32_t events, std::uint32_t tag) { return os::watch_arm(watch_, descriptor, events, tag); }
     void remove(int descriptor) { os::watch_remove(watch_, descriptor); }

@@ -1,6 +1,7 @@
 // Pollers, and calls that are posted to a stream.
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "test/behaviour/atomic.hpp"
@@ -196,6 +197,31 @@ TEST(Poller, RefusesWhatMakesNoSense) {
     EXPECT_EQ(weft_poller_add(Polled::poll, nullptr, &hint, &poller), WEFT_INVALID);
     hint.descriptor = 900;
     EXPECT_EQ(weft_poller_add(Polled::poll, nullptr, &hint, &poller), WEFT_INVALID) << "it is not open";
+}
+
+// Waiting for a descriptor needs two more.
+TEST(Poller, WithoutMoreDescriptorsIsRefusedByTheSystemAndNotForItsOwn) {
+    Runtime runtime;
+    Polled polled;
+    const int own = eventfd(0, EFD_CLOEXEC);
+    ASSERT_GE(own, 0);
+    weft_poller_hint hint{};
+    hint.size = sizeof hint;
+    hint.has_descriptor = true;
+    hint.descriptor = own;
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+    rlimit none = before;
+    none.rlim_cur = 0;
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+    weft_poller* poller = nullptr;
+    const weft_status status = weft_poller_add(Polled::poll, &polled, &hint, &poller);
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_EQ(status, WEFT_SYSTEM) << weft_error_text();
+    EXPECT_EQ(poller, nullptr);
+    EXPECT_EQ(weft_poller_add(Polled::poll, &polled, &hint, &poller), WEFT_OK) << weft_error_text();
+    EXPECT_EQ(weft_poller_remove(poller), WEFT_OK);
+    close(own);
 }
 
 // ---- posts -----------------------------------------------------------------------------------------
