@@ -55,11 +55,29 @@ void end_starving(Stream& stream) {
     if (std::exchange(stream.starving, false)) runtime().starving.fetch_sub(1);
 }
 
+// A unit may get or lose its stack under our eyes, elsewhere: hidden from the thread sanitizer, as list.cpp's snapshot.
+[[gnu::no_sanitize_thread]] void look_for_holder(void* object, void* found) {
+    const auto& unit = *static_cast<const Unit*>(object);
+    const State now = unit.life.now();
+    const bool none = (unit.flags & (Unit::primary | Unit::scheduler | Unit::user_stack)) != 0 || unit.stack == nullptr;
+    if (now != State::free && now != State::done && !none) *static_cast<bool*>(found) = true;
+}
+
+// Whether a unit that lives has a stack that it will give back. A scheduler may be waiting for the very units that have none.
+bool stacks_may_come_free(Runtime& of) {
+    bool found = false;
+    of.descriptors.each(look_for_holder, &found);
+    return found;
+}
+
 // No stack could be had. The unit waits for one to come free; when nothing runs any more that could free one, because
-// all streams that hold a hart are in the same need, it ends with that status.
+// all streams that hold a hart are in the same need, it ends with that status. So it does when nobody has a stack to free: a unit
+// that looks again and again for the end of this one would keep its stream from that need for ever.
 void postpone(Stream& stream, Unit& unit) {
     Runtime& of = runtime();
     stream.counters.add(trace::Count::postponed);
+    constexpr std::uint32_t look_every = 16;
+    if (++stream.postponed % look_every == 0 && !stacks_may_come_free(of)) return end_unrun(stream, unit, WEFT_NO_MEMORY);
     const bool all_tried = ++stream.postponed_in_a_row > pool::length(*unit.pool) + 1;
     if (all_tried && !std::exchange(stream.starving, true)) of.starving.fetch_add(1);
     const std::size_t granted = of.harts.granted();

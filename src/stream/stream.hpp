@@ -90,6 +90,7 @@ struct Stream {
     std::uint32_t heeded = 0;          // the bits of attention that attend() has seen
     std::uint64_t clock_ns = 0;        // when the scheduler began (with WEFT_TIMING=on)
     std::size_t postponed_in_a_row = 0;
+    std::uint32_t postponed = 0;       // ever
     bool starving = false;             // counted in Runtime::starving
 
     // Rare.

@@ -196,6 +196,24 @@ void each_call_fails(std::initializer_list<Door> doors, bool all_later, int stri
 
 }  // namespace
 
+// Where nobody has a stack that could come free it is told, though somebody runs all the time.
+TEST(Faults, AUnitWithoutAStackEndsThoughOneLooksForItsEndInALoop) {
+    if (!weft::config::checked) GTEST_SKIP() << "the fault injector is in checked builds";
+    const Deadline deadline(60);
+    for (const std::size_t streams : {1u, 2u}) {
+        Runtime runtime(streams);
+        Faults::arm({Door::map}, 1, 1L << 60);
+        std::vector<weft_unit*> units(100);
+        const auto lazy = of_kind(WEFT_KIND_LSA, 1 << 20);   // of a size that nothing idle has
+        ASSERT_EQ(weft_unit_spawn_many(pool_of(streams - 1), units.size(), [](void*) {}, nullptr, &lazy, units.data()), WEFT_OK);
+        for (weft_unit* unit : units) {
+            while (weft_unit_try_join(unit) == WEFT_BUSY) weft_unit_yield();
+            EXPECT_EQ(weft_unit_free(unit), WEFT_NO_MEMORY);
+        }
+        Faults::disarm();
+    }
+}
+
 TEST(Faults, EachAllocationThatFailsIsAStatus) {
     const Deadline deadline(120);
     each_call_fails({Door::allocate}, false);
