@@ -1,0 +1,19 @@
+# Weft where little is to be had: test/hostile/hostile.py runs one small program under limits of the kernel's. A choice of the conditions
+# in the quick tests, all of them in the full ones; in the groups whose builds can tell what goes wrong. Included by tests.cmake.
+if(NOT WEFT_GROUP MATCHES "^(debug|asan)$")
+  return()
+endif()
+find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
+
+add_executable(hostile_workload test/hostile/workload.cpp)
+target_link_libraries(hostile_workload PRIVATE weft_test_support)
+target_compile_options(hostile_workload PRIVATE ${WEFT_WARNINGS} ${WEFT_TEST_OPTIONS})
+set(options)
+if(WEFT_SANITIZE)
+  set(options --sanitized)
+endif()
+foreach(size quick full)
+  string(TOUPPER ${size} upper)
+  add_test(NAME hostile_${size} COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/test/hostile/hostile.py ${size} ${options} --program $<TARGET_FILE:hostile_workload>)
+  set_tests_properties(hostile_${size} PROPERTIES LABELS "${WEFT_GROUP};${size};budget=${WEFT_BUDGET_${upper}}s")
+endforeach()
