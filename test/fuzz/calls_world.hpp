@@ -1,0 +1,214 @@
+// The stage of calls_fuzz: a runtime with some pools, streams and objects that all may use, actors that each run a program of calls, and
+// a janitor that sees to it that nobody waits for ever.
+//
+// Only what has a documented outcome is called. So a handle has one owner, the actor in whose slot it lies; what all may use lives
+// until all have ended; waits have deadlines or end by the janitor. When an actor has ended, who knows that cleans up after it.
+#pragma once
+
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <deque>
+#include <initializer_list>
+#include <iterator>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "test/fuzz/fuzz.hpp"
+#include "weft/weft.h"
+
+namespace weft_test {
+
+// From where an actor calls.
+enum class Who { primary, ult, tasklet, thread, callback };
+
+// Whether a unit is detached, or may be cancelled or throw: one excludes the other, and whoever comes first decides.
+enum class Fate { open, pinned, detached };
+
+struct World;
+
+struct Actor {
+    static constexpr std::size_t slots = 4;
+
+    Actor(World& of, Input calls, Who from) : world(of), program(calls), who(from) {}
+
+    World& world;
+    Input program;
+    Who who;
+    std::atomic<Fate> fate{Fate::open};
+    std::atomic<bool> ended{false};
+    weft_unit* parked = nullptr;               // the janitor resumes it; under World::lock
+
+    // What the actor owns.
+    std::array<weft_unit*, slots> units{};
+    std::array<Actor*, slots> bodies{};        // of those units
+    weft_unit* stale = nullptr;                // a handle of a unit that was freed
+    weft_stream* stream = nullptr;
+    weft_key* key = nullptr;
+    weft_future* future = nullptr;
+    weft_channel* channel = nullptr;
+    weft_poller* poller = nullptr;
+    weft_timer timer{};
+    weft_mutex mutex{};
+    weft_cond cond{};
+    weft_event event{};
+    weft_rwlock rwlock{};
+    weft_barrier barrier{};
+    std::array<unsigned, 2> locked{};          // how often it holds the mutexes of all
+    std::array<bool, 2> reads{}, writes{};
+    bool barrier_made = false;
+    int depth = 0;                             // of callbacks
+
+    bool pin() {
+        Fate found = Fate::open;
+        return fate.compare_exchange_strong(found, Fate::pinned) || found == Fate::pinned;
+    }
+    bool detach() {
+        Fate found = Fate::open;
+        return fate.compare_exchange_strong(found, Fate::detached);
+    }
+    bool suspends() const { return who == Who::primary || who == Who::ult; }
+};
+
+// A pool of the program's, which counts who belongs to it.
+struct OwnPool {
+    std::mutex lock;
+    std::deque<weft_unit*> ready;
+    std::atomic<int> attached{0};
+
+    static OwnPool& of(void* self) { return *static_cast<OwnPool*>(self); }
+    weft_pool_ops ops() {
+        weft_pool_ops table{};
+        table.size = sizeof table;
+        table.push = [](void* self, weft_unit* unit) {
+            std::lock_guard guard(of(self).lock);
+            of(self).ready.push_back(unit);
+        };
+        table.pop = [](void* self) -> weft_unit* {
+            std::lock_guard guard(of(self).lock);
+            if (of(self).ready.empty()) return nullptr;
+            weft_unit* unit = of(self).ready.front();
+            of(self).ready.pop_front();
+            return unit;
+        };
+        table.length = [](const void* self) {
+            auto& from = of(const_cast<void*>(self));
+            std::lock_guard guard(from.lock);
+            return from.ready.size();
+        };
+        table.remove = [](void* self, weft_unit* unit) {
+            std::lock_guard guard(of(self).lock);
+            return std::erase(of(self).ready, unit) != 0 ? 1 : 0;
+        };
+        table.attach = [](void* self, weft_unit*) { of(self).attached.fetch_add(1); };
+        table.detach = [](void* self, weft_unit*) { of(self).attached.fetch_sub(1); };
+        return table;
+    }
+};
+
+struct World {
+    explicit World(Input all) : text(all) {}
+    ~World() {
+        for (auto& actor : actors) delete actor.load();
+    }
+    World(const World&) = delete;
+
+    Input text;                                  // all of the input; units run pieces of it
+    std::vector<weft_pool*> pools;               // drawn from by the last stream, until the end
+    std::vector<weft_stream*> streams;           // stream 0 is not among them
+    std::vector<weft_unit*> common;              // units that all may use and nobody frees
+    OwnPool own_pool;
+    weft_key* key = nullptr;                     // its destructor says that a unit ends
+    weft_future* future = nullptr;
+    weft_channel* channel = nullptr;
+    std::array<weft_mutex, 2> mutexes{};
+    weft_mutex cond_mutex{};
+    weft_cond cond{};
+    std::array<weft_event, 2> events{};
+    weft_semaphore semaphore{};
+    weft_latch latch{};
+    weft_barrier barrier{};
+    std::array<weft_rwlock, 2> rwlocks{};
+    std::atomic<int> steps{400};                 // calls that may still be made
+    std::atomic<int> noise{0};                   // what callbacks count
+    std::atomic<bool> over{false};
+    std::atomic<int> forks{1};
+
+    static constexpr std::size_t most_actors = 72;
+    std::array<std::atomic<Actor*>, most_actors> actors{};   // in the order in which they came
+    std::atomic<std::size_t> recruited{0};
+    std::mutex lock;                             // never held over a switch
+    std::vector<weft_stream*> pausable;          // under lock
+    std::vector<weft_pool*> left;                // under lock: to be freed at the end
+
+    // Null: there are enough.
+    Actor* recruit(Input program, Who who) {
+        const std::size_t number = recruited.fetch_add(1);
+        if (number >= most_actors) return nullptr;
+        auto* actor = new Actor(*this, program, who);
+        actors[number].store(actor);
+        return actor;
+    }
+
+    // A piece of the input that the reader names by its next two bytes.
+    Input piece(Input& from) const {
+        Input rest = text;
+        rest.part(from.byte());
+        return rest.part(from.byte() % 64);
+    }
+};
+
+constexpr unsigned bit(weft_status status) { return 1u << status; }
+constexpr unsigned bits(std::initializer_list<weft_status> all) {
+    unsigned sum = 0;
+    for (const weft_status one : all) sum |= bit(one);
+    return sum;
+}
+
+// A call came to what its header says; and whoever gets no WEFT_OK is told why, unless it is how a unit has ended.
+inline weft_status expect(weft_status status, unsigned legal, const char* call) {
+    if ((bit(status) & legal) == 0) {
+        std::fprintf(stderr, "%s returned %s: %s\n", call, weft_status_name(status), weft_error_text());
+        std::abort();
+    }
+    const bool refusal = (bit(status) & bits({WEFT_OK, WEFT_EXCEPTION, WEFT_CANCELLED})) == 0;
+    check(!refusal || weft_error_text()[0] != '\0', "a refusal has a sentence", call);
+    return status;
+}
+
+// What a wait may come to besides what the call is for.
+inline unsigned waits(const Actor& actor) {
+    switch (actor.who) {
+    case Who::tasklet: return bits({WEFT_OK, WEFT_TIMED_OUT, WEFT_WRONG_KIND});
+    case Who::callback: return bits({WEFT_OK, WEFT_TIMED_OUT, WEFT_WRONG_CONTEXT});
+    default: return bits({WEFT_OK, WEFT_TIMED_OUT});
+    }
+}
+
+// For what only ULTs can do.
+inline unsigned switches(const Actor& actor, unsigned otherwise) {
+    switch (actor.who) {
+    case Who::tasklet: return bit(WEFT_WRONG_KIND) | (otherwise & bit(WEFT_INVALID));
+    case Who::callback:
+    case Who::thread: return bit(WEFT_WRONG_CONTEXT) | (otherwise & bit(WEFT_INVALID));
+    default: return otherwise;
+    }
+}
+
+inline std::uint64_t soon(Input& program) {
+    constexpr std::uint64_t spans[] = {0, 20'000, 100'000, 400'000};
+    return weft_now_ns() + spans[program.below(std::size(spans))];
+}
+
+void step(Actor& actor);
+
+// The calls of one actor, until its program or everybody's share is used up.
+inline void act(Actor& actor) {
+    for (int calls = 0; calls < 40 && !actor.program.empty() && actor.world.steps.fetch_sub(1) > 0; ++calls) step(actor);
+}
+
+}  // namespace weft_test
