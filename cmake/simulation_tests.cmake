@@ -10,7 +10,7 @@ endif()
 file(GLOB weft_scenario_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/test/behaviour/*_test.cpp)
 # Processes that start anew, probes and faults that are set from outside the library, memory that is taken away.
 list(FILTER weft_scenario_files EXCLUDE REGEX
-  "/(environment|exit|overflow|faults|windows|move_windows|cpp_allocation|bound_limit|idle_full)_test.cpp$")
+  "/(environment|exit|overflow|dump|faults|windows|move_windows|cpp_allocation|bound_limit|idle_full)_test.cpp$")
 
 add_executable(simulation test/simulation/main.cpp test/simulation/threads.cpp ${weft_scenario_files})
 target_include_directories(simulation PRIVATE ${CMAKE_SOURCE_DIR}/test/simulation/door ${CMAKE_SOURCE_DIR}
