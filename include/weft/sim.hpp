@@ -53,6 +53,8 @@ struct options {
     unsigned most_seconds = 60;         /**< a run that takes more real time has failed: it waits by a loop that no hart can leave */
     bool store_buffers = true;          /**< false: each store is seen at once */
     bool early_wakes = true;            /**< futex waits may end for no reason, and deadlines come early, as on a slow machine */
+    std::uint64_t fail_at = 0;          /**< of the calls of Weft's that a system may refuse (memory, threads, descriptors; or a futex wait
+                                         *   that a signal ends), counted from 1, this one is refused; 0: none */
     bool leaks = true;                  /**< memory of Weft's that is left at the end is a failure */
     bool shrink = true;                 /**< a failure is shrunk before it is reported */
     const char* replay = nullptr;       /**< what a report said after "replay:": this run alone, instead of seeds */
@@ -64,6 +66,7 @@ struct result {
     bool failed = false;                /**< a run has failed */
     std::uint64_t runs = 0;             /**< without those that shrank a failure */
     std::uint64_t steps = 0;            /**< of all runs */
+    std::uint64_t refusable = 0;        /**< calls that a system may refuse, in the run that had most of them: how far options::fail_at goes */
     std::uint64_t seed = 0;             /**< of the run that failed */
     std::string report;                 /**< what went wrong, the table of steps, how to replay it; empty when nothing did */
     std::string replay;                 /**< for options::replay */

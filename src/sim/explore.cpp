@@ -1,5 +1,6 @@
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
@@ -20,6 +21,7 @@ Plan plan_of(const options& with) {
     plan.limits.store_buffers = with.store_buffers;
     plan.limits.leaks = with.leaks;
     plan.limits.trace = with.trace;
+    plan.limits.fail_at = with.fail_at;
     plan.most_seconds = with.most_seconds;
     return plan;
 }
@@ -158,6 +160,7 @@ result explore(const options& with, const std::function<void()>& body) {
         const Outcome came = recorder.run(plan, body);
         made.runs = 1;
         made.steps = came.steps;
+        made.refusable = came.faults_asked;
         made.failed = came.failed;
         made.replay = with.replay;
         if (came.failed || with.trace) made.report = came.text + quoted(came.output) + table_of(*recorder.record());
@@ -169,6 +172,7 @@ result explore(const options& with, const std::function<void()>& body) {
         const Outcome came = recorder.run(plan, body);
         ++made.runs;
         made.steps += came.steps;
+        made.refusable = std::max(made.refusable, came.faults_asked);
         if (with.trace) made.report += table_of(*recorder.record());
         if (!came.failed) continue;
         made.seed = seed;

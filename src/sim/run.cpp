@@ -53,7 +53,8 @@ const char* kind_of(End end) {
     case End::check: return "a check failed";
     case End::stuck: return "stuck";
     case End::steps: return "never ends";
-    case End::memory: return "memory";
+    case End::memory:
+    case End::left: return "memory";
     case End::invariant: return "a broken invariant";
     default: return "";
     }

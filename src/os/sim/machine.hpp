@@ -24,7 +24,8 @@ enum class End : std::uint32_t {
     check,      // check() failed, or an exception left the body
     stuck,      // all harts wait for one another
     steps,      // it took too many
-    memory,     // released twice, written to after its release, left behind
+    memory,     // released twice, written to after its release
+    left,       // not released at the end
     invariant   // what must hold when all harts wait does not
 };
 
@@ -78,6 +79,10 @@ bool machine_runs() noexcept;
 extern std::string (*machine_quiet)();
 // Which units wait for what, for the report of a run that is stuck; as above.
 extern void (*machine_describe)(std::string& text);
+
+// Null, or whether what a run leaves undone (it is stuck, never ends, has not given memory back) is to be excused, because it has been
+// told already that something went wrong: a test that stops in the middle when a call is refused.
+extern bool (*machine_excuses)();
 
 // ---- for the doors -----------------------------------------------------------------------------------
 
