@@ -51,6 +51,12 @@ typedef struct weft_settings {
     int dump;                     /**< WEFT_DUMP: a signal that makes the process write a dump to standard error (weft_dump), by
                                        its number, or in the variable by its name (USR1, ...); 0: none. Its handler is restored by the last
                                        weft_finalize. Not the signals of faults, KILL, STOP. Since 0.3 */
+    const char *trace;            /**< WEFT_TRACE: a file for a trace of all units and streams, which Chrome and Perfetto
+                                       read (ui.perfetto.dev); written at exit or at the last weft_finalize, and until then
+                                       `trace` stays as it is; NULL: none. See trace.h. Since 0.3 */
+    size_t trace_events;          /**< WEFT_TRACE_EVENTS: how many events of each stream the trace holds, rounded up to a power
+                                       of two, 32 bytes each once there are so many; the oldest are lost, and that is told;
+                                       0: 1048576. Since 0.3 */
 } weft_settings;
 
 /** Starts the runtime: the calling OS thread becomes the primary unit of stream 0.
@@ -58,7 +64,7 @@ typedef struct weft_settings {
  * settings  NULL for the defaults
  *
  * May be nested: each call needs its weft_finalize; settings of inner calls are ignored.
- * Returns WEFT_OK, WEFT_NO_MEMORY, WEFT_INVALID (settings out of range), WEFT_ENVIRONMENT,
+ * Returns WEFT_OK, WEFT_NO_MEMORY, WEFT_INVALID (settings out of range), WEFT_ENVIRONMENT (also: the file of the trace cannot be written),
  * WEFT_SYSTEM (a thread was refused), WEFT_WRONG_CONTEXT (the runtime was started by another OS
  * thread and the caller is no unit of it). After a failure nothing is left behind.
  * From any OS thread, or any unit when nested; never switches. Since 0.1. */

@@ -1,12 +1,20 @@
-/* What can be seen: counters, a list of the units that live, a dump of all with their frames. Counters are kept per stream, off the hot path, and summed
- * when they are read (the naming follows HPX's performance counters). */
+/* What can be seen: counters, a list of the units that live, a dump of all with their frames, and what becomes of units, as it happens. Counters are kept
+ * per stream, off the hot path, and summed when they are read (the naming follows HPX's performance counters).
+ *
+ * With the environment variable WEFT_TRACE ("out.json"), or `trace` of the settings, all that observers see, and besides where units
+ * were stolen and when streams slept, goes into a file that Chrome (about:tracing) and Perfetto (ui.perfetto.dev) show: a track for
+ * each stream, on it the units that ran, arrows from where one was spawned or suspended to where it went on. Streams keep their
+ * events in memory, as many as WEFT_TRACE_EVENTS says; the file is written at exit or at the last weft_finalize, whichever comes first. */
 #ifndef WEFT_TRACE_H
 #define WEFT_TRACE_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
+#include <weft/pool.h>
 #include <weft/status.h>
+#include <weft/stream.h>
 
 WEFT_BEGIN
 
@@ -43,6 +51,77 @@ WEFT_API weft_status weft_units_print(FILE *file) WEFT_NOTHROW;
  * From any thread or unit, but not from weft_unit_each's visit; it takes the caller's OS thread until it is done, and never
  * switches. Since 0.3. */
 WEFT_API weft_status weft_dump(FILE *file) WEFT_NOTHROW;
+
+/** What becomes of a unit, as bits of a mask. From a unit's creation to its end the events come in this order, where { } may be repeated:
+ * CREATE, START, { SUSPEND or YIELD, RESUME }, FINISH, JOIN, FREE. A unit that ends without having begun (it was cancelled, or got
+ * no stack) has no START; one that is detached no JOIN. REVIVE begins another life, which goes on with START. */
+typedef enum weft_observed {
+    WEFT_OBSERVED_CREATE = 1,    /**< it was spawned and goes into its pool next, or runs at once; by whoever spawns it */
+    WEFT_OBSERVED_START = 2,     /**< its body is about to be called; by itself */
+    WEFT_OBSERVED_SUSPEND = 4,   /**< it leaves to wait, for `waits_for` at `object`; by itself. It may still find at once what
+                                      it waits for */
+    WEFT_OBSERVED_YIELD = 8,     /**< it leaves and stays ready: a yield, a spawn of a child that runs first, a migration, a
+                                      call on the stream's stack; by itself */
+    WEFT_OBSERVED_RESUME = 16,   /**< it goes on after one of the last two, maybe on another stream; by itself */
+    WEFT_OBSERVED_FINISH = 32,   /**< its body has ended, and its values with it (local.h); by itself; `status` says how */
+    WEFT_OBSERVED_JOIN = 64,     /**< the first one learns of its end: by whoever asks, or, where somebody waited already, by the
+                                      unit that ends, before that one goes on. Once in each life. By what may free it unless it is
+                                      detached */
+    WEFT_OBSERVED_FREE = 128,    /**< the handle is about to become invalid; by whoever frees it, or by itself if it is detached. Not
+                                      of what the last weft_finalize finds */
+    WEFT_OBSERVED_CANCEL = 256,  /**< it is asked to end; by whoever asks */
+    WEFT_OBSERVED_MIGRATE = 512, /**< it goes where it was asked to; `pool` is that pool; by itself, or by its stream if it has not begun */
+    WEFT_OBSERVED_REVIVE = 1024, /**< as CREATE, of another life */
+    WEFT_OBSERVED_ALL = 2047     /**< all of them */
+} weft_observed;
+
+/** What an observer is told; valid during the call. */
+typedef struct weft_observation {
+    size_t size;           /**< sizeof(weft_observation) of the library; read only what lies within */
+    weft_observed what;    /**< one of the bits */
+    weft_unit *unit;       /**< to whom it happens; weft_unit_self is who does it, or NULL outside of units */
+    weft_stream *stream;   /**< where it happens; NULL: on an OS thread that is no stream */
+    weft_pool *pool;       /**< where the unit goes when it becomes ready */
+    const char *waits_for; /**< of SUSPEND: as weft_unit_info has it; "" otherwise. Static memory */
+    const void *object;    /**< of SUSPEND: what it waits for, as weft_unit_info has it; NULL otherwise, or if there is none */
+    weft_status status;    /**< of FINISH, JOIN and FREE: how the unit has ended, as a join returns it; WEFT_OK otherwise */
+} weft_observation;
+
+/** Who observes units. */
+typedef struct weft_observer weft_observer;
+
+/** What an observer wants to be told. */
+typedef struct weft_observer_options {
+    size_t size;     /**< sizeof(weft_observer_options) */
+    unsigned events; /**< bits of weft_observed, at least one */
+    void (*call)(const weft_observation *seen, void *argument); /**< required */
+    void *argument;  /**< given to call */
+} weft_observer_options;
+
+/** From now on options->call(seen, options->argument) is called whenever one of the events happens to a unit that was spawned or revived
+ * after this: by units of the calling stream and by OS threads from now on, by those of another stream from its next switch on. The
+ * primary unit, and the calling one, are observed though they live already; schedulers are not. Nothing is paid for by programs without an observer, however
+ * long ago there was one.
+ *
+ * The call is made where it happens, and holds that up: on the stack of the unit (SUSPEND, YIELD, START, RESUME, FINISH of a ULT), of the caller, or of
+ * the stream's scheduler; by several streams at once. It must not throw, nor let the unit end. It may call what is said never to switch and changes
+ * nothing (weft_unit_self, _id, _name, _kind, _state_get, _priority, _pool, _stack; weft_stream_self and what asks of streams, pools and counters;
+ * weft_now_ns), and weft_unit_each; it may take locks that are not held by somebody who calls Weft. It must not spawn,
+ * free, join, resume, wait, yield or use what units wait at: then the behaviour is undefined, but that what it does is not observed.
+ * errno is as it was afterwards.
+ *
+ * options, observer  required
+ *
+ * Returns WEFT_OK, WEFT_INVALID (also: no such events), WEFT_NO_MEMORY, WEFT_WRONG_CONTEXT (an observer calls), WEFT_NOT_INITIALIZED. From any
+ * thread or unit; never switches, but waits for calls of observers that are under way. Since 0.3. */
+WEFT_API weft_status weft_observer_add(const weft_observer_options *options, weft_observer **observer) WEFT_NOTHROW;
+
+/** Its call is not made any more, and when this returns none is under way. The last weft_finalize removes all that are left.
+ *
+ * Returns WEFT_OK, WEFT_INVALID (also: it has been removed), WEFT_NO_MEMORY (nothing has changed), WEFT_WRONG_CONTEXT (an observer calls),
+ * WEFT_NOT_INITIALIZED. From any thread or unit, while no lock is held that an observer takes; never switches, but waits as
+ * weft_observer_add. Since 0.3. */
+WEFT_API weft_status weft_observer_remove(weft_observer *observer) WEFT_NOTHROW;
 
 WEFT_END
 

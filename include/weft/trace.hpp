@@ -1,9 +1,12 @@
-// Counters in C++, and the list of the units that live.
+// Counters in C++, the list of the units that live, and who observes what becomes of them.
 #pragma once
 
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include <weft/status.hpp>
 #include <weft/trace.h>
@@ -29,6 +32,39 @@ inline void print_units(std::FILE* file) { check(weft_units_print(file)); }
 
 /** Writes a dump of all streams and units to `file`, with frames. See weft_dump. Since 0.3. */
 inline void dump(std::FILE* file) { check(weft_dump(file)); }
+
+/** Observes units as long as it lives: weft_observer_add. Is not copied; a moved-from one observes nothing. Since 0.3. */
+class observer {
+public:
+    /** call(seen) is made for each of `events`, bits of weft_observed; by several streams at once, and under the rules of weft_observer_add. It must
+     * not throw. Throws weft::error. */
+    template <class Call>
+    observer(unsigned events, Call call) {
+        static_assert(std::is_nothrow_invocable_v<Call&, const weft_observation&>, "an observer's call must be noexcept");
+        auto kept = std::make_shared<Call>(std::move(call));
+        weft_observer_options options{};
+        options.size = sizeof options;
+        options.events = events;
+        options.call = [](const weft_observation* seen, void* argument) { (*static_cast<Call*>(argument))(*seen); };
+        options.argument = kept.get();
+        check(weft_observer_add(&options, &handle_));
+        call_ = std::move(kept);
+    }
+
+    /** Takes over what the other one does. */
+    observer(observer&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)), call_(std::move(other.call_)) {}
+    observer(const observer&) = delete;
+    observer& operator=(const observer&) = delete;
+
+    /** weft_observer_remove: when it returns no call is under way. Before the last weft_finalize. */
+    ~observer() {
+        if (handle_ != nullptr) static_cast<void>(weft_observer_remove(handle_));
+    }
+
+private:
+    weft_observer* handle_ = nullptr;
+    std::shared_ptr<void> call_;
+};
 
 }  // namespace v0
 }  // namespace weft

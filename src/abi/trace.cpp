@@ -3,6 +3,7 @@
 #include "abi/convert.hpp"
 #include "stream/dump.hpp"
 #include "stream/list.hpp"
+#include "stream/observe.hpp"
 
 using namespace weft;
 
@@ -34,6 +35,30 @@ weft_status weft_dump(FILE* file) noexcept {
     if (file == nullptr) return is_null("file");
     Runtime* of = runtime_or_null();
     return of == nullptr ? not_initialized() : dump_to(*of, file);
+}
+
+weft_status weft_observer_add(const weft_observer_options* options, weft_observer** observer) noexcept {
+    if (options == nullptr || observer == nullptr) return is_null(options == nullptr ? "options" : "observer");
+    Runtime* of = runtime_or_null();
+    if (of == nullptr) return not_initialized();
+    if (options->size < sizeof(weft_observer_options) || options->size > 4096) {
+        return fail(WEFT_INVALID, "weft_observer_options.size is %zu; set it to sizeof(weft_observer_options)", options->size);
+    }
+    if (options->call == nullptr) return is_null("call");
+    if (options->events == 0 || (options->events & ~static_cast<unsigned>(WEFT_OBSERVED_ALL)) != 0) {
+        return fail(WEFT_INVALID, "the events are 0x%x; legal are bits of WEFT_OBSERVED_ALL (0x%x), at least one", options->events,
+                    static_cast<unsigned>(WEFT_OBSERVED_ALL));
+    }
+    Observer* added;
+    const weft_status status = add_observer(*of, {options->events, options->call, options->argument}, &added);
+    if (status == WEFT_OK) *observer = reinterpret_cast<weft_observer*>(added);
+    return status;
+}
+
+weft_status weft_observer_remove(weft_observer* observer) noexcept {
+    if (observer == nullptr) return is_null("observer");
+    Runtime* of = runtime_or_null();
+    return of == nullptr ? not_initialized() : remove_observer(*of, *reinterpret_cast<Observer*>(observer));
 }
 
 }  // extern "C"

@@ -52,6 +52,7 @@ template <bool tasklet>
     Unit* unit = make_unit(stream, *pool, body, argument, birth_in(*pool, chosen.kind), site);
     if (unit == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a unit");
     if (weft_status status = furnish(stream, *unit, chosen); status != WEFT_OK) return status;
+    if (unit->marked(Unit::observed)) [[unlikely]] observe(trace::Event::create, *unit);
     launch(stream, *unit, chosen.child_first, handle);
     return WEFT_OK;
 }
@@ -60,7 +61,9 @@ template <bool tasklet>
 template <bool tasklet>
 [[gnu::noinline]] weft_status spawn_elsewhere(Pool* pool, void (*body)(void*), void* argument, weft_unit** handle,
                                               const void* site) noexcept {
-    Stream& stream = current();
+    Stream* const caller = current_or_null();
+    if (caller == nullptr) __builtin_unreachable();   // make_unit() need not ask
+    Stream& stream = *caller;
     const Kind kind = tasklet ? Kind::tasklet : stream.default_kind;
     if (pool == nullptr) pool = stream.standard;
     Unit* unit = make_unit(&stream, *pool, body, argument, birth_in(*pool, kind), site);
@@ -69,6 +72,7 @@ template <bool tasklet>
         give_back(&stream, *unit);
         return fail(WEFT_NO_MEMORY, "no memory for a stack");
     }
+    if (unit->marked(Unit::observed)) [[unlikely]] observe(trace::Event::create, *unit);
     *handle = weft::to_handle(unit);
     pool::push(*pool, unit, pool::Place::spawned);
     return WEFT_OK;
@@ -96,9 +100,14 @@ template <bool tasklet>
     return WEFT_OK;
 }
 
+// Units that were spawned together, linked from the first to the last.
+[[gnu::noinline]] void observe_all_created(Unit* first, size_t count) {
+    for (Unit* unit = first; count-- > 0; unit = unit->link) observe(trace::Event::create, *unit);
+}
+
 struct UserSuspension : Suspension {
     static constexpr State state = State::suspended;
-    static constexpr std::uint8_t heeded = Unit::requests;
+    static constexpr std::uint8_t heeded = Unit::at_return;
     weft_unit* handle;   // made before somebody may free the unit
     void (*call)(weft_unit*, void*);
     void* argument;
@@ -178,6 +187,7 @@ weft_status weft_unit_spawn_many(weft_pool* pool, size_t count, void (*body)(voi
         Unit* const before = std::exchange(newest->link, first);
         first = std::exchange(newest, before);
     }
+    if (birth.marks != 0) [[unlikely]] observe_all_created(first, count);
     pool::push_many(home, first, last, count, pool::Place::spawned);
     return WEFT_OK;
 }
@@ -189,8 +199,9 @@ weft_status weft_unit_join(weft_unit* unit) noexcept {
 
 weft_status weft_unit_try_join(weft_unit* unit) noexcept {
     if (unit == nullptr) return is_null("unit");
-    const Unit* of = to_unit(unit);
+    Unit* of = to_unit(unit);
     if (!of->joint.done()) return fail(WEFT_BUSY, "the unit has not ended");
+    if (!of->joint.done_and_known()) learn(*of);
     return static_cast<weft_status>(of->outcome);
 }
 
@@ -207,7 +218,7 @@ weft_status weft_unit_free(weft_unit* unit) noexcept {
         if (stream != nullptr && may_call(*stream, *of)) [[likely]] return free_by_call(*stream, *stream->running, *of);
         return free_unended(*of);
     }
-    return of->joint.done() ? free_ended(*of) : free_unended(*of);
+    return of->joint.done_and_known() ? free_ended(*of) : free_unended(*of);
 }
 
 weft_status weft_unit_free_many(weft_unit** units, size_t count) noexcept {
@@ -249,6 +260,7 @@ weft_status weft_unit_cancel(weft_unit* unit) noexcept {
     Unit* of = to_unit(unit);
     if (of->has_now(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the program");
     if (of->joint.done()) return fail(WEFT_WRONG_STATE, "unit %llu has ended", static_cast<unsigned long long>(of->id));
+    if (of->marked(Unit::observed)) observe(trace::Event::cancel, *of);
     of->mark(Unit::cancel);
     return WEFT_OK;
 }

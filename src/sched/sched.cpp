@@ -33,6 +33,7 @@ Unit* pick_in_order(Sched& by, unsigned turn) {
 // where it last ran, and the victim's lines are left alone.
 void adopt(Sched& by, Unit* unit, Pool& from) {
     ++by.stolen;
+    by.stolen_from = &from;
     Pool& main = *by.pools[0];
     if (from.kind == WEFT_POOL_DEQUE && main.kind == WEFT_POOL_DEQUE && !unit->has(Unit::internal)) unit->set_pool(main);
 }

@@ -20,6 +20,7 @@ struct Sched {
     Random random{0};
     unsigned picks = 0;                // so that every pool gets a turn
     std::size_t stolen = 0;            // units that came out of another stream's deque; the stream takes the number
+    const Pool* stolen_from = nullptr; // the last one's pool; an observed stream takes it with the unit
     atomic<void*> stream{nullptr};     // that runs it; in a pool it is its own
     Unit* unit = nullptr;              // that it runs as: in a pool, or because it owns its loop
     unsigned turn = 0;                 // in a pool: how many units it runs before others of that pool

@@ -187,7 +187,7 @@ struct StreamCall {
     if (self == nullptr || self->kind == Kind::tasklet) return fn(argument);   // it stands there already
     StreamCall call{fn, argument, *self};
     stream->counters.add(trace::Count::yielded);
-    detail::leave_towards(*stream, *self, nullptr, {[](void* raw) { static_cast<StreamCall*>(raw)->make(); }, &call}, 0);
+    detail::leave_towards<Leaves::yields>(*stream, *self, nullptr, {[](void* raw) { static_cast<StreamCall*>(raw)->make(); }, &call}, Unit::observed);
     set_errno(call.error);
 }
 

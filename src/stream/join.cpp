@@ -6,6 +6,7 @@
 #include "hart/gate.hpp"
 #include "stream/error.hpp"
 #include "stream/migrate.hpp"
+#include "stream/observe.hpp"
 #include "stream/runtime.hpp"
 #include "stream/suspend.hpp"
 #include "unit/extras.hpp"
@@ -126,8 +127,13 @@ weft_status outcome(const Unit& unit) { return static_cast<weft_status>(unit.out
 // joiner comes back on.
 [[gnu::always_inline]] inline bool wait_in_unit(Stream*& stream, Unit& target, weft_status& status) {
     Unit& self = *stream->running;
-    if (target.joint.untouched() && may_call(*stream, target)) [[likely]] {
-        stream = &call_and_wait(*stream, self, target);
+    if (target.joint.untouched()) [[likely]] {
+        if (may_call(*stream, target)) [[likely]] {
+            stream = &call_and_wait(*stream, self, target);
+            return true;
+        }
+    } else if (target.joint.done()) {
+        learn(target);
         return true;
     }
     // The pool first, as in unit/whereabouts.hpp: in this stream's pool it is local by this stream's own word.
@@ -288,6 +294,23 @@ void end_unit(Stream& stream, Unit& unit) {
     if (!waiter.none()) tell(&unit, waiter);
 }
 
+void end_unit_carefully(Stream& stream, Unit& unit) {
+    if (!unit.marked(Unit::observed)) return end_unit(stream, unit);
+    probe(Probe::finish_before_publish);
+    unit.life.move(State::running, State::done);
+    Joint::Waiter waiter;
+    if (unit.has(Unit::local)) {
+        waiter = unit.joint.finish_local_as_news();
+    } else {
+        pool::belongs_no_more(unit);
+        waiter = unit.joint.finish_shared_as_news();
+    }
+    tell_movers_of_end(&unit);
+    if (waiter.none()) return;
+    if (!waiter.detached()) learn(unit);   // for the waiter, who has not been woken yet: until then the unit stays
+    tell(&unit, waiter);
+}
+
 void finish_and_wake(Joint& joint) {
     const Joint::Waiter waiter = joint.finish_shared();
     if (!waiter.none()) wake(waiter);
@@ -296,6 +319,10 @@ void finish_and_wake(Joint& joint) {
 namespace {
 
 [[gnu::cold, gnu::noinline]] weft_status join_outside(Stream* stream, Unit& unit) {
+    if (unit.joint.done()) {
+        learn(unit);
+        return outcome(unit);
+    }
     if (weft_status status = may_join(unit); status != WEFT_OK) return status;
     return join_from_thread(unit);
 }
@@ -353,6 +380,7 @@ void keep_exception() noexcept {
 }
 
 void tidy_up(Unit& unit) {
+    if (unit.marked(Unit::observed)) observe(trace::Event::free, unit);
     if (unit.outcome == WEFT_EXCEPTION) unit.exception().~exception_ptr();
     if (unit.marked(Unit::extras)) drop_extras(unit);
 }

@@ -43,13 +43,16 @@ void tell(Unit* detached, Joint::Waiter waiter);
 // returns. From the stream that ran it.
 void end_unit(Stream& stream, Unit& unit);
 
+// The same of one that may be observed, whose end has been told: that somebody learns of it will be told, too.
+void end_unit_carefully(Stream& stream, Unit& unit);
+
 // The end of something else that can be waited for (a stream): its waiter is made ready. From any thread.
 void finish_and_wake(Joint& joint);
 
-// Waits for the end. From a ULT, or an OS thread that is no stream.
+// Waits for the end, unless that has come and is news. From a ULT, or an OS thread that is no stream.
 [[gnu::noinline]] weft_status join_unended(Unit& unit);
 [[gnu::always_inline]] inline weft_status join(Unit& unit) {
-    return unit.joint.done() ? static_cast<weft_status>(unit.outcome) : join_unended(unit);
+    return unit.joint.done_and_known() ? static_cast<weft_status>(unit.outcome) : join_unended(unit);
 }
 weft_status join_many(weft_unit* const* units, std::size_t count);
 

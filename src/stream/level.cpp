@@ -5,6 +5,7 @@
 
 #include "stream/error.hpp"
 #include "stream/join.hpp"
+#include "stream/observe.hpp"
 #include "stream/pool_wait.hpp"
 #include "stream/runtime.hpp"
 #include "stream/spawn.hpp"
@@ -171,7 +172,9 @@ void main_main(void* raw) {
 }
 
 Unit* make_sched_unit(Stream* stream, Pool& pool, void (*body)(void*), Sched& sched, const void* site) {
-    Unit* unit = make_unit(stream, pool, body, &sched, birth_in(pool, Kind::full), site);
+    Unit::Birth birth = birth_in(pool, Kind::full);
+    birth.marks = 0;   // schedulers are not observed
+    Unit* unit = make_unit(stream, pool, body, &sched, birth, site);
     if (unit == nullptr) return nullptr;
     unit->flags |= Unit::scheduler;
     sched.as_main = body == main_main;
@@ -189,13 +192,12 @@ bool is_scheduler(const Unit& unit) { return unit.has_now(Unit::scheduler); }
 bool is_main_scheduler(const Unit& unit) { return is_scheduler(unit) && static_cast<const Sched*>(unit.argument)->as_main; }
 
 Level::Level(Stream& stream, Sched& by)
-    : unit_(stream.running), sched_(stream.sched), home_(stream.home), direct_(stream.direct), standard_(stream.standard),
-      ult_home_(stream.ult_home), tasklet_home_(stream.tasklet_home) {
+    : unit_(stream.running), sched_(stream.sched), home_(stream.home), direct_(stream.direct), standard_(stream.standard) {
     stream.sched = &by;
     stream.home.stack = unit_->stack;
     stream.direct = nullptr;
     stream.standard = by.pools[0];
-    stream.ult_home = stream.tasklet_home = Stream::nowhere();
+    settle_homes(stream);
     stream.running = nullptr;
     stream.callable = &Stream::no_pool;
     ++stream.depth;
@@ -209,8 +211,7 @@ void Level::leave(Stream& stream) {
     stream.home = home_;
     stream.direct = direct_;
     stream.standard = standard_;
-    stream.ult_home = ult_home_;
-    stream.tasklet_home = tasklet_home_;
+    settle_homes(stream);
     stream.running = unit_;
     if (direct_ != nullptr) stream.callable = direct_;
     --stream.depth;
@@ -226,21 +227,17 @@ void begin_main(Stream& stream) {
     stream.standard = main.pools[0];
     stream.main_pool.store(main.pools[0]);
     stream.direct = nullptr;
-    stream.ult_home = stream.tasklet_home = Stream::nowhere();
     stream.callable = &Stream::no_pool;
     if (main.stateless()) {
         stream.sched = &main;
         const bool direct = main.kind == WEFT_SCHED_BASIC && main.count == 1 && main.pools[0]->kind == WEFT_POOL_PRIVATE && stream.own == nullptr;
-        if (direct) {
-            stream.direct = static_cast<PrivatePool*>(main.pools[0]);
-            stream.tasklet_home = stream.direct;
-            if (stream.default_kind != Kind::full) stream.ult_home = stream.direct;
-        }
+        if (direct) stream.direct = static_cast<PrivatePool*>(main.pools[0]);
     } else {
         stream.sched = stream.beneath;
         stream.main_runs = true;
         pool::push(*stream.beneath->pools[0], main.unit);
     }
+    settle_homes(stream);
     settle_way(stream);
 }
 

@@ -22,8 +22,6 @@ private:
     context::Target home_;
     PrivatePool* direct_;
     Pool* standard_;
-    Pool* ult_home_;
-    Pool* tasklet_home_;
 };
 
 // The unit leaves for its stream's scheduler whenever it leaves, and for no successor that it found itself: where there are

@@ -122,7 +122,7 @@ struct Visit {
     name[sizeof name - 1] = '\0';
     info.name = name;
     info.spawn_site = unit.spawn_site;
-    info.waits_for = now == State::suspended ? "suspend" : now != State::waiting ? "" : name_of(unit.waits);
+    info.waits_for = now == State::suspended ? name_of(Waits::suspend) : now != State::waiting ? "" : name_of(unit.waits);
     info.waits_object = state == State::suspended ? unit.waits_object : nullptr;
     info.waits_until_ns = state == State::suspended ? unit.waits_until_ns : 0;
     return true;

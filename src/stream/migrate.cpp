@@ -6,6 +6,7 @@
 #include "hart/gate.hpp"
 #include "stream/error.hpp"
 #include "stream/join.hpp"
+#include "stream/observe.hpp"
 #include "stream/runtime.hpp"
 #include "stream/suspend.hpp"
 #include "unit/extras.hpp"
@@ -144,6 +145,7 @@ void change_pool(Unit& unit, Extras& extras, Pool& to) {
         argument = extras.on_migration_argument;
     }
     if (call != nullptr) call(to_handle(&unit), argument);
+    if (unit.marked(Unit::observed)) observe(trace::Event::migrate, unit);
 }
 
 // The unit has left for the pool it belongs to now, where it goes at last; those who wait for that are woken. Afterwards it may
@@ -169,14 +171,19 @@ void arrive_elsewhere(void* raw) {
 
 }  // namespace
 
-[[gnu::noinline]] bool move_away(Unit& self) {
+[[gnu::noinline]] bool move_away(Unit& self, bool started) {
     Extras* extras = extras_of(self);
     Pool* to = extras == nullptr ? nullptr : take_target(*extras);
     if (to == nullptr) return false;
     change_pool(self, *extras, *to);
     Stream& stream = current();
     stream.counters.add(trace::Count::yielded);
-    detail::leave_towards(stream, self, detail::successor(stream), {arrive_elsewhere, &self}, 0);
+    Unit* const next = detail::successor(stream);
+    if (started) {
+        detail::leave_towards<Leaves::yields>(stream, self, next, {arrive_elsewhere, &self}, Unit::observed);
+    } else {
+        detail::leave<Leaves::told>(stream, self, next, {arrive_elsewhere, &self});   // what has not begun neither yields nor goes on
+    }
     return true;
 }
 
@@ -255,7 +262,7 @@ weft_status wait_for_move(Unit& unit) {
     if (stream != nullptr && self == nullptr) return fail(WEFT_WRONG_CONTEXT, "a scheduler cannot wait for a migration");
     if (self != nullptr && self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet cannot wait for a migration; make it a ULT");
     if (self == &unit) {
-        while (unit.marked(Unit::migrate) && move_away(unit)) {}
+        while (unit.marked(Unit::migrate) && move_away(unit, true)) {}
         return WEFT_OK;
     }
     for (;;) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "os/clock.hpp"
+#include "stream/observe.hpp"
 #include "stream/runtime.hpp"
 
 namespace weft {
@@ -17,7 +18,9 @@ Unit* wait_once(Stream* stream, Sleeper& sleeper, Pool& from, std::uint64_t time
     bool claimed;
     if (unit == nullptr && pool::quiet(from) && (stream == nullptr || !has_mail(*stream))) {
         if (stream != nullptr) give_hart_back(*stream);
+        if (stream != nullptr) trace_sleep(*stream, trace::Event::sleep);
         claimed = sleeper.wait(timeout_ns);                                       // 4b
+        if (stream != nullptr) trace_sleep(*stream, trace::Event::wake);
         if (stream != nullptr) hold_hart(*stream);
     } else {
         claimed = sleeper.cancel();                                               // 4a

@@ -3,6 +3,7 @@
 #include "stream/join.hpp"
 #include "stream/locals.hpp"
 #include "stream/migrate.hpp"
+#include "stream/observe.hpp"
 
 namespace weft {
 namespace {
@@ -15,9 +16,11 @@ namespace {
 }  // namespace
 
 Stream& heed(Unit& self, std::uint8_t which) {
+    if (self.marked(which & Unit::observed)) observe(trace::Event::resume, self);
+    which &= Unit::requests;
     while (self.marked(which) && !self.marked(Unit::ending)) {
         if (self.marked(which & Unit::cancel)) end_cancelled(self);
-        if (!move_away(self)) break;
+        if (!move_away(self, true)) break;
     }
     return current();
 }
@@ -25,14 +28,17 @@ Stream& heed(Unit& self, std::uint8_t which) {
 bool heed_instead(Unit& self) {
     if (self.marked(Unit::ending)) return false;
     if (self.marked(Unit::cancel)) end_cancelled(self);
-    if (!move_away(self)) return false;
+    if (!move_away(self, true)) return false;
     heed(self, Unit::requests);   // of what came meanwhile
     return true;
 }
 
 bool starts(Unit& unit) {
-    while (unit.marked(Unit::migrate) && !unit.marked(Unit::cancel) && move_away(unit)) {}
-    if (!unit.marked(Unit::cancel)) return true;
+    while (unit.marked(Unit::migrate) && !unit.marked(Unit::cancel) && move_away(unit, false)) {}
+    if (!unit.marked(Unit::cancel)) {
+        if (unit.marked(Unit::observed)) observe(trace::Event::start, unit);
+        return true;
+    }
     end_with(unit, WEFT_CANCELLED);
     return false;
 }
@@ -42,7 +48,7 @@ bool tasklet_starts(Stream& stream, Unit& unit) {
         end_unrun(stream, unit, WEFT_CANCELLED);
         return false;
     }
-    return !move_unstarted(unit);
+    return !unit.marked(Unit::migrate) || !move_unstarted(unit);
 }
 
 void end_unrun(Stream& stream, Unit& unit, weft_status outcome) {
@@ -50,7 +56,8 @@ void end_unrun(Stream& stream, Unit& unit, weft_status outcome) {
     unit.life.move(State::ready, State::running);
     stream.counters.add(trace::Count::finished);
     if (unit.marked(Unit::extras)) end_locals(unit);
-    end_unit(stream, unit);
+    if (unit.marked(Unit::observed)) observe(trace::Event::finish, unit);
+    end_unit_carefully(stream, unit);
 }
 
 }  // namespace weft

@@ -50,7 +50,8 @@ weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, 
     Unit::Birth birth = birth_in(pool, unit.kind);
     birth.flags = static_cast<std::uint8_t>((birth.flags & ~Unit::plain) | kept);
     if (default_stack && unit.kind != Kind::tasklet && !canary) birth.flags |= Unit::plain;
-    birth.marks = static_cast<std::uint8_t>(unit.marks.load(std::memory_order_relaxed) & (Unit::extras | Unit::fixed));   // relaxed: ours
+    const bool observed = birth.marks != 0;
+    birth.marks |= static_cast<std::uint8_t>(unit.marks.load(std::memory_order_relaxed) & (Unit::extras | Unit::fixed));   // relaxed: ours
     if (canary) birth.marks |= Unit::canary;
     birth.stack_class = unit.stack_class;
     birth.tag = Unit::tag_of(unit.priority());
@@ -63,6 +64,7 @@ weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, 
     unit.spawn_site = site;
     unit.joint.reset();
     unit.begin_life(birth);
+    if (observed) observe(trace::Event::revive, unit);
     pool::belongs(unit);
     make_ready(stream, unit, pool::Place::revived);
     return WEFT_OK;

@@ -39,6 +39,7 @@ void at_exit() {
     Runtime* ending = active.load();
     if (ending == nullptr) return;
     print_counters_at_end(*ending);
+    write_trace_at_end(*ending);
     const Stream* mine = current_or_null();
     std::lock_guard guard(ending->lock);
     for (std::size_t rank = 0; rank < ending->ranks_used; ++rank) {
@@ -87,6 +88,10 @@ weft_status make_primary(Runtime& of, Stream& zero) {
     unit->stack = &zero.carrier_stack;
     unit->joint.reset();
     unit->life.move(State::free, State::running);
+    if (of.observing) {
+        unit->mark(Unit::observed);
+        observe(trace::Event::resume, *unit);   // it is in the middle of its life
+    }
     zero.running = unit;
     if (zero.direct != nullptr) zero.callable = zero.direct;
     zero.scheduler_stack = stack;
@@ -140,6 +145,7 @@ void tear_down(Runtime* ending) {
     while (ending->pools != nullptr) dismiss(*ending->pools);
     drop_freed_pools(*ending);
     destroy_heaps(*ending);
+    end_observing(*ending);
     hart::topology_release();
     active.store(nullptr);
     os::destroy(ending);
@@ -161,6 +167,7 @@ weft_status bring_up(Runtime& made) {
     }
     if (!os::affinity_get(0, made.cpus)) return fail(WEFT_SYSTEM, "the kernel does not tell this process's CPUs");
     static_cast<void>(hart::process_cpus());   // read now: the first who asks later may be a carrier that is bound
+    if (weft_status status = begin_trace(made); status != WEFT_OK) return status;
     made.outside = make_heap(made);
     Stream* zero = nullptr;
     if (made.outside == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the runtime");
@@ -321,6 +328,7 @@ weft_status stop() {
     ending->primary->life.move(State::running, State::done);
     ending->descriptors.each(drop_suspended, &dropped);
     print_counters_at_end(*ending);
+    write_trace_at_end(*ending);
     tear_down(ending);
     if (dropped == 0) return WEFT_OK;
     return fail(WEFT_BUSY, "%zu units were still suspended; they never go on", dropped);

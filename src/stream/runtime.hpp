@@ -8,6 +8,7 @@
 #include "poll/lookout.hpp"
 #include "poll/pollers.hpp"
 #include "stream/blocking.hpp"
+#include "stream/observe.hpp"
 #include "stream/settings.hpp"
 #include "stream/stream.hpp"
 
@@ -28,6 +29,7 @@ struct Runtime {
     atomic<std::size_t> starving{0};             // streams that hold a hart and have only units that got no stack
     Kind default_kind = Kind::lsa;
     Unit* primary = nullptr;
+    Observers observers;
 
     mutable os::Lock lock;                       // guards what follows
     unsigned nesting = 1;
@@ -39,6 +41,7 @@ struct Runtime {
     Pool* initial_pools[most_streams] = {};      // main pools of the streams that weft_init starts
     os::CpuSet cpus;                             // the process's own, when it started; constant
     bool polling = false;                        // there are pollers, and each stream knows it
+    bool observing = false;                      // somebody listens, and each stream knows it
     bool bound_once = false;                     // some stream has been bound, so a new carrier may inherit that
     Pool* pools = nullptr;                       // all, linked by Pool::next
     Pool* freed_pools = nullptr;                 // empty; their memory stays what it is (dismiss)

@@ -90,7 +90,24 @@ constexpr Setting settings_table[] = {
     setting<&weft_settings::timing>("WEFT_TIMING", "whether time in units and in schedulers is measured", 0, 0, 1, switch_words, false),
     refusing(setting<&weft_settings::dump>("WEFT_DUMP", "signal that makes the process write a dump to standard error", 0, 1, 64, signal_words, true),
              no_request, ", but none of a fault (ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS), KILL, STOP, 32 or 33"),
+    setting<&weft_settings::trace_events>("WEFT_TRACE_EVENTS", "events of each stream that a trace holds; the oldest are lost", 1 << 20, 16, 1 << 30, nullptr, true),
 };
+
+// Those that name something else than a number.
+bool names_counters(const char* text) { return std::strcmp(text, "stderr") == 0 || *text == '/' || *text == '.'; }
+bool names_file(const char* text) { return *text != '\0'; }
+
+struct TextSetting {
+    const char* variable;
+    const char* legal;
+    const char* meaning;
+    bool (*accepts)(const char* text);
+};
+
+constexpr TextSetting counters_setting{"WEFT_COUNTERS", "stderr, or a file's name that begins with / or .",
+                                       "where the counters are printed at exit or at the last weft_finalize", names_counters};
+constexpr TextSetting trace_setting{"WEFT_TRACE", "a file's name", "where a trace for Chrome and Perfetto is written at exit or at the last weft_finalize",
+                                    names_file};
 
 std::string legal(const Setting& setting) {
     std::string text;
@@ -129,10 +146,16 @@ bool parse(const Setting& setting, const char* text, std::size_t& value) {
     return true;
 }
 
-weft_status refuse_variable(const Setting& setting, const char* text) {
-    fail(WEFT_ENVIRONMENT, "%s is '%.100s'; legal are: %s", setting.variable, text, legal(setting).c_str());
+weft_status refuse_variable(const char* variable, const char* text, const char* legal) {
+    fail(WEFT_ENVIRONMENT, "%s is '%.100s'; legal are: %s", variable, text, legal);
     std::fprintf(stderr, "weft: %s\n", weft_error_text());
     return WEFT_ENVIRONMENT;
+}
+
+// Takes what the variable holds, if it is there.
+weft_status read_text(const TextSetting& setting, const char*& value) {
+    if (const char* text = std::getenv(setting.variable)) value = text;
+    return value == nullptr || setting.accepts(value) ? WEFT_OK : refuse_variable(setting.variable, value, setting.legal);
 }
 
 }  // namespace
@@ -152,19 +175,15 @@ weft_status Settings::read(const weft_settings* asked) {
             return fail(WEFT_INVALID, "the setting of %s is %zu; legal are: %s", setting.variable, value, legal(setting).c_str());
         }
         if (const char* text = std::getenv(setting.variable)) {
-            if (!parse(setting, text, value)) return refuse_variable(setting, text);
+            if (!parse(setting, text, value)) return refuse_variable(setting.variable, text, legal(setting).c_str());
         }
         setting.set(values, value);
     }
     values.size = sizeof values;
     if (values.streams == WEFT_ALL_HARTS) values.streams = std::min(hart::limit(), most_streams);
-    counters = std::getenv("WEFT_COUNTERS");
-    if (counters != nullptr && std::strcmp(counters, "stderr") != 0 && *counters != '/' && *counters != '.') {
-        fail(WEFT_ENVIRONMENT, "WEFT_COUNTERS is '%.100s'; legal are: stderr, or a file's name that begins with / or .", counters);
-        std::fprintf(stderr, "weft: %s\n", weft_error_text());
-        return WEFT_ENVIRONMENT;
-    }
-    return WEFT_OK;
+    values.trace = given.trace;
+    if (weft_status status = read_text(counters_setting, counters); status != WEFT_OK) return status;
+    return read_text(trace_setting, values.trace);
 }
 
 void settings_print(std::FILE* file) {
@@ -175,8 +194,9 @@ void settings_print(std::FILE* file) {
         }
         std::fprintf(file, "%s\t%s\tdefault %s\t%s\n", setting.variable, legal(setting).c_str(), standard.c_str(), setting.meaning);
     }
-    std::fprintf(file, "WEFT_COUNTERS\tstderr, or a file's name that begins with / or .\tdefault: nowhere\t"
-                       "where the counters are printed at exit or at the last weft_finalize\n");
+    for (const TextSetting& setting : {counters_setting, trace_setting}) {
+        std::fprintf(file, "%s\t%s\tdefault: nowhere\t%s\n", setting.variable, setting.legal, setting.meaning);
+    }
 }
 
 }  // namespace weft

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "stream/error.hpp"
+#include "stream/observe.hpp"
 #include "stream/runtime.hpp"
 #include "weft/unit.h"
 
@@ -65,8 +66,8 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out);
     return unit;
 }
 
-// Of a unit of that kind in that pool.
-inline Unit::Birth birth_in(const Pool& pool, Kind kind) { return Unit::birth(kind, pool.kind == WEFT_POOL_PRIVATE); }
+// Of a unit of that kind in that pool. With marks: it is observed, and whoever spawns it says so before it goes into its pool.
+inline Unit::Birth birth_in(const Pool& pool, Kind kind) { return births.of(kind, pool.kind == WEFT_POOL_PRIVATE); }
 
 // Null: none could be had. `bytes` 0: the default.
 mem::Stack* take_stack(Stream* stream, std::size_t bytes);

@@ -8,6 +8,7 @@
 #include "stream/join.hpp"
 #include "stream/level.hpp"
 #include "stream/locals.hpp"
+#include "stream/observe.hpp"
 #include "stream/requests.hpp"
 #include "stream/runtime.hpp"
 
@@ -37,8 +38,24 @@ namespace {
     context::leave(&stream.home.context, {context, unit.stack}, {nullptr, nullptr});
 }
 
+// A tasklet that was asked for something, or is observed.
+[[gnu::noinline]] void run_tasklet_carefully(Stream& stream, Unit& unit) {
+    if (!tasklet_starts(stream, unit)) return;
+    unit.life.move(State::ready, State::running);
+    stream.running = &unit;
+    const bool observed = unit.marked(Unit::observed);
+    if (observed) observe(trace::Event::start, unit);
+    *stream.errno_address = 0;
+    run_body(unit);
+    if (unit.marked(Unit::extras)) end_locals(unit);
+    if (observed) observe(trace::Event::finish, unit);
+    stream.running = nullptr;
+    stream.counters.add(trace::Count::finished);
+    end_unit_carefully(stream, unit);
+}
+
 void run_tasklet(Stream& stream, Unit& unit) {
-    if (unit.marked(Unit::requests) && !tasklet_starts(stream, unit)) [[unlikely]] return;
+    if (unit.marked(Unit::at_start)) [[unlikely]] return run_tasklet_carefully(stream, unit);
     unit.life.move(State::ready, State::running);
     stream.running = &unit;
     *stream.errno_address = 0;
@@ -122,7 +139,9 @@ void sleep(Stream& stream) {
         probe(Probe::sleep_before_wait);
         stream.counters.add(trace::Count::slept);
         give_hart_back(stream);
+        trace_sleep(stream, trace::Event::sleep);
         claimed = stream.sleeper.wait(sleep_limit(stream));                          // 4b
+        trace_sleep(stream, trace::Event::wake);
         slept(stream);
         hold_hart(stream);
     } else {
@@ -182,14 +201,20 @@ void attend(Stream& stream) {
     }
     while ((bits & attention::pause) != 0) {
         give_hart_back(stream);
+        trace_sleep(stream, trace::Event::sleep);
         os::futex_wait(stream.attention, bits);
+        trace_sleep(stream, trace::Event::wake);
         bits = stream.attention.load(std::memory_order_acquire);   // acquire: as above
         if ((bits & attention::exit) != 0) return attend(stream);
     }
     hold_hart(stream);
     if ((bits & attention::adopt) != 0) adopt_bound_pool(stream);
+    if ((bits & attention::observed) != 0) {
+        unask(stream, attention::observed);
+        note_observed(stream);
+    }
     stream.heeded = bits | (stream.heeded & attention::unwatched);
-    if ((bits & ~attention::timing) != 0) do_duties(stream, bits);
+    if ((bits & ~(attention::timing | attention::observing | attention::observed)) != 0) do_duties(stream, bits);
 }
 
 namespace {
@@ -227,9 +252,12 @@ void unask(Stream& stream, std::uint32_t bits) {
 
 namespace {
 
-// run_unit after the timers are seen to, and with the clock read around it (WEFT_TIMING=on).
+// run_unit after the timers are seen to, and with the clock read around it (WEFT_TIMING=on), on a stream that is observed or not.
 void run_with_care(Stream& stream, Unit* unit) {
     if ((stream.heeded & attention::unwatched) != 0) have_timers_watched(stream);
+    // Of one that was stolen: from where. Of a scheduler that is not observed it is of no interest, and may be of long ago.
+    const Pool* const from = std::exchange(stream.sched->stolen_from, nullptr);
+    if (from != nullptr && unit->marked(Unit::observed)) trace_steal(stream, *unit, *from);
     if ((stream.heeded & attention::timing) == 0) return run_unit(stream, unit);
     const std::uint64_t before = os::now_ns();
     stream.counters.add(trace::Count::scheduling_ns, before - stream.clock_ns);
@@ -251,7 +279,7 @@ bool run_units(Stream& stream) {
         Unit* unit = std::exchange(stream.handed, nullptr);
         if (unit == nullptr) unit = pick(stream);
         if (unit != nullptr) {
-            if ((stream.heeded & (attention::timing | attention::unwatched)) != 0) [[unlikely]] {
+            if ((stream.heeded & (attention::timing | attention::unwatched | attention::observing)) != 0) [[unlikely]] {
                 run_with_care(stream, unit);
             } else {
                 run_unit(stream, unit);

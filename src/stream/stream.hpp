@@ -24,6 +24,9 @@
 
 namespace weft {
 
+struct ObserverList;
+namespace trace { class Ring; }
+
 // What one stream allocates from. Streams come and go; heaps stay, so what was freed elsewhere finds home.
 struct Heap {
     mem::SlabCache* units;
@@ -48,8 +51,10 @@ inline constexpr std::uint32_t posted = 64;   // make the calls that were posted
 inline constexpr std::uint32_t poll = 128;    // make the pollers' calls now
 inline constexpr std::uint32_t adopt = 256;   // a pool for bound units is there
 inline constexpr std::uint32_t replace = 512; // another main scheduler is there
-inline constexpr std::uint32_t unwatched = 1024;   // in Stream::heeded alone: timers wait that the lookout does not know of; see duties.hpp
-inline constexpr std::uint32_t standing = timing | polling;   // these stay, and nobody waits for an answer to them
+inline constexpr std::uint32_t observing = 1024;   // always pass through the scheduler: units are observed (observe.hpp)
+inline constexpr std::uint32_t observed = 2048;    // that has begun or ended
+inline constexpr std::uint32_t unwatched = 4096;   // in Stream::heeded alone: timers wait that the lookout does not know of; see duties.hpp
+inline constexpr std::uint32_t standing = timing | polling | observing;   // these stay, and nobody waits for an answer to them
 }  // namespace attention
 
 // How many rounds of a stream's scheduler lie between two looks at the pollers, while it is busy.
@@ -92,6 +97,7 @@ struct Stream {
     std::size_t postponed_in_a_row = 0;
     std::uint32_t postponed = 0;       // ever
     bool starving = false;             // counted in Runtime::starving
+    bool observed = false;             // as attention said when it was looked at last
 
     // Rare.
     std::size_t rank = 0;
@@ -107,11 +113,13 @@ struct Stream {
     Sleeper sleeper;
     Bell::Place own_place;
     mem::AlternateStack signal_stack;
+    trace::Ring* ring = nullptr;       // where its events go (WEFT_TRACE); of the stream's rank
 
     // Others write it.
     alignas(config::cache_line) atomic<std::uint32_t> attention{0};
     atomic<std::uint64_t> alarm_ns{Timers::never};   // while it is busy: its earliest deadline, for the lookout
     atomic<bool> asleep{false};              // a hint for the lookout
+    atomic<const ObserverList*> telling{nullptr};   // whom the stream tells something at this moment
     Posts posts;
     atomic<std::uint32_t> thread_id{0};      // the carrier's; 0: not started
     atomic<bool> freeing{false};
@@ -175,6 +183,13 @@ inline std::uint64_t Stream::counted(trace::Count which) const {
 }
 
 // ---- the loop (stream.cpp) -----------------------------------------------------------------------
+
+// Where units without options go by the short way. A stream that is observed has none: each of its spawns is told of.
+[[gnu::always_inline]] inline void settle_homes(Stream& stream) {
+    Pool* const home = stream.direct == nullptr || stream.observed ? Stream::nowhere() : stream.direct;
+    stream.tasklet_home = home;
+    stream.ult_home = stream.default_kind == Kind::full ? Stream::nowhere() : home;
+}
 
 // Runs units until the stream is asked to stop and its pools are empty. On the scheduler's stack.
 void run_loop(Stream& stream);

@@ -91,17 +91,25 @@ void give_heap(Runtime& of, Heap* heap) {
     of.idle_heaps = heap;
 }
 
-bool enter_table(Runtime& of, Stream& stream) {
+weft_status enter_table(Runtime& of, Stream& stream, const char* name) {
     std::lock_guard guard(of.lock);
     std::size_t rank = 0;
     while (rank < Runtime::most_streams && of.streams[rank] != nullptr) ++rank;
-    if (rank == Runtime::most_streams) return false;
-    of.streams[rank] = &stream;
+    if (rank == Runtime::most_streams) return fail(WEFT_INVALID, "there are %zu streams; more are not supported", Runtime::most_streams);
     stream.rank = rank;
+    if (name != nullptr) {
+        std::snprintf(stream.name, sizeof stream.name, "%s", name);
+    } else {
+        std::snprintf(stream.name, sizeof stream.name, "weft/%zu", rank);
+    }
+    if (!give_ring(of, stream)) return fail(WEFT_NO_MEMORY, "no memory for the events of stream %zu; set WEFT_TRACE_EVENTS to less", rank);
+    of.streams[rank] = &stream;
     ++of.stream_count;
     if (of.polling) stream.attention.fetch_or(attention::polling);
+    if (of.observing) stream.attention.fetch_or(attention::observing);
+    stream.observed = of.observing;
     if (rank >= of.ranks_used) of.ranks_used = rank + 1;
-    return true;
+    return WEFT_OK;
 }
 
 void leave_table(Runtime& of, Stream& stream) {
@@ -144,18 +152,13 @@ weft_status prepare_stream(Runtime& of, Sched& sched, Pool* automatic_pool, cons
     }
     for (std::size_t i = 0; i < sched.count; ++i) sched.places[i].belong_to(stream->sleeper);
     if (of.settings.values.timing) stream->attention.store(attention::timing);
-    if (!enter_table(of, *stream)) {
+    if (weft_status status = enter_table(of, *stream, name); status != WEFT_OK) {
         forget_main(sched);
         detach_pools(*stream);
         drop_beneath(*stream);
         give_heap(of, heap);
         os::destroy(stream);
-        return fail(WEFT_INVALID, "there are %zu streams; more are not supported", Runtime::most_streams);
-    }
-    if (name != nullptr) {
-        std::snprintf(stream->name, sizeof stream->name, "%s", name);
-    } else {
-        std::snprintf(stream->name, sizeof stream->name, "weft/%zu", stream->rank);
+        return status;
     }
     begin_main(*stream);
     *made = stream;

@@ -7,6 +7,7 @@
 #include "stream/error.hpp"
 #include "stream/join.hpp"
 #include "stream/locals.hpp"
+#include "stream/observe.hpp"
 #include "stream/overflow.hpp"
 #include "stream/requests.hpp"
 #include "stream/revive.hpp"
@@ -27,17 +28,7 @@ void end_on_user_stack(void* raw) {
     remember_user_stack(unit);
     mem::user_stack_done(unit.stack);
     unit.stack = nullptr;
-    end_unit(current(), unit);
-}
-
-// The end of a unit whose stack needs a last look. Does not return when the stack is the user's.
-[[gnu::noinline]] void end_carefully(Stream& stream, Unit& unit, Unit* next) {
-    if (unit.marked(Unit::canary)) check_canary(unit);
-    if (unit.has(Unit::measured)) unit.context = reinterpret_cast<void*>(mem::measure(*unit.stack));
-    if (!unit.has(Unit::user_stack)) return;
-    // The stack's memory is the user's again from the end on, so the end is told from elsewhere.
-    if (next != nullptr) stream.handed = next;
-    context::abandon(way_to(stream, nullptr), {end_on_user_stack, &unit});
+    end_unit_carefully(current(), unit);
 }
 
 // Leaves the stack of a unit that has ended, for whoever runs next. We still stand on it: it may go only from the next
@@ -47,6 +38,22 @@ void end_on_user_stack(void* raw) {
     context::abandon(way_to(stream, next), {release_stack, stack});
 }
 
+// The end of a unit whose stack needs a last look, or that is observed.
+[[noreturn, gnu::noinline]] void conclude_carefully(Stream& stream, Unit& unit, Unit* next) {
+    if (unit.marked(Unit::canary)) check_canary(unit);
+    if (unit.has(Unit::measured)) unit.context = reinterpret_cast<void*>(mem::measure(*unit.stack));
+    if (unit.marked(Unit::observed)) observe(trace::Event::finish, unit);
+    if (unit.has(Unit::user_stack)) {
+        // The stack's memory is the user's again from the end on, so the end is told from elsewhere.
+        if (next != nullptr) stream.handed = next;
+        context::abandon(way_to(stream, nullptr), {end_on_user_stack, &unit});
+    }
+    mem::Stack* const stack = std::exchange(unit.stack, nullptr);
+    stream.counters.add(trace::Count::finished);
+    end_unit_carefully(stream, unit);
+    depart(stream, stack, next);
+}
+
 // The running ULT has ended.
 [[noreturn, gnu::noinline]] void conclude(Unit& unit, Unit* next = nullptr) {
     if (unit.marked(Unit::extras)) [[unlikely]] {
@@ -54,7 +61,7 @@ void end_on_user_stack(void* raw) {
         if (next != nullptr && foreign_pool(*next) != nullptr) make_ready(&current(), *std::exchange(next, nullptr));
     }
     Stream& now = current();
-    if (unit.has(Unit::careful_end) || unit.marked(Unit::canary)) [[unlikely]] end_carefully(now, unit, next);
+    if (unit.has(Unit::careful_end) || unit.marked(Unit::at_leave)) [[unlikely]] conclude_carefully(now, unit, next);
     mem::Stack* const stack = std::exchange(unit.stack, nullptr);
     now.counters.add(trace::Count::finished);
     end_unit(now, unit);
@@ -109,7 +116,7 @@ void end_on_user_stack(void* raw) {
         Stream& stream = current();
         *stream.errno_address = 0;
         Unit& unit = *stream.running;
-        if (!unit.marked(Unit::requests) || starts(unit)) [[likely]] run_body(unit);
+        if (!unit.marked(Unit::at_start) || starts(unit)) [[likely]] run_body(unit);
         Stream& now = current();
         conclude_plain(now, *now.running);
     }
@@ -134,7 +141,7 @@ namespace {
 }  // namespace
 
 void* called_main(void* raw) {
-    run_body(*static_cast<Unit*>(raw));   // it had not been asked for anything when it was called (may_call)
+    run_body(*static_cast<Unit*>(raw));   // it had none of Unit::at_start when it was called (may_call)
     Stream& stream = current();
     Unit& unit = *stream.running;
     Unit& joiner = *unit.joint.announced().sole_unit();
@@ -156,6 +163,18 @@ void finish(Unit* next) {
     while (stream.exceptions->caught != nullptr) abi::__cxa_end_catch();   // its handlers are left without coming to their ends
     stream.exceptions->uncaught = 0;
     conclude(*stream.running, next);
+}
+
+void look_before_leaving(Unit& unit, Leaves how) {
+    if (unit.marked(Unit::canary)) check_canary(unit);
+    if (!unit.marked(Unit::observed)) return;
+    switch (how) {
+    case Leaves::yields: return observe(trace::Event::yield, unit);
+    case Leaves::waits: return observe_wait(unit, unit.waits, unit.waits_object);
+    case Leaves::suspends: return observe_wait(unit, Waits::suspend, unit.waits_object);
+    case Leaves::looked:
+    case Leaves::told: return;
+    }
 }
 
 void check_canary(const Unit& unit) {
@@ -184,16 +203,18 @@ Unit* detail::successor_other(Stream& stream) {
     return sched::pick(*stream.sched);
 }
 
-[[gnu::noinline]] Stream& detail::leave_in_catch(Stream& stream, Unit& self, Unit* next, AfterSwitch after) {
+[[gnu::noinline]] Stream& detail::leave_in_catch(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how) {
+    if (how != Leaves::looked && self.marked(Unit::at_leave)) look_before_leaving(self, how);
     const os::ExceptionGlobals kept = std::exchange(*stream.exceptions, {});
-    Stream& now = leave_plainly(stream, self, next, after);
+    Stream& now = leave_plainly<Leaves::looked>(stream, self, next, after);
     *now.exceptions = kept;
     return now;
 }
 
 [[gnu::noinline]] void spawn_away(Stream& stream, Unit& next) {
     stream.counters.add(trace::Count::yielded);
-    leave_towards(stream, *stream.running, unless_wanted(stream, &next), {requeue<pool::Place::parent>, stream.running}, Unit::requests);
+    leave_towards<Leaves::yields>(stream, *stream.running, unless_wanted(stream, &next), {requeue<pool::Place::parent>, stream.running},
+                                  Unit::at_return);
 }
 
 [[gnu::noinline]] void yield_with_care(Stream& stream, Unit& self) {
@@ -202,7 +223,7 @@ Unit* detail::successor_other(Stream& stream) {
     // Nobody is ready, and the scheduler would find out no more than we have.
     if (next == nullptr && !stream.wanted() && !stream.through_home) return;
     stream.counters.add(trace::Count::yielded);
-    leave_towards(stream, self, next, {requeue<pool::Place::yielded>, &self}, Unit::requests);
+    leave_towards<Leaves::yields>(stream, self, next, {requeue<pool::Place::yielded>, &self}, Unit::at_return);
 }
 
 [[gnu::noinline]] weft_status yield_now() noexcept {

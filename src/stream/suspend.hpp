@@ -21,10 +21,21 @@ using AfterSwitch = context::Message;
 // The stack of a unit that starts and needs more care than begin() gives; null: none could be had.
 void* begin_carefully(Stream& stream, Unit& unit);
 
-// The unit that runs does what it was asked to (of Unit::requests, `which`). Returns the stream that it comes back on, if it does.
+// The unit that runs has come back: that is told if it is observed, and it does what it was asked to; of Unit::at_return, `which`.
+// Returns the stream that it comes back on, if it does.
 Stream& heed(Unit& self, std::uint8_t which);
 
-// Out of the switch's way: what a unit with a canary needs before it leaves.
+// How a unit leaves, as observers are told it.
+enum class Leaves : unsigned char {
+    looked,     // it has looked at its marks already: they are none of at_leave
+    yields,     // it is ready all the while
+    waits,      // as Unit::waits and Unit::waits_object say
+    suspends,   // by the program
+    told,       // that has been told, and what it comes back from will be told by its caller
+};
+
+// Out of the switch's way: what a unit with marks of at_leave needs before it leaves.
+void look_before_leaving(Unit& unit, Leaves how);
 void check_canary(const Unit& unit);
 
 namespace detail {
@@ -98,16 +109,13 @@ void requeue(void* raw) {
 }
 
 // A unit that handles an exception leaves, and handles it still when it comes back.
-Stream& leave_in_catch(Stream& stream, Unit& self, Unit* next, AfterSwitch after);
-
-// Whether its canary is looked at before a unit leaves, or the caller knows that it has none.
-enum class Canary : bool { none, look };
+Stream& leave_in_catch(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how);
 
 // The running ULT, which handles no exception, leaves for `next` (null: the scheduler) and comes back here when it is
 // resumed, on the stream returned.
-template <Canary canary = Canary::look>
+template <Leaves how>
 [[gnu::always_inline]] inline Stream& leave_plainly(Stream& stream, Unit& self, Unit* next, AfterSwitch after) {
-    if (canary == Canary::look && self.marked(Unit::canary)) [[unlikely]] check_canary(self);
+    if (how != Leaves::looked && self.marked(Unit::at_leave)) [[unlikely]] look_before_leaving(self, how);
     const int error = *stream.errno_address;
     const context::Target target = way_to(stream, next);
     context::leave(&self.context, target, after);
@@ -117,15 +125,15 @@ template <Canary canary = Canary::look>
 }
 
 // The same, of one that may handle an exception.
-template <Canary canary = Canary::look>
+template <Leaves how>
 [[gnu::always_inline]] inline Stream& leave(Stream& stream, Unit& self, Unit* next, AfterSwitch after) {
-    return handles_exception(stream) ? leave_in_catch(stream, self, next, after) : leave_plainly<canary>(stream, self, next, after);
+    return handles_exception(stream) ? leave_in_catch(stream, self, next, after, how) : leave_plainly<how>(stream, self, next, after);
 }
 
 // The running ULT leaves and comes back, and does what it was asked to meanwhile, of `heeded`: as above.
-template <Canary canary = Canary::look>
+template <Leaves how>
 [[gnu::always_inline]] inline Stream& leave_towards(Stream& stream, Unit& self, Unit* next, AfterSwitch after, std::uint8_t heeded) {
-    Stream& now = leave<canary>(stream, self, next, after);
+    Stream& now = leave<how>(stream, self, next, after);
     // Asked of the stream who runs, `self` need not be kept over the switch.
     if (now.running->marked(heeded)) [[unlikely]] return heed(*now.running, heeded);
     return now;
@@ -148,7 +156,7 @@ struct Suspension {
     // While it lasts: only what it waits for wakes the unit. A suspension that anybody may end is State::suspended.
     static constexpr State state = State::waiting;
     // What the unit does at once when it comes back. It is not cancelled then: it may hold what it has waited for.
-    static constexpr std::uint8_t heeded = Unit::heeded_after_wait;
+    static constexpr std::uint8_t heeded = Unit::after_wait;
 };
 
 // The running ULT waits for the end of `target`, where only this stream can find it: it has been published already, to a
@@ -158,7 +166,7 @@ struct Suspension {
     self.life.move(State::running, State::waiting);
     stream.counters.add(trace::Count::suspended);
     Unit* next = detail::successor(stream);
-    return detail::leave_towards(stream, self, next, {nullptr, nullptr}, Unit::heeded_after_wait);
+    return detail::leave_towards<Leaves::waits>(stream, self, next, {nullptr, nullptr}, Unit::after_wait);
 }
 
 // Whether what runs is a ULT that may wait for the end of `target`, whose Joint is untouched, by call_and_wait(): for a plain
@@ -205,7 +213,8 @@ template <std::derived_from<Suspension> By>
     if (what != Waits::as_stated) self.waits = what;
     self.waits_object = object;
     stream.counters.add(trace::Count::suspended);
-    detail::leave_towards(stream, self, next, {[](void* raw) {
+    constexpr Leaves how = By::state == State::suspended ? Leaves::suspends : Leaves::waits;
+    detail::leave_towards<how>(stream, self, next, {[](void* raw) {
         // A copy where anybody may resume: somebody who knows the unit need not wait for publish() to tell him, and the
         // stack with the original may be in use again before publish() is called.
         using Kept = std::conditional_t<By::state == State::suspended, By, By&>;
@@ -223,15 +232,15 @@ template <std::derived_from<Suspension> By>
 
 // The running ULT, which a waker can find already, waits. `let_go` keeps him off until it has run, once the context is saved; a null
 // one where there is nobody to keep off. The caller says then which mutex it has (Unit::latest_lock), since that is told by the same
-// word. Call it from a noinline function.
+// word, and has told observers of the wait: here the object may be busy. Call it from a noinline function.
 [[gnu::always_inline]] inline void suspend_listed(Stream& stream, Unit& self, Unit* next, AfterSwitch let_go, Waits what,
                                                   const void* object) {
     self.waits = what;
     self.waits_object = object;
     self.life.move(State::running, State::waiting);
     stream.counters.add(trace::Count::suspended);
-    detail::leave(stream, self, next, let_go);
-    if (self.marked(Unit::heeded_after_wait)) [[unlikely]] heed(self, Unit::heeded_after_wait);
+    detail::leave<Leaves::told>(stream, self, next, let_go);
+    if (self.marked(Unit::after_wait)) [[unlikely]] heed(self, Unit::after_wait);
     self.waits = Waits::as_stated;
 }
 
@@ -253,7 +262,7 @@ void yield_with_care(Stream& stream, Unit& self);
     if (next == nullptr) return;
     stream.counters.add(trace::Count::yielded);
     self.life.move(State::running, State::ready);
-    detail::leave_towards<detail::Canary::none>(stream, self, next, {nullptr, nullptr}, Unit::requests);
+    detail::leave_towards<Leaves::looked>(stream, self, next, {nullptr, nullptr}, Unit::at_return);
 }
 
 // weft_unit_yield: the caller, a ULT, yields.

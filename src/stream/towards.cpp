@@ -34,7 +34,7 @@ weft_status take_suspended(Stream& stream, Unit& target) {
 
 struct PlainSuspension : Suspension {
     static constexpr State state = State::suspended;
-    static constexpr std::uint8_t heeded = Unit::requests;
+    static constexpr std::uint8_t heeded = Unit::at_return;
 
     void publish() {}   // whoever knows the unit may resume it
 };
@@ -46,7 +46,7 @@ struct PlainSuspension : Suspension {
 
 [[gnu::noinline]] void leave_ready(Stream& stream, Unit& self, Unit& target, AfterSwitch requeued) {
     stream.counters.add(trace::Count::yielded);
-    detail::leave_towards(stream, self, detail::unless_wanted(stream, &target), requeued, Unit::requests);
+    detail::leave_towards<Leaves::yields>(stream, self, detail::unless_wanted(stream, &target), requeued, Unit::at_return);
 }
 
 // How the one that leaves comes into its pool.

@@ -100,9 +100,10 @@ bool Party::park(std::uint64_t deadline_ns, Waits what, const void* object) {
 }
 
 [[gnu::noinline]] void stay(Stream& stream, Unit& self, Unit* next) {
+    if (self.marked(Unit::observed)) observe(trace::Event::resume, self);   // its wait has been told of
     if (next == nullptr) return;
     stream.counters.add(trace::Count::yielded);
-    detail::leave_towards(stream, self, next, {detail::requeue<pool::Place::resumed>, &self}, Unit::heeded_after_wait);
+    detail::leave_towards<Leaves::yields>(stream, self, next, {detail::requeue<pool::Place::resumed>, &self}, Unit::after_wait);
 }
 
 weft_status wake_elsewhere(Stream* stream, Unit& unit) noexcept {
@@ -111,7 +112,9 @@ weft_status wake_elsewhere(Stream* stream, Unit& unit) noexcept {
 }
 
 bool still_idle(Stream& stream) {
-    return !stream.wanted() && sched::quiet(*stream.sched) && (stream.own == nullptr || pool::quiet(*stream.own));
+    // relaxed: as Stream::wanted(). That it is observed is nothing that the stream would see to.
+    const bool wanted = (stream.attention.load(std::memory_order_relaxed) & ~attention::observing) != 0;
+    return !wanted && sched::quiet(*stream.sched) && (stream.own == nullptr || pool::quiet(*stream.own));
 }
 
 bool worth_spinning(const Stream& stream) {

@@ -8,6 +8,7 @@
 #include "os/futex.hpp"
 #include "poll/timers.hpp"
 #include "stream/error.hpp"
+#include "stream/observe.hpp"
 #include "stream/suspend.hpp"
 #include "sync/waiter.hpp"
 #include "sync/word.hpp"
@@ -255,6 +256,8 @@ template <class Object>
     if (next == nullptr) {
         if (comes_unlisted(object) && worth_spinning(stream) && spin_until([&] { return object.come() && object.take(waiter); })) return WEFT_OK;
         next = weft::detail::successor(stream);
+        // Here, while the object is not busy yet. A stream that is observed has never a successor.
+        if (caller.unit->marked(Unit::observed)) [[unlikely]] observe_wait(*caller.unit, what, address);
     }
     return suspend_among_others(stream, *caller.unit, next, object, waiter, what, address);
 }

@@ -5,6 +5,9 @@
 //       ├──finish─────────────────────────────┘   (and the joiner frees the unit)
 //       └──detach───────► detached ──finish──► done   (and the finisher frees the unit)
 //
+// An end that is to be told to observers has two words: `done`, which is what all others ask for, and before that `news`, until the first
+// one learns of it. Who asks for `done` by itself (done_and_known) comes to the careful way with news.
+//
 // Each arrow is one operation on the word, so no step can be seen half. The shared forms are atomic
 // read-modify-writes. The local forms are a load and a store: right when finish, announce, detach and withdraw all
 // happen on one stream. done() may be asked by anybody either way.
@@ -86,10 +89,21 @@ public:
     // A new life, before the unit is published: all zero is empty, too (describe() in stream/spawn.hpp).
     void reset() { word_.store(empty_word, std::memory_order_relaxed); }   // relaxed: nobody else knows the unit
 
-    bool done() const { return word_.load(Orders::done) == done_word; }
+    bool done() const { return is_done(word_.load(Orders::done)); }
+
+    // done(), and there is nothing to tell about it: one comparison.
+    bool done_and_known() const { return word_.load(Orders::done) == done_word; }
 
     // done(), by one who has announced elsewhere that it waits for something: it or the finisher sees the other.
-    bool done_after_all() const { return word_.load(std::memory_order_seq_cst) == done_word; }
+    bool done_after_all() const { return is_done(word_.load(std::memory_order_seq_cst)); }
+
+    // Of one that is done. True: the caller is the first to learn of it, and the only one who is told so.
+    bool learn() {
+        Word seen = news_word;
+        // release: pairs with `done`, for those who read the results after this; acquire: the caller reads them. It fails without a
+        // reason to read anything (relaxed).
+        return word_.compare_exchange_strong(seen, done_word, std::memory_order_acq_rel, std::memory_order_relaxed);
+    }
 
     // The unit's end. Unless a waiter is returned that keeps the unit alive, or it is detached, the unit may be
     // freed by its joiner before this returns: the finisher must not touch it any more.
@@ -97,6 +111,14 @@ public:
     [[gnu::always_inline]] Waiter finish_local() {
         const Word before = word_.load(std::memory_order_relaxed);   // relaxed: written on this stream
         word_.store(done_word, Orders::finish_local);
+        return Waiter(before);
+    }
+
+    // The same as news.
+    Waiter finish_shared_as_news() { return Waiter(word_.exchange(news_word, Orders::finish)); }
+    Waiter finish_local_as_news() {
+        const Word before = word_.load(std::memory_order_relaxed);   // relaxed: written on this stream
+        word_.store(news_word, Orders::finish_local);
         return Waiter(before);
     }
 
@@ -120,11 +142,11 @@ public:
         if (word_.compare_exchange_strong(seen, waiter.word_, Orders::announce, Orders::announce_failed)) {
             return Announced::waiting;
         }
-        return seen == done_word ? Announced::done : Announced::taken;
+        return is_done(seen) ? Announced::done : Announced::taken;
     }
     Announced announce_local(Waiter waiter) {
         const Word seen = word_.load(std::memory_order_relaxed);     // relaxed: written on this stream
-        if (seen != empty_word) return seen == done_word ? Announced::done : Announced::taken;
+        if (seen != empty_word) return is_done(seen) ? Announced::done : Announced::taken;
         word_.store(waiter.word_, std::memory_order_relaxed);        // relaxed: read on this stream
         return Announced::waiting;
     }
@@ -146,7 +168,10 @@ private:
     static constexpr Word waiter_tag = 1;      // in a pointer: it is a JoinWaiter's
     static constexpr Word done_word = 2;
     static constexpr Word detached_word = 4;
+    static constexpr Word news_word = done_word | 4;
     static constexpr Word last_reserved_word = 7;
+
+    static bool is_done(Word word) { return (word & ~Word{4}) == done_word; }
 
     atomic<Word> word_{empty_word};
 };

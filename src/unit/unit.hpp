@@ -85,11 +85,15 @@ struct Unit {
     static constexpr std::uint8_t migrate = 16;    // it was asked to go to another pool
     static constexpr std::uint8_t fixed = 32;      // it may not be asked to
     static constexpr std::uint8_t ending = 64;     // nothing that it is asked for counts any more
+    static constexpr std::uint8_t observed = 128;  // what becomes of it is told (stream/observe.hpp); never of a scheduler's
     static constexpr std::uint8_t requests = cancel | migrate;
-    static constexpr std::uint8_t heeded_after_wait = migrate;  // what of them is done when a wait of the runtime is over
-    static constexpr std::uint8_t at_yield = canary | requests; // what is looked at when it yields,
-    static constexpr std::uint8_t at_end = canary | extras;     // when it ends,
-    static constexpr std::uint8_t at_release = untidy | extras; // and when the descriptor is given back
+    static constexpr std::uint8_t at_start = requests | observed;          // what is looked at when it starts,
+    static constexpr std::uint8_t at_leave = canary | observed;            // when it leaves to wait,
+    static constexpr std::uint8_t at_yield = canary | requests | observed; // when it yields,
+    static constexpr std::uint8_t at_return = requests | observed;         // when it comes back from that or a suspension of its own,
+    static constexpr std::uint8_t after_wait = migrate | observed;         // or from a wait of the runtime's,
+    static constexpr std::uint8_t at_end = canary | extras | observed;     // when it ends,
+    static constexpr std::uint8_t at_release = untidy | extras | observed; // and when the descriptor is given back
 
     // A descriptor is zeroed slab memory, or a letter on a stack: neither needs more.
     Unit() : link(nullptr) {}
@@ -113,7 +117,7 @@ struct Unit {
     };
 
     // A unit of that kind, in a pool that is private or not, before its options are looked at.
-    static Birth birth(Kind of, bool in_private_pool) {
+    static constexpr Birth birth(Kind of, bool in_private_pool) {
         Birth made;
         made.kind = of;
         made.flags = static_cast<std::uint8_t>((in_private_pool ? local : 0) | (of == Kind::lsa ? plain : 0));
@@ -170,9 +174,9 @@ struct Unit {
         change_whereabouts(atomic_ref(flags), static_cast<std::uint8_t>(flags & ~(local | plain)), atomic_ref(pool), &to);
     }
 
-    // has(plain) and not marked(requests), by one look: what begin_life() wrote at once is read at once. relaxed: as has() and marked().
+    // has(plain) and not marked(at_start), by one look: what begin_life() wrote at once is read at once. relaxed: as has() and marked().
     [[gnu::always_inline]] bool plain_and_unasked() const {
-        constexpr std::uint64_t shape = Birth::byte(offsetof(Birth, flags), plain), asked = Birth::byte(offsetof(Birth, marks), requests);
+        constexpr std::uint64_t shape = Birth::byte(offsetof(Birth, flags), plain), asked = Birth::byte(offsetof(Birth, marks), at_start);
         const std::uint64_t word = atomic_ref(*reinterpret_cast<Word*>(const_cast<Life*>(&life))).load(std::memory_order_relaxed);
         return (word & (shape | asked)) == shape;
     }

@@ -25,6 +25,7 @@ enum class Waits : std::uint8_t {
     migration,
     blocking,
     work,
+    suspend,     // told to observers only: its state says it
 };
 
 // As weft_unit_info has it. Of any byte: it may be read while it changes.
@@ -32,9 +33,9 @@ constexpr const char* name_of(Waits waits) {
     constexpr const char* names[] = {
         "join",  "mutex",           "condition", "event",                "semaphore",                "latch", "barrier",
         "read-write lock", "channel", "any of several events", "one of several channels", "sleep", "join",
-        "join_many", "stream_free", "migration", "blocking call", "work",
+        "join_many", "stream_free", "migration", "blocking call", "work", "suspend",
     };
-    static_assert(sizeof names / sizeof *names == static_cast<std::size_t>(Waits::work) + 1);
+    static_assert(sizeof names / sizeof *names == static_cast<std::size_t>(Waits::suspend) + 1);
     const auto index = static_cast<std::size_t>(waits);
     return index < sizeof names / sizeof *names ? names[index] : "?";
 }

@@ -70,6 +70,8 @@ const std::vector<Legal> table = {
      [](const weft_settings& s) { return static_cast<std::size_t>(s.dump); }},
     {"WEFT_TIMING", {{"off", 0}, {"on", 1}}, {"", "1", "0", "true", "ON"}, {"on", "off"},
      [](const weft_settings& s) -> std::size_t { return s.timing; }},
+    {"WEFT_TRACE_EVENTS", {{"16", 16}, {"1048576", 1048576}}, and_also(no_numbers, {"0", "15"}), {"number"},
+     [](const weft_settings& s) { return s.trace_events; }},
 };
 
 weft_settings in_force() {
@@ -265,7 +267,8 @@ TEST(Environment, ThePrintNamesEveryVariable) {
         EXPECT_EQ(occurrences("\n" + printed, std::string("\n") + entry.variable + "\t"), 1u) << entry.variable;
     }
     EXPECT_EQ(occurrences(printed, "WEFT_COUNTERS\t"), 1u);
-    EXPECT_EQ(occurrences(printed, "\n"), table.size() + 1) << "a variable that this test does not know? " << printed;
+    EXPECT_EQ(occurrences(printed, "WEFT_TRACE\t"), 1u);
+    EXPECT_EQ(occurrences(printed, "\n"), table.size() + 2) << "a variable that this test does not know? " << printed;
     EXPECT_NE(printed.find("random-steal"), std::string::npos);
     EXPECT_EQ(weft_environment_print(nullptr), WEFT_INVALID);
 }

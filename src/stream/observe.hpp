@@ -1,0 +1,123 @@
+// What becomes of units is told: to observers of the program's (weft_observer_add), and to the trace (WEFT_TRACE). A unit that is spawned
+// while somebody listens is marked (Unit::observed), and the places where marks are looked at anyway come here; nobody else pays
+// anything. doc/decisions/0013 has the whole of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/atomic.hpp"
+#include "os/lock.hpp"
+#include "trace/ring.hpp"
+#include "unit/unit.hpp"
+#include "unit/waits.hpp"
+#include "weft/trace.h"
+
+namespace weft {
+
+struct Runtime;
+struct Stream;
+class TraceFile;
+
+// One who listens.
+struct Observer {
+    unsigned events;                   // bits of weft_observed
+    void (*call)(const weft_observation* seen, void* argument);
+    void* argument;
+};
+
+// Those who listen, at some moment: never changed once others may see it.
+struct ObserverList {
+    std::size_t count;
+    Observer* all[1];                  // `count` of them
+};
+
+// An OS thread that is no stream and tells something.
+struct OutsideTeller {
+    const ObserverList* list;
+    void* thread;
+    OutsideTeller* next;
+};
+
+// Of the runtime.
+struct Observers {
+    atomic<const ObserverList*> list{nullptr};
+    os::Lock changing;                 // one at a time adds or removes; before Runtime::lock
+    TraceFile* trace = nullptr;        // null: none is written
+
+    os::Lock outside_lock;             // guards what follows
+    OutsideTeller* outside = nullptr;
+    trace::Ring* outside_ring = nullptr;
+};
+
+// What a unit begins with, by its kind and whether its pool is private: read by every spawn, written when somebody begins or ceases to
+// listen, which is the mark that they differ by.
+class Births {
+public:
+    Unit::Birth of(Kind kind, bool in_private_pool) const {
+        Unit::Birth birth;
+        // acquire: pairs with the release in set(): a stream that runs a unit with the mark has the bit `observing` of its attention.
+        const Word word = words_[static_cast<std::size_t>(kind)][in_private_pool].load(std::memory_order_acquire);
+        std::memcpy(static_cast<void*>(&birth), &word, sizeof birth);
+        return birth;
+    }
+
+    void set(bool observed) {
+        for (Kind kind : {Kind::full, Kind::lsa, Kind::tasklet}) {
+            for (bool in_private_pool : {false, true}) {
+                auto& to = words_[static_cast<std::size_t>(kind)][in_private_pool];
+                to.store(word(kind, in_private_pool, observed), std::memory_order_release);   // release: as above
+            }
+        }
+    }
+
+private:
+    using Word = std::uint64_t;
+
+    static constexpr Word word(Kind kind, bool in_private_pool, bool observed) {
+        Unit::Birth birth = Unit::birth(kind, in_private_pool);
+        if (observed) birth.marks = Unit::observed;
+        return std::bit_cast<Word>(birth);
+    }
+
+    atomic<Word> words_[4][2] = {   // by the number of the kind
+        {0, 0},
+        {word(Kind::full, false, false), word(Kind::full, true, false)},
+        {word(Kind::lsa, false, false), word(Kind::lsa, true, false)},
+        {word(Kind::tasklet, false, false), word(Kind::tasklet, true, false)},
+    };
+};
+extern Births births;
+
+// Tells it of a unit that is marked so. From wherever it happens, before the unit could be gone; never switches.
+void observe(trace::Event what, Unit& unit) noexcept;
+// That it leaves to wait.
+void observe_wait(Unit& unit, Waits what, const void* object) noexcept;
+
+// An observed unit has ended, and somebody asks for it: whoever is the first is told of.
+inline void learn(Unit& unit) {
+    if (unit.joint.learn()) observe(trace::Event::join, unit);
+}
+
+// What only the trace has. From the stream.
+void trace_steal(Stream& stream, const Unit& unit, const Pool& from);
+void trace_sleep(Stream& stream, trace::Event what);
+
+// The stream learns that it is observed, or is no longer. From the stream, or before it has begun.
+void note_observed(Stream& stream);
+
+// weft_observer_add and weft_observer_remove.
+weft_status add_observer(Runtime& of, const Observer& observer, Observer** added);
+weft_status remove_observer(Runtime& of, Observer& observer);
+
+// The runtime begins with a trace, or ends.
+weft_status begin_trace(Runtime& of);
+void end_observing(Runtime& of);
+
+// The trace is written, if there is one and it has not been yet.
+void write_trace_at_end(Runtime& of);
+
+// A stream of that rank has a ring if there is a trace; false: no memory. Under the runtime's lock.
+bool give_ring(Runtime& of, Stream& stream);
+
+}  // namespace weft

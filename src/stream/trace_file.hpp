@@ -1,0 +1,50 @@
+// The file of WEFT_TRACE: a ring of events for each rank of a stream, and one for the OS threads that are no streams; at the end they
+// become a trace as Chrome and Perfetto read it. Made with the runtime, which owns it.
+#pragma once
+
+#include <cstdio>
+
+#include "trace/ring.hpp"
+#include "weft/status.h"
+
+namespace weft {
+
+class TraceFile {
+public:
+    static constexpr std::size_t most_tracks = 1024 + 1;
+
+    // Not WEFT_OK: the file cannot be written, or there is no memory.
+    static weft_status open(const char* name, std::size_t events_each, TraceFile** made);
+    // Null: nothing. What has not been written is not.
+    static void close(TraceFile* file);
+
+    // The ring of that track, which the next one of its number goes on with; null: no memory. One at a time. `name` has 16 bytes at
+    // most, or is null: the OS threads that are no streams.
+    trace::Ring* ring(std::size_t track, const char* name);
+
+    // Once; the second time it does nothing. What streams that still run add meanwhile may be missed. A file that cannot be written
+    // is told on stderr.
+    void write() noexcept;
+
+    // What the writer reads.
+    struct Track {
+        trace::Ring* ring = nullptr;
+        char name[16] = {};
+    };
+    const Track& track(std::size_t number) const { return tracks_[number]; }
+    std::uint64_t begin_stamp() const { return begin_stamp_; }
+
+    TraceFile(std::FILE* file, const char* name, std::size_t events_each);
+    TraceFile(const TraceFile&) = delete;
+    ~TraceFile();
+
+private:
+    atomic<std::FILE*> file_;              // null: it has been written
+    const char* const name_;
+    const std::size_t events_each_;
+    const std::uint64_t begin_ns_;
+    const std::uint64_t begin_stamp_;
+    Track tracks_[most_tracks] = {};
+};
+
+}  // namespace weft

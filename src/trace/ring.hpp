@@ -1,0 +1,102 @@
+// The events of one stream, in a ring of fixed size: written by the stream alone, read by whoever writes the trace, mostly after the
+// stream has ended. A full one loses its oldest. Numbers only: what they mean, the writer of the file knows (stream/trace_file.cpp).
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "arch/arch.hpp"
+#include "base/atomic.hpp"
+#include "os/memory.hpp"
+
+namespace weft::trace {
+
+// What is told of a unit, in the order of the bits of weft_observed; then what only the trace has.
+enum class Event : std::uint8_t {
+    create, start, suspend, yield, resume, finish, join, free, cancel, migrate, revive,
+    steal,   // the unit comes out of another stream's deque
+    sleep,   // the stream gives its hart back
+    wake,
+    name,    // of the unit that the next record is of
+};
+
+struct Record {
+    std::uint64_t stamp = 0;     // arch::cycles()
+    std::uint64_t id = 0;        // of the unit
+    std::uint64_t detail = 0;    // an address: the spawn site, the object that is waited for, a pool
+    Event what = Event::create;
+    std::uint8_t kind = 0;       // of the unit
+    std::uint8_t waits = 0;      // why it leaves
+    std::uint8_t outcome = 0;    // how it ends
+    std::uint32_t unused = 0;
+};
+static_assert(sizeof(Record) == 32);
+
+class Ring {
+public:
+    // The name that a record of 32 bytes holds, without its end.
+    static constexpr std::size_t name_bytes = 24;
+
+    // A power of two of records that are committed as they are written; false: no memory.
+    bool make(std::size_t records) {
+        const std::size_t rounded = std::bit_ceil(records);
+        words_ = static_cast<atomic<std::uint64_t>*>(os::map(rounded * sizeof(Record)));
+        mask_ = rounded - 1;
+        return words_ != nullptr;
+    }
+
+    Ring() = default;
+    Ring(const Ring&) = delete;
+    ~Ring() {
+        if (words_ != nullptr) os::unmap(words_, (mask_ + 1) * sizeof(Record));
+    }
+
+    // By the stream.
+    void add(Record record) {
+        record.stamp = arch::cycles();
+        put(record);
+    }
+    void add_name(const char* name) {
+        Record record;
+        std::memcpy(static_cast<void*>(&record), name, name_bytes);
+        record.what = Event::name;
+        put(record);
+    }
+
+    std::size_t capacity() const { return mask_ + 1; }
+
+    // How many were ever written. acquire: pairs with the release in put(), so that the last one is there.
+    std::uint64_t written() const { return written_.load(std::memory_order_acquire); }
+
+    // The record of that number; false: it is lost, or is being lost.
+    bool read(std::uint64_t number, Record& record) const {
+        std::uint64_t words[words_each];
+        // acquire: pairs with the releases in put(). Who has read a word of a later record sees that it was begun.
+        for (std::size_t i = 0; i < words_each; ++i) words[i] = place(number)[i].load(std::memory_order_acquire);
+        std::memcpy(static_cast<void*>(&record), words, sizeof record);
+        return number + mask_ >= written_.load(std::memory_order_relaxed);   // relaxed: the loads above come before it
+    }
+
+private:
+    static constexpr std::size_t words_each = sizeof(Record) / sizeof(std::uint64_t);
+
+    atomic<std::uint64_t>* place(std::uint64_t number) const { return words_ + (number & mask_) * words_each; }
+
+    void put(const Record& record) {
+        const std::uint64_t number = written_.load(std::memory_order_relaxed);   // relaxed: written by the caller alone
+        std::uint64_t words[words_each];
+        std::memcpy(words, &record, sizeof words);
+        atomic<std::uint64_t>* const to = place(number);
+        // release, all of them: they pair with the acquires of the reader. No instruction more on x86.
+        for (std::size_t i = 0; i < words_each; ++i) to[i].store(words[i], std::memory_order_release);
+        written_.store(number + 1, std::memory_order_release);
+    }
+
+    atomic<std::uint64_t>* words_ = nullptr;
+    std::size_t mask_ = 0;
+    atomic<std::uint64_t> written_{0};
+};
+
+}  // namespace weft::trace
