@@ -94,7 +94,7 @@ void tell_from_stream(Observers& of, Stream& stream, const weft_observation& see
         if (list == nullptr) break;
     }
     if (list != nullptr) call_all(*list, seen);
-    stream.telling.store(nullptr);
+    stream.telling.store(nullptr, std::memory_order_release);   // release: pairs with the load in is_told(), after which the list is freed
 }
 
 OutsideTeller* outside_teller(Observers& of) {
@@ -128,10 +128,11 @@ void tell_from_outside(Observers& of, const weft_observation& seen) {
     Stream* const stream = current_or_null();
     Observers& of = runtime().observers;
     if (of.trace != nullptr) trace_unit(of, stream, what, unit, waits, object);
-    if (of.list.load() != nullptr) {
+    const unsigned bit = 1u << static_cast<unsigned>(what);
+    if ((of.wanted.load(std::memory_order_relaxed) & bit) != 0) {   // relaxed: a hint, of a list that is looked at with care
         weft_observation seen{};
         seen.size = sizeof seen;
-        seen.what = static_cast<weft_observed>(1u << static_cast<unsigned>(what));
+        seen.what = static_cast<weft_observed>(bit);
         seen.unit = to_handle(&unit);
         seen.stream = reinterpret_cast<weft_stream*>(stream);
         seen.pool = reinterpret_cast<weft_pool*>(unit.pool_now());
@@ -195,6 +196,9 @@ bool is_told(Runtime& of, const ObserverList* list) {
 
 // Puts `list` (null: nobody) in the place of the old, which nobody uses when this returns. Under `changing`.
 void replace(Runtime& of, const ObserverList* list) {
+    unsigned wanted = 0;
+    for (std::size_t i = 0; list != nullptr && i < list->count; ++i) wanted |= list->all[i]->events;
+    of.observers.wanted.store(wanted);   // before the first mark of listen()
     const ObserverList* old = of.observers.list.exchange(list);
     if (old == nullptr) return;
     while (is_told(of, old)) os::thread_yield();   // callbacks are short, and do not wait for us

@@ -42,6 +42,7 @@ struct OutsideTeller {
 // Of the runtime.
 struct Observers {
     atomic<const ObserverList*> list{nullptr};
+    atomic<unsigned> wanted{0};        // events that some of them want; a hint
     os::Lock changing;                 // one at a time adds or removes; before Runtime::lock
     TraceFile* trace = nullptr;        // null: none is written
 

@@ -67,10 +67,9 @@ TEST(Ring, WhoReadsWhileItIsWrittenGetsWholeRecordsOrNone) {
     std::thread writer([&] {
         for (std::uint64_t i = 0; !stop; ++i) ring.add(record_of(i));
     });
-    std::uint64_t read = 0;
-    for (int round = 0; read < 20'000 && round < 5'000'000; ++round) {
+    while (ring.written() < 64) std::this_thread::yield();
+    for (int read = 0; read < 20'000;) {   // the newest is nearly always there
         const std::uint64_t end = ring.written();
-        if (end < 64) continue;
         for (std::uint64_t number : {end - 60, end - 30, end - 1}) {
             Record record;
             if (!ring.read(number, record)) continue;
@@ -81,5 +80,4 @@ TEST(Ring, WhoReadsWhileItIsWrittenGetsWholeRecordsOrNone) {
     }
     stop = true;
     writer.join();
-    EXPECT_GT(read, 0u);
 }

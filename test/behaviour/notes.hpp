@@ -40,6 +40,20 @@ inline char letter(weft_observed what) {
     return '?';
 }
 
+// A life without what may be in it any number of times.
+inline std::string without_pairs(std::string life, std::vector<std::string> pairs) {
+    for (std::size_t at = 0; at < life.size();) {
+        bool found = false;
+        for (const std::string& pair : pairs) found = found || life.compare(at, pair.size(), pair) == 0;
+        if (found) {
+            life.erase(at, 2);
+        } else {
+            ++at;
+        }
+    }
+    return life;
+}
+
 // Notes what happens.
 class Notes {
 public:

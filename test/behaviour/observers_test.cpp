@@ -1,5 +1,4 @@
 // Observers: what they are told of each kind of unit, once each and in order.
-#include <regex>
 #include <stdexcept>
 #include <thread>
 
@@ -190,7 +189,8 @@ TEST(Observers, ASuspensionSaysWhatForAndEndsWithAResume) {
         } all[] = {{sleeper, "suspend", &bed}, {locker, "mutex", &mutex}, {listener, "event", &event}, {dozer, "sleep", nullptr}};
         for (const auto& one : all) {
             EXPECT_EQ(weft_unit_free(one.unit), WEFT_OK);
-            EXPECT_TRUE(std::regex_match(notes.life(one.unit), std::regex("cs(wr)+fjx"))) << one.waits_for << ": " << notes.life(one.unit);
+            EXPECT_EQ(without_pairs(notes.life(one.unit), {"wr"}), "csfjx") << one.waits_for;
+            EXPECT_NE(notes.life(one.unit), "csfjx");
             for (const Seen& seen : notes.of(one.unit)) {
                 if (seen.what != 'w') continue;
                 EXPECT_EQ(seen.waits_for, one.waits_for);
@@ -222,7 +222,8 @@ TEST(Observers, AConditionAndABlockingCallAreWaitedFor) {
     weft_mutex_unlock(&shared.mutex);
     for (weft_unit* unit : {waits, blocks}) {
         EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
-        EXPECT_TRUE(std::regex_match(notes.life(unit), std::regex("cs(wr)+fjx"))) << notes.life(unit);
+        EXPECT_EQ(without_pairs(notes.life(unit), {"wr"}), "csfjx");
+        EXPECT_NE(notes.life(unit), "csfjx");
     }
     EXPECT_EQ(notes.of(blocks)[2].waits_for, "blocking call");
 }
@@ -280,7 +281,7 @@ TEST(Observers, AUnitThatIsCancelledBeforeItsTurnHasNoStart) {
     weft_unit_yield();
     EXPECT_EQ(weft_unit_cancel(yields), WEFT_OK);
     EXPECT_EQ(weft_unit_free(yields), WEFT_CANCELLED);
-    EXPECT_TRUE(std::regex_match(notes.life(yields), std::regex("csy(ry)*krfjx"))) << notes.life(yields);
+    EXPECT_EQ(without_pairs(notes.life(yields), {"yr"}), "csykrfjx");
 }
 
 TEST(Observers, AMigrationIsToldWithTheNewPool) {
@@ -324,7 +325,7 @@ TEST(Observers, ARevivedUnitLivesOnceMore) {
         EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
         EXPECT_EQ(weft_unit_revive(nullptr, yield_once, nullptr, unit), WEFT_OK);
         EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
-        EXPECT_TRUE(std::regex_match(notes.life(unit), std::regex("csfjvsy?r?fjx"))) << notes.life(unit);
+        EXPECT_EQ(without_pairs(notes.life(unit), {"yr"}), "csfjvsfjx");
         EXPECT_EQ(weft_unit_revive(nullptr, nothing, nullptr, unseen), WEFT_OK);
         EXPECT_EQ(weft_unit_free(unseen), WEFT_OK);
         EXPECT_EQ(notes.life(unseen), "vsfjx");
@@ -352,7 +353,7 @@ TEST(Observers, AStackOfTheUsersAndAMeasuredOneAreNoExceptions) {
     EXPECT_EQ(weft_ult_spawn(nullptr, nothing, nullptr, &measure, &measured), WEFT_OK);
     EXPECT_EQ(weft_unit_free(on_memory), WEFT_OK);
     EXPECT_EQ(weft_unit_free(measured), WEFT_OK);
-    EXPECT_TRUE(std::regex_match(notes.life(on_memory), std::regex("cs(yr)?fjx"))) << notes.life(on_memory);
+    EXPECT_EQ(without_pairs(notes.life(on_memory), {"yr"}), "csfjx");
     EXPECT_EQ(notes.life(measured), "csfjx");
 }
 
