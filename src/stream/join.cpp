@@ -84,6 +84,7 @@ struct UnitJoin : Suspension {
     void settle(Joint::Announced answer) {
         if (answer == Joint::Announced::waiting) [[likely]] return;
         busy = answer != Joint::Announced::done;
+        if (!busy) learn(target);
         self.life.move(State::waiting, State::ready);
         resume_claimed(current_or_null(), self);
     }
@@ -169,14 +170,15 @@ struct ThreadJoin : JoinWaiter {
     void settle(Joint::Announced answer) {
         if (answer == Joint::Announced::waiting) return;
         busy.store(answer != Joint::Announced::done);
+        if (answer == Joint::Announced::done) learn(*letter.target);
         gate.open();
     }
 };
 
 [[gnu::noinline]] weft_status join_from_thread(Unit& target) {
     ThreadJoin request;
+    request.letter.target = &target;
     if (auto* pool = foreign_pool(target)) {
-        request.letter.target = &target;
         request.letter.waiter = Joint::Waiter(&request);
         request.letter.context = &request;
         request.letter.answer = [](Letter* sent, Joint::Announced answer) {
@@ -307,7 +309,9 @@ void end_unit_carefully(Stream& stream, Unit& unit) {
     }
     tell_movers_of_end(&unit);
     if (waiter.none()) return;
-    if (!waiter.detached()) learn(unit);   // for the waiter, who has not been woken yet: until then the unit stays
+    JoinWaiter* const other = waiter.other();
+    const bool gone = waiter.detached() || (other != nullptr && other->given_up != nullptr && other->given_up(other));
+    if (!gone) learn(unit);   // for the waiter, who has not been woken yet: until then the unit stays
     tell(&unit, waiter);
 }
 

@@ -4,6 +4,7 @@
 
 #include "os/memory.hpp"
 #include "stream/join.hpp"
+#include "stream/observe.hpp"
 #include "sync/objects.hpp"
 
 namespace weft::sync {
@@ -41,6 +42,7 @@ struct TimedJoin : JoinWaiter {
     void settle(Joint::Announced answer) {
         if (answer == Joint::Announced::waiting) return;
         busy = answer == Joint::Announced::taken;
+        if (!busy) learn(target);
         end();
     }
 

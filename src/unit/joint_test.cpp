@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -21,11 +22,13 @@ static_assert(sizeof(WorkerJoint) == 8);
 // Both families of operations, through one face.
 struct Shared {
     static Waiter finish(WorkerJoint& joint) { return joint.finish_shared(); }
+    static Waiter finish_as_news(WorkerJoint& joint) { return joint.finish_shared_as_news(); }
     static Announced announce(WorkerJoint& joint, Waiter waiter) { return joint.announce_shared(waiter); }
     static Announced detach(WorkerJoint& joint) { return joint.detach_shared(); }
 };
 struct Local {
     static Waiter finish(WorkerJoint& joint) { return joint.finish_local(); }
+    static Waiter finish_as_news(WorkerJoint& joint) { return joint.finish_local_as_news(); }
     static Announced announce(WorkerJoint& joint, Waiter waiter) { return joint.announce_local(waiter); }
     static Announced detach(WorkerJoint& joint) { return joint.detach_local(); }
 };
@@ -124,6 +127,38 @@ TYPED_TEST(Joints, AWaiterThatGivesUpIsForgottenUnlessTheUnitHasEnded) {
     EXPECT_FALSE(joint.withdraw(&worker));
     joint.reset();
     EXPECT_FALSE(joint.done());
+}
+
+TYPED_TEST(Joints, AnEndThatIsNewsIsDoneAndIsLearnedByOne) {
+    WorkerJoint joint;
+    Worker worker;
+    EXPECT_TRUE(TypeParam::finish_as_news(joint).none());
+    EXPECT_TRUE(joint.done());
+    EXPECT_TRUE(joint.done_after_all());
+    EXPECT_FALSE(joint.done_and_known());
+    EXPECT_EQ(TypeParam::announce(joint, &worker), Announced::done);
+    EXPECT_EQ(TypeParam::detach(joint), Announced::done);
+    EXPECT_FALSE(joint.done_and_known()) << "nobody has learned of it by that";
+    EXPECT_TRUE(joint.learn());
+    EXPECT_TRUE(joint.done_and_known());
+    EXPECT_FALSE(joint.learn()) << "the second one is not told";
+    EXPECT_TRUE(joint.done());
+}
+
+TEST(Joint, OfSeveralWhoLearnOfAnEndAtOnceOneIsTheFirst) {
+    for (int round = 0; round < 2'000; ++round) {
+        WorkerJoint joint;
+        joint.finish_shared_as_news();
+        std::atomic<int> first{0}, ready{0};
+        auto learn = [&] {
+            for (++ready; ready < 2;) {}
+            if (joint.learn()) ++first;
+        };
+        std::thread other(learn);
+        learn();
+        other.join();
+        ASSERT_EQ(first, 1);
+    }
 }
 
 TEST(Joint, OfTheEndAndTheJoinerExactlyOneGoesOnAndSeesTheOther) {

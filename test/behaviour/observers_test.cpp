@@ -2,7 +2,9 @@
 #include <stdexcept>
 #include <thread>
 
+#include "base/probe.hpp"
 #include "test/behaviour/notes.hpp"
+#include "unit/handle.hpp"
 
 using namespace weft_test;
 
@@ -111,6 +113,47 @@ TEST(Observers, AnEndThatNobodyWaitedForIsLearnedOnce) {
         std::vector<weft_unit*> kept(units, units + 4);
         EXPECT_EQ(weft_unit_free_many(units, 4), WEFT_OK);
         for (weft_unit* unit : kept) EXPECT_EQ(notes.life(unit), "csfjx");
+    }
+}
+
+// The unit ends between the joiner's look and its announcement.
+TEST(Observers, AnEndThatComesWhileSomebodyBeginsToWaitIsLearnedOnce) {
+    if constexpr (!weft::config::checked) GTEST_SKIP() << "probes are in checked builds";
+    static std::atomic<bool> holds, come, let;
+    for (const bool from_outside : {false, true}) {
+        Runtime runtime;
+        weft_pool* pool = make_pool(WEFT_POOL_SHARED);
+        auto elsewhere = std::make_unique<Stream>(pool);
+        holds = come = let = false;
+        Notes notes;
+        weft_unit* unit = spawn([](void*) {
+            while (!come) std::this_thread::yield();
+        }, nullptr, pool);
+        until([&] { return notes.life(unit) == "cs"; });
+        weft::probe_hook.store([](weft::Probe where) {
+            if (where != weft::Probe::join_before_announce || !holds.exchange(false)) return;
+            come = true;
+            while (!let) std::this_thread::yield();
+        });
+        holds = true;
+        std::thread watcher([&] {
+            weft_unit_state state = WEFT_UNIT_RUNNING;
+            while (notes.life(unit) != "csf" || weft_unit_state_get(unit, &state) != WEFT_OK || state != WEFT_UNIT_DONE) std::this_thread::yield();
+            while (!weft::to_unit(unit)->joint.done()) std::this_thread::yield();
+            let = true;
+        });
+        auto join = [&] { EXPECT_EQ(weft_unit_free(unit), WEFT_OK); };
+        if (from_outside) {
+            std::thread(join).join();
+        } else {
+            join();
+        }
+        watcher.join();
+        weft::probe_hook.store(nullptr);
+        EXPECT_EQ(notes.life(unit), "csfjx");
+        elsewhere.reset();
+        notes.stop();
+        EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
     }
 }
 
