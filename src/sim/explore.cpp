@@ -81,13 +81,15 @@ private:
         return any;
     }
 
-    // Stores that need not stay in a buffer do not.
+    // Stores that need not stay in a buffer do not, and harts that need not be out are not.
     void simplify() {
         for (std::size_t i = 0; i < best_.size() && tries_ < most_tries; ++i) {
-            if (best_[i].hold == 0) continue;
             std::vector<Deviation> simpler = best_;
             simpler[i].keep = simpler[i].hold = 0;
-            if (fails(simpler)) best_ = std::move(simpler);
+            if (best_[i].hold != 0 && fails(simpler)) best_ = simpler;
+            simpler = best_;
+            simpler[i].out = 0;
+            if (best_[i].out != 0 && fails(simpler)) best_ = simpler;
         }
     }
 

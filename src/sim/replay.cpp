@@ -29,11 +29,16 @@ bool parse_one(const char*& at, Deviation& made) {
         if (!number(at, value) || value > 0xffff) return false;
         made.to = static_cast<std::uint16_t>(value);
     }
-    if (*at != '~') return true;
-    if (!number(++at, value) || value > 0xff || *at++ != '/') return false;
-    made.keep = static_cast<std::uint8_t>(value);
-    if (!number(at, value) || value > 0xff) return false;
-    made.hold = static_cast<std::uint8_t>(value);
+    if (*at == '~') {
+        if (!number(++at, value) || value > 0xff || *at++ != '/') return false;
+        made.keep = static_cast<std::uint8_t>(value);
+        if (!number(at, value) || value > 0xff) return false;
+        made.hold = static_cast<std::uint8_t>(value);
+    }
+    if (*at == '-') {
+        if (!number(++at, value) || value > 0xffff) return false;
+        made.out = static_cast<std::uint16_t>(value);
+    }
     return true;
 }
 
@@ -48,6 +53,7 @@ std::string replay_text(const std::vector<Deviation>& deviations) {
         text += one.act == Act::go ? '>' : one.act == Act::rouse ? '!' : '^';
         if (one.act != Act::jump) text += std::to_string(one.to);
         if (one.hold != 0) text += '~' + std::to_string(one.keep) + '/' + std::to_string(one.hold);
+        if (one.out != 0) text += '-' + std::to_string(one.out);
     }
     return text.empty() ? "plain" : text;
 }

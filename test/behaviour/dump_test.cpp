@@ -25,7 +25,7 @@ extern "C" {
 weft_mutex dump_mutex = WEFT_MUTEX_INIT;
 weft_event dump_event = WEFT_EVENT_INIT;
 weft_event dump_child_is_there = WEFT_EVENT_INIT;
-std::atomic<int> dump_came_back{0};
+atomic<int> dump_came_back{0};
 
 [[gnu::noinline]] void dump_on_mutex() {
     EXPECT_EQ(weft_mutex_lock(&dump_mutex), WEFT_OK);
@@ -177,7 +177,7 @@ private:
     struct sigaction before_ {};
 };
 
-std::atomic<int> other_signals{0};
+atomic<int> other_signals{0};
 void count_signal(int) { other_signals.fetch_add(1); }
 
 weft_settings dumping(std::size_t streams = 1) {
@@ -452,7 +452,7 @@ TEST(DumpStress, AtAnyMomentItHarmsNobody) {
     std::size_t begun = 0, ended = 0;
     {
         const StandardError said;
-        std::atomic<bool> over{false};
+        atomic<bool> over{false};
         std::thread asks([&] {
             weft::Random random(seed + 1);
             while (!over) {
@@ -484,8 +484,8 @@ TEST(DumpStress, WhileUnitsComeAndGoAndTheirMemoryIsTrimmed) {
     settings.idle_memory_bytes = 1;
     const StandardError said;
     Runtime runtime(settings);
-    std::atomic<bool> over{false};
-    std::atomic<int> dumps{0};
+    atomic<bool> over{false};
+    atomic<int> dumps{0};
     std::thread asks([&] {
         while (dumps < scaled(100)) {
             std::FILE* nowhere = std::fopen("/dev/null", "we");

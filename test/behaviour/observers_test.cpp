@@ -119,7 +119,7 @@ TEST(Observers, AnEndThatNobodyWaitedForIsLearnedOnce) {
 // The unit ends between the joiner's look and its announcement.
 TEST(Observers, AnEndThatComesWhileSomebodyBeginsToWaitIsLearnedOnce) {
     if constexpr (!weft::config::checked) GTEST_SKIP() << "probes are in checked builds";
-    static std::atomic<bool> holds, come, let;
+    static atomic<bool> holds, come, let;
     for (const bool from_outside : {false, true}) {
         Runtime runtime;
         weft_pool* pool = make_pool(WEFT_POOL_SHARED);
@@ -175,8 +175,8 @@ TEST(Observers, ADetachedUnitIsFreedWithoutAJoin) {
     for (const weft_settings& settings : ways()) {
         Runtime runtime(settings);
         Notes notes;
-        std::atomic<bool> done{false};
-        auto body = [](void* flag) { static_cast<std::atomic<bool>*>(flag)->store(true); };
+        atomic<bool> done{false};
+        auto body = [](void* flag) { static_cast<atomic<bool>*>(flag)->store(true); };
         EXPECT_EQ(weft_ult_spawn(nullptr, body, &done, nullptr, nullptr), WEFT_OK);
         until_set(done);
         weft_unit* unit = spawn(nothing);

@@ -50,7 +50,7 @@ TEST(Observing, AnObserverCannotAddOrRemoveObservers) {
     Runtime runtime(2);
     struct Self {
         weft_observer* observer = nullptr;
-        std::atomic<int> refused{0};
+        atomic<int> refused{0};
     } self;
     weft_observer_options options{};
     options.size = sizeof options;
@@ -128,7 +128,7 @@ TEST(Observing, OtherStreamsAreObservedFromTheirNextSwitchOn) {
 TEST(Observing, WhoRemovesOneWaitsForItsCallsToReturn) {
     Runtime runtime(2);
     struct Slow {
-        std::atomic<bool> inside{false}, removing{false};
+        atomic<bool> inside{false}, removing{false};
     } slow;
     weft_observer_options options{};
     options.size = sizeof options;
@@ -168,9 +168,9 @@ TEST(Observing, WhoRemovesOneWaitsForItsCallsToReturn) {
 // Streams that work while observers come and go: whatever is told of a unit fits what has been told of it.
 TEST(Observing, ComeAndGoWhileStreamsWork) {
     Runtime runtime(4);
-    std::atomic<bool> stop{false};
+    atomic<bool> stop{false};
     auto work = [](void* raw) {
-        while (!static_cast<std::atomic<bool>*>(raw)->load()) {
+        while (!static_cast<atomic<bool>*>(raw)->load()) {
             weft_unit* units[8];
             EXPECT_EQ(weft_unit_spawn_many(nullptr, 4, yield_once, nullptr, nullptr, units), WEFT_OK);
             for (int i = 4; i < 8; ++i) units[i] = i % 2 == 0 ? spawn(nothing) : spawn_tasklet(nothing);
@@ -214,7 +214,7 @@ TEST(Observing, ComeAndGoWhileStreamsWork) {
 
 TEST(Observing, InCppTheyLiveAsLongAsTheirObject) {
     Runtime runtime;
-    std::atomic<int> created{0};
+    atomic<int> created{0};
     {
         weft::observer first(WEFT_OBSERVED_CREATE, [&](const weft_observation&) noexcept { ++created; });
         weft::observer second(std::move(first));

@@ -135,8 +135,8 @@ TEST(Trace, StealsAndSleepsAreOnTheTrackOfTheirStream) {
         settings.pool = WEFT_POOL_DEQUE;
         Runtime runtime(settings);
         until_others_rest();
-        std::atomic<bool> ran{false};
-        weft_unit* unit = spawn("stolen", [](void* flag) { static_cast<std::atomic<bool>*>(flag)->store(true); }, &ran, pool_of(0));
+        atomic<bool> ran{false};
+        weft_unit* unit = spawn("stolen", [](void* flag) { static_cast<atomic<bool>*>(flag)->store(true); }, &ran, pool_of(0));
         while (!ran) std::this_thread::yield();   // this stream runs nothing else meanwhile
         EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
         until_others_rest();
@@ -303,9 +303,9 @@ TEST(Trace, ObserversComeAndGoBesideIt) {
         weft_observer_options how{};
         how.size = sizeof how;
         how.events = WEFT_OBSERVED_ALL;
-        std::atomic<int> told{0};
+        atomic<int> told{0};
         how.argument = &told;
-        how.call = [](const weft_observation*, void* count) { ++*static_cast<std::atomic<int>*>(count); };
+        how.call = [](const weft_observation*, void* count) { ++*static_cast<atomic<int>*>(count); };
         weft_observer* observer = nullptr;
         EXPECT_EQ(weft_observer_add(&how, &observer), WEFT_OK);
         EXPECT_EQ(weft_unit_free(spawn("both", nothing)), WEFT_OK);

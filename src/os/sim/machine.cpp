@@ -72,6 +72,7 @@ struct Hart {
     std::uint64_t steps = 0;
     StoreBuffer stores;
     unsigned hold = 0;                    // switches until what it has stored is seen
+    unsigned out = 0;                     // decisions until it may run again, unless nobody else can
 
     const char* last_what = "start";
     std::source_location last_where;
@@ -102,6 +103,7 @@ struct Machine {
     void note_step(const char* what, const void* word, const std::source_location& where);
     void decide_at(Moment moment);
     Hart* plain_next();
+    void one_decision_more();
     Hart* chosen(Moment moment, const Deviation& made, Hart* plainly);
     void note(const Deviation& made);
     void run(Hart& next, unsigned keep, unsigned hold);
@@ -141,7 +143,7 @@ View Machine::view() {
     rousable.clear();
     for (const auto& hart : harts) {
         if (hart.get() == running) continue;
-        if (hart->state == Hart::State::ready) ready.push_back(hart->number);
+        if (hart->state == Hart::State::ready && hart->out == 0) ready.push_back(hart->number);
         if (hart->state == Hart::State::waits && hart->waits_for == Wait::futex) rousable.push_back(hart->number);
     }
     View made;
@@ -198,13 +200,23 @@ void Machine::note(const Deviation& made) {
     ++record->deviation_count;
 }
 
-// The next one that could run, in the order of their numbers; the running one only when there is no other.
+// The next one that could run, in the order of their numbers; the running one only when there is no other, and one that is out only when
+// that one cannot either.
 Hart* Machine::plain_next() {
+    Hart* out = nullptr;
     for (std::size_t i = 1; i < harts.size(); ++i) {
         Hart& hart = *harts[(running->number + i) % harts.size()];
-        if (hart.state == Hart::State::ready) return &hart;
+        if (hart.state != Hart::State::ready) continue;
+        if (hart.out == 0) return &hart;
+        if (out == nullptr) out = &hart;
     }
-    return running->state == Hart::State::ready ? running : nullptr;
+    return running->state == Hart::State::ready ? running : out;
+}
+
+void Machine::one_decision_more() {
+    for (const auto& hart : harts) {
+        if (hart->out > 0) --hart->out;
+    }
 }
 
 // Who runs after the decision, which is done here; a decision that cannot be (the course is another than the one it was made in)
@@ -239,6 +251,7 @@ Hart* Machine::chosen(Moment moment, const Deviation& made, Hart* plainly) {
 
 // At a point or a pause: who runs now.
 void Machine::decide_at(Moment moment) {
+    if (moment == Moment::pause) one_decision_more();
     Deviation made;
     made.moment = moment;
     made.hart = running->number;
@@ -249,7 +262,10 @@ void Machine::decide_at(Moment moment) {
     strategy->decide(moment, seen, made);
     Hart* next = chosen(moment, made, plainly);
     if (made.act != Act::none) note(made);
-    if (next != running) run(*next, made.keep, made.hold);
+    if (next != running) {
+        running->out = made.out;
+        run(*next, made.keep, made.hold);
+    }
     account();
     arm();
 }
@@ -274,7 +290,9 @@ void Machine::leave(Hart& hart, unsigned keep, unsigned hold) {
 }
 
 void Machine::arrive(Hart& hart) {
+    one_decision_more();
     running = &hart;
+    hart.out = 0;
     stint_ends = total + longest;
     local_word = hart.local;
     *reinterpret_cast<os::ExceptionGlobals*>(abi::__cxa_get_globals()) = hart.exceptions;

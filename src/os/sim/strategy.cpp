@@ -22,6 +22,11 @@ void maybe_keep(Random& random, const View& view, Deviation& made) {
     made.hold = static_cast<std::uint8_t>(1 + random.below(one_in(random, 4) ? 12 : 3));
 }
 
+// Whoever is left in the middle of something is now and then away for long, so that others come to the ends of their patience.
+void maybe_out(Random& random, Deviation& made) {
+    if (one_in(random, 12)) made.out = static_cast<std::uint16_t>(8u << random.below(7));
+}
+
 void go(Deviation& made, std::uint16_t to) {
     made.act = Act::go;
     made.to = to;
@@ -64,7 +69,9 @@ public:
         } else if (view.ready_count > 0) {
             choose(view, made);
         }
-        if (made.act != Act::none && tastes_.store_buffers) maybe_keep(random_, view, made);
+        if (made.act == Act::none) return;
+        if (tastes_.store_buffers) maybe_keep(random_, view, made);
+        maybe_out(random_, made);
     }
 
 private:

@@ -32,6 +32,7 @@ struct Deviation {
     Act act = Act::none;
     std::uint8_t keep = 0;       // so many of its stores stay in the buffer, the youngest
     std::uint8_t hold = 0;       // over so many switches
+    std::uint16_t out = 0;       // the hart that is left does not run for so many decisions, as one that the system has pre-empted
 };
 
 // What a strategy may know.
