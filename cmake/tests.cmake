@@ -31,12 +31,13 @@ add_library(weft_test_main OBJECT test/main.cpp)
 target_link_libraries(weft_test_main PRIVATE weft_test_support)
 
 # What `make test` leaves to `make test-full`, by group: with release, models and the others the chosen part still runs each
-# behaviour at least twice. The pattern is matched against the names of the test programs.
+# behaviour at least twice, and the simulated ones are a checked build of all behaviours. The pattern is matched against the names of the test
+# programs.
 set(WEFT_CHOSEN_release ".*")
 set(WEFT_CHOSEN_clang ".*")
-set(WEFT_CHOSEN_debug "debugger|windows|faults|migration|unit_test|random_test|bell|deque|fifo|joint|pool_kinds|pool_ops|placement|sched_stack|sched_replace|migrat|cancel|towards|revive|refused|life|behaviour_local|mutex|condition|event_test|counting|channel|timer|poller|blocking|cpp_sync|dump|peek")
-set(WEFT_CHOSEN_asan "unit_test|stream_test|pool_test|sched_test|exit|faults|migration|random_test|cpp_thread|cpp_exception|runtime|letters|slab|stack|overflow|pool_kinds|pool_ops|placement|sched_stack|sched_replace|migrate_test|cancel|towards|revive|behaviour_local|cpp_stop|life|mutex|condition|event_test|counting|channel|timer|poller|blocking|cpp_sync|dump|peek")
-set(WEFT_CHOSEN_tsan "unit_test|stream_test|pool_test|windows|migration|random_test|letters|bell|deque|fifo|inbox|joint|gate|slab|lock|runtime|signals|pool_kinds|pool_ops|placement|sched_stack|sched_replace|migrat|cancel|towards|behaviour_local|life|mutex|condition|event_test|counting|channel|timer|poller|blocking|cpp_sync|dump|peek")
+set(WEFT_CHOSEN_debug "debugger|windows|faults|refused|unit_test|random_test|bell|deque|fifo|joint|life|peek|observ|hostile")
+set(WEFT_CHOSEN_asan "unit_test|stream_test|pool_test|sched_test|exit|faults|migration|random_test|cpp_thread|cpp_exception|runtime|letters|slab|stack|overflow|pool_kinds|pool_ops|placement|sched_stack|sched_replace|migrate_test|cancel|towards|revive|behaviour_local|cpp_stop|life|mutex|condition|event_test|counting|channel|timer|poller|blocking|cpp_sync|dump|peek|observ|hostile")
+set(WEFT_CHOSEN_tsan "unit_test|stream_test|pool_test|windows|migration|random_test|letters|bell|deque|fifo|inbox|joint|gate|slab|lock|runtime|signals|pool_kinds|pool_ops|placement|sched_stack|sched_replace|migrat|cancel|towards|behaviour_local|life|mutex|condition|event_test|counting|channel|timer|poller|blocking|cpp_sync|dump|peek|observ")
 set(WEFT_CHOSEN_aarch64 "context_test|registers|unit_test|migration|slab_test|stack_test|local_word|switch_claims")
 
 function(weft_label test size)
