@@ -51,14 +51,6 @@ void count_alive(void* object, void* raw) {
     ++static_cast<Counted*>(raw)->alive;
 }
 
-std::uint64_t sum(const Runtime& of, trace::Count which) {
-    std::uint64_t total = of.ended.read(which) + of.outside_counters.read(which);
-    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
-        if (of.streams[rank] != nullptr) total += of.streams[rank]->counted(which);
-    }
-    return total;
-}
-
 // Who holds a hart is counted once: granted and idle ones make up all streams.
 std::string harts_that_are_lost(const Runtime& of) {
     std::size_t held = 0;

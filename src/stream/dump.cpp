@@ -19,6 +19,7 @@
 #include "os/clock.hpp"
 #include "os/peek.hpp"
 #include "stream/level.hpp"
+#include "stream/list.hpp"
 #include "unit/handle.hpp"
 
 namespace weft {
@@ -74,17 +75,6 @@ private:
 
     std::unordered_map<std::uintptr_t, std::string> names_;
 };
-
-const char* name_of_state(State state) {
-    constexpr const char* names[] = {"free", "ready", "running", "suspended", "done", "waiting"};
-    static_assert(static_cast<std::size_t>(State::done) == 4 && static_cast<std::size_t>(State::waiting) == 5);
-    const auto index = static_cast<std::size_t>(state);
-    return index < std::size(names) ? names[index] : "?";
-}
-
-const char* name_of_kind(Kind kind) {
-    return kind == Kind::full ? "full" : kind == Kind::lsa ? "lsa" : kind == Kind::tasklet ? "tasklet" : "?";
-}
 
 const char* name_of_pool(weft_pool_kind kind) {
     switch (kind) {
@@ -251,7 +241,7 @@ private:
         char name[sizeof unit.name];
         std::memcpy(name, unit.name, sizeof name);
         name[sizeof name - 1] = '\0';
-        line("unit %llu '%s' (%s, %s)", static_cast<unsigned long long>(unit.id), name, name_of_kind(unit.kind), name_of_state(state));
+        line("unit %llu '%s' (%s, %s)", static_cast<unsigned long long>(unit.id), name, name_of(unit.kind), name_of(state));
         if (state == State::suspended) line(" until it is resumed");
         if (state == State::waiting) waits(unit);
         if (state == State::running) runs(address);

@@ -19,14 +19,6 @@ using trace::counts;
 
 Count nth(std::size_t index) { return static_cast<Count>(index); }
 
-std::uint64_t sum(const Runtime& of, Count which) {
-    std::uint64_t total = of.ended.read(which) + of.outside_counters.read(which);
-    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
-        if (of.streams[rank] != nullptr) total += of.streams[rank]->counted(which);
-    }
-    return total;
-}
-
 // Those that no stream keeps: the state of a moment.
 struct Gauge {
     const char* path;
@@ -84,25 +76,6 @@ std::string near(const std::string& name) {
     return list.empty() || start.size() < 2 ? all : list;
 }
 
-const char* kind_name(Kind kind) {
-    switch (kind) {
-    case Kind::full: return "full";
-    case Kind::lsa: return "lsa";
-    case Kind::tasklet: return "tasklet";
-    }
-    return "?";
-}
-
-const char* state_name(weft_unit_state state) {
-    switch (state) {
-    case WEFT_UNIT_READY: return "ready";
-    case WEFT_UNIT_RUNNING: return "running";
-    case WEFT_UNIT_SUSPENDED: return "suspended";
-    case WEFT_UNIT_DONE: return "done";
-    }
-    return "?";
-}
-
 struct Visit {
     void (*visit)(const weft_unit_info* info, void* argument);
     void* argument;
@@ -136,6 +109,35 @@ void visit_one(void* object, void* raw) {
 }
 
 }  // namespace
+
+const char* name_of(Kind kind) {
+    switch (kind) {
+    case Kind::full: return "full";
+    case Kind::lsa: return "lsa";
+    case Kind::tasklet: return "tasklet";
+    }
+    return "?";
+}
+
+const char* name_of(State state) {
+    switch (state) {
+    case State::free: return "free";
+    case State::ready: return "ready";
+    case State::running: return "running";
+    case State::suspended: return "suspended";
+    case State::done: return "done";
+    case State::waiting: return "waiting";
+    }
+    return "?";
+}
+
+std::uint64_t sum(const Runtime& of, Count which) {
+    std::uint64_t total = of.ended.read(which) + of.outside_counters.read(which);
+    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+        if (of.streams[rank] != nullptr) total += of.streams[rank]->counted(which);
+    }
+    return total;
+}
 
 weft_status read_counter(Runtime& of, const char* name, std::uint64_t* value) {
     std::lock_guard guard(of.lock);
@@ -197,8 +199,8 @@ void each_unit(Runtime& of, void (*visit)(const weft_unit_info* info, void* argu
 void print_units(Runtime& of, std::FILE* file) {
     each_unit(of, [](const weft_unit_info* info, void* raw) {
         auto* to = static_cast<std::FILE*>(raw);
-        std::fprintf(to, "%llu\t%s\t%s\t'%s'", static_cast<unsigned long long>(info->id), state_name(info->state),
-                     kind_name(static_cast<Kind>(info->kind)), info->name);
+        std::fprintf(to, "%llu\t%s\t%s\t'%s'", static_cast<unsigned long long>(info->id), name_of(static_cast<State>(info->state)),
+                     name_of(static_cast<Kind>(info->kind)), info->name);
         if (info->waits_for[0] != '\0') std::fprintf(to, "\twaits for %s %p", info->waits_for, info->waits_object);
         if (info->waits_until_ns != 0) std::fprintf(to, " until %llu ns", static_cast<unsigned long long>(info->waits_until_ns));
         std::fprintf(to, "\tspawned at %p\n", info->spawn_site);

@@ -9,6 +9,13 @@
 
 namespace weft {
 
+// "?" for what is none: a descriptor may be read while it changes.
+const char* name_of(Kind kind);
+const char* name_of(State state);
+
+// Of all streams, those that have ended and those that are none included. Under the runtime's lock.
+std::uint64_t sum(const Runtime& of, trace::Count which);
+
 weft_status read_counter(Runtime& of, const char* name, std::uint64_t* value);
 void each_unit(Runtime& of, void (*visit)(const weft_unit_info* info, void* argument), void* argument);
 void print_units(Runtime& of, std::FILE* file);

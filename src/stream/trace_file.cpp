@@ -15,6 +15,7 @@
 #include "os/clock.hpp"
 #include "os/memory.hpp"
 #include "stream/error.hpp"
+#include "stream/list.hpp"
 #include "unit/unit.hpp"
 #include "unit/waits.hpp"
 #include "weft/status.h"
@@ -67,15 +68,6 @@ std::string hex(std::uint64_t number) {
     char text[24];
     std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(number));
     return text;
-}
-
-const char* kind_name(std::uint8_t kind) {
-    switch (static_cast<Kind>(kind)) {
-    case Kind::full: return "full";
-    case Kind::lsa: return "lsa";
-    case Kind::tasklet: return "tasklet";
-    }
-    return "?";
 }
 
 // Function and offset of code addresses, as far as the dynamic linker knows them; else the file and the offset there, which tools
@@ -236,7 +228,7 @@ private:
         const Record& record = entry.record;
         close_all(entry.track, record.stamp);
         Life& life = lives_[record.id];
-        std::string args = ",\"cat\":\"unit\",\"args\":{\"id\":" + std::to_string(record.id) + ",\"kind\":\"" + kind_name(record.kind) + "\"";
+        std::string args = ",\"cat\":\"unit\",\"args\":{\"id\":" + std::to_string(record.id) + ",\"kind\":\"" + name_of(static_cast<Kind>(record.kind)) + "\"";
         if (life.site != 0) args += ",\"spawned_at\":" + quoted(symbols_.of(life.site - 1).place);   // of the call, not behind it
         put("B", name_of_unit(record.id), entry.track, record.stamp, args + "}");
         open_[entry.track].unit = record.id;
@@ -281,7 +273,7 @@ private:
 
     void begin_life(const Entry& entry, const char* how) {
         lives_[entry.record.id].site = entry.record.detail;
-        instant(entry, how, std::string(",\"kind\":\"") + kind_name(entry.record.kind) + "\"");
+        instant(entry, how, std::string(",\"kind\":\"") + name_of(static_cast<Kind>(entry.record.kind)) + "\"");
         begin_flow(entry.track, entry.record.stamp, entry.record.id, how);
     }
 
