@@ -27,7 +27,6 @@ struct Command {
     sim::options explore{.seeds = 1};
     std::string filter = "*";
     std::string outside, punctual;
-    std::uint64_t most_pairs = 0;    // 0: scenarios times seeds
     unsigned shard = 0, shards = 1;
     bool list = false;
     bool go_on = false;              // after a failure

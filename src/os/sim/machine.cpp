@@ -76,7 +76,6 @@ struct Hart {
 
     const char* last_what = "start";
     std::source_location last_where;
-    const void* last_word = nullptr;
 };
 
 struct Machine {
@@ -101,6 +100,8 @@ struct Machine {
     View view();
     void expire();
     void note_step(const char* what, const void* word, const std::source_location& where);
+    void step(const char* what, const void* word, const std::source_location& where);
+    [[noreturn]] void too_many_steps();
     void decide_at(Moment moment);
     Hart* plain_next();
     void one_decision_more();
@@ -186,7 +187,6 @@ void Machine::expire() {
 
 void Machine::note_step(const char* what, const void* word, const std::source_location& where) {
     running->last_what = what;
-    running->last_word = word;
     running->last_where = where;
     if (!limits.trace) return;
     Traced& at = record->traced[record->traced_count++ % Record::most_traced];
@@ -398,6 +398,19 @@ void describe_harts(std::string& text) {
     look_silently([&] { machine_describe(text); });
 }
 
+void Machine::too_many_steps() {
+    std::string text = "it never ends: " + std::to_string(total) + " steps\n";
+    describe_harts(text);
+    machine_fail(End::steps, text);
+}
+
+// The step that is being made, after account(): noted, and what has become due with it is seen to.
+void Machine::step(const char* what, const void* word, const std::source_location& where) {
+    note_step(what, word, where);
+    if (total >= limits.most_steps) too_many_steps();
+    expire();
+}
+
 void Machine::stuck() {
     std::string text = "stuck: every hart waits, no deadline will come, and nobody is left who could wake one\n";
     describe_harts(text);
@@ -477,12 +490,6 @@ const char* name_of(access what) {
     return "?";
 }
 
-[[noreturn]] void too_many_steps() {
-    std::string text = "it never ends: " + std::to_string(machine->total) + " steps\n";
-    describe_harts(text);
-    machine_fail(End::steps, text);
-}
-
 }  // namespace
 
 void at_point(access what, const void* word, const std::source_location& where) {
@@ -492,9 +499,7 @@ void at_point(access what, const void* word, const std::source_location& where) 
         return;
     }
     of.account();
-    of.note_step(name_of(what), word, where);
-    if (of.total >= of.limits.most_steps) too_many_steps();
-    of.expire();
+    of.step(name_of(what), word, where);
     if (of.total >= of.stint_ends) {
         of.longest = std::max(of.longest / 2, least_longest_stint);
         of.stint_ends = of.total + of.longest;
@@ -576,9 +581,7 @@ void pause(const std::source_location& where) {
     --detail::countdown;
     of.account();
     of.clock_ns += pause_ns;
-    of.note_step("pause", nullptr, where);
-    if (of.total >= of.limits.most_steps) detail::too_many_steps();
-    of.expire();
+    of.step("pause", nullptr, where);
     if (of.plain_next() == of.running && of.earliest_ns != forever) {
         of.clock_ns = std::min(of.clock_ns + idle_pause_ns, std::max(of.clock_ns, of.earliest_ns));
         of.expire();
@@ -592,9 +595,7 @@ void system_call(const char* what, const void* word) {
     --detail::countdown;
     of.account();
     of.clock_ns += call_ns;
-    of.note_step(what, word, std::source_location());
-    if (of.total >= of.limits.most_steps) detail::too_many_steps();
-    of.expire();
+    of.step(what, word, std::source_location());
     of.decide_at(Moment::point);
     of.running->stores.let_all_go();
 }
