@@ -31,16 +31,20 @@ block()
   configure_file(src/base/config.hpp.in ${CMAKE_BINARY_DIR}/generated_sim/base/config.hpp)
 endblock()
 
+# How the doors are put in front: for the library, and for scenarios that look inside it (simulation_tests.cmake).
+set(WEFT_SIM_INSIDE ${CMAKE_SOURCE_DIR}/src/os/sim/door ${CMAKE_BINARY_DIR}/generated_sim ${CMAKE_SOURCE_DIR}/src)
+set(WEFT_SIM_DEFINITIONS
+  "WEFT_ARCH_CONTEXT=\"arch/${WEFT_ARCH}/context.hpp\"" "WEFT_ARCH_CPU=\"os/sim/door/arch/cpu.hpp\""
+  "WEFT_ARCH_LOOK=\"os/sim/door/arch/look.hpp\"")
+
 add_library(weft_sim STATIC ${WEFT_SIM_SOURCES})
 add_library(weft::sim ALIAS weft_sim)
 set_target_properties(weft_sim PROPERTIES EXPORT_NAME sim)
 target_include_directories(weft_sim
-  PRIVATE src/os/sim/door ${CMAKE_BINARY_DIR}/generated_sim src
+  PRIVATE ${WEFT_SIM_INSIDE}
   PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
 target_compile_features(weft_sim INTERFACE cxx_std_20)
-target_compile_definitions(weft_sim PRIVATE
-  "WEFT_ARCH_CONTEXT=\"arch/${WEFT_ARCH}/context.hpp\"" "WEFT_ARCH_CPU=\"os/sim/door/arch/cpu.hpp\""
-  "WEFT_ARCH_LOOK=\"os/sim/door/arch/look.hpp\"")
+target_compile_definitions(weft_sim PRIVATE ${WEFT_SIM_DEFINITIONS})
 target_compile_options(weft_sim PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${WEFT_WARNINGS}>)
 if(WEFT_ARCH STREQUAL "x86_64")
   target_compile_options(weft_sim PRIVATE -mno-red-zone $<$<COMPILE_LANGUAGE:CXX>:-mno-avx512f>)

@@ -13,11 +13,8 @@ list(FILTER weft_scenario_files EXCLUDE REGEX
   "/(environment|exit|overflow|dump|faults|windows|move_windows|cpp_allocation|bound_limit|idle_full)_test.cpp$")
 
 add_executable(simulation test/simulation/main.cpp test/simulation/threads.cpp ${weft_scenario_files})
-target_include_directories(simulation PRIVATE ${CMAKE_SOURCE_DIR}/test/simulation/door ${CMAKE_SOURCE_DIR}
-  ${CMAKE_SOURCE_DIR}/src/os/sim/door ${CMAKE_BINARY_DIR}/generated_sim ${CMAKE_SOURCE_DIR}/src)
-target_compile_definitions(simulation PRIVATE
-  "WEFT_ARCH_CONTEXT=\"arch/${WEFT_ARCH}/context.hpp\"" "WEFT_ARCH_CPU=\"os/sim/door/arch/cpu.hpp\""
-  "WEFT_ARCH_LOOK=\"os/sim/door/arch/look.hpp\"")
+target_include_directories(simulation PRIVATE ${CMAKE_SOURCE_DIR}/test/simulation/door ${CMAKE_SOURCE_DIR} ${WEFT_SIM_INSIDE})
+target_compile_definitions(simulation PRIVATE ${WEFT_SIM_DEFINITIONS})
 target_compile_options(simulation PRIVATE ${WEFT_WARNINGS} -O1 -g1)
 target_precompile_headers(simulation PRIVATE <gtest/gtest.h> <atomic> <functional> <memory> <thread> <vector>)
 target_link_libraries(simulation PRIVATE weft_sim GTest::gtest)
