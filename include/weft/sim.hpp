@@ -59,6 +59,7 @@ struct options {
     bool shrink = true;                 /**< a failure is shrunk before it is reported */
     const char* replay = nullptr;       /**< what a report said after "replay:": this run alone, instead of seeds */
     bool trace = false;                 /**< the report has the table of steps, whether the run failed or not */
+    std::size_t lines = 250;            /**< of the table, the last ones */
 };
 
 /** What came of it. */

@@ -133,7 +133,7 @@ void report(const options& with, Recorder& recorder, const Plan& plan, const std
     traced.strategy = replayed(deviations);
     const Outcome again = recorder.run(traced, body);
     if (!again.failed) made.report += "it did not fail again when its steps were noted: the body depends on something else than the schedule\n";
-    made.report += table_of(*recorder.record());
+    made.report += table_of(*recorder.record(), with.lines);
     made.replay = replay_text(deviations);
     made.report += "replay: " + made.replay + "\n";
 }
@@ -165,7 +165,7 @@ result explore(const options& with, const std::function<void()>& body) {
         made.refusable = came.faults_asked;
         made.failed = came.failed;
         made.replay = with.replay;
-        if (came.failed || with.trace) made.report = came.text + quoted(came.output) + table_of(*recorder.record());
+        if (came.failed || with.trace) made.report = came.text + quoted(came.output) + table_of(*recorder.record(), with.lines);
         return made;
     }
     for (std::uint64_t i = 0; i < with.seeds; ++i) {
@@ -175,7 +175,7 @@ result explore(const options& with, const std::function<void()>& body) {
         ++made.runs;
         made.steps += came.steps;
         made.refusable = std::max(made.refusable, came.faults_asked);
-        if (with.trace) made.report += table_of(*recorder.record());
+        if (with.trace) made.report += table_of(*recorder.record(), with.lines);
         if (!came.failed) continue;
         made.seed = seed;
         report(with, recorder, plan, body, came, made);

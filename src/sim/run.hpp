@@ -43,7 +43,7 @@ private:
     int output_;
 };
 
-// The table of steps of the run that was noted last, with Limits::trace.
-std::string table_of(const Record& record);
+// The table of steps of the run that was noted last, with Limits::trace: its last `most` lines.
+std::string table_of(const Record& record, std::size_t most);
 
 }  // namespace weft::sim

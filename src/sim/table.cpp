@@ -11,7 +11,6 @@
 namespace weft::sim {
 namespace {
 
-constexpr std::size_t most_lines = 250;   // the last ones
 constexpr int width = 30;                 // of a column
 
 // The line of the source, where the source is there.
@@ -55,9 +54,9 @@ std::vector<Line> lines_of(const Record& record) {
 
 }  // namespace
 
-std::string table_of(const Record& record) {
+std::string table_of(const Record& record, std::size_t most) {
     const std::vector<Line> lines = lines_of(record);
-    const std::size_t first = lines.size() > most_lines ? lines.size() - most_lines : 0;
+    const std::size_t first = lines.size() > most ? lines.size() - most : 0;
     std::map<std::uint16_t, int> columns;
     for (std::size_t i = first; i < lines.size(); ++i) columns[lines[i].step.hart] = 0;
     int column = 0;

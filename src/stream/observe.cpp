@@ -126,6 +126,10 @@ void tell_from_outside(Observers& of, const weft_observation& seen) {
 [[gnu::noinline, gnu::cold]] void tell(Event what, Unit& unit, Waits waits, const void* object) {
     const int error = errno;   // a callback may change it; nothing here switches
     Stream* const stream = current_or_null();
+    // A stream looks for what is asked of it, and then for a unit: listening may have begun between the two, and what the unit spawns is to
+    // be observed too.
+    const bool begins = what == Event::start || what == Event::resume;
+    if (begins && stream != nullptr && !stream->observed && (stream->attention.load() & attention::observing) != 0) note_observed(*stream);
     Observers& of = runtime().observers;
     if (of.trace != nullptr) trace_unit(of, stream, what, unit, waits, object);
     const unsigned bit = 1u << static_cast<unsigned>(what);

@@ -25,7 +25,7 @@ void give_hart_back(Stream& stream) {
 bool has_mail(const Stream& stream) {
     // What the main scheduler's own loop must see to, while it waits for something, is nothing that the loop beneath it could do.
     const std::uint32_t not_ours = stream.main_runs && stream.depth == 0 ? attention::stop | attention::replace : 0;
-    return (stream.attention.load() & ~(attention::standing | not_ours)) != 0;
+    return (stream.attention.load() & ~(attention::leisurely | not_ours)) != 0;
 }
 
 namespace {

@@ -54,7 +54,7 @@ inline constexpr std::uint32_t replace = 512; // another main scheduler is there
 inline constexpr std::uint32_t observing = 1024;   // always pass through the scheduler: units are observed (observe.hpp)
 inline constexpr std::uint32_t observed = 2048;    // that has begun or ended
 inline constexpr std::uint32_t unwatched = 4096;   // in Stream::heeded alone: timers wait that the lookout does not know of; see duties.hpp
-inline constexpr std::uint32_t standing = timing | polling | observing;   // these stay, and nobody waits for an answer to them
+inline constexpr std::uint32_t leisurely = timing | polling | observing | observed;   // nobody waits for an answer to them
 }  // namespace attention
 
 // How many rounds of a stream's scheduler lie between two looks at the pollers, while it is busy.

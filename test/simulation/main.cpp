@@ -24,7 +24,7 @@ namespace {
 namespace sim = weft::sim;
 
 struct Command {
-    sim::options explore{.seeds = 1};
+    sim::options explore{.seeds = 1, .most_steps = 20'000'000};   // some tests go a hundred rounds
     std::string filter = "*";
     std::string outside, punctual;
     unsigned shard = 0, shards = 1;
@@ -37,7 +37,7 @@ struct Command {
 
 [[noreturn]] void usage(const std::string& word) {
     std::fprintf(stderr, "simulation: '%s' is not understood; there are --filter=PATTERN --seeds=N --first-seed=N --by=random|priorities|both "
-                         "--replay=TEXT --trace --steps=N --shard=I/N --outside=FILE --punctual=FILE --slow=S --list --faults --go-on --no-stores --no-shrink --quiet\n", word.c_str());
+                         "--replay=TEXT --trace --lines=N --steps=N --shard=I/N --outside=FILE --punctual=FILE --slow=S --list --faults --go-on --no-stores --no-shrink --quiet\n", word.c_str());
     std::exit(2);
 }
 
@@ -57,6 +57,7 @@ Command read(int count, char** words) {
         else if (name == "--replay") made.explore.replay = (replay = value).c_str();
         else if (name == "--fail-at") made.explore.fail_at = std::strtoull(value.c_str(), nullptr, 10);
         else if (name == "--steps") made.explore.most_steps = std::strtoull(value.c_str(), nullptr, 10);
+        else if (name == "--lines") made.explore.lines = std::strtoull(value.c_str(), nullptr, 10);
         else if (name == "--slow") made.slow_s = std::strtol(value.c_str(), nullptr, 10);
         else if (name == "--outside") made.outside = value;
         else if (name == "--punctual") made.punctual = value;
@@ -142,9 +143,22 @@ std::vector<Scenario> scenarios(const Command& command) {
     return found;
 }
 
+// Ends the run where an expectation fails, so that the last lines of the table say what led to it.
+class EndsAtFailure : public testing::EmptyTestEventListener {
+    void OnTestPartResult(const testing::TestPartResult& part) override {
+        if (!part.failed()) return;
+        sim::machine_fail(sim::End::check, std::string("an expectation of the test fails: ") + (part.file_name() != nullptr ? part.file_name() : "?") +
+                                               ":" + std::to_string(part.line_number()) + "\n" + part.summary() + "\n");
+    }
+};
+
 void run_test(const std::string& name, bool may_fail) {
     testing::GTEST_FLAG(filter) = name;
-    if (may_fail) sim::machine_excuses = [] { return testing::UnitTest::GetInstance()->Failed(); };
+    if (may_fail) {
+        sim::machine_excuses = [] { return testing::UnitTest::GetInstance()->Failed(); };
+    } else {
+        testing::UnitTest::GetInstance()->listeners().Append(new EndsAtFailure);
+    }
     const int answer = RUN_ALL_TESTS();
     sim::check(answer == 0 || may_fail, ("test " + name + " passes").c_str());
 }
