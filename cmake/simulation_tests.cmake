@@ -23,16 +23,39 @@ set_target_properties(simulation PROPERTIES CXX_VISIBILITY_PRESET default)
 target_link_options(simulation PRIVATE -rdynamic)
 
 # Each is one CTest entry for each of two shards, so that two processors have something to do.
-function(weft_simulation_test name size budget first_seed seeds)
+function(weft_simulation_test name size budget first_seed seeds)   # more arguments: of the program
   foreach(shard 0 1)
     add_test(NAME simulation_${name}_${shard} COMMAND simulation --seeds=${seeds} --first-seed=${first_seed} --shard=${shard}/2
-      --outside=${CMAKE_SOURCE_DIR}/test/simulation/outside.txt --punctual=${CMAKE_SOURCE_DIR}/test/simulation/punctual.txt)
+      --outside=${CMAKE_SOURCE_DIR}/test/simulation/outside.txt --punctual=${CMAKE_SOURCE_DIR}/test/simulation/punctual.txt ${ARGN})
     set_tests_properties(simulation_${name}_${shard} PROPERTIES LABELS "simulation;${size};budget=${budget}s")
   endforeach()
 endfunction()
 weft_simulation_test(quick quick 60 1 2)
 weft_simulation_test(full full 120 100 12)
 weft_simulation_test(soak soak 1800 1000 200)
+
+# Each call that a system may refuse is refused in turn: of a scenario of each layer, and of all of them.
+set(weft_layer_scenarios
+  Unit.HasTheStackSizeItAsksFor                                 # memory
+  Runtime.AllHartsAreAsManyStreams                              # harts
+  Unit.ManyAreSpawnedJoinedAndFreedAtOnce
+  UserPool.LearnsWhichUnitsBelongToItAndWhenTheyDoNoMore        # pools
+  Sched.StreamsStealByDefaultWhenThereAreSeveral
+  Stream.IsFreedFromAUltOnAnotherStreamAndFromAnOsThread
+  Stacked.NestsToAnyDepth                                       # levels of schedulers
+  Migrate.AJoinerFromElsewhereLearnsOfTheEndWhereverItMeetsTheUnit
+  Mutex.IsSharedByUnitsAndOsThreads
+  Channel.MovesElementsAndDropsWhatNobodyReceived
+  Timer.ManyPendingOnesAreFiredInOrder
+  Poller.MayRemoveItself
+  Blocking.BringsErrnoBack                                      # the crew
+  Event.HandedToAndFroLetsInWhatComesFromElsewhere
+  Streams/CppThread.*                                           # C++, with its futures
+  Trace.ManyStreamsThatComeAndGoAndOsThreadsAreTracks
+)
+list(JOIN weft_layer_scenarios ":" weft_layer_scenarios)
+weft_simulation_test(faults_full full 120 1 1 --faults --filter=${weft_layer_scenarios})
+weft_simulation_test(faults_soak soak 1200 2 1 --faults)
 
 # The simulator's own test, by its public header.
 add_executable(simulation_explore_test test/simulation/explore_test.cpp)

@@ -12,6 +12,9 @@ constexpr std::size_t stack_bytes = 256 * 1024;
 // However short the deadlines follow each other, it wakes at most so often: what is due a little later is looked at together.
 constexpr std::uint64_t shortest_sleep_ns = 50'000;
 
+// Between two attempts to start it.
+constexpr std::uint64_t patience_ns = 1'000'000;
+
 }  // namespace
 
 bool Lookout::start() {
@@ -32,8 +35,16 @@ bool Lookout::start() {
     return true;
 }
 
+bool Lookout::start_now_and_then() {
+    const std::uint64_t now_ns = os::now_ns();
+    if (now_ns < patient_until_ns_.load()) return false;
+    if (start()) return true;
+    patient_until_ns_.store(now_ns + patience_ns);
+    return false;
+}
+
 bool Lookout::ring() {
-    if (!thread_there()) return false;
+    if (!started_.load() && !start_now_and_then()) return false;
     os::watch_ring(watch_);
     return true;
 }

@@ -27,6 +27,8 @@ public:
     // By whoever has written, with seq_cst, a deadline that `round` will find: it will be looked at when it comes. False: the
     // thread could not be started.
     //
+    // One that could not be started is not tried again for a while, however often it is asked.
+    //
     // The lookout writes `forever` to its target before it reads the deadlines, the caller reads the target after it has written
     // his: so one of the two sees the other.
     bool watch(std::uint64_t deadline_ns) { return deadline_ns >= target_.load() || ring(); }
@@ -44,6 +46,7 @@ public:
 private:
     bool ring();
     bool start();
+    bool start_now_and_then();
     void run();
 
     Round const round_;
@@ -53,6 +56,7 @@ private:
     atomic<bool> stopping_{false};
     os::Lock lock_;
     atomic<bool> started_{false};                 // written under the lock
+    atomic<std::uint64_t> patient_until_ns_{0};   // watch() has failed to start it
     os::Thread thread_;
     os::Watch watch_;
 };

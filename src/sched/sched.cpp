@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/assert.hpp"
+#include "base/config.hpp"
+
 namespace weft::sched {
 namespace {
 
@@ -18,15 +21,24 @@ std::size_t beginning(Sched& by, unsigned turn) {
     return by.picks / turn % by.count;
 }
 
+// The bound that sched.h promises: no pool is passed over by more picks than it takes to give each its turn. `first` and those before
+// `end` were asked.
+void check_turns([[maybe_unused]] Sched& by, [[maybe_unused]] unsigned turn, [[maybe_unused]] std::size_t first, [[maybe_unused]] std::size_t end) {
+    if constexpr (config::checked) {
+        for (std::size_t i = 0; i < by.count; ++i) {
+            by.passed_over[i] = i == first || i < end ? 0 : by.passed_over[i] + 1;
+            WEFT_ASSERT(by.passed_over[i] < turn * by.count);   // a pool starves
+        }
+    }
+}
+
 Unit* pick_in_order(Sched& by, unsigned turn) {
     const std::size_t first = beginning(by, turn);
-    if (first != 0) {
-        if (Unit* unit = pool::pop(*by.pools[first])) return unit;
-    }
-    for (std::size_t i = 0; i < by.count; ++i) {
-        if (Unit* unit = pool::pop(*by.pools[i])) return unit;
-    }
-    return nullptr;
+    Unit* unit = first != 0 ? pool::pop(*by.pools[first]) : nullptr;
+    std::size_t next = 0;
+    while (unit == nullptr && next < by.count) unit = pool::pop(*by.pools[next++]);
+    check_turns(by, turn, first, next);
+    return unit;
 }
 
 // What was stolen from a deque belongs to the thief from now on, if he has a deque himself: it becomes ready
@@ -85,13 +97,16 @@ Sched* create(weft_sched_kind kind, const weft_sched_ops* ops, void* self, Pool*
     if (made == nullptr) return nullptr;
     made->pools = static_cast<Pool**>(os::allocate(count * sizeof(Pool*)));
     made->places = static_cast<Bell::Place*>(os::allocate(count * sizeof(Bell::Place)));
-    if (made->pools == nullptr || made->places == nullptr) {
+    if constexpr (config::checked) made->passed_over = static_cast<unsigned*>(os::allocate(count * sizeof(unsigned)));
+    if (made->pools == nullptr || made->places == nullptr || (config::checked && made->passed_over == nullptr)) {
+        os::release(made->passed_over);
         os::release(made->pools);
         os::release(made->places);
         os::destroy(made);
         return nullptr;
     }
     std::copy_n(pools, count, made->pools);
+    if constexpr (config::checked) std::fill_n(made->passed_over, count, 0u);
     for (std::size_t i = 0; i < count; ++i) pools[i]->drawers.fetch_add(1);   // also while no stream runs it
     for (std::size_t i = 0; i < count; ++i) new (&made->places[i]) Bell::Place();
     made->count = count;
@@ -104,6 +119,7 @@ Sched* create(weft_sched_kind kind, const weft_sched_ops* ops, void* self, Pool*
 void destroy(Sched* sched) {
     if (sched->ops.destroy != nullptr) sched->ops.destroy(sched->self);
     for (std::size_t i = 0; i < sched->count; ++i) sched->pools[i]->drawers.fetch_sub(1);
+    os::release(sched->passed_over);
     os::release(sched->pools);
     os::release(sched->places);
     os::destroy(sched);

@@ -19,6 +19,7 @@ struct Sched {
     Bell::Place* places = nullptr;     // one for each pool's bell, for the stream's sleep
     Random random{0};
     unsigned picks = 0;                // so that every pool gets a turn
+    unsigned* passed_over = nullptr;   // checked builds: how often in a row each pool was not asked
     std::size_t stolen = 0;            // units that came out of another stream's deque; the stream takes the number
     const Pool* stolen_from = nullptr; // the last one's pool; an observed stream takes it with the unit
     atomic<void*> stream{nullptr};     // that runs it; in a pool it is its own

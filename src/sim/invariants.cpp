@@ -47,7 +47,7 @@ struct Counted {
 
 void count_alive(void* object, void* raw) {
     const auto& unit = *static_cast<const Unit*>(object);
-    if (unit.life.is(State::free) || unit.life.is(State::done) || unit.has(Unit::primary) || unit.has(Unit::scheduler)) return;
+    if (unit.life.is(State::free) || unit.life.is(State::done) || unit.has(Unit::primary)) return;
     ++static_cast<Counted*>(raw)->alive;
 }
 

@@ -45,8 +45,10 @@ void have_timers_watched(Stream& stream) {
     const std::uint64_t next_ns = stream.heap->timers.earliest();
     if (next_ns >= stream.alarm_ns.load()) return;   // none, or the stream is asked to look before
     stream.alarm_ns.store(next_ns);
-    // Where it cannot be started the timers are late, until the stream is idle.
-    if (!runtime().lookout.watch(next_ns)) stream.alarm_ns.store(Timers::never);
+    if (runtime().lookout.watch(next_ns)) return;
+    // It could not be started: the stream looks at its timers itself at each switch, and asks again.
+    stream.alarm_ns.store(Timers::never);
+    stream.attention.fetch_or(attention::alarm);
 }
 
 void arm(Stream& stream, Timer& timer) {

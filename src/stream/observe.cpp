@@ -124,16 +124,18 @@ void tell_from_outside(Observers& of, const weft_observation& seen) {
 }
 
 [[gnu::noinline, gnu::cold]] void tell(Event what, Unit& unit, Waits waits, const void* object) {
+    Observers& of = runtime().observers;
+    const unsigned bit = 1u << static_cast<unsigned>(what);
+    const bool wanted = (of.wanted.load(std::memory_order_relaxed) & bit) != 0;   // relaxed: a hint, of a list that is looked at with care
+    const bool begins = what == Event::start || what == Event::resume;
+    if (!wanted && !begins && of.trace == nullptr) return;
     const int error = errno;   // a callback may change it; nothing here switches
     Stream* const stream = current_or_null();
     // A stream looks for what is asked of it, and then for a unit: listening may have begun between the two, and what the unit spawns is to
     // be observed too.
-    const bool begins = what == Event::start || what == Event::resume;
     if (begins && stream != nullptr && !stream->observed && (stream->attention.load() & attention::observing) != 0) note_observed(*stream);
-    Observers& of = runtime().observers;
     if (of.trace != nullptr) trace_unit(of, stream, what, unit, waits, object);
-    const unsigned bit = 1u << static_cast<unsigned>(what);
-    if ((of.wanted.load(std::memory_order_relaxed) & bit) != 0) {   // relaxed: a hint, of a list that is looked at with care
+    if (wanted) {
         weft_observation seen{};
         seen.size = sizeof seen;
         seen.what = static_cast<weft_observed>(bit);

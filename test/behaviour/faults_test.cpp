@@ -246,6 +246,23 @@ TEST(Faults, AThreadThatIsRefusedIsAStatus) {
     each_call_fails({Door::thread}, true);
 }
 
+// The lookout, which tells busy streams of their timers, cannot be started.
+TEST(Faults, TimersOfABusyStreamFireThoughAllThreadsAreRefused) {
+    if (!weft::config::checked) return;   // nothing fails in a build without the injector; the tests above say so
+    const Deadline deadline(60);
+    Runtime runtime;
+    Faults::arm({Door::thread}, 1, 1L << 60);
+    bool awake = false;
+    Ult sleeper([&] {
+        EXPECT_EQ(weft_sleep_for(5'000'000), WEFT_OK);
+        awake = true;
+    });
+    while (!awake) weft_unit_yield();   // it is never idle
+    EXPECT_GT(Faults::failed, 0);
+    EXPECT_LT(Faults::failed, 1000) << "it is tried now and then, not at each switch";
+    Faults::disarm();
+}
+
 TEST(Faults, EverythingAtOnceIsAStatus) {
     const Deadline deadline(120);
     each_call_fails({Door::allocate, Door::map, Door::guard, Door::protect, Door::thread}, false, sanitized ? 7 : 3);

@@ -204,6 +204,24 @@ TEST(Migrate, FromEveryPoolToEveryPoolAndBackWithJoinersOfAllSorts) {
     EXPECT_EQ(units_alive(), 1u);
 }
 
+// It is local to a private pool, whose stream answers joiners by letter, until it moves to one where they announce themselves.
+TEST(Migrate, AJoinerFromElsewhereLearnsOfTheEndWhereverItMeetsTheUnit) {
+    Runtime runtime;
+    weft_pool* const home = make_pool(WEFT_POOL_PRIVATE);
+    weft_pool* const target = make_pool(WEFT_POOL_SHARED);
+    {
+        Stream first(home), second(target);
+        for (int i = 0; i < 10; ++i) {
+            Ult unit([&] {
+                go_to(weft_unit_self(), target);
+                weft_unit_yield();
+            }, nullptr, home);
+            EXPECT_EQ(unit.join(), WEFT_OK);
+        }
+    }
+    for (weft_pool* pool : {home, target}) EXPECT_EQ(weft_pool_free(pool), WEFT_OK) << weft_error_text();
+}
+
 // A unit that comes back into the private pool it was born in is joined there by its neighbours, detached, and joined by many.
 TEST(Migrate, AUnitThatCameBackEndsLikeOthers) {
     Runtime runtime;

@@ -80,6 +80,10 @@ extern std::string (*machine_quiet)();
 // Which units wait for what, for the report of a run that is stuck; as above.
 extern void (*machine_describe)(std::string& text);
 
+// The run has told already that something went wrong, and need not come to its end: what it leaves undone is excused. Ends the process; may
+// be called from a signal handler.
+[[noreturn]] void machine_excused();
+
 // Null, or whether what a run leaves undone (it is stuck, never ends, has not given memory back) is to be excused, because it has been
 // told already that something went wrong: a test that stops in the middle when a call is refused.
 extern bool (*machine_excuses)();
