@@ -34,7 +34,7 @@ weft_simulation_test(quick quick 60 1 2)
 weft_simulation_test(full full 120 100 12)
 weft_simulation_test(soak soak 1800 1000 200)
 
-# Each call that a system may refuse is refused in turn: of a scenario of each layer, and of all of them.
+# Each call that a system may refuse is refused in turn: of a scenario of each layer, or of all.
 set(weft_layer_scenarios
   Unit.HasTheStackSizeItAsksFor                                 # memory
   Runtime.AllHartsAreAsManyStreams                              # harts
@@ -53,6 +53,9 @@ set(weft_layer_scenarios
   Streams/CppThread.*                                           # C++, with its futures
   Trace.ManyStreamsThatComeAndGoAndOsThreadsAreTracks
 )
+# And those in which a refused call has found something.
+list(APPEND weft_layer_scenarios CppThread.IsJoinedUntilADeadline Observing.EachIsToldOfWhatItWants Replaced.OfStreamZeroWhosePrimaryUnitRunsOn
+  Access.APromiseThatIsKeptIsNotNoticed Revive.AUnitOfAnyKindRunsAgainByTheSameHandle)
 list(JOIN weft_layer_scenarios ":" weft_layer_scenarios)
 weft_simulation_test(faults_full full 120 1 1 --faults --filter=${weft_layer_scenarios})
 weft_simulation_test(faults_soak soak 1200 2 1 --faults)

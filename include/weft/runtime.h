@@ -75,7 +75,8 @@ WEFT_API weft_status weft_init(const weft_settings *settings) WEFT_NOTHROW;
  * never go on; their number is in weft_error_text() and the status is WEFT_BUSY, but all is freed.
  *
  * Returns WEFT_OK, WEFT_BUSY (see above), WEFT_NOT_INITIALIZED, WEFT_WRONG_CONTEXT (the last one must
- * be called by the primary unit; nothing is done). May switch. Since 0.1. */
+ * be called by the primary unit; nothing is done), WEFT_NO_MEMORY (a main scheduler of stream 0 that owns its loop cannot be ended now;
+ * nothing is done). May switch. Since 0.1. */
 WEFT_API weft_status weft_finalize(void) WEFT_NOTHROW;
 
 /** Whether the runtime runs. From anywhere; never switches. Since 0.1. */

@@ -85,10 +85,10 @@ public:
 
     /** Ends what the constructor began: runs what is ready, stops the streams, frees everything. Throws weft::error with
      * WEFT_BUSY when units were still suspended (all is freed nevertheless), with WEFT_WRONG_CONTEXT when the caller
-     * is not the primary unit (nothing is done). */
+     * is not the primary unit, and with WEFT_NO_MEMORY as weft_finalize does (nothing is done). */
     void finalize() {
         const weft_status status = weft_finalize();
-        started_ = started_ && status == WEFT_WRONG_CONTEXT;
+        started_ = started_ && (status == WEFT_WRONG_CONTEXT || status == WEFT_NO_MEMORY);
         check(status);
     }
 

@@ -118,7 +118,7 @@ WEFT_API weft_status weft_observer_add(const weft_observer_options *options, wef
 
 /** Its call is not made any more, and when this returns none is under way. The last weft_finalize removes all that are left.
  *
- * Returns WEFT_OK, WEFT_INVALID (also: it has been removed), WEFT_NO_MEMORY (nothing has changed), WEFT_WRONG_CONTEXT (an observer calls),
+ * Returns WEFT_OK, WEFT_INVALID (also: it has been removed), WEFT_WRONG_CONTEXT (an observer calls),
  * WEFT_NOT_INITIALIZED. From any thread or unit, while no lock is held that an observer takes; never switches, but waits as
  * weft_observer_add. Since 0.3. */
 WEFT_API weft_status weft_observer_remove(weft_observer *observer) WEFT_NOTHROW;

@@ -113,7 +113,8 @@ WEFT_API weft_status weft_unit_revive(weft_pool *pool, void (*body)(void *), voi
 WEFT_API weft_status weft_unit_join(weft_unit *unit) WEFT_NOTHROW;
 
 /** As weft_unit_join, but waits no longer than until the monotonic clock (weft_now_ns) shows `deadline_ns`: WEFT_TIMED_OUT; or
- * WEFT_NO_MEMORY when there is none for the wait. The unit may be joined again afterwards. From any thread or unit; a ULT may switch.
+ * WEFT_NO_MEMORY also when there is none for the wait (the unit has not ended then: weft_unit_try_join says so). The unit may be joined
+ * again afterwards. From any thread or unit; a ULT may switch.
  * Since 0.2. */
 WEFT_API weft_status weft_unit_join_until(weft_unit *unit, uint64_t deadline_ns) WEFT_NOTHROW;
 

@@ -267,6 +267,8 @@ private:
     bool join_before(std::uint64_t deadline) {
         const weft_status status = weft_unit_join_until(unit_, deadline);
         if (status == WEFT_TIMED_OUT) return false;
+        // For the wait there was none, or for the unit's stack?
+        if (status == WEFT_NO_MEMORY && weft_unit_try_join(unit_) == WEFT_BUSY) throw error(status, "WEFT_NO_MEMORY: no memory to wait with a deadline");
         settle(status);
         return true;
     }

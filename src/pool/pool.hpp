@@ -25,6 +25,8 @@ namespace weft {
 struct Pool {
     const weft_pool_kind kind;
     weft_pool_access access = WEFT_POOL_ACCESS_DEFAULT;
+    // Whether the program has promised that one alone pushes, who need not be the one who pops.
+    bool one_pushes() const { return access == WEFT_POOL_ACCESS_SPSC || access == WEFT_POOL_ACCESS_SPMC; }
     bool automatic = false;            // made with its stream, freed with the runtime
     bool freed = false;                // kept for the next pool of its kind; under the runtime's lock
     bool orphan = false;               // automatic, and its stream has ended; under the runtime's lock

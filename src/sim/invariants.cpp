@@ -65,9 +65,9 @@ std::string harts_that_are_lost(const Runtime& of) {
 std::string units_that_are_lost(Runtime& of) {
     Counted counted;
     of.descriptors.each(count_alive, &counted);
-    const std::uint64_t created = sum(of, trace::Count::created), finished = sum(of, trace::Count::finished);
+    const std::uint64_t created = sum(of, trace::Count::created) + sum(of, trace::Count::revived), finished = sum(of, trace::Count::finished);
     if (created == finished + counted.alive) return {};
-    return sentence("units are lost: %llu were created, %llu have ended and %zu live\n", static_cast<unsigned long long>(created),
+    return sentence("units are lost: %llu were created or revived, %llu have ended and %zu live\n", static_cast<unsigned long long>(created),
                     static_cast<unsigned long long>(finished), counted.alive);
 }
 

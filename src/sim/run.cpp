@@ -23,6 +23,7 @@ constexpr std::size_t most_output = 16 * 1024;
     if (getppid() != parent) _exit(1);
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);   // what a run has printed is there when it crashes
     alarm(plan.most_seconds);
     __libc_single_threaded = 0;   // the C++ library leaves out some of what virtual harts need, too, where it is set
     const auto strategy = plan.strategy();

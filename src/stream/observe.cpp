@@ -200,25 +200,24 @@ bool is_told(Runtime& of, const ObserverList* list) {
     return false;
 }
 
-// Puts `list` (null: nobody) in the place of the old, which nobody uses when this returns. Under `changing`.
-void replace(Runtime& of, const ObserverList* list) {
+// Puts `list` (null: nobody) in the place of the old, which is returned when nobody uses it any more. Under `changing`.
+ObserverList* replace(Runtime& of, const ObserverList* list) {
     unsigned wanted = 0;
     for (std::size_t i = 0; list != nullptr && i < list->count; ++i) wanted |= list->all[i]->events;
     of.observers.wanted.store(wanted);   // before the first mark of listen()
     const ObserverList* old = of.observers.list.exchange(list);
-    if (old == nullptr) return;
-    while (is_told(of, old)) os::thread_yield();   // callbacks are short, and do not wait for us
-    os::release(const_cast<ObserverList*>(old));
+    while (old != nullptr && is_told(of, old)) os::thread_yield();   // callbacks are short, and do not wait for us
+    return const_cast<ObserverList*>(old);
 }
 
-// The list as it is, with room for `more`; null: no memory.
-ObserverList* copy(const ObserverList* from, std::size_t more) {
-    const std::size_t count = from == nullptr ? 0 : from->count;
-    auto* made = static_cast<ObserverList*>(os::allocate(sizeof(ObserverList) + (count + more) * sizeof(Observer*)));
-    if (made == nullptr) return nullptr;
-    made->count = count;
-    for (std::size_t i = 0; i < count; ++i) made->all[i] = from->all[i];
-    return made;
+// A list with room for so many; null: no memory.
+ObserverList* make_list(std::size_t room) {
+    return static_cast<ObserverList*>(os::allocate(sizeof(ObserverList) + room * sizeof(Observer*)));
+}
+
+void copy(const ObserverList* from, ObserverList& to) {
+    to.count = from == nullptr ? 0 : from->count;
+    for (std::size_t i = 0; i < to.count; ++i) to.all[i] = from->all[i];
 }
 
 weft_status from_a_callback(const char* what) {
@@ -252,13 +251,19 @@ weft_status add_observer(Runtime& of, const Observer& observer, Observer** added
     auto* made = os::make<Observer>(observer);
     std::lock_guard guard(of.observers.changing);
     const ObserverList* const before = of.observers.list.load();
-    ObserverList* const list = made == nullptr ? nullptr : copy(before, 1);
-    if (list == nullptr) {
+    const std::size_t count = (before == nullptr ? 0 : before->count) + 1;
+    ObserverList* const list = make_list(count);
+    ObserverList* const spare = make_list(count);
+    if (made == nullptr || list == nullptr || spare == nullptr) {
         os::destroy(made);
+        os::release(list);
+        os::release(spare);
         return fail(WEFT_NO_MEMORY, "no memory for an observer");
     }
+    copy(before, *list);
     list->all[list->count++] = made;
-    replace(of, list);
+    os::release(std::exchange(of.observers.spare, spare));
+    os::release(replace(of, list));
     if (before == nullptr && of.observers.trace == nullptr) listen(of, true);
     *added = made;
     return WEFT_OK;
@@ -273,12 +278,15 @@ weft_status remove_observer(Runtime& of, Observer& observer) {
     if (before == nullptr || index == before->count) return fail(WEFT_INVALID, "%p is no observer, or has been removed", static_cast<void*>(&observer));
     ObserverList* list = nullptr;
     if (before->count > 1) {
-        list = copy(before, 0);
-        if (list == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the list of the observers that are left");
+        list = of.observers.spare;
+        copy(before, *list);
         list->all[index] = list->all[--list->count];
     }
     if (list == nullptr && of.observers.trace == nullptr) listen(of, false);
-    replace(of, list);
+    ObserverList* const old = replace(of, list);
+    if (list == nullptr) os::release(of.observers.spare);
+    of.observers.spare = list == nullptr ? nullptr : old;
+    if (list == nullptr) os::release(old);
     os::destroy(&observer);
     return WEFT_OK;
 }
@@ -308,6 +316,7 @@ void end_observing(Runtime& of) {
     if (const ObserverList* list = of.observers.list.exchange(nullptr)) {
         for (std::size_t i = 0; i < list->count; ++i) os::destroy(list->all[i]);
         os::release(const_cast<ObserverList*>(list));
+        os::release(std::exchange(of.observers.spare, nullptr));
     }
     TraceFile::close(std::exchange(of.observers.trace, nullptr));
 }

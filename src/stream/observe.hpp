@@ -44,6 +44,7 @@ struct Observers {
     atomic<const ObserverList*> list{nullptr};
     atomic<unsigned> wanted{0};        // events that some of them want; a hint
     os::Lock changing;                 // one at a time adds or removes; before Runtime::lock
+    ObserverList* spare = nullptr;     // with room for those of `list`: who leaves needs no memory; under `changing`
     TraceFile* trace = nullptr;        // null: none is written
 
     os::Lock outside_lock;             // guards what follows

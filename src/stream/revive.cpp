@@ -64,6 +64,11 @@ weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, 
     unit.spawn_site = site;
     unit.joint.reset();
     unit.begin_life(birth);
+    if (stream != nullptr) {
+        stream->counters.add(trace::Count::revived);
+    } else {
+        runtime().count_outside(trace::Count::revived);
+    }
     if (observed) observe(trace::Event::revive, unit);
     pool::belongs(unit);
     make_ready(stream, unit, pool::Place::revived);

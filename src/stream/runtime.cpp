@@ -216,6 +216,11 @@ void Runtime::untake_outside(Unit& unit) {
     outside->units->give(&unit);
 }
 
+void Runtime::count_outside(trace::Count which) {
+    std::lock_guard guard(outside_lock);
+    outside_counters.add(which);
+}
+
 void Runtime::give_outside(Unit& unit) {
     std::lock_guard guard(outside_lock);
     outside->units->give(&unit);
@@ -281,20 +286,20 @@ Pool* not_empty(Runtime& of) {
 }
 
 // A main scheduler of stream 0 that owns its loop returns from it; a basic one takes its place.
-void stop_main_loop() {
+weft_status stop_main_loop() {
     Stream& zero = current();
-    if (zero.main->stateless()) return;
+    if (zero.main->stateless()) return WEFT_OK;
     const Sched& old = *zero.main;
     Sched* basic = sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, old.pools, old.count);
-    if (basic == nullptr) fatal("no memory to end the scheduler of stream 0");
+    if (basic == nullptr) return fail(WEFT_NO_MEMORY, "no memory to end the scheduler of stream 0; the runtime runs on, call weft_finalize again");
     enlist(*basic);
     if (set_main(zero, *basic) != WEFT_OK) fatal("the scheduler of stream 0 cannot be ended: %s", os::error_text());
     while (zero.main != basic) weft::yield_now();
+    return WEFT_OK;
 }
 
 // Runs what is ready until all pools are empty. Afterwards stream 0 is the only one.
 void run_out(Runtime& of) {
-    stop_main_loop();
     Pool* left;
     do {
         drain();
@@ -319,6 +324,7 @@ weft_status stop() {
     if (running_or_null() != ending->primary) {
         return fail(WEFT_WRONG_CONTEXT, "the last weft_finalize belongs to the primary unit, which called weft_init");
     }
+    if (const weft_status status = stop_main_loop(); status != WEFT_OK) return status;
     run_out(*ending);
     if (ending->primary->marked(Unit::extras)) {
         end_locals(*ending->primary);

@@ -62,6 +62,7 @@ struct Runtime {
     void give_stack_outside(mem::Stack* stack);
     void give_outside(Unit& unit);
     void untake_outside(Unit& unit);             // it was never spawned
+    void count_outside(trace::Count which);
 };
 
 // The one that runs, or null.

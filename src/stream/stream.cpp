@@ -89,9 +89,11 @@ bool stacks_may_come_free(Runtime& of) {
 
 // No stack could be had. The unit waits for one to come free; when nothing runs any more that could free one, because
 // all streams that hold a hart are in the same need, it ends with that status. So it does when nobody has a stack to free: a unit
-// that looks again and again for the end of this one would keep its stream from that need for ever.
+// that looks again and again for the end of this one would keep its stream from that need for ever. And so it does where another
+// than this stream alone may put it back into its pool.
 void postpone(Stream& stream, Unit& unit) {
     Runtime& of = runtime();
+    if (unit.pool->one_pushes()) return end_unrun(stream, unit, WEFT_NO_MEMORY);
     stream.counters.add(trace::Count::postponed);
     constexpr std::uint32_t look_every = 16;
     if (++stream.postponed % look_every == 0 && !stacks_may_come_free(of)) return end_unrun(stream, unit, WEFT_NO_MEMORY);

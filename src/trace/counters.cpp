@@ -7,6 +7,7 @@ const char* path(Count which) {
     case Count::created: return "/units/count/created";
     case Count::run: return "/units/count/run";
     case Count::finished: return "/units/count/finished";
+    case Count::revived: return "/units/count/revived";
     case Count::suspended: return "/units/count/suspended";
     case Count::resumed: return "/units/count/resumed";
     case Count::yielded: return "/units/count/yielded";

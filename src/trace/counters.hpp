@@ -12,6 +12,7 @@ enum class Count : unsigned char {
     created,      // units spawned by this stream; a stream counts them by the ids it gives (Stream::counted)
     run,          // times a unit was started or continued: each ends in one of the next three, so it is their sum
     finished,     // units whose body ended here
+    revived,      // units that were given another life: with those created they make up those finished and those that live
     suspended,    // suspensions, joins included
     yielded,      // yields that let somebody else run, and spawns that let their child run first
     resumed,      // units made ready again by this stream

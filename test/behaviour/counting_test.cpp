@@ -81,6 +81,37 @@ TEST(Counting, ASemaphoreGivesNothingToOneWhoseTimeHasCome) {
     }
 }
 
+// One stream fires the timer of a wait that a release has just ended, and the unit is in its next wait already, on another stream.
+TEST(Counting, AWaitThatEndsAsItsTimeComesLeavesNothingToTheNext) {
+    Runtime runtime;
+    weft_pool* const pool = make_pool(WEFT_POOL_SHARED);
+    {
+        Stream one(pool), another(pool);
+        weft_semaphore semaphore = {}, next = {};
+        atomic<std::uint64_t> soon{0};
+        Ult waits([&] {
+            for (int round = 0; round < 20; ++round) {
+                const std::uint64_t deadline = weft_now_ns() + 20'000;
+                soon = deadline;
+                const weft_status status = weft_semaphore_acquire_until(&semaphore, deadline);
+                EXPECT_EQ(weft_semaphore_acquire_until(&next, in_ms(60'000)), WEFT_OK);
+                if (status != WEFT_OK) {
+                    EXPECT_EQ(weft_semaphore_acquire(&semaphore), WEFT_OK);
+                }
+            }
+        }, nullptr, pool);
+        for (int round = 0; round < 20; ++round) {
+            std::uint64_t deadline = 0;
+            until([&] { return (deadline = soon.exchange(0)) != 0; });
+            just_after(deadline, [&] { EXPECT_EQ(weft_semaphore_release(&semaphore, 1), WEFT_OK); });
+            for (int i = 0; i < 10; ++i) weft_unit_yield();
+            EXPECT_EQ(weft_semaphore_release(&next, 1), WEFT_OK);
+        }
+        EXPECT_EQ(waits.join(), WEFT_OK);
+    }
+    EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+}
+
 TEST_P(CountingAs, ASemaphoreIsWaitedForUntilTheDeadlineAndNotLess) {
     Runtime runtime;
     weft_semaphore semaphore = {};

@@ -87,6 +87,12 @@ public:
         }
         return mine;
     }
+    // One of them by its number; there should be so many.
+    Seen at(weft_unit* unit, std::size_t number) {
+        const std::vector<Seen> mine = of(unit);
+        EXPECT_LT(number, mine.size());
+        return number < mine.size() ? mine[number] : Seen{};
+    }
     // What has happened to it, a letter each.
     std::string life(weft_unit* unit) {
         std::string text;

@@ -77,7 +77,7 @@ TEST(Observers, AJoinerThatCouldCallItsUnitSuspendsAndResumes) {
     std::string order;
     for (const Seen& seen : notes.all()) order += seen.unit == self ? static_cast<char>(std::toupper(seen.what)) : seen.what;
     EXPECT_EQ(order, "cWsfjRx");
-    const Seen wait = notes.of(self).front();
+    const Seen wait = notes.at(self, 0);
     EXPECT_EQ(wait.waits_for, "join");
     EXPECT_EQ(wait.object, unit);
 }
@@ -109,7 +109,7 @@ TEST(Observers, AnEndThatNobodyWaitedForIsLearnedOnce) {
         EXPECT_EQ(notes.life(third), "csfj");
         std::thread([&] { EXPECT_EQ(weft_unit_join(units[3]), WEFT_OK); }).join();
         EXPECT_EQ(notes.life(units[3]), "csfj");
-        EXPECT_EQ(notes.of(units[3]).back().stream, nullptr) << "an OS thread has learned of it";
+        EXPECT_EQ(notes.at(units[3], notes.of(units[3]).size() - 1).stream, nullptr) << "an OS thread has learned of it";
         std::vector<weft_unit*> kept(units, units + 4);
         EXPECT_EQ(weft_unit_free_many(units, 4), WEFT_OK);
         for (weft_unit* unit : kept) EXPECT_EQ(notes.life(unit), "csfjx");
@@ -268,7 +268,7 @@ TEST(Observers, AConditionAndABlockingCallAreWaitedFor) {
         EXPECT_EQ(without_pairs(notes.life(unit), {"wr"}), "csfjx");
         EXPECT_NE(notes.life(unit), "csfjx");
     }
-    EXPECT_EQ(notes.of(blocks)[2].waits_for, "blocking call");
+    EXPECT_EQ(notes.at(blocks, 2).waits_for, "blocking call");
 }
 
 TEST(Observers, LeavingForANamedUnitIsAYieldASuspensionOrAnEnd) {
@@ -319,7 +319,7 @@ TEST(Observers, AUnitThatIsCancelledBeforeItsTurnHasNoStart) {
     for (weft_unit* unit : {ult, tasklet}) {
         EXPECT_EQ(weft_unit_free(unit), WEFT_CANCELLED);
         EXPECT_EQ(notes.life(unit), "ckfjx");
-        EXPECT_EQ(notes.of(unit)[2].status, WEFT_CANCELLED);
+        EXPECT_EQ(notes.at(unit, 2).status, WEFT_CANCELLED);
     }
     weft_unit_yield();
     EXPECT_EQ(weft_unit_cancel(yields), WEFT_OK);
@@ -420,9 +420,9 @@ TEST(Observers, AnOsThreadThatSpawnsIsOnNoStream) {
         EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
     }).join();
     EXPECT_EQ(notes.life(unit), "csfjx");
-    EXPECT_EQ(notes.of(unit)[0].stream, nullptr);
-    EXPECT_EQ(notes.of(unit)[0].self, nullptr);
-    EXPECT_NE(notes.of(unit)[1].stream, nullptr);
+    EXPECT_EQ(notes.at(unit, 0).stream, nullptr);
+    EXPECT_EQ(notes.at(unit, 0).self, nullptr);
+    EXPECT_NE(notes.at(unit, 1).stream, nullptr);
 }
 
 TEST(Observers, SchedulersAreNotObserved) {

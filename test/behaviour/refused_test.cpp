@@ -79,6 +79,7 @@ protected:
     void SetUp() override {
         runtime_ = std::make_unique<Runtime>(shared_pools());
         elsewhere = make_pool(WEFT_POOL_SHARED);
+        ASSERT_NE(elsewhere, nullptr);
         ASSERT_EQ(weft_key_create(nullptr, &some_key), WEFT_OK);
         stream_ = std::make_unique<Stream>();
         some_stream = stream_->handle();
@@ -184,6 +185,7 @@ constexpr ByUnit by_unit[] = {
 TEST_F(Refused, ForAUnitThatIsItselfRunsIsReadySuspendedWaitsOrHasEnded) {
     weft_unit* const primary = weft_unit_self();
     weft_pool* still = make_pool(WEFT_POOL_SHARED);
+    ASSERT_NE(still, nullptr);
     Stream stream;
     atomic<bool> runs{false}, stop{false};
     Bed bed, child_bed;
@@ -223,6 +225,7 @@ TEST_F(Refused, ForAUnitThatIsItselfRunsIsReadySuspendedWaitsOrHasEnded) {
 
 TEST_F(Refused, ThePrimaryUnitDoesNotEnd) {
     weft_pool* still = make_pool(WEFT_POOL_SHARED);
+    ASSERT_NE(still, nullptr);
     Bed bed;
     Ult ready([] {}, nullptr, still);
     Ult sleeper([&] { bed.sleep(); });
@@ -256,7 +259,9 @@ TEST_F(Refused, AUnitOfAnotherStreamsPrivatePoolRunsNowhereElse) {
 }
 
 TEST_F(Refused, AUnitThatWasTakenOutOfAPrivatePoolIsMovedByTheStreamOfThatPoolAlone) {
-    Stream owner(make_pool(WEFT_POOL_PRIVATE));
+    weft_pool* const owned = make_pool(WEFT_POOL_PRIVATE);
+    ASSERT_NE(owned, nullptr);
+    Stream owner(owned);
     atomic<weft_unit*> popped{nullptr};
     atomic<bool> go_on{false};
     std::unique_ptr<Ult> unit;

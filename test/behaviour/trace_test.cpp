@@ -187,7 +187,7 @@ TEST(Trace, ManyStreamsThatComeAndGoAndOsThreadsAreTracks) {
         Runtime runtime(traced(file, 3));
         for (int round = 0; round < 3; ++round) {
             Stream passing;
-            weft_unit* units[300];
+            weft_unit* units[300] = {};
             EXPECT_EQ(weft_unit_spawn_many(nullptr, 300, [](void*) { weft_unit_yield(); }, nullptr, nullptr, units), WEFT_OK);
             weft_unit* there = spawn("there", [](void*) { weft_sleep_until(weft_now_ns() + 1000); }, nullptr, passing.pool());
             std::thread([] { EXPECT_EQ(weft_unit_free(spawn("from outside", nothing)), WEFT_OK); }).join();

@@ -70,6 +70,29 @@ TEST(Explore, SeesItsOwnStoresAndThoseOfOthersInTheirOrder) {
     EXPECT_FALSE(came.failed) << came.report;
 }
 
+// While their stores are still in the buffer, other things lie where they were.
+[[gnu::noinline]] void store_into_a_passing_frame(std::uint64_t value) {
+    sim::atomic<std::uint64_t> passing[32]{};
+    for (auto& one : passing) one.store(value, std::memory_order_release);
+}
+
+TEST(Explore, AStoreIntoAFrameThatIsGoneHarmsNobody) {
+    const sim::result came = sim::explore({.seeds = 300}, [] {
+        sim::atomic<std::uint64_t> seen{0};
+        const auto both = [&] {
+            for (std::uint64_t i = 0; i < 50; ++i) {
+                store_into_a_passing_frame(i);
+                sim::check(seen.load(std::memory_order_relaxed) < 50, "what was stored is what is read");
+                seen.store(i, std::memory_order_relaxed);
+            }
+        };
+        sim::thread other(both);
+        both();
+        other.join();
+    });
+    EXPECT_FALSE(came.failed) << came.report;
+}
+
 // A counter that is read and written in two steps.
 void lost_update() {
     sim::atomic<int> count{0};

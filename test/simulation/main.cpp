@@ -44,7 +44,7 @@ struct Command {
 };
 
 [[noreturn]] void usage(const std::string& word) {
-    std::fprintf(stderr, "simulation: '%s' is not understood; there are --filter=PATTERN --seeds=N --first-seed=N --by=random|priorities|both "
+    std::fprintf(stderr, "simulation: '%s' is not understood; there are --filter=PATTERN:-PATTERN --seeds=N --first-seed=N --by=random|priorities|both "
                          "--replay=TEXT --trace --lines=N --steps=N --shard=I/N --outside=FILE --punctual=FILE --slow=S --list --faults --go-on --no-stores --no-shrink --quiet\n", word.c_str());
     std::exit(2);
 }
@@ -90,13 +90,15 @@ bool matches(const char* pattern, const char* text) {
     return (*pattern == *text || *pattern == '?') && matches(pattern + 1, text + 1);
 }
 
-// One of several, with `:` between them.
-bool matches_one_of(const std::string& patterns, const std::string& text) {
+// Several with `:` between them: the last that matches decides; one that begins with `-` says no.
+bool chooses(const std::string& patterns, const std::string& text) {
+    bool chosen = false;
     std::istringstream in(patterns);
     for (std::string pattern; std::getline(in, pattern, ':');) {
-        if (matches(pattern.c_str(), text.c_str())) return true;
+        const bool against = pattern[0] == '-';
+        if (matches(pattern.c_str() + against, text.c_str())) chosen = !against;
     }
-    return false;
+    return chosen;
 }
 
 // Which tests a file marks: the first word of each line is a pattern, what follows says why.
@@ -153,7 +155,7 @@ std::vector<Scenario> scenarios(const Command& command) {
         for (int k = 0; k < suite.total_test_count(); ++k) {
             const std::string name = std::string(suite.name()) + "." + suite.GetTestInfo(k)->name();
             const bool is_punctual = punctual.on(name);
-            if (!outside.on(name) && matches_one_of(command.filter, name)) found.push_back({name, is_punctual});
+            if (!outside.on(name) && chooses(command.filter, name)) found.push_back({name, is_punctual});
         }
     }
     outside.check();

@@ -92,6 +92,7 @@ struct Machine {
     std::uint64_t longest = longest_stint;
     std::uint64_t stint_ends = longest_stint;   // a number of steps: the running hart lets others run
     std::vector<std::uint16_t> ready, rousable;
+    const char* edge = nullptr;           // where the machine's frames on the running hart's stack begin, while it decides
     bool silent = false;                  // the machine looks at the library's data: no step
     std::jmp_buf given_up;
 
@@ -280,6 +281,9 @@ void Machine::leave(Hart& hart, unsigned keep, unsigned hold) {
     const std::size_t kept = hold == 0 ? 0 : std::min<std::size_t>(keep, hart.stores.count());
     hart.stores.let_go(hart.stores.count() - kept);
     hart.hold = hold;
+    // On the hart's stack, where the machine's own frames lie now, there was something that is no more: what is there now must stay.
+    const auto* const here = static_cast<const char*>(__builtin_frame_address(0));
+    hart.stores.let_go(here - 4096, edge + 2 * sizeof(void*));
     hart.stores.roll_back();
     // What others have kept long enough is seen now.
     for (const auto& other : harts) {
@@ -503,6 +507,7 @@ const char* name_of(access what) {
 
 void at_point(access what, const void* word, const std::source_location& where) {
     Machine& of = *machine;
+    of.edge = static_cast<const char*>(__builtin_frame_address(0));
     if (of.silent) {
         countdown = std::numeric_limits<std::int64_t>::max();
         return;
@@ -587,6 +592,7 @@ std::size_t wake(const void* on, std::size_t count) {
 void pause(const std::source_location& where) {
     if (machine == nullptr || machine->silent) return;
     Machine& of = *machine;
+    of.edge = static_cast<const char*>(__builtin_frame_address(0));
     --detail::countdown;
     of.account();
     of.clock_ns += pause_ns;
@@ -601,6 +607,7 @@ void pause(const std::source_location& where) {
 void system_call(const char* what, const void* word) {
     if (machine == nullptr || machine->silent) return;
     Machine& of = *machine;
+    of.edge = static_cast<const char*>(__builtin_frame_address(0));
     --detail::countdown;
     of.account();
     of.clock_ns += call_ns;

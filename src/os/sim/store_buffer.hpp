@@ -34,6 +34,16 @@ public:
     }
     void let_all_go() { count_ = 0; }
 
+    // Those to words in there are seen by everybody.
+    void let_go(const char* begin, const char* end) {
+        std::size_t left = 0;
+        for (std::size_t i = 0; i < count_; ++i) {
+            const auto* const word = static_cast<const char*>(entries_[i].word);
+            if (word < begin || word >= end) entries_[left++] = entries_[i];
+        }
+        count_ = left;
+    }
+
     // The hart stops running, or runs again.
     void roll_back() {
         for (std::size_t i = count_; i-- > 0;) swap(entries_[i]);
