@@ -22,17 +22,22 @@ target_link_libraries(simulation PRIVATE weft_sim GTest::gtest)
 set_target_properties(simulation PROPERTIES CXX_VISIBILITY_PRESET default)
 target_link_options(simulation PRIVATE -rdynamic)
 
+# Seconds of the group, by size.
+set(WEFT_SIMULATION_BUDGET_quick 60)
+set(WEFT_SIMULATION_BUDGET_full 180)
+set(WEFT_SIMULATION_BUDGET_soak 5400)
+
 # Each is one CTest entry for each of two shards, so that two processors have something to do.
-function(weft_simulation_test name size budget first_seed seeds)   # more arguments: of the program
+function(weft_simulation_test name size first_seed seeds)   # more arguments: of the program
   foreach(shard 0 1)
     add_test(NAME simulation_${name}_${shard} COMMAND simulation --seeds=${seeds} --first-seed=${first_seed} --shard=${shard}/2
       --outside=${CMAKE_SOURCE_DIR}/test/simulation/outside.txt --punctual=${CMAKE_SOURCE_DIR}/test/simulation/punctual.txt ${ARGN})
-    set_tests_properties(simulation_${name}_${shard} PROPERTIES LABELS "simulation;${size};budget=${budget}s")
+    set_tests_properties(simulation_${name}_${shard} PROPERTIES LABELS "simulation;${size};budget=${WEFT_SIMULATION_BUDGET_${size}}s")
   endforeach()
 endfunction()
-weft_simulation_test(quick quick 60 1 2)
-weft_simulation_test(full full 120 100 12)
-weft_simulation_test(soak soak 1800 1000 200)
+weft_simulation_test(quick quick 1 2)
+weft_simulation_test(full full 100 12)
+weft_simulation_test(soak soak 1000 200)
 
 # Each call that a system may refuse is refused in turn: of a scenario of each layer, or of all.
 set(weft_layer_scenarios
@@ -57,12 +62,19 @@ set(weft_layer_scenarios
 list(APPEND weft_layer_scenarios CppThread.IsJoinedUntilADeadline Observing.EachIsToldOfWhatItWants Replaced.OfStreamZeroWhosePrimaryUnitRunsOn
   Access.APromiseThatIsKeptIsNotNoticed Revive.AUnitOfAnyKindRunsAgainByTheSameHandle)
 list(JOIN weft_layer_scenarios ":" weft_layer_scenarios)
-weft_simulation_test(faults_full full 120 1 1 --faults --filter=${weft_layer_scenarios})
-weft_simulation_test(faults_soak soak 1200 2 1 --faults)
+weft_simulation_test(faults_full full 1 1 --faults --filter=${weft_layer_scenarios})
+weft_simulation_test(faults_soak soak 2 1 --faults --go-on)
+
+# Bugs that are put into a copy of the tree on purpose: each is found (doc/simulation.md).
+find_package(Python3 3.9 QUIET COMPONENTS Interpreter)
+if(Python3_FOUND)
+  add_test(NAME simulation_mutants COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/mutants.py --searches 1)
+  set_tests_properties(simulation_mutants PROPERTIES RUN_SERIAL TRUE LABELS "simulation;soak;budget=${WEFT_SIMULATION_BUDGET_soak}s")
+endif()
 
 # The simulator's own test, by its public header.
 add_executable(simulation_explore_test test/simulation/explore_test.cpp)
 target_link_libraries(simulation_explore_test PRIVATE weft_test_main weft::sim GTest::gtest)
 target_compile_options(simulation_explore_test PRIVATE ${WEFT_WARNINGS} ${WEFT_TEST_OPTIONS})
 add_test(NAME simulation_explore_test COMMAND simulation_explore_test)
-set_tests_properties(simulation_explore_test PROPERTIES LABELS "simulation;quick;budget=60s")
+set_tests_properties(simulation_explore_test PROPERTIES LABELS "simulation;quick;budget=${WEFT_SIMULATION_BUDGET_quick}s")

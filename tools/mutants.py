@@ -4,12 +4,13 @@ scenarios there and looks for a seed that fails.
 
     tools/mutants.py                     every mutant, 20 searches each; prints the table of doc/simulation.md
     tools/mutants.py --searches 1        whether each is found at all: what `make test-soak` does
-    tools/mutants.py --only NAME         one of them; --all-scenarios looks for the scenarios that find it
+    tools/mutants.py --only 'sleep_*'    those of these names; --all-scenarios looks for the scenarios that find them
 
 A patch begins with a sentence that says what is wrong with it, and "Scenario: PATTERN", the scenarios that are to find it. A search
 begins with a seed of its own; what is counted is how many seeds it needs until one scenario fails.
 """
 import argparse
+import fnmatch
 import os
 import pathlib
 import re
@@ -77,8 +78,31 @@ class Mutant:
         return min(found) - first + 1 if found else None
 
 
-def examine(mutant, tree, options):
+class Base:
+    """The tree as it was built without a mutant: its sources with their times, and what was built, so that what one mutant
+    has rebuilt need not be built again for the next."""
+    def __init__(self, tree):
+        self.tree, self.kept = tree, tree / "build" / "base"
+        shutil.rmtree(self.kept, ignore_errors=True)
+        shutil.copytree(tree / "build" / "release", self.kept, symlinks=True)
+
+    def sources(self, mutant):
+        return {self.tree / name for name in re.findall(r"^--- a/(\S+)", mutant.path.read_text(), re.M)}
+
+    def restore(self, before):
+        for path, (content, times) in before.items():
+            path.write_bytes(content)
+            os.utime(path, ns=times)
+        shutil.rmtree(self.tree / "build" / "release")
+        shutil.copytree(self.kept, self.tree / "build" / "release", symlinks=True)
+
+    def state(self, mutant):
+        return {path: (path.read_bytes(), (path.stat().st_atime_ns, path.stat().st_mtime_ns)) for path in self.sources(mutant)}
+
+
+def examine(mutant, tree, base, options):
     """A line of the table; None when the mutant was not found."""
+    before = base.state(mutant)
     applied = run(["patch", "-p1", "--no-backup-if-mismatch", "-i", str(mutant.path)], tree)
     if applied.returncode != 0:
         sys.exit(f"{mutant.name}: does not apply to this tree; renew it\n{applied.stdout}")
@@ -91,7 +115,7 @@ def examine(mutant, tree, options):
             return mutant.name
         needed = [mutant.seeds(tree, 1 + 100_000 * search, options.most, options.timeout) for search in range(options.searches)]
     finally:
-        run(["patch", "-R", "-p1", "--no-backup-if-mismatch", "-i", str(mutant.path)], tree)
+        base.restore(before)
     counts = sorted(options.most + 1 if n is None else n for n in needed)
     if counts[0] > options.most:
         print(f"{mutant.name}: NOT FOUND by {options.most} seeds of {mutant.scenario}", flush=True)
@@ -105,7 +129,7 @@ def examine(mutant, tree, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", help="the mutant of this name")
+    parser.add_argument("--only", default="*", help="patterns of names, with commas between them")
     parser.add_argument("--searches", type=int, default=20)
     parser.add_argument("--most", type=int, default=400, help="seeds of one search")
     parser.add_argument("--all-scenarios", action="store_true", help="all scenarios instead of the mutant's own; prints what fails")
@@ -113,7 +137,7 @@ def main():
     parser.add_argument("--tree", type=pathlib.Path, default=ROOT / "build" / "mutants", help="where the copy is")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     options = parser.parse_args()
-    mutants = [Mutant(path) for path in sorted(MUTANTS.glob("*.patch")) if options.only in (None, path.stem)]
+    mutants = [Mutant(path) for path in sorted(MUTANTS.glob("*.patch")) if any(fnmatch.fnmatch(path.stem, pattern) for pattern in options.only.split(","))]
     if not mutants:
         sys.exit(f"there is no mutant '{options.only}' in {MUTANTS}")
     started = time.monotonic()
@@ -121,7 +145,8 @@ def main():
     wrong = build(options.tree, options.jobs)
     if wrong:
         sys.exit(wrong)
-    lines = [examine(mutant, options.tree, options) for mutant in mutants]
+    base = Base(options.tree)
+    lines = [examine(mutant, options.tree, base, options) for mutant in mutants]
     print("\n".join(line for line in lines if line))
     print(f"{sum(line is not None for line in lines)} of {len(lines)} mutants found, {time.monotonic() - started:.0f} s")
     return 0 if all(lines) else 1

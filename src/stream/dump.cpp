@@ -1,7 +1,5 @@
 #include "stream/dump.hpp"
 
-#include <cxxabi.h>
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +18,7 @@
 #include "os/peek.hpp"
 #include "stream/level.hpp"
 #include "stream/list.hpp"
+#include "trace/symbols.hpp"
 #include "unit/handle.hpp"
 
 namespace weft {
@@ -39,41 +38,6 @@ public:
 
 private:
     alignas(T) unsigned char bytes_[sizeof(T)];
-};
-
-// Names of addresses, kept: many units stand at the same places.
-class Names {
-public:
-    const std::string& of(std::uintptr_t address) {
-        const auto known = names_.find(address);
-        if (known != names_.end()) return known->second;
-        if (names_.size() == most) names_.clear();
-        return names_.emplace(address, look_up(address)).first->second;
-    }
-
-private:
-    static constexpr std::size_t most = 4096;
-
-    // "function+0x12 (module)", or "module+0x1234", which addr2line understands; empty: nothing is known.
-    static std::string look_up(std::uintptr_t address) {
-        Dl_info info{};
-        if (address == 0 || dladdr(reinterpret_cast<void*>(address), &info) == 0 || info.dli_fname == nullptr) return {};
-        const char* slash = std::strrchr(info.dli_fname, '/');
-        const std::string module = slash != nullptr ? slash + 1 : info.dli_fname;
-        char offset[32];
-        if (info.dli_sname == nullptr) {
-            std::snprintf(offset, sizeof offset, "+%#zx", address - number(info.dli_fbase));
-            return module + offset;
-        }
-        std::snprintf(offset, sizeof offset, "+%#zx", address - number(info.dli_saddr));
-        int status = 0;
-        char* plain = abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status);
-        std::string name = plain != nullptr ? plain : info.dli_sname;
-        std::free(plain);
-        return name + offset + " (" + module + ")";
-    }
-
-    std::unordered_map<std::uintptr_t, std::string> names_;
 };
 
 const char* name_of_pool(weft_pool_kind kind) {
@@ -280,9 +244,10 @@ private:
 
     void place(const char* before, std::uintptr_t address) {
         if (address == 0) return;
-        const std::string& name = names_.of(address);
+        const trace::Symbols::Symbol& symbol = symbols_.of(address);
         line("%s%#zx", before, address);
-        if (!name.empty()) text_ += " " + name;
+        if (!symbol.place.empty()) text_ += " " + symbol.place;
+        if (!symbol.function.empty()) text_ += " (" + symbol.file + ")";
     }
 
     void frames(const Look& look) {
@@ -311,7 +276,7 @@ private:
     std::string text_;
     std::vector<unsigned char> copy_;
     context::Unwinder unwinder_;
-    Names names_;
+    trace::Symbols symbols_;
     std::map<std::vector<std::uintptr_t>, std::uint64_t> traces_;   // which unit had them first
     std::unordered_map<const Unit*, std::size_t> running_;         // on which stream
 };

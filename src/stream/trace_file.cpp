@@ -1,7 +1,5 @@
 #include "stream/trace_file.hpp"
 
-#include <cxxabi.h>
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +14,7 @@
 #include "os/memory.hpp"
 #include "stream/error.hpp"
 #include "stream/list.hpp"
+#include "trace/symbols.hpp"
 #include "unit/unit.hpp"
 #include "unit/waits.hpp"
 #include "weft/status.h"
@@ -70,45 +69,13 @@ std::string hex(std::uint64_t number) {
     return text;
 }
 
-// Function and offset of code addresses, as far as the dynamic linker knows them; else the file and the offset there, which tools
-// like addr2line take.
-class Symbols {
-public:
-    struct Symbol {
-        std::string name;            // the function, or the file and the offset
-        std::string place;           // with the offset
-    };
+// A function by its name, or whatever else is known of it.
+std::string name_of(const trace::Symbols::Symbol& symbol, std::uint64_t address) {
+    if (!symbol.function.empty()) return symbol.function;
+    return symbol.file.empty() ? hex(address) : symbol.place;
+}
 
-    const Symbol& of(std::uint64_t address) {
-        const auto [at, made] = known_.try_emplace(address);
-        if (made) at->second = look_up(address);
-        return at->second;
-    }
-
-private:
-    static std::string readable(const char* symbol) {
-        int status = 0;
-        char* text = abi::__cxa_demangle(symbol, nullptr, nullptr, &status);
-        std::string name = text != nullptr ? text : symbol;
-        std::free(text);
-        return name;
-    }
-
-    static Symbol look_up(std::uint64_t address) {
-        Dl_info info{};
-        if (::dladdr(reinterpret_cast<const void*>(address), &info) == 0 || info.dli_fname == nullptr) return {hex(address), hex(address)};
-        if (info.dli_sname != nullptr) {
-            const std::string name = readable(info.dli_sname);
-            return {name, name + "+" + hex(address - reinterpret_cast<std::uintptr_t>(info.dli_saddr))};
-        }
-        const char* const slash = std::strrchr(info.dli_fname, '/');
-        const std::string place = std::string(slash == nullptr ? info.dli_fname : slash + 1) + "+" +
-                                  hex(address - reinterpret_cast<std::uintptr_t>(info.dli_fbase));
-        return {place, place};
-    }
-
-    std::unordered_map<std::uint64_t, Symbol> known_;
-};
+std::string place_of(const trace::Symbols::Symbol& symbol, std::uint64_t address) { return symbol.file.empty() ? hex(address) : symbol.place; }
 
 // ---- from records to a trace -----------------------------------------------------------------------------
 
@@ -220,7 +187,7 @@ private:
     std::string name_of_unit(std::uint64_t id) {
         const Life& life = lives_[id];
         if (!life.name.empty()) return life.name;
-        if (life.body != 0) return symbols_.of(life.body).name;
+        if (life.body != 0) return name_of(symbols_.of(life.body), life.body);
         return "unit " + std::to_string(id);
     }
 
@@ -229,7 +196,7 @@ private:
         close_all(entry.track, record.stamp);
         Life& life = lives_[record.id];
         std::string args = ",\"cat\":\"unit\",\"args\":{\"id\":" + std::to_string(record.id) + ",\"kind\":\"" + name_of(static_cast<Kind>(record.kind)) + "\"";
-        if (life.site != 0) args += ",\"spawned_at\":" + quoted(symbols_.of(life.site - 1).place);   // of the call, not behind it
+        if (life.site != 0) args += ",\"spawned_at\":" + quoted(place_of(symbols_.of(life.site - 1), life.site - 1));   // of the call, not behind it
         put("B", name_of_unit(record.id), entry.track, record.stamp, args + "}");
         open_[entry.track].unit = record.id;
         const std::uint64_t flow = std::exchange(life.flow, 0);
@@ -323,7 +290,7 @@ private:
     std::vector<std::uint64_t> lost_of_ = std::vector<std::uint64_t>(TraceFile::most_tracks);
     std::uint64_t lost_ = 0;
     std::uint64_t flows_ = 0;
-    Symbols symbols_;
+    trace::Symbols symbols_;
     bool first_ = true;
 };
 

@@ -1,0 +1,27 @@
+// What the addresses of code are called, for those who write them for people. Kept: the same few come again and again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+namespace weft::trace {
+
+class Symbols {
+public:
+    struct Symbol {
+        std::string function;   // readable; empty: the dynamic linker knows none here
+        std::string file;       // its name without the folders; empty: the address is nowhere
+        std::string place;      // the function, or else the file, and the offset in it, which addr2line takes
+    };
+
+    const Symbol& of(std::uintptr_t address);
+
+private:
+    static constexpr std::size_t most = 4096;   // then it begins anew
+
+    std::unordered_map<std::uintptr_t, Symbol> known_;
+};
+
+}  // namespace weft::trace
