@@ -27,7 +27,7 @@ Symbols::Symbol look_up(std::uintptr_t address) {
     if (info.dli_sname != nullptr) found.function = readable(info.dli_sname);
     const void* const base = info.dli_sname != nullptr ? info.dli_saddr : info.dli_fbase;
     char offset[32];
-    std::snprintf(offset, sizeof offset, "+0x%zx", address - reinterpret_cast<std::uintptr_t>(base));
+    std::snprintf(offset, sizeof offset, "+%#zx", address - reinterpret_cast<std::uintptr_t>(base));
     found.place = (info.dli_sname != nullptr ? found.function : found.file) + offset;
     return found;
 }
