@@ -211,7 +211,7 @@ TEST(Migrate, AJoinerFromElsewhereLearnsOfTheEndWhereverItMeetsTheUnit) {
     weft_pool* const target = make_pool(WEFT_POOL_SHARED);
     {
         Stream first(home), second(target);
-        for (int i = 0; i < 10; ++i) {
+        for (int i = 0; i < 40; ++i) {
             Ult unit([&] {
                 go_to(weft_unit_self(), target);
                 weft_unit_yield();
