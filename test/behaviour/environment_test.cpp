@@ -9,21 +9,11 @@
 #include <vector>
 
 #include "test/behaviour/several.hpp"
+#include "test/behaviour/variable.hpp"
 
 using namespace weft_test;
 
 namespace {
-
-// A variable, for the time of a test.
-class Variable {
-public:
-    Variable(const char* name, const std::string& value) : name_(name) { setenv(name, value.c_str(), 1); }
-    ~Variable() { unsetenv(name_); }
-    Variable(const Variable&) = delete;
-
-private:
-    const char* name_;
-};
 
 struct Legal {
     const char* variable;

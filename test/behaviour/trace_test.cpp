@@ -6,6 +6,7 @@
 #include <set>
 
 #include "test/behaviour/trace_reader.hpp"
+#include "test/behaviour/variable.hpp"
 #include "test/behaviour/waiting.hpp"
 
 using namespace weft_test;
@@ -49,17 +50,6 @@ std::string hex(const void* address) {
     std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(address)));
     return text;
 }
-
-// A variable, for the time of a test.
-class Variable {
-public:
-    Variable(const char* name, const std::string& value) : name_(name) { setenv(name, value.c_str(), 1); }
-    ~Variable() { unsetenv(name_); }
-    Variable(const Variable&) = delete;
-
-private:
-    const char* name_;
-};
 
 }  // namespace
 

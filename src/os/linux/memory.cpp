@@ -3,12 +3,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
 #include "base/assert.hpp"
 #include "os/fault.hpp"
+#include "os/mapping.hpp"
 
 namespace weft::os {
 namespace {
@@ -26,18 +26,7 @@ std::size_t page_bytes() {
 
 void* map(std::size_t bytes, std::size_t alignment) {
     if (fault(Door::map)) return nullptr;
-    const std::size_t page = page_bytes();
-    const std::size_t slack = alignment > page ? alignment - page : 0;
-    void* found = mmap(nullptr, bytes + slack, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (found == MAP_FAILED) return nullptr;
-    if (slack == 0) return found;
-    auto* start = static_cast<char*>(found);
-    auto address = reinterpret_cast<std::uintptr_t>(start);
-    const std::size_t before = (alignment - address % alignment) % alignment;
-    if (before > 0) munmap(start, before);
-    if (slack > before) munmap(start + before + bytes, slack - before);
-    return start + before;
+    return map_aligned(bytes, alignment, page_bytes());
 }
 
 void unmap(void* address, std::size_t bytes) {

@@ -5,11 +5,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstdint>
 #include <cstdlib>
 
 #include "base/assert.hpp"
 #include "os/fault.hpp"
+#include "os/mapping.hpp"
 #include "os/sim/machine.hpp"
 
 namespace weft::os {
@@ -19,18 +19,8 @@ std::size_t page_bytes() { return 4096; }
 void* map(std::size_t bytes, std::size_t alignment) {
     sim::system_call("map");
     if (sim::door_fails() || fault(Door::map)) return nullptr;
-    const std::size_t page = page_bytes();
-    const std::size_t slack = alignment > page ? alignment - page : 0;
-    void* found = mmap(nullptr, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (found == MAP_FAILED) return nullptr;
-    auto* start = static_cast<char*>(found);
-    if (slack != 0) {
-        const std::size_t before = (alignment - reinterpret_cast<std::uintptr_t>(start) % alignment) % alignment;
-        if (before > 0) munmap(start, before);
-        if (slack > before) munmap(start + before + bytes, slack - before);
-        start += before;
-    }
-    sim::pages_taken(start, bytes);
+    void* const start = map_aligned(bytes, alignment, page_bytes());
+    if (start != nullptr) sim::pages_taken(start, bytes);
     return start;
 }
 
