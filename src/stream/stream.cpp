@@ -237,7 +237,10 @@ void idle(Stream& stream) {
 }
 
 bool should_stop(Stream& stream) {
-    if ((stream.attention.load() & attention::stop) == 0 || stream.main_runs) return false;
+    const std::uint32_t bits = stream.attention.load();
+    if ((bits & attention::stop) == 0 || stream.main_runs) return false;
+    // What came before the stop, after the last look: a pool with bound units, a call.
+    if ((bits & (attention::adopt | attention::posted)) != 0) return false;
     return stream.handed == nullptr && sched::quiet(*stream.sched) &&
            (stream.own == nullptr || pool::quiet(*stream.own));
 }

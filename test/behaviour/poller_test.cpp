@@ -248,6 +248,17 @@ TEST(Post, IsCalledByThatStreamWhetherItRunsOrSleeps) {
     stop = true;
 }
 
+TEST(Post, ToAStreamThatIsFreedIsStillCalled) {
+    Runtime runtime;
+    for (int i = 0; i < 20; ++i) {
+        atomic<bool> called{false};
+        Stream stream;
+        EXPECT_EQ(weft_stream_post(stream.handle(), [](void* raw) { static_cast<atomic<bool>*>(raw)->store(true); }, &called), WEFT_OK);
+        EXPECT_EQ(stream.free(), WEFT_OK);
+        EXPECT_TRUE(called);
+    }
+}
+
 TEST(Post, ComesInTheOrderOfItsSender) {
     Runtime runtime(2);
     static std::vector<std::size_t> order;
