@@ -57,13 +57,16 @@ TEST(Event, HandedToAndFroLetsInWhatComesFromElsewhere) {
             }
         };
         Ult a([&] { play(0); }), b([&] { play(1); });
+        atomic<bool> done{false};
         std::thread elsewhere([&, &comes = comes] {
             until([&] { return turns > 100; });
             comes();
+            done = true;
         });
         EXPECT_EQ(a.join(), WEFT_OK);
         EXPECT_EQ(b.join(), WEFT_OK);
         EXPECT_TRUE(stop) << what;
+        until_set(done);   // it waits for the unit, and this stream answers
         elsewhere.join();
     }
 }
