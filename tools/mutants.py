@@ -4,6 +4,7 @@ scenarios there and looks for a seed that fails.
 
     tools/mutants.py                     every mutant, 20 searches each; prints the table of doc/simulation.md
     tools/mutants.py --searches 1        whether each is found at all: what `make test-soak` does
+    tools/mutants.py --check             whether all patches fit the tree, and are listed in doc/simulation.md
     tools/mutants.py --only 'sleep_*'    those of these names; --all-scenarios looks for the scenarios that find them
 
 A patch begins with a sentence that says what is wrong with it, and "Scenario: PATTERN", the scenarios that are to find it. A search
@@ -127,12 +128,28 @@ def examine(mutant, tree, base, options):
            f"{'+' if most > options.most else ''} |"
 
 
+def check(mutants):
+    """Sentences about what is wrong."""
+    wrong = []
+    listed = set(re.findall(r"^\| `(\w+)` \|", (ROOT / "doc" / "simulation.md").read_text(), re.M))
+    for mutant in mutants:
+        applied = run(["patch", "--dry-run", "-p1", "-i", str(mutant.path)], ROOT)
+        if applied.returncode != 0:
+            wrong.append(f"{mutant.name} does not fit the tree any more; renew it\n{applied.stdout}")
+        if mutant.scenario == "*":
+            wrong.append(f"{mutant.name} has no line 'Scenario: PATTERN'")
+    for name in sorted(listed ^ {mutant.name for mutant in mutants}):
+        wrong.append(f"{name} is {'listed in doc/simulation.md, and no patch' if name in listed else 'not listed in doc/simulation.md'}")
+    return wrong
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="*", help="patterns of names, with commas between them")
     parser.add_argument("--searches", type=int, default=20)
     parser.add_argument("--most", type=int, default=400, help="seeds of one search")
     parser.add_argument("--all-scenarios", action="store_true", help="all scenarios instead of the mutant's own; prints what fails")
+    parser.add_argument("--check", action="store_true", help="build nothing")
     parser.add_argument("--timeout", type=int, default=1200, help="seconds for one search")
     parser.add_argument("--tree", type=pathlib.Path, default=ROOT / "build" / "mutants", help="where the copy is")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
@@ -140,6 +157,10 @@ def main():
     mutants = [Mutant(path) for path in sorted(MUTANTS.glob("*.patch")) if any(fnmatch.fnmatch(path.stem, pattern) for pattern in options.only.split(","))]
     if not mutants:
         sys.exit(f"there is no mutant '{options.only}' in {MUTANTS}")
+    if options.check:
+        wrong = check(mutants)
+        print("\n".join([*wrong, f"{len(mutants)} mutants"]))
+        return 1 if wrong else 0
     started = time.monotonic()
     copy_tree(options.tree)
     wrong = build(options.tree, options.jobs)
