@@ -132,6 +132,7 @@ TEST(CppStream, ASuspendedStreamRunsNothingUntilItIsResumed) {
     const weft::stream stream;
     stream.suspend();
     EXPECT_THROW(stream.suspend(), weft::error);
+    while (weft::harts_in_use().granted != 1) weft::this_thread::yield();   // until it has come to its next switch
     weft_test::atomic<bool> ran{false};
     weft::thread thread({.pool = stream.pool()}, [&ran] { ran = true; });
     for (int i = 0; i < 1000; ++i) weft::this_thread::yield();
