@@ -163,43 +163,31 @@ std::vector<Scenario> scenarios(const Command& command) {
     return found;
 }
 
-// Ends the run where an expectation fails, so that the last lines of the table say what led to it.
-class EndsAtFailure : public testing::EmptyTestEventListener {
-    void OnTestPartResult(const testing::TestPartResult& part) override {
-        if (!part.failed()) return;
-        sim::machine_fail(sim::End::check, std::string("an expectation of the test fails: ") + (part.file_name() != nullptr ? part.file_name() : "?") +
-                                               ":" + std::to_string(part.line_number()) + "\n" + part.summary() + "\n");
-    }
-};
-
 // Of a run in which a call is refused: whether the test has said that something went wrong. What it leaves undone then is excused: it may
 // wait for ever for what should have come of the call, even in a loop that the simulator does not see, so from then on it has little time to
 // come to its end.
-bool has_failed = false;
 bool may_fail = false;
 
 void fail_and_hurry() {
-    if (!may_fail || std::exchange(has_failed, true)) return;
-    sim::machine_excuses = [] { return true; };
+    if (!may_fail || std::exchange(sim::machine_excuses, true)) return;
     signal(SIGVTALRM, [](int) { sim::machine_excused(); });
     const itimerval soon{{0, 0}, {0, 50'000}};   // of the processor's time
     setitimer(ITIMER_VIRTUAL, &soon, nullptr);
 }
 
-class HurriesAfterFailure : public testing::EmptyTestEventListener {
+// Otherwise the run ends where an expectation fails, so that the last lines of the table say what led to it.
+class SeesFailures : public testing::EmptyTestEventListener {
     void OnTestPartResult(const testing::TestPartResult& part) override {
-        if (part.failed()) fail_and_hurry();
+        if (!part.failed()) return;
+        if (may_fail) return fail_and_hurry();
+        sim::machine_fail(sim::End::check, std::string("an expectation of the test fails: ") + (part.file_name() != nullptr ? part.file_name() : "?") +
+                                               ":" + std::to_string(part.line_number()) + "\n" + part.summary() + "\n");
     }
 };
 
 void run_test(const std::string& name) {
     testing::GTEST_FLAG(filter) = name;
-    testing::TestEventListeners& listeners = testing::UnitTest::GetInstance()->listeners();
-    if (may_fail) {
-        listeners.Append(new HurriesAfterFailure);
-    } else {
-        listeners.Append(new EndsAtFailure);
-    }
+    testing::UnitTest::GetInstance()->listeners().Append(new SeesFailures);
     const int answer = RUN_ALL_TESTS();
     sim::check(answer == 0 || may_fail, ("test " + name + " passes").c_str());
 }

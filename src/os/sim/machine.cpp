@@ -27,7 +27,7 @@ void* local_word = nullptr;
 unsigned harts_alive = 1;
 std::string (*machine_quiet)() = nullptr;
 void (*machine_describe)(std::string& text) = nullptr;
-bool (*machine_excuses)() = nullptr;
+bool machine_excuses = false;
 
 namespace detail {
 std::int64_t countdown = std::numeric_limits<std::int64_t>::max();
@@ -464,7 +464,7 @@ void fill_record(End end) {
 void machine_fail(End end, const std::string& text) {
     machine->account();
     const bool undone = end == End::stuck || end == End::steps || end == End::left;
-    if (undone && machine_excuses != nullptr && machine_excuses()) finish_record(End::passed, "");
+    if (undone && machine_excuses) finish_record(End::passed, "");
     finish_record(end, text);
 }
 

@@ -84,9 +84,9 @@ extern void (*machine_describe)(std::string& text);
 // be called from a signal handler.
 [[noreturn]] void machine_excused();
 
-// Null, or whether what a run leaves undone (it is stuck, never ends, has not given memory back) is to be excused, because it has been
-// told already that something went wrong: a test that stops in the middle when a call is refused.
-extern bool (*machine_excuses)();
+// What a run leaves undone (it is stuck, never ends, has not given memory back) is excused, because it has been told already that something
+// went wrong: a test that stops in the middle when a call is refused.
+extern bool machine_excuses;
 
 // ---- for the doors -----------------------------------------------------------------------------------
 
