@@ -92,7 +92,6 @@ struct Machine {
     std::uint64_t longest = longest_stint;
     std::uint64_t stint_ends = longest_stint;   // a number of steps: the running hart lets others run
     std::vector<std::uint16_t> ready, rousable;
-    const char* edge = nullptr;           // where the machine's frames on the running hart's stack begin, while it decides
     bool silent = false;                  // the machine looks at the library's data: no step
     std::jmp_buf given_up;
 
@@ -103,7 +102,8 @@ struct Machine {
     void note_step(const char* what, const void* word, const std::source_location& where);
     void step(const char* what, const void* word, const std::source_location& where);
     [[noreturn]] void too_many_steps();
-    void decide_at(Moment moment);
+    // `frame`: of the function that was called to come here; below it the hart's stack holds nothing but the machine's frames.
+    void decide_at(Moment moment, const void* frame);
     Hart* plain_next();
     void one_decision_more();
     Hart* chosen(Moment moment, const Deviation& made, Hart* plainly);
@@ -251,7 +251,7 @@ Hart* Machine::chosen(Moment moment, const Deviation& made, Hart* plainly) {
 }
 
 // At a point or a pause: who runs now.
-void Machine::decide_at(Moment moment) {
+void Machine::decide_at(Moment moment, const void* frame) {
     if (moment == Moment::pause) one_decision_more();
     Deviation made;
     made.moment = moment;
@@ -265,6 +265,8 @@ void Machine::decide_at(Moment moment) {
     if (made.act != Act::none) note(made);
     if (next != running) {
         running->out = made.out;
+        // There was something on its stack that is no more, where those frames lie now: they must stay as they are.
+        running->stores.let_go(static_cast<const char*>(__builtin_frame_address(0)) - 4096, static_cast<const char*>(frame) + 2 * sizeof(void*));
         run(*next, made.keep, made.hold);
     }
     account();
@@ -281,9 +283,6 @@ void Machine::leave(Hart& hart, unsigned keep, unsigned hold) {
     const std::size_t kept = hold == 0 ? 0 : std::min<std::size_t>(keep, hart.stores.count());
     hart.stores.let_go(hart.stores.count() - kept);
     hart.hold = hold;
-    // On the hart's stack, where the machine's own frames lie now, there was something that is no more: what is there now must stay.
-    const auto* const here = static_cast<const char*>(__builtin_frame_address(0));
-    hart.stores.let_go(here - 4096, edge + 2 * sizeof(void*));
     hart.stores.roll_back();
     // What others have kept long enough is seen now.
     for (const auto& other : harts) {
@@ -507,7 +506,6 @@ const char* name_of(access what) {
 
 void at_point(access what, const void* word, const std::source_location& where) {
     Machine& of = *machine;
-    of.edge = static_cast<const char*>(__builtin_frame_address(0));
     if (of.silent) {
         countdown = std::numeric_limits<std::int64_t>::max();
         return;
@@ -517,9 +515,9 @@ void at_point(access what, const void* word, const std::source_location& where) 
     if (of.total >= of.stint_ends) {
         of.longest = std::max(of.longest / 2, least_longest_stint);
         of.stint_ends = of.total + of.longest;
-        of.decide_at(Moment::pause);
+        of.decide_at(Moment::pause, __builtin_frame_address(0));
     } else {
-        of.decide_at(Moment::point);
+        of.decide_at(Moment::point, __builtin_frame_address(0));
     }
 }
 
@@ -592,7 +590,6 @@ std::size_t wake(const void* on, std::size_t count) {
 void pause(const std::source_location& where) {
     if (machine == nullptr || machine->silent) return;
     Machine& of = *machine;
-    of.edge = static_cast<const char*>(__builtin_frame_address(0));
     --detail::countdown;
     of.account();
     of.clock_ns += pause_ns;
@@ -601,18 +598,17 @@ void pause(const std::source_location& where) {
         of.clock_ns = std::min(of.clock_ns + idle_pause_ns, std::max(of.clock_ns, of.earliest_ns));
         of.expire();
     }
-    of.decide_at(Moment::pause);
+    of.decide_at(Moment::pause, __builtin_frame_address(0));
 }
 
 void system_call(const char* what, const void* word) {
     if (machine == nullptr || machine->silent) return;
     Machine& of = *machine;
-    of.edge = static_cast<const char*>(__builtin_frame_address(0));
     --detail::countdown;
     of.account();
     of.clock_ns += call_ns;
     of.step(what, word, std::source_location());
-    of.decide_at(Moment::point);
+    of.decide_at(Moment::point, __builtin_frame_address(0));
     of.running->stores.let_all_go();
 }
 
