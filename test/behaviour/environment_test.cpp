@@ -3,11 +3,10 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "test/behaviour/file.hpp"
 #include "test/behaviour/several.hpp"
 #include "test/behaviour/variable.hpp"
 
@@ -69,13 +68,6 @@ weft_settings in_force() {
     now.size = sizeof now;
     EXPECT_EQ(weft_settings_get(&now), WEFT_OK);
     return now;
-}
-
-std::string read_file(const std::string& name) {
-    std::ifstream file(name);
-    std::stringstream text;
-    text << file.rdbuf();
-    return text.str();
 }
 
 std::size_t occurrences(const std::string& text, const std::string& part) {
@@ -180,22 +172,22 @@ TEST(Environment, AGuardThatTheKernelLacksIsRefusedWithAReason) {
 }
 
 TEST(Environment, CountersGoToTheFileOnce) {
-    const std::string name = testing::TempDir() + "weft_counters_" + std::to_string(getpid());
+    File file;
     {
-        Variable counters("WEFT_COUNTERS", name);
+        Variable counters("WEFT_COUNTERS", file.name());
         {
             Runtime runtime;
             Ult unit([] {});
         }
     }
-    const std::string text = read_file(name);
+    const std::string text = file.text();
     EXPECT_EQ(occurrences(text, "/units/count/created\t1\n"), 1u) << text;
     EXPECT_EQ(occurrences(text, "/units{stream#0}/count/created\t1\n"), 1u) << text;
-    EXPECT_EQ(std::remove(name.c_str()), 0);
+    file.clear();
     {
         Runtime runtime;
     }
-    EXPECT_EQ(read_file(name), "") << "without the variable nothing is written";
+    EXPECT_EQ(file.text(), "") << "without the variable nothing is written";
 }
 
 TEST(Environment, CountersGoToStderrOnce) {

@@ -4,12 +4,12 @@
 
 #include <cctype>
 #include <cstdlib>
-#include <fstream>
 #include <map>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "test/behaviour/file.hpp"
 
 namespace weft_test {
 
@@ -180,19 +180,12 @@ private:
     std::size_t at_ = 0;
 };
 
-inline std::string text_of(const std::string& name) {
-    std::ifstream file(name);
-    std::stringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
-
 // The events of a trace, and what is wrong with it.
 class Trace {
 public:
-    explicit Trace(const std::string& name) {
+    explicit Trace(const File& file) {
         try {
-            all = JsonReader(text = text_of(name)).read();
+            all = JsonReader(text = file.text()).read();
         } catch (const std::exception& error) {
             wrong.push_back(std::string("not JSON: ") + error.what());
             return;

@@ -16,19 +16,6 @@ extern "C" [[gnu::visibility("default")]] int __lsan_is_turned_off() { return we
 
 namespace {
 
-// The name of a file that is gone with the test.
-class File {
-public:
-    File() : name_(testing::TempDir() + "weft_trace_" + std::to_string(getpid()) + "_" + std::to_string(count_++) + ".json") {}
-    ~File() { std::remove(name_.c_str()); }
-    File(const File&) = delete;
-    const char* name() const { return name_.c_str(); }
-
-private:
-    static inline int count_ = 0;
-    std::string name_;
-};
-
 weft_settings traced(const File& file, std::size_t streams = 1) {
     weft_settings settings = with_streams(streams);
     settings.trace = file.name();
@@ -65,7 +52,7 @@ TEST(Trace, AUnitIsASliceForEachTimeThatItRan) {
         EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
         EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
     }
-    const Trace trace(file.name());
+    const Trace trace(file);
     EXPECT_EQ(trace.faults(), "");
     const auto slices = trace.with("B", "twice");
     ASSERT_EQ(slices.size(), 2u);
@@ -104,7 +91,7 @@ TEST(Trace, AWaitIsAnArrowAndSaysWhatFor) {
         EXPECT_EQ(weft_unit_resume(suspends), WEFT_OK);
         for (weft_unit* unit : {locker, listener, suspends}) EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
     }
-    const Trace trace(file.name());
+    const Trace trace(file);
     EXPECT_EQ(trace.faults(), "");
     const std::pair<const char*, std::pair<const char*, std::string>> all[] = {
         {"locker", {"mutex", hex(&mutex)}}, {"listener", {"event", hex(&event)}}, {"suspends", {"suspend", ""}}};
@@ -131,7 +118,7 @@ TEST(Trace, StealsAndSleepsAreOnTheTrackOfTheirStream) {
         EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
         until_others_rest();
     }
-    const Trace trace(file.name());
+    const Trace trace(file);
     EXPECT_EQ(trace.faults(), "");
     ASSERT_EQ(trace.with("i", "steal").size(), 1u);
     ASSERT_EQ(trace.with("B", "stolen").size(), 1u);
@@ -161,7 +148,7 @@ TEST(Trace, CancellationsMigrationsAndOtherLivesAreSeen) {
         EXPECT_EQ(weft_unit_migrate_to_stream(goes, other.handle()), WEFT_OK);
         EXPECT_EQ(weft_unit_free(goes), WEFT_OK);
     }
-    const Trace trace(file.name());
+    const Trace trace(file);
     EXPECT_EQ(trace.faults(), "");
     EXPECT_EQ(trace.with("i", "cancel").size(), 1u);
     EXPECT_EQ(trace.with("B", "cancelled").size(), 0u);
@@ -185,7 +172,7 @@ TEST(Trace, ManyStreamsThatComeAndGoAndOsThreadsAreTracks) {
             EXPECT_EQ(weft_unit_free_many(units, 300), WEFT_OK);
         }
     }
-    const Trace trace(file.name());
+    const Trace trace(file);
     EXPECT_EQ(trace.faults(), "");
     std::set<std::string> names;
     for (const Json& event : trace.with("M", "thread_name")) names.insert(event["args"]["name"].text);
@@ -204,7 +191,7 @@ TEST(Trace, NamesMayHoldWhateverBytes) {
             EXPECT_EQ(weft_unit_free(spawn(name, nothing)), WEFT_OK);
         }
     }
-    const Trace trace(file.name());
+    const Trace trace(file);
     EXPECT_EQ(trace.faults(), "");
     for (const char* name : {"quote\" back\\slash", "new\nline\ttab", "gr\xc3\xbc\xc3\x9f", "broken\xc3\xbf\xc3\x83"}) {
         EXPECT_EQ(trace.with("B", name).size(), 1u) << name;
@@ -219,7 +206,7 @@ TEST(Trace, AFullRingLosesItsOldestAndSaysHowMany) {
         Runtime runtime(settings);
         for (int i = 0; i < 100; ++i) EXPECT_EQ(weft_unit_free(spawn(i == 99 ? "last" : "", nothing)), WEFT_OK);
     }
-    const Trace trace(file.name());
+    const Trace trace(file);
     EXPECT_EQ(trace.faults(), "");
     EXPECT_EQ(trace.with("B", "last").size(), 1u);
     EXPECT_GT(trace.all["otherData"]["events_lost"].number, 400);
@@ -240,11 +227,11 @@ TEST(Trace, TheVariableWinsAndWithoutEitherNothingIsWritten) {
         EXPECT_STREQ(now.trace, file.name());
         EXPECT_EQ(now.trace_events, 64u);
     }
-    EXPECT_EQ(Trace(file.name()).faults(), "");
-    EXPECT_EQ(text_of(asked.name()), "");
-    std::remove(file.name());
+    EXPECT_EQ(Trace(file).faults(), "");
+    EXPECT_EQ(asked.text(), "");
+    file.clear();
     { Runtime runtime; }
-    EXPECT_EQ(text_of(file.name()), "");
+    EXPECT_EQ(file.text(), "");
 }
 
 TEST(Trace, AFileThatCannotBeWrittenIsRefusedWithAReason) {
@@ -281,7 +268,7 @@ TEST(TraceDeathTest, AProgramThatExitsInAUnitWritesItOnce) {
     };
     EXPECT_EXIT(program(), testing::ExitedWithCode(3), "");
     unsetenv("WEFT_TRACE");
-    const Trace trace(file.name());
+    const Trace trace(file);
     EXPECT_EQ(trace.faults(), "");
     EXPECT_EQ(trace.with("B", "leaves").size(), 1u);
 }
@@ -304,7 +291,7 @@ TEST(Trace, ObserversComeAndGoBesideIt) {
         EXPECT_EQ(weft_unit_free(spawn("trace alone", nothing)), WEFT_OK);
         EXPECT_EQ(told, 7);
     }
-    const Trace trace(file.name());
+    const Trace trace(file);
     EXPECT_EQ(trace.faults(), "");
     EXPECT_EQ(trace.with("B", "both").size(), 1u);
     EXPECT_EQ(trace.with("B", "trace alone").size(), 1u);
