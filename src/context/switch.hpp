@@ -14,7 +14,7 @@ using arch::Message;
 // Where a switch goes: a saved context and, for sanitizers, the stack that it stands on.
 struct Target {
     void* context;
-    const mem::Stack* stack;
+    mem::Stack* stack;
 };
 
 [[gnu::always_inline]] inline void run(Message message) {

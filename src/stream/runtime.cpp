@@ -53,22 +53,13 @@ void register_at_exit() {
     if (!registered) fatal("no memory to register the handler that stops the streams at exit");
 }
 
-// The scheduler of stream 0, on a stack of its own.
-[[gnu::noinline]] void scheduler_main(void (*call)(void*), void* argument) {
-    context::arrive({call, argument});
-    run_loop(current());
-    fatal("stream 0 was asked to stop: it ends by weft_finalize");
-}
-
 // The calling OS thread becomes the primary unit of stream 0, in a pool of which only that stream draws.
 weft_status make_primary(Runtime& of, Stream& zero) {
     auto* unit = static_cast<Unit*>(zero.heap->units->take());
-    mem::Stack* stack = zero.heap->stacks.take(of.settings.values.scheduler_stack_bytes);
     Pool* main = zero.main->pools[0];
     auto* pool = static_cast<PrivatePool*>(main->kind == WEFT_POOL_PRIVATE ? main : pool::create(WEFT_POOL_PRIVATE));
-    if (unit == nullptr || stack == nullptr || pool == nullptr) {
+    if (unit == nullptr || pool == nullptr) {
         if (unit != nullptr) zero.heap->units->give(unit);
-        if (stack != nullptr) zero.heap->stacks.give(stack);
         if (pool != nullptr && pool != main) pool::destroy(pool);
         return fail(WEFT_NO_MEMORY, "no memory for the primary unit");
     }
@@ -94,8 +85,6 @@ weft_status make_primary(Runtime& of, Stream& zero) {
     }
     zero.running = unit;
     if (zero.direct != nullptr) zero.callable = zero.direct;
-    zero.scheduler_stack = stack;
-    zero.home = {arch::prepare(stack->top, scheduler_main), stack};
     of.primary = unit;
     return WEFT_OK;
 }
@@ -122,7 +111,7 @@ void end_stream_zero(Runtime& of) {
     Stream* zero = of.streams[0];
     if (zero == nullptr) return;
     give_spare(*zero);
-    if (zero->scheduler_stack != nullptr) zero->heap->stacks.give(zero->scheduler_stack);
+    zero->heap->stacks.give(zero->home.stack);
     if (zero->main != nullptr) sched::detach(*zero->main, zero);
     if (zero->beneath != nullptr) sched::detach(*zero->beneath, zero);
     if (zero->own != nullptr) pool::detach(*zero->own, zero);

@@ -299,12 +299,16 @@ bool run_units(Stream& stream) {
 
 }  // namespace
 
-void run_loop(Stream& stream) {
+void scheduler_main(void (*call)(void*), void* argument) {
+    context::arrive({call, argument});
+    Stream& stream = current();
     hold_hart(stream);
     stream.clock_ns = os::now_ns();
     while (!run_units(stream)) replace_main(stream);
     note_stolen(stream);
     give_hart_back(stream);
+    if (stream.carrier_context == nullptr) fatal("stream 0 was asked to stop: it ends by weft_finalize");
+    context::abandon({stream.carrier_context, &stream.carrier_stack}, {nullptr, nullptr});
 }
 
 }  // namespace weft

@@ -79,7 +79,7 @@ struct Stream {
     int* errno_address = nullptr;
     os::ExceptionGlobals* exceptions = nullptr;
     Heap* heap = nullptr;
-    context::Target home{};            // the scheduler's context while a unit runs
+    context::Target home{};            // the scheduler's context while a unit runs, and the stack that it stands on
     trace::Counters counters;
     Kind default_kind = Kind::lsa;     // of the settings
     Pool* ult_home = nowhere();        // the direct pool, where a ULT without options may go there by the short way
@@ -108,8 +108,8 @@ struct Stream {
     Sched* next_main = nullptr;        // takes its place soon; under Runtime::replacing
     char name[16] = {};
     Pool* automatic_pool = nullptr;    // made with the stream
-    mem::Stack carrier_stack{};        // where the scheduler stands when it is not a stack of ours
-    mem::Stack* scheduler_stack = nullptr;   // of stream 0
+    mem::Stack carrier_stack{};        // the OS thread's own: of the primary unit, or where the carrier waits for the scheduler to end
+    void* carrier_context = nullptr;   // where it goes on then; stream 0 has none
     Sleeper sleeper;
     Bell::Place own_place;
     mem::AlternateStack signal_stack;
@@ -191,8 +191,9 @@ inline std::uint64_t Stream::counted(trace::Count which) const {
     stream.ult_home = stream.default_kind == Kind::full ? Stream::nowhere() : home;
 }
 
-// Runs units until the stream is asked to stop and its pools are empty. On the scheduler's stack.
-void run_loop(Stream& stream);
+// Where the scheduler begins, on a stack of its own: it runs units until the stream is asked to stop and its pools are empty, and
+// leaves for the carrier's own stack then.
+[[noreturn, gnu::noinline]] void scheduler_main(void (*call)(void*), void* argument);
 
 // One unit, from the scheduler's stack; returns when it has ended or left.
 void run_unit(Stream& stream, Unit* unit);

@@ -27,7 +27,6 @@ void settle_on_carrier(Stream& stream) {
         stream.carrier_stack.lowest = static_cast<char*>(span.lowest);
         stream.carrier_stack.bytes = span.bytes;
     }
-    stream.home.stack = &stream.carrier_stack;
     stream.signal_stack.enter();   // without one an overflow ends without its message; nothing else depends on it
     // release: pairs with the acquire of whoever binds the stream. seq_cst by default.
     stream.thread_id.store(os::thread_id());
@@ -56,12 +55,16 @@ void drop_beneath(Stream& stream) {
     dismiss(pool);
 }
 
+// noinline: see arch/x86_64/context.hpp.
+[[gnu::noinline]] void run_scheduler(Stream& stream) { context::leave(&stream.carrier_context, stream.home, {nullptr, nullptr}); }
+
 void carrier_main(void* raw) {
     auto& stream = *static_cast<Stream*>(raw);
     settle_on_carrier(stream);
     os::thread_name(stream.name);
     inherit_nothing(runtime());
-    run_loop(stream);
+    run_scheduler(stream);
+    stream.heap->stacks.give(stream.home.stack);
     hand_over_timers(stream);
     give_spare(stream);
     stream.heap->units->flush();
@@ -122,6 +125,13 @@ void leave_table(Runtime& of, Stream& stream) {
     }
 }
 
+// A stream that is in no table and has no carrier.
+void drop_stream(Runtime& of, Stream* stream) {
+    if (stream->home.stack != nullptr) stream->heap->stacks.give(stream->home.stack);
+    give_heap(of, stream->heap);
+    os::destroy(stream);
+}
+
 // A stream without a carrier yet.
 weft_status prepare_stream(Runtime& of, Sched& sched, Pool* automatic_pool, const char* name, Stream** made) {
     auto* stream = os::make<Stream>();
@@ -137,17 +147,21 @@ weft_status prepare_stream(Runtime& of, Sched& sched, Pool* automatic_pool, cons
     stream->default_kind = of.default_kind;
     stream->birth_ult = Unit::birth(of.default_kind, true);
     stream->birth_tasklet = Unit::birth(Kind::tasklet, true);
+    mem::Stack* stack = heap->stacks.take(of.settings.values.scheduler_stack_bytes);
+    if (stack == nullptr) {
+        drop_stream(of, stream);
+        return fail(WEFT_NO_MEMORY, "no memory for the stack of a stream's scheduler, %zu bytes", of.settings.values.scheduler_stack_bytes);
+    }
+    stream->home = {arch::prepare(stack->top, scheduler_main), stack};
     if (!sched::attach(sched, stream)) {
-        give_heap(of, heap);
-        os::destroy(stream);
+        drop_stream(of, stream);
         return fail(WEFT_BUSY, "another stream has this scheduler, or owns its private pool or the deque at its head");
     }
     stream->main = &sched;
     stream->automatic_pool = automatic_pool;
     if (weft_status status = prepare_main(*stream, sched); status != WEFT_OK) {
         sched::detach(sched, stream);
-        give_heap(of, heap);
-        os::destroy(stream);
+        drop_stream(of, stream);
         return status;
     }
     for (std::size_t i = 0; i < sched.count; ++i) sched.places[i].belong_to(stream->sleeper);
@@ -156,8 +170,7 @@ weft_status prepare_stream(Runtime& of, Sched& sched, Pool* automatic_pool, cons
         forget_main(sched);
         detach_pools(*stream);
         drop_beneath(*stream);
-        give_heap(of, heap);
-        os::destroy(stream);
+        drop_stream(of, stream);
         return status;
     }
     begin_main(*stream);
@@ -289,7 +302,8 @@ weft_status start_stream(Sched& sched, Pool* automatic_pool, const char* name, S
         forget_main(sched);
         detach_pools(*made);
         drop_beneath(*made);
-        discard_stream(of, made);
+        leave_table(of, *made);
+        drop_stream(of, made);
         return fail(WEFT_SYSTEM, "the kernel refused another OS thread (see ulimit -u and the cgroup's pids.max)");
     }
     *stream = made;
