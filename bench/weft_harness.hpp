@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "harness.hpp"
 
@@ -19,9 +20,12 @@ namespace bench {
 
 // The kinds by their names in the settings.
 inline weft_kind ult_kind(const std::string& name) {
-    if (name == "full") return WEFT_KIND_FULL;
-    if (name == "lsa") return WEFT_KIND_LSA;
-    std::fprintf(stderr, "bench: --kind=%s is not legal; legal are: full, lsa\n", name.c_str());
+    constexpr std::pair<const char*, weft_kind> kinds[] = {{"full", WEFT_KIND_FULL}, {"lsa", WEFT_KIND_LSA}, {"roc", WEFT_KIND_ROC},
+                                                           {"ss", WEFT_KIND_SS},     {"sc", WEFT_KIND_SC},   {"rtc", WEFT_KIND_RTC}};
+    for (const auto& [word, kind] : kinds) {
+        if (name == word) return kind;
+    }
+    std::fprintf(stderr, "bench: --kind=%s is not legal; legal are: full, lsa, roc, ss, sc, rtc\n", name.c_str());
     std::exit(1);
 }
 

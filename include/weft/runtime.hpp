@@ -33,7 +33,7 @@ struct settings {
     std::size_t stack_bytes = 0;                           /**< a thread's stack; 0: 65536 */
     std::size_t guard_bytes = 0;                           /**< 0: one page */
     guard_kind guard = guard_kind::automatic;              /**< how stacks are guarded */
-    unit_kind kind = unit_kind::automatic;                 /**< the kind of a thread that does not say: full, lsa */
+    unit_kind kind = unit_kind::automatic;                 /**< the kind of a thread that does not say */
     pool_kind pool = pool_kind::automatic;                 /**< the streams' main pools */
     scheduler_kind scheduler = scheduler_kind::automatic;  /**< as fits the pools */
     std::size_t scheduler_stack_bytes = 0;                 /**< where schedulers and tasklets run; 0: 262144 */

@@ -33,7 +33,7 @@ inline namespace v0 {
 /** How a thread is to be; written with designated initialisers. What is left out is the default. */
 struct attributes {
     pool_ref pool = {};                     /**< where it waits while it is ready; none: the main pool of the calling stream */
-    unit_kind kind = unit_kind::automatic;  /**< full or lsa; in spawn_many also tasklet */
+    unit_kind kind = unit_kind::automatic;  /**< see unit_kind */
     std::size_t stack_bytes = 0;            /**< 0: as the settings say */
     std::span<std::byte> stack = {};        /**< memory of the caller for the stack; it must outlive the join */
     const char* name = nullptr;             /**< copied, at most 23 bytes */

@@ -72,7 +72,9 @@ typedef enum weft_observed {
     WEFT_OBSERVED_CANCEL = 256,  /**< it is asked to end; by whoever asks */
     WEFT_OBSERVED_MIGRATE = 512, /**< it goes where it was asked to; `pool` is that pool; by itself, or by its stream if it has not begun */
     WEFT_OBSERVED_REVIVE = 1024, /**< as CREATE, of another life */
-    WEFT_OBSERVED_ALL = 2047     /**< all of them */
+    WEFT_OBSERVED_PROMOTE = 2048, /**< it was begun by a call and is about to leave for the first time: it becomes a fully fledged ULT (kinds RoC,
+                                      SS and SC); by itself, before SUSPEND or YIELD. Since 0.4 */
+    WEFT_OBSERVED_ALL = 4095     /**< all of them */
 } weft_observed;
 
 /** What an observer is told; valid during the call. */

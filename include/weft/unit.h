@@ -19,13 +19,21 @@
 
 WEFT_BEGIN
 
-/** What kind of thread a unit is (dynamic promotion, Iwasaki et al., "Lessons Learned from Analyzing Dynamic
- * Promotion for User-Level Threading", section III). */
+/** What kind of thread a unit is (Iwasaki et al., "Lessons Learned from Analyzing Dynamic Promotion for User-Level Threading", section
+ * III). All lie in the same pools, under the same schedulers, behind the same handle. The later ones cost less as long as they do not
+ * suspend; RoC, SS and SC are promoted when they first do, and are fully fledged ULTs from then on. */
 typedef enum weft_kind {
     WEFT_KIND_DEFAULT = 0, /**< as the settings say */
     WEFT_KIND_FULL = 1,    /**< a ULT whose stack is allocated when it is spawned */
     WEFT_KIND_LSA = 2,     /**< a ULT whose stack is allocated when it first runs (lazy stack allocation) */
-    WEFT_KIND_TASKLET = 3  /**< run to completion on the scheduler's stack; cannot suspend */
+    WEFT_KIND_TASKLET = 3, /**< run to completion on the scheduler's stack; cannot suspend */
+    WEFT_KIND_RTC = 3,     /**< the same, by its name in the paper. Since 0.4 */
+    WEFT_KIND_ROC = 4,     /**< return on completion: called on a stack of its own, and returns to whoever called it unless it has
+                                suspended. Since 0.4 */
+    WEFT_KIND_SS = 5,      /**< stack separation: as RoC, but its caller, a scheduler, is not saved: if the unit suspends, the scheduler
+                                begins anew. Needs schedulers with pick. Since 0.4 */
+    WEFT_KIND_SC = 6       /**< scheduler creation: called on the scheduler's stack, which it keeps if it suspends; the scheduler begins
+                                anew on another one. Needs schedulers with pick, and no more than their stack. Since 0.4 */
 } weft_kind;
 
 /** Where a unit is in its life. */
@@ -44,7 +52,7 @@ typedef enum weft_unit_state {
 /** How a unit is to be. Zero means the default. */
 typedef struct weft_unit_options {
     size_t size;        /**< sizeof(weft_unit_options) */
-    weft_kind kind;     /**< of a ULT: WEFT_KIND_FULL or WEFT_KIND_LSA */
+    weft_kind kind;     /**< of weft_ult_spawn and _spawn_many: any; of weft_tasklet_spawn: WEFT_KIND_TASKLET or nothing */
     size_t stack_bytes; /**< rounded up to a size class; 0: as the settings say; with `stack`: its size */
     void *stack;        /**< memory of the caller for the stack (not guarded), at least _SC_MINSIGSTKSZ + 8 KiB; it
                              may be reused once the unit is joined. NULL: Weft's */
@@ -297,7 +305,7 @@ typedef struct weft_stack_info {
     weft_status guarded; /**< WEFT_OK: by a guard page or a canary; WEFT_UNSUPPORTED: by nothing */
 } weft_stack_info;
 
-/** What is known of a unit's stack. Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_KIND (a tasklet has none). From the unit itself
+/** What is known of a unit's stack; of one of kind SC that has not suspended, asked by itself, its scheduler's. Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_KIND (a tasklet has none). From the unit itself
  * or, while it does not run or after its join, from anywhere; never switches. Since 0.1. */
 WEFT_API weft_status weft_unit_stack(const weft_unit *unit, weft_stack_info *info) WEFT_NOTHROW;
 

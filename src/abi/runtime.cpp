@@ -36,7 +36,7 @@ weft_status weft_memory_trim(void) noexcept {
     Runtime* of = runtime_or_null();
     if (of == nullptr) return not_initialized();
     if (Stream* stream = current_or_null()) {
-        give_spare(*stream);
+        give_spares(*stream);
         stream->heap->stacks.flush();
         stream->units->flush();
         stream->units->trim(0);

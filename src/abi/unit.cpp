@@ -49,6 +49,7 @@ template <bool tasklet>
         if (weft_status status = place(chosen, stream, &pool); status != WEFT_OK) return status;
     }
     if (pool == nullptr) pool = &standard_pool(stream);
+    if (weft_status status = fits(chosen, *pool); status != WEFT_OK) return status;
     Unit* unit = make_unit(stream, *pool, body, argument, birth_in(*pool, chosen.kind), site);
     if (unit == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a unit");
     if (weft_status status = furnish(stream, *unit, chosen); status != WEFT_OK) return status;
@@ -156,6 +157,7 @@ weft_status weft_unit_spawn_many(weft_pool* pool, size_t count, void (*body)(voi
         if (weft_status status = place(chosen, stream, &named); status != WEFT_OK) return status;
     }
     Pool& home = named == nullptr ? standard_pool(stream) : *named;
+    if (weft_status status = fits(chosen, home); status != WEFT_OK) return status;
     const Unit::Birth birth = birth_in(home, chosen.kind);
     const bool more = options != nullptr || chosen.kind == Kind::full;
     const void* const site = __builtin_return_address(0);
@@ -425,11 +427,13 @@ weft_status weft_unit_stack(const weft_unit* unit, weft_stack_info* info) noexce
     weft_stack_info told{};
     told.size = info->size;
     told.guarded = WEFT_UNSUPPORTED;
-    if (of->stack != nullptr && !of->joint.done()) {
-        told.lowest = of->stack->lowest;
-        told.bytes = of->stack->bytes;
-        if (of->has(Unit::measured)) told.most_bytes = mem::measure(*of->stack);
-        told.guarded = of->stack->guarded == mem::Guard::none ? WEFT_UNSUPPORTED : WEFT_OK;
+    const mem::Stack* stack = of->stack;
+    if (stack == nullptr && of == running_or_null()) stack = current().home.stack;   // it stands on its scheduler's
+    if (stack != nullptr && !of->joint.done()) {
+        told.lowest = stack->lowest;
+        told.bytes = stack->bytes;
+        if (of->has(Unit::measured)) told.most_bytes = mem::measure(*stack);
+        told.guarded = stack->guarded == mem::Guard::none ? WEFT_UNSUPPORTED : WEFT_OK;
     } else if (of->joint.done() && of->has(Unit::measured)) {
         told.most_bytes = reinterpret_cast<std::uintptr_t>(of->context);
     }

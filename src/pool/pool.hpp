@@ -31,6 +31,7 @@ struct Pool {
     bool freed = false;                // kept for the next pool of its kind; under the runtime's lock
     bool orphan = false;               // automatic, and its stream has ended; under the runtime's lock
     atomic<unsigned> drawers{0};       // schedulers that may draw from it, and streams that do
+    atomic<unsigned> stateful{0};      // of those schedulers that have it now: those whose place no unit can take (stream/begin.hpp)
     Pool* next = nullptr;              // the runtime's list of all pools
     pool::Promise promise;             // that access is; looked at in checked builds
     Bell bell;                         // rung after a push, heard by streams that sleep for want of work

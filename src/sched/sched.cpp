@@ -125,6 +125,11 @@ void destroy(Sched* sched) {
     os::destroy(sched);
 }
 
+void count_stateful(Sched& sched, const void* owner, int change) {
+    if (sched.stateless() && owner != &sched) return;
+    for (std::size_t i = 0; i < sched.count; ++i) sched.pools[i]->stateful.fetch_add(static_cast<unsigned>(change));
+}
+
 bool attach(Sched& sched, void* stream) {
     void* none = nullptr;
     if (!sched.stream.compare_exchange_strong(none, stream)) return false;
@@ -134,6 +139,7 @@ bool attach(Sched& sched, void* stream) {
         sched.stream.store(nullptr);
         return false;
     }
+    count_stateful(sched, stream, 1);
     return true;
 }
 
@@ -142,6 +148,7 @@ void hand_over(Sched& sched, void* to) {
 }
 
 void detach(Sched& sched, void* stream) {
+    count_stateful(sched, stream, -1);
     for (std::size_t i = 0; i < sched.count; ++i) pool::detach(*sched.pools[i], stream);
     sched.stream.store(nullptr);
 }

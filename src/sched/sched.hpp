@@ -56,6 +56,7 @@ void destroy(Sched* sched);
 // The stream claims the scheduler and its pools. False: another stream has it, or one of the pools has an owner
 // already; nothing is changed.
 bool attach(Sched& sched, void* stream);
+void count_stateful(Sched& sched, const void* owner, int change);   // Pool::stateful, of those that are no stream's or keep their loop
 void detach(Sched& sched, void* stream);
 
 // The pools with an owner go from the one to the other, both of whom run the scheduler.

@@ -185,7 +185,7 @@ struct StreamCall {
 [[gnu::noinline]] void on_stream_stack(void (*fn)(void*), void* argument) {
     Stream* stream = current_or_null();
     Unit* self = stream == nullptr ? nullptr : stream->running;
-    if (self == nullptr || self->kind == Kind::tasklet) return fn(argument);   // it stands there already
+    if (self == nullptr || self->stack == nullptr) return fn(argument);   // it stands there already
     StreamCall call{fn, argument, *self};
     stream->counters.add(trace::Count::yielded);
     detail::leave_towards<Leaves::yields>(*stream, *self, nullptr, {[](void* raw) { static_cast<StreamCall*>(raw)->make(); }, &call}, Unit::observed);

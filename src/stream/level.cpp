@@ -181,7 +181,6 @@ Unit* make_sched_unit(Stream* stream, Pool& pool, void (*body)(void*), Sched& sc
     Plan wanted{};
     wanted.kind = Kind::full;
     wanted.stack_bytes = runtime().settings.values.scheduler_stack_bytes;
-    wanted.stack_class = 0;
     wanted.name = "scheduler";
     return furnish(stream, *unit, wanted) == WEFT_OK ? unit : nullptr;
 }
@@ -220,6 +219,7 @@ void Level::leave(Stream& stream) {
 
 void settle_way(Stream& stream) {
     stream.through_home = stream.depth != 0 || stream.own != nullptr || !stream.sched->stateless();
+    stream.restartable = stream.depth == 0 && stream.sched->stateless();
 }
 
 void begin_main(Stream& stream) {
@@ -273,6 +273,7 @@ namespace {
 
 // The stream draws no more for `sched`, but goes on with the pools that it has by the others too, or for its bound units.
 void give_up(Stream& stream, Sched& sched, const Sched* one, const Sched* other) {
+    sched::count_stateful(sched, &stream, -1);
     for (std::size_t i = 0; i < sched.count; ++i) {
         Pool& pool = *sched.pools[i];
         const bool kept = (one != nullptr && has_pool(*one, pool)) || (other != nullptr && has_pool(*other, pool)) || &pool == stream.bound.load();

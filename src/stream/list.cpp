@@ -115,6 +115,9 @@ const char* name_of(Kind kind) {
     case Kind::full: return "full";
     case Kind::lsa: return "lsa";
     case Kind::tasklet: return "tasklet";
+    case Kind::roc: return "roc";
+    case Kind::ss: return "ss";
+    case Kind::sc: return "sc";
     }
     return "?";
 }

@@ -22,7 +22,7 @@ static_assert(WEFT_OBSERVED_CREATE == 1u << static_cast<unsigned>(Event::create)
               WEFT_OBSERVED_RESUME == 1u << static_cast<unsigned>(Event::resume) && WEFT_OBSERVED_FINISH == 1u << static_cast<unsigned>(Event::finish) &&
               WEFT_OBSERVED_JOIN == 1u << static_cast<unsigned>(Event::join) && WEFT_OBSERVED_FREE == 1u << static_cast<unsigned>(Event::free) &&
               WEFT_OBSERVED_CANCEL == 1u << static_cast<unsigned>(Event::cancel) && WEFT_OBSERVED_MIGRATE == 1u << static_cast<unsigned>(Event::migrate) &&
-              WEFT_OBSERVED_REVIVE == 1u << static_cast<unsigned>(Event::revive));
+              WEFT_OBSERVED_REVIVE == 1u << static_cast<unsigned>(Event::revive) && WEFT_OBSERVED_PROMOTE == 1u << static_cast<unsigned>(Event::promote));
 
 // ---- the trace ---------------------------------------------------------------------------------------
 
@@ -60,6 +60,7 @@ void record(trace::Ring& to, Event what, const Unit& unit, Waits waits, const vo
     }
     case Event::yield:
     case Event::resume:
+    case Event::promote:
     case Event::cancel: return to.add(record_of(what, unit, 0));
     default: return;   // that it was joined and freed shows nowhere in a trace
     }

@@ -65,10 +65,10 @@ public:
     }
 
     void set(bool observed) {
-        for (Kind kind : {Kind::full, Kind::lsa, Kind::tasklet}) {
+        for (std::size_t kind = 1; kind < kinds; ++kind) {
             for (bool in_private_pool : {false, true}) {
-                auto& to = words_[static_cast<std::size_t>(kind)][in_private_pool];
-                to.store(word(kind, in_private_pool, observed), std::memory_order_release);   // release: as above
+                // release: as above
+                words_[kind][in_private_pool].store(word(static_cast<Kind>(kind), in_private_pool, observed), std::memory_order_release);
             }
         }
     }
@@ -82,12 +82,11 @@ private:
         return std::bit_cast<Word>(birth);
     }
 
-    atomic<Word> words_[4][2] = {   // by the number of the kind
-        {0, 0},
-        {word(Kind::full, false, false), word(Kind::full, true, false)},
-        {word(Kind::lsa, false, false), word(Kind::lsa, true, false)},
-        {word(Kind::tasklet, false, false), word(Kind::tasklet, true, false)},
+#define WEFT_BIRTHS(kind) {word(Kind::kind, false, false), word(Kind::kind, true, false)}
+    atomic<Word> words_[kinds][2] = {   // by the number of the kind
+        {0, 0}, WEFT_BIRTHS(full), WEFT_BIRTHS(lsa), WEFT_BIRTHS(tasklet), WEFT_BIRTHS(roc), WEFT_BIRTHS(ss), WEFT_BIRTHS(sc),
     };
+#undef WEFT_BIRTHS
 };
 extern Births births;
 

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "stream/stream.hpp"
+#include "stream/list.hpp"
 
 namespace weft {
 namespace {
@@ -34,27 +34,32 @@ private:
     char* end_;
 };
 
-void describe(const Unit& unit, char* text, std::size_t bytes) {
+void describe(const Unit& unit, const mem::Stack& stack, char* text, std::size_t bytes) {
     Line line(text, bytes);
     line << "weft: stack overflow in unit " << unit.id;
     if (unit.name[0] != '\0') line << " '" << unit.name << "'";
-    line << " (kind " << (unit.kind == Kind::full ? "full" : "lsa") << ", stack " << std::uint64_t{unit.stack->bytes}
-         << " bytes): give it more by weft_unit_options.stack_bytes or WEFT_STACK_BYTES\n";
+    line << " (kind " << name_of(unit.kind) << ", stack " << std::uint64_t{stack.bytes} << " bytes): give it more by ";
+    if (unit.stack == nullptr || unit.kind == Kind::sc) {
+        line << "WEFT_SCHEDULER_STACK_BYTES, or a stack of its own by another kind\n";
+    } else {
+        line << "weft_unit_options.stack_bytes or WEFT_STACK_BYTES\n";
+    }
 }
 
 }  // namespace
 
 bool overflow_describe(const void* fault_address, char* text, std::size_t bytes) {
     const Unit* unit = running_or_null();
-    if (unit == nullptr || unit->kind == Kind::tasklet || unit->stack == nullptr) return false;
-    if (!mem::in_guard(*unit->stack, fault_address)) return false;
-    describe(*unit, text, bytes);
+    if (unit == nullptr) return false;
+    const mem::Stack* stack = unit->stack != nullptr ? unit->stack : current().home.stack;
+    if (!mem::in_guard(*stack, fault_address)) return false;
+    describe(*unit, *stack, text, bytes);
     return true;
 }
 
 void overflow_report(const Unit& unit) {
     char text[256];
-    describe(unit, text, sizeof text);
+    describe(unit, *unit.stack, text, sizeof text);
     [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text, std::strlen(text));
     signal(SIGSEGV, SIG_DFL);
     raise(SIGSEGV);

@@ -43,7 +43,7 @@ bool starts(Unit& unit) {
     return false;
 }
 
-bool tasklet_starts(Stream& stream, Unit& unit) {
+bool picked_starts(Stream& stream, Unit& unit) {
     if (unit.marked(Unit::cancel)) {
         end_unrun(stream, unit, WEFT_CANCELLED);
         return false;

@@ -12,8 +12,8 @@ namespace weft {
 // that.
 bool starts(Unit& unit);
 
-// The same for a tasklet that was picked. False: it has ended, or gone elsewhere.
-bool tasklet_starts(Stream& stream, Unit& unit);
+// The same of a unit that was picked and is to be called. False: it has ended, or gone elsewhere.
+bool picked_starts(Stream& stream, Unit& unit);
 
 // The running ULT is about to yield. True: it has been elsewhere instead.
 bool heed_instead(Unit& self);

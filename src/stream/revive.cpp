@@ -17,7 +17,7 @@ mem::Stack* first_stack(Stream* stream, const Unit& unit) {
         // What remember_user_stack() has left.
         return mem::user_stack(const_cast<void*>(unit.waits_object), unit.user_stack_bytes);
     }
-    return take_stack(stream, unit.stack_class == 0 ? 0 : std::size_t{1} << unit.stack_class);
+    return take_stack(stream, unit.wanted_stack_bytes());
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, 
         extras->target = nullptr;   // asked too late for the last life
     }
     const auto kept = static_cast<std::uint8_t>(unit.flags & Unit::careful_end);
-    const bool default_stack = unit.stack_class == 0 && kept == 0;
+    const bool default_stack = unit.stack_class() == 0 && kept == 0;
     const bool canary = stack != nullptr && stack->guarded == mem::Guard::canary;
     Unit::Birth birth = birth_in(pool, unit.kind);
     birth.flags = static_cast<std::uint8_t>((birth.flags & ~Unit::plain) | kept);
@@ -53,7 +53,7 @@ weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, 
     const bool observed = birth.marks != 0;
     birth.marks |= static_cast<std::uint8_t>(unit.marks.load(std::memory_order_relaxed) & (Unit::extras | Unit::fixed));   // relaxed: ours
     if (canary) birth.marks |= Unit::canary;
-    birth.stack_class = unit.stack_class;
+    birth.shape |= static_cast<std::uint8_t>(unit.stack_class());
     birth.tag = Unit::tag_of(unit.priority());
     unit.life.move(State::done, State::free);
     unit.context = nullptr;

@@ -33,8 +33,57 @@ weft_status no_such_priority(int priority) {
     return fail(WEFT_INVALID, "priority %d is none; legal are %d to %d", priority, least_priority, most_priority);
 }
 
+namespace {
+
+// Of one that runs on the scheduler's stack: what it asks for is not there.
+weft_status too_much(const weft_unit_options& given) {
+    const std::size_t there = runtime().settings.values.scheduler_stack_bytes;
+    if (given.stack != nullptr) return fail(WEFT_INVALID, "a unit of this kind runs on its scheduler's stack, and needs none of the caller's");
+    if (given.stack_bytes <= there) return WEFT_OK;
+    return fail(WEFT_INVALID, "a unit of this kind runs on its scheduler's stack of %zu bytes, and %zu are asked for; take another kind, or set "
+                              "WEFT_SCHEDULER_STACK_BYTES", there, given.stack_bytes);
+}
+
+// Whether a unit of that kind can be what the other options want it to be.
+weft_status suits(Kind kind, const weft_unit_options& given) {
+    if (kind == Kind::tasklet || kind == Kind::sc) {
+        if (const weft_status status = too_much(given); status != WEFT_OK) return status;
+        if (kind == Kind::sc && given.measure_stack) {
+            return fail(WEFT_UNSUPPORTED, "a unit of kind SC stands on its scheduler's stack, which cannot be measured for it; take another kind");
+        }
+    }
+    if ((kind == Kind::ss || kind == Kind::sc) && given.child_first) {
+        return fail(WEFT_UNSUPPORTED, "a unit of kind %s begins in its scheduler's place, which is not child-first; take RoC", kind == Kind::ss ? "SS" : "SC");
+    }
+    return WEFT_OK;
+}
+
+// The kind that is asked for, or that suits where none is.
+weft_status choose_kind(const weft_unit_options& given, bool tasklet, Plan& out) {
+    if (given.kind == WEFT_KIND_DEFAULT || (tasklet && given.kind == WEFT_KIND_TASKLET)) {
+        if (!tasklet && suits(out.kind, given) != WEFT_OK) out.kind = Kind::roc;
+        return tasklet ? suits(Kind::tasklet, given) : WEFT_OK;
+    }
+    if (tasklet) return fail(WEFT_WRONG_KIND, "kind %d is not a tasklet's; leave it out", given.kind);
+    if (given.kind < WEFT_KIND_FULL || given.kind > WEFT_KIND_SC) {
+        return fail(WEFT_WRONG_KIND, "kind %d is none; legal are WEFT_KIND_FULL, _LSA, _ROC, _SS, _SC and _RTC", given.kind);
+    }
+    out.kind = static_cast<Kind>(given.kind);
+    out.as_asked = true;
+    return suits(out.kind, given);
+}
+
+}  // namespace
+
+weft_status fits(const Plan& plan, const Pool& pool) {
+    if (!plan.as_asked || (plan.kind != Kind::ss && plan.kind != Kind::sc) || pool.stateful.load(std::memory_order_relaxed) == 0) return WEFT_OK;
+    return fail(WEFT_UNSUPPORTED, "a scheduler that keeps something on its stack (it has run, or was pushed into a pool) draws from this pool, and its "
+                                  "place cannot be taken by a unit of kind SS or SC; take RoC");
+}
+
 weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
-    out.kind = tasklet ? Kind::tasklet : runtime().default_kind;
+    const Stream* const caller = current_or_null();
+    out.kind = tasklet ? Kind::tasklet : caller != nullptr ? caller->default_kind : runtime().default_kind;
     if (options == nullptr) return WEFT_OK;
     weft_unit_options given{};
     if (options->size < sizeof(std::size_t) || options->size > 4096) {
@@ -50,12 +99,10 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     out.migratable = !given.not_migratable;
     out.on_migration = given.on_migration;
     out.on_migration_argument = given.on_migration_argument;
-    if (tasklet) return WEFT_OK;
-    if (given.kind != WEFT_KIND_DEFAULT) {
-        if (given.kind != WEFT_KIND_FULL && given.kind != WEFT_KIND_LSA) {
-            return fail(WEFT_WRONG_KIND, "kind %d is not a ULT's; legal are WEFT_KIND_FULL and WEFT_KIND_LSA", given.kind);
-        }
-        out.kind = static_cast<Kind>(given.kind);
+    if (const weft_status status = choose_kind(given, tasklet, out); status != WEFT_OK) return status;
+    if (out.kind == Kind::tasklet) {
+        if (given.child_first) return fail(WEFT_UNSUPPORTED, "a tasklet is run by a scheduler, and not child-first");
+        return WEFT_OK;
     }
     out.child_first = given.child_first;
     if (given.measure_stack) out.flags |= Unit::measured;
@@ -112,7 +159,7 @@ bool give_default_stack(Stream* stream, Unit& unit) {
 weft_status furnish(Stream* stream, Unit& unit, const Plan& plan) {
     unit.flags |= plan.flags;
     if ((plan.stack_class | plan.priority) != 0) {
-        unit.stack_class = plan.stack_class;
+        unit.shape |= plan.stack_class;
         unit.set_priority(plan.priority);
     }
     if (plan.stack_class != 0 || unit.has(Unit::careful_end)) unit.flags &= static_cast<std::uint8_t>(~Unit::plain);

@@ -13,6 +13,7 @@ namespace weft {
 // What the options of the C interface come to.
 struct Plan {
     Kind kind;
+    bool as_asked = false;             // that kind and no other
     std::uint8_t flags = 0;            // of Unit: user_stack, measured
     std::uint8_t stack_class = 0;
     bool child_first = false;
@@ -36,6 +37,9 @@ weft_status place(const Plan& plan, Stream* caller, Pool** pool);
 
 // Completes and checks the options (null: defaults).
 weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out);
+
+// Whether a unit of the kind that was asked for can be run out of that pool.
+weft_status fits(const Plan& plan, const Pool& pool);
 
 // Fills a descriptor that nobody else knows, but for its id and its first eight bytes, which begin_life() writes.
 [[gnu::always_inline]] inline void describe(Unit& unit, Pool& pool, void (*body)(void*), void* argument, const void* site) {

@@ -4,12 +4,10 @@
 
 #include "hart/quota.hpp"
 #include "os/clock.hpp"
+#include "stream/begin.hpp"
 #include "stream/duties.hpp"
-#include "stream/join.hpp"
 #include "stream/level.hpp"
-#include "stream/locals.hpp"
 #include "stream/observe.hpp"
-#include "stream/requests.hpp"
 #include "stream/runtime.hpp"
 
 namespace weft {
@@ -29,85 +27,6 @@ bool has_mail(const Stream& stream) {
 }
 
 namespace {
-
-// Starts or continues a ULT and returns when it has left. noinline: see arch/x86_64/context.hpp.
-[[gnu::noinline]] void switch_to(Stream& stream, Unit& unit, void* context) {
-    unit.life.move(State::ready, State::running);
-    stream.running = &unit;
-    if (stream.direct != nullptr) stream.callable = stream.direct;
-    context::leave(&stream.home.context, {context, unit.stack}, {nullptr, nullptr});
-}
-
-// A tasklet that was asked for something, or is observed.
-[[gnu::noinline]] void run_tasklet_carefully(Stream& stream, Unit& unit) {
-    if (!tasklet_starts(stream, unit)) return;
-    unit.life.move(State::ready, State::running);
-    stream.running = &unit;
-    const bool observed = unit.marked(Unit::observed);
-    if (observed) observe(trace::Event::start, unit);
-    *stream.errno_address = 0;
-    run_body(unit);
-    if (unit.marked(Unit::extras)) end_locals(unit);
-    if (observed) observe(trace::Event::finish, unit);
-    stream.running = nullptr;
-    stream.counters.add(trace::Count::finished);
-    end_unit_carefully(stream, unit);
-}
-
-void run_tasklet(Stream& stream, Unit& unit) {
-    if (unit.marked(Unit::at_start)) [[unlikely]] return run_tasklet_carefully(stream, unit);
-    unit.life.move(State::ready, State::running);
-    stream.running = &unit;
-    *stream.errno_address = 0;
-    run_body(unit);
-    if (unit.marked(Unit::extras)) [[unlikely]] end_locals(unit);
-    stream.running = nullptr;
-    stream.counters.add(trace::Count::finished);
-    end_unit(stream, unit);
-}
-
-// The stream has something to run after all, or is idle.
-void end_starving(Stream& stream) {
-    stream.postponed_in_a_row = 0;
-    if (std::exchange(stream.starving, false)) runtime().starving.fetch_sub(1);
-}
-
-// A unit may get or lose its stack under our eyes, elsewhere: hidden from the thread sanitizer, as list.cpp's snapshot.
-[[gnu::no_sanitize_thread]] void look_for_holder(void* object, void* found) {
-    const auto& unit = *static_cast<const Unit*>(object);
-    const State now = unit.life.now();
-    const bool none = (unit.flags & (Unit::primary | Unit::scheduler | Unit::user_stack)) != 0 || unit.stack == nullptr;
-    if (now != State::free && now != State::done && !none) *static_cast<bool*>(found) = true;
-}
-
-// Whether a unit that lives has a stack that it will give back. A scheduler may be waiting for the very units that have none.
-bool stacks_may_come_free(Runtime& of) {
-    bool found = false;
-    of.descriptors.each(look_for_holder, &found);
-    return found;
-}
-
-// No stack could be had. The unit waits for one to come free; when nothing runs any more that could free one, because
-// all streams that hold a hart are in the same need, it ends with that status. So it does when nobody has a stack to free: a unit
-// that looks again and again for the end of this one would keep its stream from that need for ever. And so it does where another
-// than this stream alone may put it back into its pool.
-void postpone(Stream& stream, Unit& unit) {
-    Runtime& of = runtime();
-    if (unit.pool->one_pushes()) return end_unrun(stream, unit, WEFT_NO_MEMORY);
-    stream.counters.add(trace::Count::postponed);
-    constexpr std::uint32_t look_every = 16;
-    if (++stream.postponed % look_every == 0 && !stacks_may_come_free(of)) return end_unrun(stream, unit, WEFT_NO_MEMORY);
-    const bool all_tried = ++stream.postponed_in_a_row > pool::length(*unit.pool) + 1;
-    if (all_tried && !std::exchange(stream.starving, true)) of.starving.fetch_add(1);
-    const std::size_t granted = of.harts.granted();
-    if (!all_tried || of.starving.load() < granted) {
-        if (granted > 1) os::thread_yield();
-        pool::push(*unit.pool, &unit, pool::Place::last);
-        return;
-    }
-    stream.postponed_in_a_row = 0;
-    end_unrun(stream, unit, WEFT_NO_MEMORY);
-}
 
 // Looks for work for a while before it sleeps, when harts are to spare. True: there is some, in `handed`, or the stream
 // is wanted.
@@ -173,21 +92,6 @@ Unit* pick(Stream& stream) {
     }
     if (Unit* unit = sched::pick(*stream.sched)) return unit;
     return stream.own->pop();
-}
-
-void run_unit(Stream& stream, Unit* unit) {
-    if (unit->kind == Kind::tasklet) [[unlikely]] {
-        if (unit->has(Unit::internal)) {
-            unit->body(unit->argument);   // a letter: gone after this
-        } else {
-            run_tasklet(stream, *unit);
-        }
-        return;
-    }
-    void* context = detail::context_of(stream, *unit);
-    if (context == nullptr) [[unlikely]] return postpone(stream, *unit);
-    if (stream.postponed_in_a_row != 0 || stream.starving) [[unlikely]] end_starving(stream);
-    switch_to(stream, *unit, context);
 }
 
 void run_handed(Stream& stream) {
@@ -257,6 +161,14 @@ void unask(Stream& stream, std::uint32_t bits) {
 
 namespace {
 
+// The time since the last look at the clock was a unit's.
+void end_of_units_time(Stream& stream) {
+    const std::uint64_t now = os::now_ns();
+    stream.counters.add(trace::Count::units_ns, now - stream.clock_ns);
+    stream.clock_ns = now;
+    stream.times_unit = false;
+}
+
 // run_unit after the timers are seen to, and with the clock read around it (WEFT_TIMING=on), on a stream that is observed or not.
 void run_with_care(Stream& stream, Unit* unit) {
     if ((stream.heeded & attention::unwatched) != 0) have_timers_watched(stream);
@@ -266,9 +178,10 @@ void run_with_care(Stream& stream, Unit* unit) {
     if ((stream.heeded & attention::timing) == 0) return run_unit(stream, unit);
     const std::uint64_t before = os::now_ns();
     stream.counters.add(trace::Count::scheduling_ns, before - stream.clock_ns);
+    stream.clock_ns = before;
+    stream.times_unit = true;
     run_unit(stream, unit);
-    stream.clock_ns = os::now_ns();
-    stream.counters.add(trace::Count::units_ns, stream.clock_ns - before);
+    end_of_units_time(stream);
 }
 
 // Until the stream is asked to stop and has nothing left (true), or gets another main scheduler (false).
@@ -303,7 +216,11 @@ void scheduler_main(void (*call)(void*), void* argument) {
     context::arrive({call, argument});
     Stream& stream = current();
     hold_hart(stream);
-    stream.clock_ns = os::now_ns();
+    if (stream.times_unit) {
+        end_of_units_time(stream);   // of one that has taken the scheduler's place with it
+    } else {
+        stream.clock_ns = os::now_ns();
+    }
     while (!run_units(stream)) replace_main(stream);
     note_stolen(stream);
     give_hart_back(stream);

@@ -67,6 +67,7 @@ struct Stream {
                                        // scheduler, on a stream with no other place to look at
     mem::SlabCache* units = nullptr;   // of the heap
     atomic<std::uint64_t> next_id{0};  // of the heap, while the stream has it; see take_id
+    mem::Stack* reserve = nullptr;     // for the scheduler to begin anew on, when a unit has taken its place
     mem::Stack* spare = nullptr;       // a default stack, without a canary, for the next plain unit that starts; a unit that
                                        // ends puts its own here while it still stands on it: nobody but this stream takes it
     Unit* handed = nullptr;            // picked by a unit that left, to be run by the scheduler
@@ -76,6 +77,7 @@ struct Stream {
                                        // unit, and need not ask whether it is a ULT that does so
     PrivatePool* own = nullptr;        // where units bound to the stream wait, when no pool of its main scheduler is theirs
     bool through_home = false;         // a unit that leaves goes home always; see settle_way()
+    bool restartable = false;          // its scheduler keeps nothing on its stack: units may take its place; see settle_way()
     int* errno_address = nullptr;
     os::ExceptionGlobals* exceptions = nullptr;
     Heap* heap = nullptr;
@@ -97,6 +99,7 @@ struct Stream {
     std::size_t postponed_in_a_row = 0;
     std::uint32_t postponed = 0;       // ever
     bool starving = false;             // counted in Runtime::starving
+    bool times_unit = false;           // the clock was read when a unit began, and is to be read when it leaves
     bool observed = false;             // as attention said when it was looked at last
 
     // Rare.
@@ -201,9 +204,10 @@ void run_unit(Stream& stream, Unit* unit);
 // The next unit, or null. From the stream's own carrier, on any stack.
 Unit* pick(Stream& stream);
 
-// The spare stack goes back to the heap.
-inline void give_spare(Stream& stream) {
+// The stacks that the stream keeps go back to the heap.
+inline void give_spares(Stream& stream) {
     if (mem::Stack* spare = std::exchange(stream.spare, nullptr)) stream.heap->stacks.give(spare);
+    if (mem::Stack* reserve = std::exchange(stream.reserve, nullptr)) stream.heap->stacks.give(reserve);
 }
 
 // The unit that was left in `handed`, if any. From the scheduler's stack.

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "stream/begin.hpp"
 #include "stream/error.hpp"
 #include "stream/join.hpp"
 #include "stream/locals.hpp"
@@ -129,16 +130,11 @@ void unit_main(void (*call)(void*), void* argument) {
     run_units();
 }
 
-namespace {
-
-// The end of a unit that was called, when its joiner is not simply the next to run; those that take over its stack follow.
-[[noreturn, gnu::noinline]] void end_called() {
+void end_promoted() {
     Stream& stream = current();
     conclude_plain(stream, *stream.running);
     run_units();
 }
-
-}  // namespace
 
 void* called_main(void* raw) {
     run_body(*static_cast<Unit*>(raw));   // it had none of Unit::at_start when it was called (may_call)
@@ -146,7 +142,7 @@ void* called_main(void* raw) {
     Unit& unit = *stream.running;
     Unit& joiner = *unit.joint.announced().sole_unit();
     PrivatePool* const direct = stream.direct;
-    if (joiner.pool != direct || !direct->ready.empty() || stream.spare != nullptr || unit.marked(Unit::at_end)) [[unlikely]] end_called();
+    if (joiner.pool != direct || !direct->ready.empty() || stream.spare != nullptr || unit.marked(Unit::at_end)) [[unlikely]] end_promoted();
     probe(Probe::finish_before_publish);
     stream.spare = unit.stack;   // we still stand on it: see conclude_plain
     stream.counters.add(trace::Count::finished);
@@ -162,10 +158,12 @@ void finish(Unit* next) {
     Stream& stream = current();
     while (stream.exceptions->caught != nullptr) abi::__cxa_end_catch();   // its handlers are left without coming to their ends
     stream.exceptions->uncaught = 0;
+    if (stream.running->is_light()) promote(stream, *stream.running);   // who has called it is not returned to
     conclude(*stream.running, next);
 }
 
 void look_before_leaving(Unit& unit, Leaves how) {
+    if (unit.is_light()) promote(current(), unit);
     if (unit.marked(Unit::canary)) check_canary(unit);
     if (!unit.marked(Unit::observed)) return;
     switch (how) {
@@ -184,8 +182,7 @@ void check_canary(const Unit& unit) {
 void* begin_carefully(Stream& stream, Unit& unit) {
     if (unit.kind == Kind::tasklet) return nullptr;
     if (unit.stack == nullptr) {
-        const std::size_t bytes = unit.stack_class == 0 ? 0 : std::size_t{1} << unit.stack_class;
-        unit.stack = stream.heap->stacks.take(bytes);
+        unit.stack = stream.heap->stacks.take(unit.wanted_stack_bytes());
         if (unit.stack == nullptr) return nullptr;
         if (unit.has(Unit::measured)) mem::measure_begin(*unit.stack);
     }
@@ -204,7 +201,7 @@ Unit* detail::successor_other(Stream& stream) {
 }
 
 [[gnu::noinline]] Stream& detail::leave_in_catch(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how) {
-    if (how != Leaves::looked && self.marked(Unit::at_leave)) look_before_leaving(self, how);
+    if (how != Leaves::looked && self.light_or_marked(Unit::at_leave)) look_before_leaving(self, how);
     const os::ExceptionGlobals kept = std::exchange(*stream.exceptions, {});
     Stream& now = leave_plainly<Leaves::looked>(stream, self, next, after);
     *now.exceptions = kept;

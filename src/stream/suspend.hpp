@@ -27,14 +27,14 @@ Stream& heed(Unit& self, std::uint8_t which);
 
 // How a unit leaves, as observers are told it.
 enum class Leaves : unsigned char {
-    looked,     // it has looked at its marks already: they are none of at_leave
+    looked,     // it has looked already: it is not light, nor are its marks any of at_leave
     yields,     // it is ready all the while
     waits,      // as Unit::waits and Unit::waits_object say
     suspends,   // by the program
     told,       // that has been told, and what it comes back from will be told by its caller
 };
 
-// Out of the switch's way: what a unit with marks of at_leave needs before it leaves.
+// Out of the switch's way: what a unit that is light, or has marks of at_leave, needs before it leaves.
 void look_before_leaving(Unit& unit, Leaves how);
 void check_canary(const Unit& unit);
 
@@ -73,9 +73,9 @@ Unit* successor_other(Stream& stream);
     return arch::prepare(spare->top, unit_main);
 }
 
-// The context to start or continue a unit; null as begin().
+// The context to start or continue a unit; null as begin(), or the scheduler is to call it.
 [[gnu::always_inline]] inline void* context_of(Stream& stream, Unit& unit) {
-    return unit.context != nullptr ? unit.context : begin(stream, unit);
+    return unit.context != nullptr ? unit.context : unit.is_light() ? nullptr : begin(stream, unit);
 }
 
 // A successor that the program has named runs next, but when somebody wants the stream the scheduler sees to that first.
@@ -115,7 +115,7 @@ Stream& leave_in_catch(Stream& stream, Unit& self, Unit* next, AfterSwitch after
 // resumed, on the stream returned.
 template <Leaves how>
 [[gnu::always_inline]] inline Stream& leave_plainly(Stream& stream, Unit& self, Unit* next, AfterSwitch after) {
-    if (how != Leaves::looked && self.marked(Unit::at_leave)) [[unlikely]] look_before_leaving(self, how);
+    if (how != Leaves::looked && self.light_or_marked(Unit::at_leave)) [[unlikely]] look_before_leaving(self, how);
     const int error = *stream.errno_address;
     const context::Target target = way_to(stream, next);
     context::leave(&self.context, target, after);
@@ -256,7 +256,7 @@ void spawn_away(Stream& stream, Unit& next);
 void yield_with_care(Stream& stream, Unit& self);
 [[gnu::always_inline]] inline void yield(Stream& stream, Unit& self) {
     PrivatePool* const direct = stream.direct;
-    if (self.pool != direct || stream.wanted() || self.marked(Unit::at_yield)) [[unlikely]] return yield_with_care(stream, self);
+    if (self.pool != direct || stream.wanted() || self.light_or_marked(Unit::at_yield)) [[unlikely]] return yield_with_care(stream, self);
     // Nobody but this stream looks into its pool, and it does so after we have left: we may go there before.
     Unit* next = direct->rotate(&self);
     if (next == nullptr) return;
@@ -271,5 +271,8 @@ weft_status yield_now() noexcept;
 // The running ULT has ended: its joiner learns it and its stack is given back. `next`, in no pool, runs next; null: whom the scheduler
 // picks.
 [[noreturn]] void finish(Unit* next = nullptr);
+
+// The running ULT has returned from its body and cannot return to whoever called that; those that take over its stack follow.
+[[noreturn, gnu::noinline]] void end_promoted();
 
 }  // namespace weft

@@ -265,6 +265,7 @@ private:
         case Event::finish:
             return leave(entry, std::string("\"left\":\"finished\",\"status\":\"") + weft_status_name(static_cast<weft_status>(record.outcome)) + "\"");
         case Event::cancel: return instant(entry, "cancel");
+        case Event::promote: return instant(entry, "promote");
         case Event::migrate: return instant(entry, "migrate", ",\"pool\":\"" + hex(record.detail) + "\"");
         case Event::steal: return instant(entry, "steal", ",\"pool\":\"" + hex(record.detail) + "\"");
         case Event::sleep:

@@ -10,6 +10,7 @@ const char* path(Count which) {
     case Count::revived: return "/units/count/revived";
     case Count::suspended: return "/units/count/suspended";
     case Count::resumed: return "/units/count/resumed";
+    case Count::promoted: return "/units/count/promoted";
     case Count::yielded: return "/units/count/yielded";
     case Count::stolen: return "/units/count/stolen";
     case Count::postponed: return "/units/count/postponed";

@@ -14,6 +14,7 @@ enum class Count : unsigned char {
     finished,     // units whose body ended here
     revived,      // units that were given another life: with those created they make up those finished and those that live
     suspended,    // suspensions, joins included
+    promoted,     // units that were begun by a call and became fully fledged when they suspended
     yielded,      // yields that let somebody else run, and spawns that let their child run first
     resumed,      // units made ready again by this stream
     stolen,       // units taken from another stream's deque

@@ -15,7 +15,7 @@ namespace weft::trace {
 
 // What is told of a unit, in the order of the bits of weft_observed; then what only the trace has.
 enum class Event : std::uint8_t {
-    create, start, suspend, yield, resume, finish, join, free, cancel, migrate, revive,
+    create, start, suspend, yield, resume, finish, join, free, cancel, migrate, revive, promote,
     steal,   // the unit comes out of another stream's deque
     sleep,   // the stream gives its hart back
     wake,

@@ -29,7 +29,11 @@ inline constexpr int least_priority = -7;
 inline constexpr int most_priority = 7;
 inline constexpr unsigned priorities = most_priority - least_priority + 1;
 
-enum class Kind : std::uint8_t { full = 1, lsa = 2, tasklet = 3 };   // the numbers of weft_kind
+enum class Kind : std::uint8_t { full = 1, lsa = 2, tasklet = 3, roc = 4, ss = 5, sc = 6 };   // the numbers of weft_kind
+inline constexpr std::size_t kinds = 7;   // one more than the largest
+
+// Whether a unit of that kind is begun by a call, and becomes a fully fledged ULT only if it suspends (stream/promote.hpp).
+constexpr bool begins_light(Kind kind) { return kind == Kind::roc || kind == Kind::ss || kind == Kind::sc; }
 
 struct Unit {
     // A unit is in one list at a time: a plain one that a single stream owns, or one that others reach.
@@ -40,7 +44,8 @@ struct Unit {
     };
     void* context = nullptr;                   // where to go on; null: not started. Ended: the deepest use of its stack, measured
     Joint joint;                               // where its end meets its joiner
-    mem::Stack* stack = nullptr;               // null: a tasklet, or a ULT that has none yet; once it has ended, nobody's business
+    mem::Stack* stack = nullptr;               // null: it has none yet, or stands on its stream's scheduler's; once it has ended, nobody's
+                                               // business
     union {
         void (*body)(void*) = nullptr;         // until it starts
         const void* waits_object;              // of one that waits
@@ -55,7 +60,7 @@ struct Unit {
         std::uint8_t outcome = 0;              // a weft_status, valid once done
         Waits waits;                           // of a waiting unit
     };
-    std::uint8_t stack_class = 0;              // log2 of the wanted stack size; 0: the default
+    std::uint8_t shape = 0;                    // stack_class(), and `light`
     atomic<std::uint8_t> marks{0};             // what is to be looked at when it starts, leaves, comes back, ends or is freed
     atomic<std::uint16_t> tag{0};              // generation() and priority()
 
@@ -76,6 +81,8 @@ struct Unit {
                                                    // stack is any spare one
     static constexpr std::uint8_t scheduler = 128; // a scheduler's; its argument is that
     static constexpr std::uint8_t careful_end = user_stack | measured;   // never with plain
+
+    static constexpr std::uint8_t light = 128;     // of shape: begins_light(kind), and it has not suspended in this life
 
     // Of marks. Anybody may set one at any time, by a read-modify-write; the flags change only while nobody else looks.
     static constexpr std::uint8_t canary = 1;      // its stack is guarded by a canary: look when it leaves
@@ -106,7 +113,7 @@ struct Unit {
         Kind kind = Kind::lsa;
         std::uint8_t flags = 0;
         std::uint8_t outcome = 0;
-        std::uint8_t stack_class = 0;
+        std::uint8_t shape = 0;
         std::uint8_t marks = 0;
         std::uint16_t tag = 0;          // the priority; the generation counts only in a build that checks
 
@@ -120,7 +127,8 @@ struct Unit {
     static constexpr Birth birth(Kind of, bool in_private_pool) {
         Birth made;
         made.kind = of;
-        made.flags = static_cast<std::uint8_t>((in_private_pool ? local : 0) | (of == Kind::lsa ? plain : 0));
+        made.flags = static_cast<std::uint8_t>((in_private_pool ? local : 0) | (of == Kind::lsa || begins_light(of) ? plain : 0));
+        made.shape = begins_light(of) ? light : 0;
         return made;
     }
 
@@ -154,6 +162,23 @@ struct Unit {
 
     bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
 
+    // log2 of the wanted stack size; 0: the default.
+    unsigned stack_class() const { return shape & ~unsigned{light}; }
+
+    std::size_t wanted_stack_bytes() const { return stack_class() == 0 ? 0 : std::size_t{1} << stack_class(); }
+
+    bool is_light() const { return (shape & light) != 0; }
+
+    // is_light() or marked(which), by one look. From the unit's own stream.
+    [[gnu::always_inline]] bool light_or_marked(std::uint8_t which) const {
+        constexpr auto at = [](std::size_t field, std::uint8_t bits) {
+            return static_cast<std::uint32_t>(Birth::byte(field, bits) >> (std::endian::native == std::endian::little ? 32 : 0));
+        };
+        static_assert(offsetof(Birth, shape) == 4);
+        return arch::any_of_four(*reinterpret_cast<const arch::FourBytes*>(&shape),
+                                 at(offsetof(Birth, shape), light) | at(offsetof(Birth, marks), which));
+    }
+
     // has() and `pool`, for whoever neither runs nor owns the unit: it may go to another pool meanwhile (whereabouts.hpp).
     // relaxed: what is ordered is asked by local_pool().
     bool has_now(std::uint8_t flag) const {
@@ -176,9 +201,9 @@ struct Unit {
 
     // has(plain) and not marked(at_start), by one look: what begin_life() wrote at once is read at once. relaxed: as has() and marked().
     [[gnu::always_inline]] bool plain_and_unasked() const {
-        constexpr std::uint64_t shape = Birth::byte(offsetof(Birth, flags), plain), asked = Birth::byte(offsetof(Birth, marks), at_start);
+        constexpr std::uint64_t wanted = Birth::byte(offsetof(Birth, flags), plain), asked = Birth::byte(offsetof(Birth, marks), at_start);
         const std::uint64_t word = atomic_ref(*reinterpret_cast<Word*>(const_cast<Life*>(&life))).load(std::memory_order_relaxed);
-        return (word & (shape | asked)) == shape;
+        return (word & (wanted | asked)) == wanted;
     }
 
     // The same, where neither of the two pools is private.

@@ -325,13 +325,14 @@ TEST_P(CppThread, ExitUnwindsAndRunsDestructors) {
 }
 
 TEST_P(CppThread, TheKindIsAsAsked) {
-    for (const auto kind : {weft::unit_kind::full, weft::unit_kind::lsa}) {
+    using kinds = weft::unit_kind;
+    for (const auto kind : {kinds::full, kinds::lsa, kinds::roc, kinds::ss, kinds::sc, kinds::rtc}) {
         weft::thread thread({.kind = kind}, [] {});
         EXPECT_EQ(thread.ref().kind(), kind);
     }
     weft::tasklet tasklet([] {});
     EXPECT_EQ(tasklet.ref().kind(), weft::unit_kind::tasklet);
-    EXPECT_EQ(code_of([] { weft::thread thread({.kind = weft::unit_kind::tasklet}, [] {}); }), WEFT_WRONG_KIND);
+    EXPECT_EQ(code_of([] { weft::thread thread({.kind = static_cast<weft::unit_kind>(99)}, [] {}); }), WEFT_WRONG_KIND);
 }
 
 TEST_P(CppThread, TheStackIsAsLargeAsAsked) {

@@ -152,7 +152,7 @@ TEST(Runtime, SettingsOutOfRangeAreRefusedAndLeaveNothingBehind) {
     refused([](weft_settings& s) { s.size = 0; });
     refused([](weft_settings& s) { s.streams = 1025; });
     refused([](weft_settings& s) { s.guard = static_cast<weft_guard>(7); });
-    refused([](weft_settings& s) { s.kind = WEFT_KIND_TASKLET; });
+    refused([](weft_settings& s) { s.kind = static_cast<weft_kind>(99); });
     refused([](weft_settings& s) { s.pool = WEFT_POOL_USER; });
     refused([](weft_settings& s) { s.scheduler = WEFT_SCHED_USER; });
     refused([](weft_settings& s) { s.scheduler_stack_bytes = 100; });

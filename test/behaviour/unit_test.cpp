@@ -425,8 +425,10 @@ TEST(Misuse, EachHasItsStatusAndLosesNothing) {
     EXPECT_EQ(weft_unit_join(weft_unit_self()), WEFT_WRONG_STATE);
     EXPECT_EQ(weft_unit_free(weft_unit_self()), WEFT_WRONG_STATE);
     auto chosen = options();
-    chosen.kind = WEFT_KIND_TASKLET;
+    chosen.kind = static_cast<weft_kind>(99);
     EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &chosen, nullptr), WEFT_WRONG_KIND);
+    chosen.kind = WEFT_KIND_LSA;
+    EXPECT_EQ(weft_tasklet_spawn(nullptr, [](void*) {}, nullptr, &chosen, nullptr), WEFT_WRONG_KIND);
     chosen = options();
     chosen.size = 0;
     EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &chosen, nullptr), WEFT_INVALID);

@@ -13,6 +13,7 @@
 extern "C" {
 [[gnu::visibility("hidden")]] void weft_context_entry();
 [[gnu::visibility("hidden")]] void weft_context_call(void* argument, void* top, void* (*main)(void*), void** saved);
+[[gnu::visibility("hidden")]] void weft_context_call_light(void* argument, void* top, void (*main)(void*));
 }
 
 namespace weft::arch {
@@ -116,6 +117,9 @@ called:
 [[gnu::always_inline]] inline void call(void** saved, void* top, void* (*main)(void*), void* argument) {
     weft_context_call(argument, top, main, saved);
 }
+
+// See x86_64/context.hpp.
+[[gnu::always_inline]] inline void call_light(void* top, void (*main)(void*), void* argument) { weft_context_call_light(argument, top, main); }
 
 // The stack pointer of a suspended context: nothing below it is in use.
 inline void* stack_pointer(void* context) { return context; }

@@ -1,6 +1,8 @@
 // See arch/look.hpp. A load and a branch are two instructions here.
 #pragma once
 
+#include <cstdint>
+
 #include "base/atomic.hpp"
 
 namespace weft::arch {
@@ -8,6 +10,12 @@ namespace weft::arch {
 template <class T>
 [[gnu::always_inline]] inline bool any_of(const atomic<T>& word, T bits) {
     return (word.load(std::memory_order_relaxed) & bits) != 0;   // relaxed: as asked for
+}
+
+using FourBytes [[gnu::may_alias]] = std::uint32_t;
+
+[[gnu::always_inline]] inline bool any_of_four(const FourBytes& bytes, std::uint32_t bits) {
+    return (atomic_ref(const_cast<FourBytes&>(bytes)).load(std::memory_order_relaxed) & bits) != 0;   // relaxed: as asked for
 }
 
 template <class T>

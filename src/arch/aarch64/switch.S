@@ -76,6 +76,29 @@ weft_context_call:
         .cfi_endproc
         .size   weft_context_call, . - weft_context_call
 
+/* Calls main(argument) on a fresh stack: see x86_64/switch.S.
+ *   x0  argument     x1  the fresh stack's top     x2  main */
+        .globl  weft_context_call_light
+        .hidden weft_context_call_light
+        .type   weft_context_call_light, %function
+        .balign 16
+weft_context_call_light:
+        .cfi_startproc
+        hint    #25                     /* paciasp */
+        stp     x29, x30, [sp, #-16]!
+        mov     x29, sp                 /* main keeps x29 */
+        mov     sp, x1
+        .cfi_remember_state
+        .cfi_undefined x30              /* backtraces of the called end here: if main suspends, what lies beyond is gone */
+        blr     x2
+        .cfi_restore_state
+        mov     sp, x29
+        ldp     x29, x30, [sp], #16
+        hint    #29                     /* autiasp */
+        ret
+        .cfi_endproc
+        .size   weft_context_call_light, . - weft_context_call_light
+
 /* The one thread-local word (os/local.hpp); in assembly for the reason given in x86_64/switch.S. */
         .section .tbss, "awT", %nobits
         .globl  weft_local_word

@@ -21,6 +21,7 @@
 extern "C" {
 [[gnu::visibility("hidden")]] void weft_context_entry();
 [[gnu::visibility("hidden")]] void weft_context_call(void* argument, void* top, void* (*main)(void*), void** saved);
+[[gnu::visibility("hidden")]] void weft_context_call_light(void* argument, void* top, void (*main)(void*));
 }
 
 namespace weft::arch {
@@ -105,6 +106,10 @@ called:
 [[gnu::always_inline]] inline void call(void** saved, void* top, void* (*main)(void*), void* argument) {
     weft_context_call(argument, top, main, saved);
 }
+
+// Calls main(argument) on the fresh stack that ends at `top`. The running context is not saved: it goes on when main returns, and in
+// no other way; if main never does, it is lost. Nor to be used under sanitizers.
+[[gnu::always_inline]] inline void call_light(void* top, void (*main)(void*), void* argument) { weft_context_call_light(argument, top, main); }
 
 // The stack pointer of a suspended context: nothing below it is in use.
 inline void* stack_pointer(void* context) { return context; }

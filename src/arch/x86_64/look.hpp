@@ -1,6 +1,8 @@
 // See arch/look.hpp. GCC makes a load and a comparison of a relaxed load, here it is a comparison with memory.
 #pragma once
 
+#include <cstdint>
+
 #include "base/atomic.hpp"
 #include "base/config.hpp"
 
@@ -16,6 +18,18 @@ template <class T>
     } else {
         asm volatile("testl   %2, %1" : "=@ccnz"(any) : "m"(word), "ir"(bits));
     }
+    return any;
+}
+
+using FourBytes [[gnu::may_alias]] = std::uint32_t;
+
+// Of four bytes side by side, aligned to four, of which others may write single ones.
+[[gnu::always_inline]] inline bool any_of_four(const FourBytes& bytes, std::uint32_t bits) {
+    if constexpr (config::thread_sanitizer) {
+        return (atomic_ref(const_cast<FourBytes&>(bytes)).load(std::memory_order_relaxed) & bits) != 0;   // relaxed: as asked for
+    }
+    bool any;
+    asm volatile("testl   %2, %1" : "=@ccnz"(any) : "m"(bytes), "ir"(bits));
     return any;
 }
 

@@ -68,6 +68,27 @@ weft_context_call:
         .cfi_endproc
         .size   weft_context_call, . - weft_context_call
 
+/* Calls main(argument) on a fresh stack, and keeps nothing for anybody but main's return (context.hpp: call_light).
+ *   rdi  argument     rsi  the fresh stack's top     rdx  main */
+        .globl  weft_context_call_light
+        .hidden weft_context_call_light
+        .type   weft_context_call_light, @function
+        .balign 16
+weft_context_call_light:
+        .cfi_startproc
+        pushq   %rbp
+        movq    %rsp, %rbp              /* main keeps rbp */
+        movq    %rsi, %rsp
+        .cfi_remember_state
+        .cfi_undefined %rip             /* backtraces of the called end here: if main suspends, what lies beyond is gone */
+        call    *%rdx
+        .cfi_restore_state
+        movq    %rbp, %rsp
+        popq    %rbp
+        ret
+        .cfi_endproc
+        .size   weft_context_call_light, . - weft_context_call_light
+
 /* The one thread-local word (os/local.hpp). In assembly, so that no compiler knows it as a variable
  * whose address it might keep across a switch, link-time optimisation included. */
         .section .tbss, "awT", @nobits

@@ -1,6 +1,7 @@
 // Looks at an atomic in simulation: by its own operations, which are points of pre-emption (see src/arch/look.hpp).
 #pragma once
 
+#include <cstdint>
 #include <source_location>
 
 #include "base/atomic.hpp"
@@ -10,6 +11,12 @@ namespace weft::arch {
 template <class T>
 inline bool any_of(const atomic<T>& word, T bits, const std::source_location& at = std::source_location::current()) {
     return (word.load(std::memory_order_relaxed, at) & bits) != 0;   // relaxed: as asked for
+}
+
+using FourBytes [[gnu::may_alias]] = std::uint32_t;
+
+inline bool any_of_four(const FourBytes& bytes, std::uint32_t bits, const std::source_location& at = std::source_location::current()) {
+    return (atomic_ref(const_cast<FourBytes&>(bytes)).load(std::memory_order_relaxed, at) & bits) != 0;   // relaxed: as asked for
 }
 
 template <class T>

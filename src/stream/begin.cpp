@@ -1,0 +1,231 @@
+#include "stream/begin.hpp"
+
+#include <utility>
+
+#include "stream/join.hpp"
+#include "stream/locals.hpp"
+#include "stream/observe.hpp"
+#include "stream/requests.hpp"
+#include "stream/runtime.hpp"
+#include "stream/suspend.hpp"
+
+namespace weft {
+namespace {
+
+// ---- no stack ------------------------------------------------------------------------------------------
+
+// A unit may get or lose its stack under our eyes, elsewhere: hidden from the thread sanitizer, as list.cpp's snapshot.
+[[gnu::no_sanitize_thread]] void look_for_holder(void* object, void* found) {
+    const auto& unit = *static_cast<const Unit*>(object);
+    const State now = unit.life.now();
+    const bool none = (unit.flags & (Unit::primary | Unit::scheduler | Unit::user_stack)) != 0 || unit.stack == nullptr;
+    if (now != State::free && now != State::done && !none) *static_cast<bool*>(found) = true;
+}
+
+// Whether a unit that lives has a stack that it will give back. A scheduler may be waiting for the very units that have none.
+bool stacks_may_come_free(Runtime& of) {
+    bool found = false;
+    of.descriptors.each(look_for_holder, &found);
+    return found;
+}
+
+// No stack could be had. The unit waits for one to come free; when nothing runs any more that could free one, because
+// all streams that hold a hart are in the same need, it ends with that status. So it does when nobody has a stack to free: a unit
+// that looks again and again for the end of this one would keep its stream from that need for ever. And so it does where another
+// than this stream alone may put it back into its pool.
+void postpone(Stream& stream, Unit& unit) {
+    Runtime& of = runtime();
+    if (unit.pool->one_pushes()) return end_unrun(stream, unit, WEFT_NO_MEMORY);
+    stream.counters.add(trace::Count::postponed);
+    constexpr std::uint32_t look_every = 16;
+    if (++stream.postponed % look_every == 0 && !stacks_may_come_free(of)) return end_unrun(stream, unit, WEFT_NO_MEMORY);
+    const bool all_tried = ++stream.postponed_in_a_row > pool::length(*unit.pool) + 1;
+    if (all_tried && !std::exchange(stream.starving, true)) of.starving.fetch_add(1);
+    const std::size_t granted = of.harts.granted();
+    if (!all_tried || of.starving.load() < granted) {
+        if (granted > 1) os::thread_yield();
+        pool::push(*unit.pool, &unit, pool::Place::last);
+        return;
+    }
+    stream.postponed_in_a_row = 0;
+    end_unrun(stream, unit, WEFT_NO_MEMORY);
+}
+
+// ---- light ones ----------------------------------------------------------------------------------------
+
+// A unit that was asked for something, or is observed, is about to be called. False: it has ended, or gone elsewhere.
+[[gnu::noinline]] bool begins_carefully(Stream& stream, Unit& unit) {
+    if (!picked_starts(stream, unit)) return false;
+    unit.life.move(State::ready, State::running);
+    stream.running = &unit;
+    if (unit.marked(Unit::observed)) observe(trace::Event::start, unit);
+    return true;
+}
+
+[[gnu::always_inline]] inline bool begins(Stream& stream, Unit& unit) {
+    if (unit.marked(Unit::at_start)) [[unlikely]] return begins_carefully(stream, unit);
+    unit.life.move(State::ready, State::running);
+    stream.running = &unit;
+    return true;
+}
+
+// Nobody stands on it any more, or will from the next unit of this stream on.
+void give_stack(Stream& stream, mem::Stack* stack) {
+    if (mem::Stack* const before = std::exchange(stream.spare, stack)) stream.heap->stacks.give(before);
+}
+
+// On the stack that the unit stands on. Returns when the unit has not suspended, and so has nothing to go on from.
+[[gnu::always_inline]] inline void call_body(Stream& stream, Unit& unit) {
+    *stream.errno_address = 0;
+    run_body(unit);
+    if (unit.context != nullptr) [[unlikely]] end_promoted();
+    if (!unit.marked(Unit::extras)) [[likely]] return;
+    end_locals(unit);   // which may suspend
+    if (unit.context != nullptr) end_promoted();
+}
+
+// Of one that is observed.
+[[gnu::noinline]] void end_carefully(Stream& stream, Unit& unit) {
+    if (unit.marked(Unit::observed)) observe(trace::Event::finish, unit);
+    stream.running = nullptr;
+    stream.counters.add(trace::Count::finished);
+    end_unit_carefully(stream, unit);
+}
+
+// A unit that was called has returned, and has not suspended.
+[[gnu::always_inline]] inline void end_light(Stream& stream, Unit& unit) {
+    if (unit.marked(Unit::observed)) [[unlikely]] return end_carefully(stream, unit);
+    stream.running = nullptr;
+    stream.counters.add(trace::Count::finished);
+    end_unit(stream, unit);
+}
+
+// A tasklet, or SC: called on the scheduler's stack.
+[[gnu::noinline]] void run_here(Stream& stream, Unit& unit) {
+    if (!begins(stream, unit)) return;
+    call_body(stream, unit);
+    end_light(stream, unit);
+}
+
+void apart_main(void* raw) { call_body(current(), *static_cast<Unit*>(raw)); }
+
+// SS: called on a stack of its own. If it suspends, what has called it is lost.
+[[gnu::noinline]] void run_apart(Stream& stream, Unit& unit, mem::Stack* stack) {
+    if (begins(stream, unit)) {
+        unit.stack = stack;
+        arch::call_light(stack->top, apart_main, &unit);
+        end_light(stream, unit);
+    }
+    give_stack(stream, stack);
+}
+
+void* returning_main(void* raw) {
+    Unit& unit = *static_cast<Unit*>(raw);
+    call_body(current(), unit);
+    Stream& stream = current();
+    mem::Stack* const stack = unit.stack;
+    stream.callable = &Stream::no_pool;
+    end_light(stream, unit);
+    give_stack(stream, stack);   // we still stand on it
+    return stream.home.context;
+}
+
+// RoC: the same, but what has called it is saved, and goes on either way.
+[[gnu::noinline]] void run_returning(Stream& stream, Unit& unit, mem::Stack* stack) {
+    if (!begins(stream, unit)) return give_stack(stream, stack);
+    unit.stack = stack;
+    if (stream.direct != nullptr) stream.callable = stream.direct;
+    arch::call(&stream.home.context, stack->top, returning_main, &unit);
+}
+
+// A default stack that needs no look at its end; null: none can be had, or the unit wants another, or what runs it sees no return from one
+// stack to another.
+mem::Stack* stack_to_call(Stream& stream, const Unit& unit) {
+    if constexpr (config::address_sanitizer || config::thread_sanitizer) return nullptr;   // see arch::call
+    if (!unit.has(Unit::plain)) return nullptr;
+    if (mem::Stack* const spare = std::exchange(stream.spare, nullptr)) return spare;
+    mem::Stack* const stack = stream.heap->stacks.take();
+    if (stack == nullptr || stack->guarded != mem::Guard::canary) return stack;
+    stream.heap->stacks.give(stack);
+    return nullptr;
+}
+
+// Another stack for the scheduler, before a unit that may keep the one that it has.
+[[gnu::noinline]] bool take_reserve(Stream& stream) {
+    stream.reserve = stream.heap->stacks.take(runtime().settings.values.scheduler_stack_bytes);
+    return stream.reserve != nullptr;
+}
+
+// False: the unit is begun as one with a stack of its own.
+bool begins_called(Stream& stream, Unit& unit) {
+    if (unit.kind == Kind::sc) {
+        if (!stream.restartable || (stream.reserve == nullptr && !take_reserve(stream))) return false;
+        if (stream.postponed_in_a_row != 0 || stream.starving) [[unlikely]] end_starving(stream);
+        run_here(stream, unit);
+        return true;
+    }
+    if (unit.kind == Kind::ss && !stream.restartable) return false;
+    mem::Stack* const stack = stack_to_call(stream, unit);
+    if (stack == nullptr) return false;
+    if (stream.postponed_in_a_row != 0 || stream.starving) [[unlikely]] end_starving(stream);
+    if (unit.kind == Kind::ss) {
+        run_apart(stream, unit, stack);
+    } else {
+        run_returning(stream, unit, stack);
+    }
+    return true;
+}
+
+// ---- the others ----------------------------------------------------------------------------------------
+
+// Starts or continues a ULT and returns when it has left. noinline: see arch/x86_64/context.hpp.
+[[gnu::noinline]] void switch_to(Stream& stream, Unit& unit, void* context) {
+    if (stream.postponed_in_a_row != 0 || stream.starving) [[unlikely]] end_starving(stream);
+    unit.life.move(State::ready, State::running);
+    stream.running = &unit;
+    if (stream.direct != nullptr) stream.callable = stream.direct;
+    context::leave(&stream.home.context, {context, unit.stack}, {nullptr, nullptr});
+}
+
+}  // namespace
+
+void promote(Stream& stream, Unit& unit) {
+    unit.shape &= static_cast<std::uint8_t>(~Unit::light);
+    stream.counters.add(trace::Count::promoted);
+    bool anew = unit.kind == Kind::ss && stream.restartable;
+    if (unit.stack == nullptr) {
+        // It keeps the scheduler's stack, with what has called it.
+        unit.stack = stream.home.stack;
+        stream.home.stack = std::exchange(stream.reserve, nullptr);
+        anew = true;
+        if (unit.stack->guarded == mem::Guard::canary) {
+            unit.mark(Unit::canary);
+            unit.flags &= static_cast<std::uint8_t>(~Unit::plain);
+        }
+    }
+    if (anew) {
+        WEFT_ASSERT(stream.restartable);
+        stream.home.context = arch::prepare(stream.home.stack->top, scheduler_main);
+        if (stream.direct != nullptr) stream.callable = stream.direct;
+    }
+    if (unit.marked(Unit::observed)) observe(trace::Event::promote, unit);
+}
+
+void end_starving(Stream& stream) {
+    stream.postponed_in_a_row = 0;
+    if (std::exchange(stream.starving, false)) runtime().starving.fetch_sub(1);
+}
+
+void run_unit(Stream& stream, Unit* unit) {
+    if (unit->context != nullptr) return switch_to(stream, *unit, unit->context);
+    if (unit->kind == Kind::tasklet) {
+        if (!unit->has(Unit::internal)) return run_here(stream, *unit);
+        return unit->body(unit->argument);   // a letter: gone after this
+    }
+    if (unit->is_light() && begins_called(stream, *unit)) return;
+    void* context = detail::begin(stream, *unit);
+    if (context == nullptr) [[unlikely]] return postpone(stream, *unit);
+    switch_to(stream, *unit, context);
+}
+
+}  // namespace weft
