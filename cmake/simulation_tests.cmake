@@ -39,6 +39,23 @@ weft_simulation_test(quick quick 1 2)
 weft_simulation_test(full full 100 12)
 weft_simulation_test(soak soak 1000 200)
 
+# The same with ULTs of the other kinds where a scenario does not say; but those that tell the kind, or count what it brings.
+set(weft_of_one_kind Runtime.TellsTheSettingsInForce CppRuntime.TheSettingsInForceAreThoseAskedFor Kinds.TheSettingIsOfThoseThatDoNotSay
+  Units.EachLiveOneIsPrintedWithWhatItWaitsForAndItsSpawnSite Trace.AUnitIsASliceForEachTimeThatItRan
+  Observing.AfterTheLastHasGoneNothingIsToldAndTheShortWaysAreBack Counters.StacksThatLiveAreCounted)
+list(TRANSFORM weft_of_one_kind PREPEND "-")
+list(JOIN weft_of_one_kind ":" weft_of_one_kind)
+foreach(kind roc ss sc)
+  weft_simulation_test(quick_${kind} quick 3 1 --filter=*:${weft_of_one_kind})
+  weft_simulation_test(full_${kind} full 200 4 --filter=*:${weft_of_one_kind})
+  weft_simulation_test(soak_${kind} soak 2000 40 --filter=*:${weft_of_one_kind})
+  foreach(size quick full soak)
+    foreach(shard 0 1)
+      set_tests_properties(simulation_${size}_${kind}_${shard} PROPERTIES ENVIRONMENT WEFT_KIND=${kind})
+    endforeach()
+  endforeach()
+endforeach()
+
 # Each call that a system may refuse is refused in turn: of a scenario of each layer, or of all.
 set(weft_layer_scenarios
   Unit.HasTheStackSizeItAsksFor                                 # memory

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include <weft/kind.h>
 #include <weft/pool.h>
 #include <weft/sched.h>
 #include <weft/status.h>
@@ -21,6 +22,7 @@ typedef struct weft_stream_options {
     weft_sched *sched;  /**< its scheduler, freed with it unless weft_sched_automatic_set says no; NULL: made from `pool` */
     weft_pool *pool;    /**< with sched NULL: its main pool; NULL: a new one, freed with the stream */
     const char *name;   /**< at most 15 bytes are kept; NULL: "weft/RANK" */
+    weft_kind kind;     /**< of ULTs that are spawned on it without a kind; 0: as the settings say. Since 0.4 */
 } weft_stream_options;
 
 /** Starts a stream, while the others run. From any thread or unit; never switches.
@@ -28,9 +30,16 @@ typedef struct weft_stream_options {
  * options  NULL for the defaults
  * stream   required; receives the stream
  *
- * Returns WEFT_OK, WEFT_NO_MEMORY, WEFT_INVALID, WEFT_BUSY (the scheduler is another stream's, or a private or
- * deque pool at its head is), WEFT_SYSTEM (no OS thread could be had), WEFT_NOT_INITIALIZED. Since 0.1. */
+ * Returns WEFT_OK, WEFT_NO_MEMORY, WEFT_INVALID, WEFT_WRONG_KIND (there is no such kind), WEFT_BUSY (the scheduler is another stream's, or a
+ * private or deque pool at its head is), WEFT_SYSTEM (no OS thread could be had), WEFT_NOT_INITIALIZED. Since 0.1. */
 WEFT_API weft_status weft_stream_create(const weft_stream_options *options, weft_stream **stream) WEFT_NOTHROW;
+
+/** From now on a ULT that is spawned on the stream without a kind is of this one; WEFT_KIND_DEFAULT: as the settings say. Where it
+ * does not suit the other options (weft_unit_options), WEFT_KIND_ROC is taken instead.
+ *
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_KIND (there is no such kind), WEFT_WRONG_CONTEXT (the caller does not run on that stream). From
+ * a unit of the stream; never switches. Since 0.4. */
+WEFT_API weft_status weft_stream_kind_set(weft_stream *stream, weft_kind kind) WEFT_NOTHROW;
 
 /** Stops a stream once its pools are empty, waits for that, and frees it with its scheduler. Suspended units
  * that belong to its pools stay; a stream that draws from those pools later runs them.

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include <weft/kind.hpp>
 #include <weft/pool.hpp>
 #include <weft/sched.hpp>
 #include <weft/status.hpp>
@@ -52,6 +53,9 @@ public:
     void suspend() const { check(weft_stream_suspend(handle_)); }
     /** Lets it run again. */
     void resume() const { check(weft_stream_resume(handle_)); }
+
+    /** ULTs spawned on it without a kind are of this one from now on; see weft_stream_kind_set. From a unit of it. */
+    void set_kind(unit_kind kind) const { check(weft_stream_kind_set(handle_, static_cast<weft_kind>(kind))); }
 
     /** Binds its carrier to one hart, in the place of what it was bound to. */
     void bind_hart(std::size_t hart) const { check(weft_stream_bind_hart(handle_, hart)); }

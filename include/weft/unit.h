@@ -12,29 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <weft/kind.h>
 #include <weft/pool.h>
 #include <weft/sched.h>
 #include <weft/status.h>
 #include <weft/stream.h>
 
 WEFT_BEGIN
-
-/** What kind of thread a unit is (Iwasaki et al., "Lessons Learned from Analyzing Dynamic Promotion for User-Level Threading", section
- * III). All lie in the same pools, under the same schedulers, behind the same handle. The later ones cost less as long as they do not
- * suspend; RoC, SS and SC are promoted when they first do, and are fully fledged ULTs from then on. */
-typedef enum weft_kind {
-    WEFT_KIND_DEFAULT = 0, /**< as the settings say */
-    WEFT_KIND_FULL = 1,    /**< a ULT whose stack is allocated when it is spawned */
-    WEFT_KIND_LSA = 2,     /**< a ULT whose stack is allocated when it first runs (lazy stack allocation) */
-    WEFT_KIND_TASKLET = 3, /**< run to completion on the scheduler's stack; cannot suspend */
-    WEFT_KIND_RTC = 3,     /**< the same, by its name in the paper. Since 0.4 */
-    WEFT_KIND_ROC = 4,     /**< return on completion: called on a stack of its own, and returns to whoever called it unless it has
-                                suspended. Since 0.4 */
-    WEFT_KIND_SS = 5,      /**< stack separation: as RoC, but its caller, a scheduler, is not saved: if the unit suspends, the scheduler
-                                begins anew. Needs schedulers with pick. Since 0.4 */
-    WEFT_KIND_SC = 6       /**< scheduler creation: called on the scheduler's stack, which it keeps if it suspends; the scheduler begins
-                                anew on another one. Needs schedulers with pick, and no more than their stack. Since 0.4 */
-} weft_kind;
 
 /** Where a unit is in its life. */
 typedef enum weft_unit_state {

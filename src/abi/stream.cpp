@@ -7,6 +7,7 @@
 #include "abi/convert.hpp"
 #include "hart/topology.hpp"
 #include "stream/level.hpp"
+#include "stream/spawn.hpp"
 
 using namespace weft;
 
@@ -29,6 +30,13 @@ void return_pool(Pool* automatic) {
     if (automatic == nullptr) return;
     std::lock_guard guard(runtime().lock);
     automatic->orphan = true;
+}
+
+// The kind that a stream's ULTs are of when they do not say.
+weft_status default_kind(weft_kind asked, Kind& kind) {
+    if (asked != WEFT_KIND_DEFAULT && !is_kind(asked)) return no_such_kind(asked);
+    kind = asked == WEFT_KIND_DEFAULT ? runtime().default_kind : static_cast<Kind>(asked);
+    return WEFT_OK;
 }
 
 weft_status check(const weft_stream* stream) { return stream == nullptr ? is_null("stream") : WEFT_OK; }
@@ -54,17 +62,29 @@ weft_status weft_stream_create(const weft_stream_options* options, weft_stream**
         return fail(WEFT_INVALID, "weft_stream_options.size is %zu; set it to sizeof(weft_stream_options)", options->size);
     }
     if (options != nullptr) std::memcpy(&given, options, options->size < sizeof given ? options->size : sizeof given);
+    Kind kind = Kind::lsa;
+    if (weft_status status = default_kind(given.kind, kind); status != WEFT_OK) return status;
     Sched* sched = nullptr;
     Pool* automatic = nullptr;
     weft_status status = choose_sched(given, &sched, &automatic);
     Stream* made = nullptr;
-    if (status == WEFT_OK) status = start_stream(*sched, automatic, given.name, &made);
+    if (status == WEFT_OK) status = start_stream(*sched, automatic, given.name, &made, kind);
     if (status != WEFT_OK) {
         if (given.sched == nullptr && sched != nullptr) dismiss(*sched);
         return_pool(automatic);
         return status;
     }
     *stream = to_handle(made);
+    return WEFT_OK;
+}
+
+weft_status weft_stream_kind_set(weft_stream* stream, weft_kind kind) noexcept {
+    if (weft_status status = check(stream); status != WEFT_OK) return status;
+    Stream& of = *to_stream(stream);
+    if (&of != current_or_null()) return fail(WEFT_WRONG_CONTEXT, "only a unit of stream %zu sets its kind", of.rank);
+    Kind chosen = Kind::lsa;
+    if (weft_status status = default_kind(kind, chosen); status != WEFT_OK) return status;
+    set_default_kind(of, chosen);
     return WEFT_OK;
 }
 

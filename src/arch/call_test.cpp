@@ -18,6 +18,13 @@ namespace {
 using testing::Coroutine;
 using testing::Place;
 
+// The registers that a function keeps for its caller.
+#if defined(__x86_64__)
+#define WEFT_TEST_KEPT "rbx", "r12", "r13", "r14", "r15"
+#else
+#define WEFT_TEST_KEPT "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "d8", "d9", "d10", "d11", "d12", "d13", "d14", "d15"
+#endif
+
 // No sanitizer can follow a return from one stack to another; the library does not call there either.
 class Call : public ::testing::Test {
 protected:
@@ -122,6 +129,39 @@ TEST_F(Call, TheCalledMaySuspendAndComeBackBeforeItReturns) {
     EXPECT_TRUE(coroutine.done());
 }
 
+TEST_F(Call, ALightOneReturnsTooAndKeepsWhatItsCallerHas) {
+    Job job{.saved = saved};
+    std::string mine = "kept";   // and registers with it, which the called uses as it likes
+    for (int round = 0; round < 3; ++round) {
+        job.stood_at = nullptr;
+        call_light(top(), [](void* raw) {
+            look_where_it_stands(raw);
+            asm volatile("" : : : "memory", WEFT_TEST_KEPT);
+        }, &job);
+        EXPECT_TRUE(holds(job.stood_at));
+        EXPECT_TRUE(job.aligned);
+        EXPECT_EQ(mine, "kept");
+    }
+}
+
+// Nobody returns to the caller of a light one that suspends: whoever goes on does so elsewhere.
+TEST_F(Call, ALightOneMaySuspendForGood) {
+    static Place here;
+    static std::vector<std::string> story;
+    story.clear();
+    Coroutine caller([this](Coroutine&, Message) {
+        call_light(top(), [](void*) {
+            story.emplace_back("called");
+            jump(here.saved, {});
+        }, nullptr);
+        std::abort();
+    });
+    here = testing::this_thread();
+    caller.resume(here);
+    story.emplace_back("on");
+    EXPECT_EQ(story, (std::vector<std::string>{"called", "on"}));
+}
+
 std::vector<void*> functions;
 
 _Unwind_Reason_Code note(_Unwind_Context* context, void*) {
@@ -140,6 +180,10 @@ TEST_F(Call, ABacktraceFromTheCalledEndsAtTheCall) {
     ASSERT_GE(functions.size(), 2u);
     EXPECT_LT(functions.size(), 10u);
     EXPECT_EQ(functions.back(), reinterpret_cast<void*>(weft_context_call));
+    functions.clear();
+    call_light(top(), [](void*) { _Unwind_Backtrace(note, nullptr); }, nullptr);
+    ASSERT_GE(functions.size(), 2u);
+    EXPECT_EQ(functions.back(), reinterpret_cast<void*>(weft_context_call_light));
 }
 
 }  // namespace

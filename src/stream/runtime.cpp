@@ -257,7 +257,7 @@ bool run_dry(Pool& pool) {
     if (sched == nullptr) return false;
     enlist(*sched);
     Stream* stream;
-    if (start_stream(*sched, nullptr, nullptr, &stream) != WEFT_OK) {
+    if (start_stream(*sched, nullptr, nullptr, &stream, runtime().default_kind) != WEFT_OK) {
         dismiss(*sched);
         return false;
     }

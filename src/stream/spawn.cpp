@@ -65,9 +65,7 @@ weft_status choose_kind(const weft_unit_options& given, bool tasklet, Plan& out)
         return tasklet ? suits(Kind::tasklet, given) : WEFT_OK;
     }
     if (tasklet) return fail(WEFT_WRONG_KIND, "kind %d is not a tasklet's; leave it out", given.kind);
-    if (given.kind < WEFT_KIND_FULL || given.kind > WEFT_KIND_SC) {
-        return fail(WEFT_WRONG_KIND, "kind %d is none; legal are WEFT_KIND_FULL, _LSA, _ROC, _SS, _SC and _RTC", given.kind);
-    }
+    if (!is_kind(given.kind)) return no_such_kind(given.kind);
     out.kind = static_cast<Kind>(given.kind);
     out.as_asked = true;
     return suits(out.kind, given);
@@ -79,6 +77,10 @@ weft_status fits(const Plan& plan, const Pool& pool) {
     if (!plan.as_asked || (plan.kind != Kind::ss && plan.kind != Kind::sc) || pool.stateful.load(std::memory_order_relaxed) == 0) return WEFT_OK;
     return fail(WEFT_UNSUPPORTED, "a scheduler that keeps something on its stack (it has run, or was pushed into a pool) draws from this pool, and its "
                                   "place cannot be taken by a unit of kind SS or SC; take RoC");
+}
+
+weft_status no_such_kind(weft_kind kind) {
+    return fail(WEFT_WRONG_KIND, "kind %d is none; legal are WEFT_KIND_FULL, _LSA, _ROC, _SS, _SC and _RTC", kind);
 }
 
 weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {

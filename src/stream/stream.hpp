@@ -194,6 +194,13 @@ inline std::uint64_t Stream::counted(trace::Count which) const {
     stream.ult_home = stream.default_kind == Kind::full ? Stream::nowhere() : home;
 }
 
+// ULTs whose options say nothing are of that kind from now on. From the stream, or before it has begun.
+inline void set_default_kind(Stream& stream, Kind kind) {
+    stream.default_kind = kind;
+    stream.birth_ult = Unit::birth(kind, true);
+    settle_homes(stream);
+}
+
 // Where the scheduler begins, on a stack of its own: it runs units until the stream is asked to stop and its pools are empty, and
 // leaves for the carrier's own stack then.
 [[noreturn, gnu::noinline]] void scheduler_main(void (*call)(void*), void* argument);

@@ -144,8 +144,6 @@ weft_status prepare_stream(Runtime& of, Sched& sched, Pool* automatic_pool, cons
     stream->units = heap->units;
     stream->first_id = heap->next_id;
     stream->next_id.store(heap->next_id);
-    stream->default_kind = of.default_kind;
-    stream->birth_ult = Unit::birth(of.default_kind, true);
     stream->birth_tasklet = Unit::birth(Kind::tasklet, true);
     mem::Stack* stack = heap->stacks.take(of.settings.values.scheduler_stack_bytes);
     if (stack == nullptr) {
@@ -173,6 +171,7 @@ weft_status prepare_stream(Runtime& of, Sched& sched, Pool* automatic_pool, cons
         drop_stream(of, stream);
         return status;
     }
+    set_default_kind(*stream, of.default_kind);
     begin_main(*stream);
     *made = stream;
     return WEFT_OK;
@@ -282,7 +281,7 @@ weft_status start_other_streams(Runtime& of) {
         Sched* sched = default_sched(*of.initial_pools[i]);
         if (sched == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a scheduler");
         Stream* stream;
-        if (weft_status status = start_stream(*sched, of.initial_pools[i], nullptr, &stream); status != WEFT_OK) return status;
+        if (weft_status status = start_stream(*sched, of.initial_pools[i], nullptr, &stream, of.default_kind); status != WEFT_OK) return status;
     }
     return WEFT_OK;
 }
@@ -293,10 +292,11 @@ void stop_other_streams(Runtime& of) {
     }
 }
 
-weft_status start_stream(Sched& sched, Pool* automatic_pool, const char* name, Stream** stream) {
+weft_status start_stream(Sched& sched, Pool* automatic_pool, const char* name, Stream** stream, Kind kind) {
     Runtime& of = runtime();
     Stream* made;
     if (weft_status status = prepare_stream(of, sched, automatic_pool, name, &made); status != WEFT_OK) return status;
+    set_default_kind(*made, kind);
     if (!os::thread_start(made->thread, of.settings.values.scheduler_stack_bytes, carrier_main, made)) {
         if (made->main_runs) static_cast<PrivatePool*>(made->beneath->pools[0])->inbox.take_all();   // its unit
         forget_main(sched);

@@ -514,3 +514,36 @@ TEST(Kinds, ACallOnTheStreamsStackIsMadeWhereverTheUnitStands) {
         EXPECT_EQ(called, 2);
     }
 }
+
+TEST(Kinds, AStreamHasAKindOfItsOwn) {
+    Runtime runtime;
+    auto chosen = stream_options();
+    chosen.kind = WEFT_KIND_SS;
+    {
+        Stream stream(&chosen);
+        weft_kind seen[3] = {};
+        Ult outer([&] {
+            {
+                Ult inner([] {});
+                seen[0] = kind_of(inner.handle());
+            }
+            EXPECT_EQ(weft_stream_kind_set(stream.handle(), WEFT_KIND_SC), WEFT_OK);
+            {
+                Ult inner([] {});
+                seen[1] = kind_of(inner.handle());
+            }
+            EXPECT_EQ(weft_stream_kind_set(stream.handle(), WEFT_KIND_DEFAULT), WEFT_OK);
+            Ult inner([] {});
+            seen[2] = kind_of(inner.handle());
+        }, nullptr, stream.pool());
+        EXPECT_EQ(outer.join(), WEFT_OK);
+        EXPECT_EQ(seen[0], WEFT_KIND_SS);
+        EXPECT_EQ(seen[1], WEFT_KIND_SC);
+        EXPECT_EQ(seen[2], kind_of(outer.handle())) << "as the settings say";
+        EXPECT_EQ(weft_stream_kind_set(stream.handle(), WEFT_KIND_SC), WEFT_WRONG_CONTEXT);
+    }
+    EXPECT_EQ(weft_stream_kind_set(weft_stream_self(), static_cast<weft_kind>(99)), WEFT_WRONG_KIND);
+    chosen.kind = static_cast<weft_kind>(99);
+    weft_stream* none = nullptr;
+    EXPECT_EQ(weft_stream_create(&chosen, &none), WEFT_WRONG_KIND);
+}

@@ -170,7 +170,7 @@ def check_live(options, place):
     expect("the primary unit waits", re.search(r"^\d+ +waiting +full +''  waits for the end of unit \d+$", second["units"], re.M), second["units"])
     tasklet = next((second[key] for key in second if key.startswith("bt tasklet#")), "")
     expect("a tasklet's frames, and not its stream's", "everything_stands" in frames(tasklet)[:1] and "frames of the stream" in tasklet
-           and "run_loop" not in tasklet, tasklet)
+           and "scheduler_main" not in tasklet, tasklet)
     expect("one that has ended", "has ended" in second["bt unstarted"], second["bt unstarted"])
     expect("the program ends well", said["exit code"].strip().endswith("= 0") and "10 came back" in said["all"], said["exit code"] + said["all"])
 

@@ -556,9 +556,9 @@ the locals too."""
             gdb.newest_frame().select()
             text = gdb.execute(f"backtrace {option}", to_string=True)
         print(f"{unit} runs on stream {rank}, thread {thread.num} (LWP {thread.ptid[1]}):")
-        if unit.kind == "tasklet":
-            print(re.split(r"^(?=#\d+ .*\bweft::\(anonymous namespace\)::run_tasklet\b)", text, 1, re.M)[0], end="")
-            print("Below are frames of the stream, on whose stack the tasklet runs.")
+        if unit.kind == "tasklet" or (unit.kind == "sc" and not unit.stack):
+            print(re.split(r"^(?=#\d+ .*\bweft::\(anonymous namespace\)::run_here\b)", text, 1, re.M)[0], end="")
+            print("Below are frames of the stream, on whose stack it runs.")
         else:
             print(text, end="")
 
