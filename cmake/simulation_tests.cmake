@@ -27,10 +27,12 @@ set(WEFT_SIMULATION_BUDGET_quick 60)
 set(WEFT_SIMULATION_BUDGET_full 180)
 set(WEFT_SIMULATION_BUDGET_soak 5400)
 
-# Each is one CTest entry for each of two shards, so that two processors have something to do.
+# Each is one CTest entry for each of two shards, so that two processors have something to do; more of them where scenarios differ much.
+set(weft_shards 2)
 function(weft_simulation_test name size first_seed seeds)   # more arguments: of the program
-  foreach(shard 0 1)
-    add_test(NAME simulation_${name}_${shard} COMMAND simulation --seeds=${seeds} --first-seed=${first_seed} --shard=${shard}/2
+  math(EXPR last "${weft_shards} - 1")
+  foreach(shard RANGE ${last})
+    add_test(NAME simulation_${name}_${shard} COMMAND simulation --seeds=${seeds} --first-seed=${first_seed} --shard=${shard}/${weft_shards}
       --outside=${CMAKE_SOURCE_DIR}/test/simulation/outside.txt --punctual=${CMAKE_SOURCE_DIR}/test/simulation/punctual.txt ${ARGN})
     set_tests_properties(simulation_${name}_${shard} PROPERTIES LABELS "simulation;${size};budget=${WEFT_SIMULATION_BUDGET_${size}}s")
   endforeach()
@@ -80,6 +82,7 @@ list(APPEND weft_layer_scenarios CppThread.IsJoinedUntilADeadline Observing.Each
   Access.APromiseThatIsKeptIsNotNoticed Revive.AUnitOfAnyKindRunsAgainByTheSameHandle)
 list(JOIN weft_layer_scenarios ":" weft_layer_scenarios)
 weft_simulation_test(faults_full full 1 1 --faults --filter=${weft_layer_scenarios})
+set(weft_shards 16)
 weft_simulation_test(faults_soak soak 2 1 --faults --go-on)
 
 # Bugs that are put into a copy of the tree on purpose: each is found (doc/simulation.md).

@@ -2,7 +2,7 @@
  *
  * A table has either `pick` (the stream owns the loop and asks for the next unit: stateless) or `run` (the
  * scheduler owns its loop: stateful). Stateless schedulers are faster, because a unit that leaves can ask
- * for its successor itself, and they will be required by the lightest kinds of unit. */
+ * for its successor itself, and the lightest kinds of unit (WEFT_KIND_SS, WEFT_KIND_SC) run under no others. */
 #ifndef WEFT_SCHED_H
 #define WEFT_SCHED_H
 

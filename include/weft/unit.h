@@ -36,7 +36,8 @@ typedef enum weft_unit_state {
 /** How a unit is to be. Zero means the default. */
 typedef struct weft_unit_options {
     size_t size;        /**< sizeof(weft_unit_options) */
-    weft_kind kind;     /**< of weft_ult_spawn and _spawn_many: any; of weft_tasklet_spawn: WEFT_KIND_TASKLET or nothing */
+    weft_kind kind;     /**< of weft_ult_spawn and _spawn_many: any; of weft_tasklet_spawn: WEFT_KIND_TASKLET or nothing. Nothing: as
+                             the stream or the settings say, or RoC where that kind does not suit the other options */
     size_t stack_bytes; /**< rounded up to a size class; 0: as the settings say; with `stack`: its size */
     void *stack;        /**< memory of the caller for the stack (not guarded), at least _SC_MINSIGSTKSZ + 8 KiB; it
                              may be reused once the unit is joined. NULL: Weft's */
@@ -62,14 +63,16 @@ typedef struct weft_unit_options {
  * unit     receives the handle, to be given to weft_unit_free; NULL detaches the unit: it frees itself
  *
  * Returns WEFT_OK, WEFT_NO_MEMORY, WEFT_INVALID (a null body, a user's stack too small, no such priority, both
- * a pool and a stream), WEFT_WRONG_KIND (not
- * a ULT's kind), WEFT_WRONG_CONTEXT (child_first outside of a ULT), WEFT_NOT_INITIALIZED.
+ * a pool and a stream, more than the scheduler's stack for a unit that runs on that), WEFT_WRONG_KIND (there is no such kind),
+ * WEFT_UNSUPPORTED (SS or SC where a scheduler with run, or one that was pushed into a pool, draws from the pool; SS, SC or RtC with child_first; SC
+ * with measure_stack), WEFT_WRONG_CONTEXT (child_first outside of a ULT), WEFT_NOT_INITIALIZED.
  * From any thread or unit; switches only with child_first. Since 0.1. */
 WEFT_API weft_status weft_ult_spawn(weft_pool *pool, void (*body)(void *), void *argument,
                                     const weft_unit_options *options, weft_unit **unit) WEFT_NOTHROW;
 
 /** Spawns a tasklet: as weft_ult_spawn, but it runs on the scheduler's stack and any call in it that would suspend
- * returns WEFT_WRONG_KIND. Of the options only `name`, `priority`, `stream`, `bound` and those of migration count. Never switches. Since 0.1. */
+ * returns WEFT_WRONG_KIND. Of the options only `name`, `priority`, `stream`, `bound` and those of migration count; a stack that is larger than the scheduler's is
+ * refused (WEFT_INVALID). Never switches. Since 0.1. */
 WEFT_API weft_status weft_tasklet_spawn(weft_pool *pool, void (*body)(void *), void *argument,
                                         const weft_unit_options *options, weft_unit **unit) WEFT_NOTHROW;
 

@@ -33,7 +33,8 @@ void return_pool(Pool* automatic) {
 }
 
 // The kind that a stream's ULTs are of when they do not say.
-weft_status default_kind(weft_kind asked, Kind& kind) {
+weft_status default_kind(const weft_kind& given, Kind& kind) {
+    const int asked = number_of(given);
     if (asked != WEFT_KIND_DEFAULT && !is_kind(asked)) return no_such_kind(asked);
     kind = asked == WEFT_KIND_DEFAULT ? runtime().default_kind : static_cast<Kind>(asked);
     return WEFT_OK;

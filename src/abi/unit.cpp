@@ -146,7 +146,7 @@ weft_status weft_unit_spawn_many(weft_pool* pool, size_t count, void (*body)(voi
     if (runtime_or_null() == nullptr) return not_initialized();
     if (count == 0) return WEFT_OK;
     Stream* stream = current_or_null();
-    const bool tasklets = options != nullptr && options->size >= sizeof(size_t) + sizeof(weft_kind) && options->kind == WEFT_KIND_TASKLET;
+    const bool tasklets = options != nullptr && options->size >= sizeof(size_t) + sizeof(weft_kind) && number_of(options->kind) == WEFT_KIND_TASKLET;
     Plan chosen;
     if (weft_status status = plan(options, tasklets, chosen); status != WEFT_OK) return status;
     if (chosen.child_first || chosen.stack != nullptr) {

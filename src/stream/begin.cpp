@@ -113,6 +113,7 @@ void apart_main(void* raw) { call_body(current(), *static_cast<Unit*>(raw)); }
 [[gnu::noinline]] void run_apart(Stream& stream, Unit& unit, mem::Stack* stack) {
     if (begins(stream, unit)) {
         unit.stack = stack;
+        stream.home.context = nullptr;   // the unit has the scheduler's place: promote()
         arch::call_light(stack->top, apart_main, &unit);
         end_light(stream, unit);
     }
@@ -192,18 +193,17 @@ bool begins_called(Stream& stream, Unit& unit) {
 void promote(Stream& stream, Unit& unit) {
     unit.shape &= static_cast<std::uint8_t>(~Unit::light);
     stream.counters.add(trace::Count::promoted);
-    bool anew = unit.kind == Kind::ss && stream.restartable;
     if (unit.stack == nullptr) {
-        // It keeps the scheduler's stack, with what has called it.
+        // SC: it keeps the scheduler's stack, with what has called it.
         unit.stack = stream.home.stack;
-        stream.home.stack = std::exchange(stream.reserve, nullptr);
-        anew = true;
+        stream.home = {nullptr, std::exchange(stream.reserve, nullptr)};
         if (unit.stack->guarded == mem::Guard::canary) {
             unit.mark(Unit::canary);
             unit.flags &= static_cast<std::uint8_t>(~Unit::plain);
         }
     }
-    if (anew) {
+    // What has called it cannot go on, if it was the scheduler: that begins anew.
+    if (stream.home.context == nullptr) {
         WEFT_ASSERT(stream.restartable);
         stream.home.context = arch::prepare(stream.home.stack->top, scheduler_main);
         if (stream.direct != nullptr) stream.callable = stream.direct;

@@ -59,7 +59,7 @@ public:
     Unit::Birth of(Kind kind, bool in_private_pool) const {
         Unit::Birth birth;
         // acquire: pairs with the release in set(): a stream that runs a unit with the mark has the bit `observing` of its attention.
-        const Word word = words_[static_cast<std::size_t>(kind)][in_private_pool].load(std::memory_order_acquire);
+        const Word word = words_[static_cast<std::size_t>(kind)].in_private_pool[in_private_pool].load(std::memory_order_acquire);
         std::memcpy(static_cast<void*>(&birth), &word, sizeof birth);
         return birth;
     }
@@ -68,7 +68,7 @@ public:
         for (std::size_t kind = 1; kind < kinds; ++kind) {
             for (bool in_private_pool : {false, true}) {
                 // release: as above
-                words_[kind][in_private_pool].store(word(static_cast<Kind>(kind), in_private_pool, observed), std::memory_order_release);
+                words_[kind].in_private_pool[in_private_pool].store(word(static_cast<Kind>(kind), in_private_pool, observed), std::memory_order_release);
             }
         }
     }
@@ -82,11 +82,11 @@ private:
         return std::bit_cast<Word>(birth);
     }
 
-#define WEFT_BIRTHS(kind) {word(Kind::kind, false, false), word(Kind::kind, true, false)}
-    atomic<Word> words_[kinds][2] = {   // by the number of the kind
-        {0, 0}, WEFT_BIRTHS(full), WEFT_BIRTHS(lsa), WEFT_BIRTHS(tasklet), WEFT_BIRTHS(roc), WEFT_BIRTHS(ss), WEFT_BIRTHS(sc),
+    struct OfKind {
+        atomic<Word> in_private_pool[2];
+        constexpr OfKind(Kind kind) : in_private_pool{word(kind, false, false), word(kind, true, false)} {}
     };
-#undef WEFT_BIRTHS
+    OfKind words_[kinds] = {Kind{}, Kind::full, Kind::lsa, Kind::tasklet, Kind::roc, Kind::ss, Kind::sc};   // by the number of the kind
 };
 extern Births births;
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <type_traits>
 
 #include "hart/quota.hpp"
 #include "os/memory.hpp"
@@ -42,7 +43,15 @@ constexpr Setting setting(const char* variable, const char* meaning, std::size_t
                           std::size_t most, const Word* words, bool numbers) {
     using Value = std::remove_reference_t<decltype(weft_settings{}.*Member)>;
     return {variable, meaning, standard, least, most,
-            [](const weft_settings& from) { return static_cast<std::size_t>(from.*Member); },
+            [](const weft_settings& from) {
+                if constexpr (std::is_enum_v<Value>) {   // which a caller may have given a value that is none
+                    std::underlying_type_t<Value> number;
+                    std::memcpy(&number, &(from.*Member), sizeof number);
+                    return static_cast<std::size_t>(number);
+                } else {
+                    return static_cast<std::size_t>(from.*Member);
+                }
+            },
             [](weft_settings& to, std::size_t value) { to.*Member = static_cast<Value>(value); }, words, numbers};
 }
 

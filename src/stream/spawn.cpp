@@ -60,13 +60,14 @@ weft_status suits(Kind kind, const weft_unit_options& given) {
 
 // The kind that is asked for, or that suits where none is.
 weft_status choose_kind(const weft_unit_options& given, bool tasklet, Plan& out) {
-    if (given.kind == WEFT_KIND_DEFAULT || (tasklet && given.kind == WEFT_KIND_TASKLET)) {
+    const int number = number_of(given.kind);
+    if (number == WEFT_KIND_DEFAULT || (tasklet && number == WEFT_KIND_TASKLET)) {
         if (!tasklet && suits(out.kind, given) != WEFT_OK) out.kind = Kind::roc;
         return tasklet ? suits(Kind::tasklet, given) : WEFT_OK;
     }
-    if (tasklet) return fail(WEFT_WRONG_KIND, "kind %d is not a tasklet's; leave it out", given.kind);
-    if (!is_kind(given.kind)) return no_such_kind(given.kind);
-    out.kind = static_cast<Kind>(given.kind);
+    if (tasklet) return fail(WEFT_WRONG_KIND, "kind %d is not a tasklet's; leave it out", number);
+    if (!is_kind(number)) return no_such_kind(number);
+    out.kind = static_cast<Kind>(number);
     out.as_asked = true;
     return suits(out.kind, given);
 }
@@ -74,13 +75,13 @@ weft_status choose_kind(const weft_unit_options& given, bool tasklet, Plan& out)
 }  // namespace
 
 weft_status fits(const Plan& plan, const Pool& pool) {
-    if (!plan.as_asked || (plan.kind != Kind::ss && plan.kind != Kind::sc) || pool.stateful.load(std::memory_order_relaxed) == 0) return WEFT_OK;
+    if (!plan.as_asked || (plan.kind != Kind::ss && plan.kind != Kind::sc) || pool.stateful.load() == 0) return WEFT_OK;
     return fail(WEFT_UNSUPPORTED, "a scheduler that keeps something on its stack (it has run, or was pushed into a pool) draws from this pool, and its "
                                   "place cannot be taken by a unit of kind SS or SC; take RoC");
 }
 
-weft_status no_such_kind(weft_kind kind) {
-    return fail(WEFT_WRONG_KIND, "kind %d is none; legal are WEFT_KIND_FULL, _LSA, _ROC, _SS, _SC and _RTC", kind);
+weft_status no_such_kind(int number) {
+    return fail(WEFT_WRONG_KIND, "kind %d is none; legal are WEFT_KIND_FULL, _LSA, _ROC, _SS, _SC and _RTC", number);
 }
 
 weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {

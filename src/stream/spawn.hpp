@@ -32,9 +32,16 @@ inline bool is_priority(int priority) { return priority >= least_priority && pri
 static_assert(least_priority == WEFT_PRIORITY_LEAST && most_priority == WEFT_PRIORITY_MOST);
 weft_status no_such_priority(int priority);
 
-inline bool is_kind(weft_kind kind) { return kind >= WEFT_KIND_FULL && kind <= WEFT_KIND_SC; }
+// The number that a caller gave for a kind; it may be none, and then no value of the type.
+inline int number_of(const weft_kind& kind) {
+    int number;
+    static_assert(sizeof number == sizeof kind);
+    std::memcpy(&number, &kind, sizeof number);
+    return number;
+}
+inline bool is_kind(int number) { return number >= WEFT_KIND_FULL && number <= WEFT_KIND_SC; }
 static_assert(static_cast<std::size_t>(WEFT_KIND_SC) + 1 == kinds);
-weft_status no_such_kind(weft_kind kind);
+weft_status no_such_kind(int number);
 
 // The pool where a unit goes that names a stream, or is bound to one, and no pool.
 weft_status place(const Plan& plan, Stream* caller, Pool** pool);

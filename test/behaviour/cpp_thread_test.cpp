@@ -332,7 +332,6 @@ TEST_P(CppThread, TheKindIsAsAsked) {
     }
     weft::tasklet tasklet([] {});
     EXPECT_EQ(tasklet.ref().kind(), weft::unit_kind::tasklet);
-    EXPECT_EQ(code_of([] { weft::thread thread({.kind = static_cast<weft::unit_kind>(99)}, [] {}); }), WEFT_WRONG_KIND);
 }
 
 TEST_P(CppThread, TheStackIsAsLargeAsAsked) {

@@ -3,7 +3,7 @@
 gdb itself. It changes nothing: the registers stay, gdb is told to refuse writes, and the program goes on and ends well.
 
     test/debugger/gdb_test.py --gdb gdb --script tools/gdb/weft.py --autoload build/release/install/weft-gdb.py \\
-                              --library build/release/libweft.so.0.3.0 --program build/release/debugger_parked
+                              --library build/release/libweft.so.0.4.0 --program build/release/debugger_parked
 """
 import argparse
 import collections

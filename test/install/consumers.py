@@ -2,7 +2,7 @@
 """Installs a build into a fresh place and builds and runs eight consumers of it outside the tree: in C11 and in
 C++20, by find_package and by pkg-config, with the shared and with the static library.
 
-    test/install/consumers.py --build build/release --version 0.3.0
+    test/install/consumers.py --build build/release --version 0.4.0
 """
 import argparse
 import os

@@ -15,8 +15,9 @@ inline bool any_of(const atomic<T>& word, T bits, const std::source_location& at
 
 using FourBytes [[gnu::may_alias]] = std::uint32_t;
 
-inline bool any_of_four(const FourBytes& bytes, std::uint32_t bits, const std::source_location& at = std::source_location::current()) {
-    return (atomic_ref(const_cast<FourBytes&>(bytes)).load(std::memory_order_relaxed, at) & bits) != 0;   // relaxed: as asked for
+template <class Bytes>
+inline bool any_of_four(const Bytes& bytes, std::uint32_t bits, const std::source_location& at = std::source_location::current()) {
+    return (atomic_ref(const_cast<Bytes&>(bytes)).load(std::memory_order_relaxed, at) & bits) != 0;   // relaxed: as asked for
 }
 
 template <class T>
