@@ -3,7 +3,6 @@
 //
 // Linked with weft::sim in the place of weft::weft.
 #include <weft/sim.hpp>
-#include <weft/weft.hpp>
 
 #include <cstdio>
 #include <vector>
@@ -55,7 +54,7 @@ void use_queue() {
     sim::check(sum == 6, "what was pushed is popped once");
 }
 
-// ---- a stack, from which units on several streams pop ------------------------------------------------------------------
+// ---- a stack, from which several threads pop ------------------------------------------------------------------------
 
 struct node {
     int value = 0;
@@ -95,26 +94,24 @@ private:
     sim::atomic<head> head_{head{0, 0}};
 };
 
-// Units on two streams pop and push again; at the end each node is there once.
+// Two threads pop and push again; at the end each node is there once. They may as well be units on two streams (weft::thread and a
+// weft::runtime); the table of steps shows the runtime's own then, too.
 template <bool mended>
 void use_stack() {
     std::vector<node> nodes(3);
     stack<mended> all(nodes);
     for (node& one : nodes) all.push(&one);
-    {
-        weft::runtime runtime({.streams = 2});
-        const auto work = [&all] {
-            for (int i = 0; i < 2; ++i) {
-                node* const first = all.pop();
-                node* const second = all.pop();
-                if (first != nullptr) all.push(first);
-                if (second != nullptr) all.push(second);
-            }
-        };
-        weft::thread one(work), other(work);
-        one.join();
-        other.join();
-    }
+    const auto work = [&all] {
+        for (int i = 0; i < 2; ++i) {
+            node* const first = all.pop();
+            node* const second = all.pop();
+            if (first != nullptr) all.push(first);
+            if (second != nullptr) all.push(second);
+        }
+    };
+    sim::thread other(work);
+    work();
+    other.join();
     unsigned found = 0;
     while (all.pop() != nullptr && found <= nodes.size()) ++found;
     sim::check(found == nodes.size(), "each node is on the stack once");
