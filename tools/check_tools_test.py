@@ -378,10 +378,27 @@ class Group(Tree):
         time.sleep(0.5)
         self.assertEqual(mark.read_text(), last, "what the test started lives on")
 
+    def test_a_child_that_has_ended_and_was_not_waited_for_is_nobody_left_behind(self):
+        script = self.write("leaves.sh", "#!/bin/sh\n(sleep 0.1 &)\nsleep 0.5\n")
+        script.chmod(0o755)
+        self.tests(("leaves", script, "asan;quick;budget=9s"))
+        status, output = run(*self.command())
+        self.assertEqual(status, 0, output)
+        self.assertNotIn("left processes", output)
+
+    def test_what_a_test_leaves_behind_is_told_and_killed(self):
+        mark = self.root / "left-alive"
+        script = self.write("leaves.sh", f"#!/bin/sh\nsetsid sh -c 'while :; do date +%s%N > {mark}; sleep 0.1; done' > {self.root}/out 2>&1 &\n"
+                                         "sleep 0.5\n")
+        script.chmod(0o755)
+        self.tests(("leaves", script, "asan;quick;budget=9s"))
+        _, output = run(*self.command())
+        self.assertIn("tests left processes behind", output)
+        self.ended(mark)
+
     def test_a_test_that_hangs_ends_before_its_group_with_all_it_started(self):
         entry, mark = self.hanging("hangs")
         self.tests(entry, ("one", "true", "asan;quick;budget=1s"))
-        self.fails("tests left processes behind")
         self.fails("\n1 passed, 1 failed\n")
         self.ended(mark)
 

@@ -80,6 +80,15 @@ def children():
     return found
 
 
+def reap():
+    """Forgets children that have ended: those of tests that did not wait for them are ours then."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0] != 0:
+            pass
+    except ChildProcessError:
+        pass
+
+
 def kill_all():
     """Kills what we started and what that started: each kill hands the next generation to us."""
     while True:
@@ -148,6 +157,7 @@ def run(build, group, size, jobs):
         raise
     timer.cancel()
     seconds = time.monotonic() - started
+    reap()
     if not stopped.is_set() and children():
         print(f"group {group}, {size}: tests left processes behind; they are killed", flush=True)
         kill_all()
