@@ -463,10 +463,12 @@ TEST(Kinds, ARevivedOneIsPromotedAnew) {
         const auto chosen = of_kind(kind);
         const std::uint64_t before = promoted();
         weft_unit* unit = nullptr;
-        auto yields = [](void*) { EXPECT_EQ(weft_sleep_for(1000), WEFT_OK); };
-        ASSERT_EQ(weft_ult_spawn(nullptr, yields, nullptr, &chosen, &unit), WEFT_OK);
+        auto suspends = [](void*) {
+            EXPECT_EQ(weft_unit_suspend([](weft_unit* self, void*) { EXPECT_EQ(weft_unit_resume(self), WEFT_OK); }, nullptr), WEFT_OK);
+        };
+        ASSERT_EQ(weft_ult_spawn(nullptr, suspends, nullptr, &chosen, &unit), WEFT_OK);
         EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
-        ASSERT_EQ(weft_unit_revive(nullptr, yields, nullptr, unit), WEFT_OK) << weft_error_text();
+        ASSERT_EQ(weft_unit_revive(nullptr, suspends, nullptr, unit), WEFT_OK) << weft_error_text();
         EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
         EXPECT_EQ(promoted() - before, 2u);
     }
