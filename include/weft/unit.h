@@ -292,8 +292,8 @@ typedef struct weft_stack_info {
     weft_status guarded; /**< WEFT_OK: by a guard page or a canary; WEFT_UNSUPPORTED: by nothing */
 } weft_stack_info;
 
-/** What is known of a unit's stack; of one of kind SC that has not suspended, asked by itself, its scheduler's. Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_KIND (a tasklet has none). From the unit itself
- * or, while it does not run or after its join, from anywhere; never switches. Since 0.1. */
+/** What is known of a unit's stack; of one of kind SC that has not suspended, asked by itself, its scheduler's. Returns WEFT_OK, WEFT_INVALID,
+ * WEFT_WRONG_KIND (a tasklet has none). From the unit itself or, while it does not run or after its join, from anywhere; never switches. Since 0.1. */
 WEFT_API weft_status weft_unit_stack(const weft_unit *unit, weft_stack_info *info) WEFT_NOTHROW;
 
 /** One unit, as weft_unit_each sees it. */

@@ -51,6 +51,10 @@ void postpone(Stream& stream, Unit& unit) {
     end_unrun(stream, unit, WEFT_NO_MEMORY);
 }
 
+[[gnu::always_inline]] inline void stack_was_found(Stream& stream) {
+    if (stream.postponed_in_a_row != 0 || stream.starving) [[unlikely]] end_starving(stream);
+}
+
 // ---- light ones ----------------------------------------------------------------------------------------
 
 // A unit that was asked for something, or is observed, is about to be called. False: it has ended, or gone elsewhere.
@@ -161,14 +165,14 @@ mem::Stack* stack_to_call(Stream& stream, const Unit& unit) {
 bool begins_called(Stream& stream, Unit& unit) {
     if (unit.kind == Kind::sc) {
         if (!stream.restartable || (stream.reserve == nullptr && !take_reserve(stream))) return false;
-        if (stream.postponed_in_a_row != 0 || stream.starving) [[unlikely]] end_starving(stream);
+        stack_was_found(stream);
         run_here(stream, unit);
         return true;
     }
     if (unit.kind == Kind::ss && !stream.restartable) return false;
     mem::Stack* const stack = stack_to_call(stream, unit);
     if (stack == nullptr) return false;
-    if (stream.postponed_in_a_row != 0 || stream.starving) [[unlikely]] end_starving(stream);
+    stack_was_found(stream);
     if (unit.kind == Kind::ss) {
         run_apart(stream, unit, stack);
     } else {
@@ -181,7 +185,7 @@ bool begins_called(Stream& stream, Unit& unit) {
 
 // Starts or continues a ULT and returns when it has left. noinline: see arch/x86_64/context.hpp.
 [[gnu::noinline]] void switch_to(Stream& stream, Unit& unit, void* context) {
-    if (stream.postponed_in_a_row != 0 || stream.starving) [[unlikely]] end_starving(stream);
+    stack_was_found(stream);
     unit.life.move(State::ready, State::running);
     stream.running = &unit;
     if (stream.direct != nullptr) stream.callable = stream.direct;

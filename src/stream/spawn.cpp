@@ -61,11 +61,14 @@ weft_status suits(Kind kind, const weft_unit_options& given) {
 // The kind that is asked for, or that suits where none is.
 weft_status choose_kind(const weft_unit_options& given, bool tasklet, Plan& out) {
     const int number = number_of(given.kind);
-    if (number == WEFT_KIND_DEFAULT || (tasklet && number == WEFT_KIND_TASKLET)) {
-        if (!tasklet && suits(out.kind, given) != WEFT_OK) out.kind = Kind::roc;
-        return tasklet ? suits(Kind::tasklet, given) : WEFT_OK;
+    if (tasklet) {
+        if (number == WEFT_KIND_DEFAULT || number == WEFT_KIND_TASKLET) return suits(Kind::tasklet, given);
+        return fail(WEFT_WRONG_KIND, "kind %d is not a tasklet's; leave it out", number);
     }
-    if (tasklet) return fail(WEFT_WRONG_KIND, "kind %d is not a tasklet's; leave it out", number);
+    if (number == WEFT_KIND_DEFAULT) {
+        if (suits(out.kind, given) != WEFT_OK) out.kind = Kind::roc;
+        return WEFT_OK;
+    }
     if (!is_kind(number)) return no_such_kind(number);
     out.kind = static_cast<Kind>(number);
     out.as_asked = true;

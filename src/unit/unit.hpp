@@ -32,7 +32,7 @@ inline constexpr unsigned priorities = most_priority - least_priority + 1;
 enum class Kind : std::uint8_t { full = 1, lsa = 2, tasklet = 3, roc = 4, ss = 5, sc = 6 };   // the numbers of weft_kind
 inline constexpr std::size_t kinds = 7;   // one more than the largest
 
-// Whether a unit of that kind is begun by a call, and becomes a fully fledged ULT only if it suspends (stream/promote.hpp).
+// Whether a unit of that kind is begun by a call, and becomes a fully fledged ULT only if it suspends (stream/begin.hpp).
 constexpr bool begins_light(Kind kind) { return kind == Kind::roc || kind == Kind::ss || kind == Kind::sc; }
 
 struct Unit {
