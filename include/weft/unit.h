@@ -65,7 +65,7 @@ typedef struct weft_unit_options {
  * Returns WEFT_OK, WEFT_NO_MEMORY, WEFT_INVALID (a null body, a user's stack too small, no such priority, both
  * a pool and a stream, more than the scheduler's stack for a unit that runs on that), WEFT_WRONG_KIND (there is no such kind),
  * WEFT_UNSUPPORTED (SS or SC where a scheduler with run, or one that was pushed into a pool, draws from the pool; SS, SC or RtC with child_first; SC
- * with measure_stack), WEFT_WRONG_CONTEXT (child_first outside of a ULT), WEFT_NOT_INITIALIZED.
+ * or RtC with measure_stack), WEFT_WRONG_CONTEXT (child_first outside of a ULT), WEFT_NOT_INITIALIZED.
  * From any thread or unit; switches only with child_first. Since 0.1. */
 WEFT_API weft_status weft_ult_spawn(weft_pool *pool, void (*body)(void *), void *argument,
                                     const weft_unit_options *options, weft_unit **unit) WEFT_NOTHROW;
@@ -128,7 +128,8 @@ WEFT_API weft_status weft_unit_join_many(weft_unit *const *units, size_t count) 
  * the primary unit. From any thread or unit; a ULT may switch. Since 0.1. */
 WEFT_API weft_status weft_unit_free(weft_unit *unit) WEFT_NOTHROW;
 
-/** weft_unit_join_many, then frees all of them and sets the handles to NULL. Returns as weft_unit_join_many. Since 0.1. */
+/** As weft_unit_join_many, and frees each of them that has ended and sets its handle to NULL; on WEFT_WRONG_STATE, WEFT_BUSY and
+ * WEFT_WRONG_KIND the unit that is meant and those after it keep theirs. Since 0.1. */
 WEFT_API weft_status weft_unit_free_many(weft_unit **units, size_t count) WEFT_NOTHROW;
 
 /** Lets the unit free itself when it ends (or at once when it has ended); the handle is invalid afterwards. If its body throws

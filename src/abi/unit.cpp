@@ -1,5 +1,6 @@
 #include "weft/unit.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -101,7 +102,58 @@ template <bool tasklet>
     return WEFT_OK;
 }
 
-// Units that were spawned together, linked from the first to the last.
+// What weft_unit_spawn_many is given.
+struct Given {
+    size_t count;
+    void (*body)(void*);
+    void* const* arguments;
+    weft_unit** units;
+    const void* site;
+};
+
+// Units that were made together, linked from the first to the last.
+struct Row {
+    Unit* first;
+    Unit* last;
+    weft_status status;
+};
+
+// Taken back in the order from the last to the first.
+[[gnu::noinline]] void take_back(Stream* stream, Unit* first, size_t count, weft_unit** units) {
+    Unit* last = nullptr;
+    for (size_t i = 0; i < count; ++i) first = std::exchange(first->link, std::exchange(last, first));
+    while (last != nullptr) give_back(stream, *std::exchange(last, last->link));
+    if (units != nullptr) std::fill_n(units, count, nullptr);
+}
+
+// `plan`: null, or what is to be seen to besides their kind.
+Row make_row(Stream* stream, Pool& home, Unit::Birth birth, const Given& given, const Plan* plan) {
+    Unit* first = nullptr;
+    Unit** link = &first;
+    Unit* unit = nullptr;
+    for (size_t i = 0; i < given.count; ++i) {
+        unit = make_unit(stream, home, given.body, given.arguments == nullptr ? nullptr : given.arguments[i], birth, given.site);
+        weft_status status = WEFT_OK;
+        if (unit == nullptr) [[unlikely]] {
+            status = fail(WEFT_NO_MEMORY, "no memory for unit %zu of %zu", i + 1, given.count);
+        } else if (plan != nullptr) {
+            status = furnish(stream, *unit, *plan);
+        }
+        if (status != WEFT_OK) [[unlikely]] {
+            take_back(stream, first, i, given.units);
+            return {nullptr, nullptr, status};
+        }
+        *link = unit;
+        link = &unit->link;
+        if (given.units != nullptr) {
+            given.units[i] = weft::to_handle(unit);
+        } else {
+            unit->joint.detach_local();   // nobody else knows the unit yet
+        }
+    }
+    return {first, unit, WEFT_OK};
+}
+
 [[gnu::noinline]] void observe_all_created(Unit* first, size_t count) {
     for (Unit* unit = first; count-- > 0; unit = unit->link) observe(trace::Event::create, *unit);
 }
@@ -159,38 +211,11 @@ weft_status weft_unit_spawn_many(weft_pool* pool, size_t count, void (*body)(voi
     Pool& home = named == nullptr ? standard_pool(stream) : *named;
     if (weft_status status = fits(chosen, home); status != WEFT_OK) return status;
     const Unit::Birth birth = birth_in(home, chosen.kind);
-    const bool more = options != nullptr || chosen.kind == Kind::full;
-    const void* const site = __builtin_return_address(0);
-    // Newest first, so that they can be taken back in this order, then turned.
-    Unit* newest = nullptr;
-    for (size_t i = 0; i < count; ++i) {
-        Unit* unit = make_unit(stream, home, body, arguments == nullptr ? nullptr : arguments[i], birth, site);
-        weft_status status = WEFT_OK;
-        if (unit == nullptr) {
-            status = fail(WEFT_NO_MEMORY, "no memory for unit %zu of %zu", i + 1, count);
-        } else if (more) {
-            status = furnish(stream, *unit, chosen);
-        }
-        if (status != WEFT_OK) {
-            while (newest != nullptr) give_back(stream, *std::exchange(newest, newest->link));
-            return status;
-        }
-        unit->link = newest;
-        newest = unit;
-    }
-    Unit* const last = newest;
-    Unit* first = nullptr;
-    for (size_t i = count; i-- > 0;) {
-        if (units != nullptr) {
-            units[i] = weft::to_handle(newest);
-        } else {
-            newest->joint.detach_local();   // nobody else knows the unit yet
-        }
-        Unit* const before = std::exchange(newest->link, first);
-        first = std::exchange(newest, before);
-    }
-    if (birth.marks != 0) [[unlikely]] observe_all_created(first, count);
-    pool::push_many(home, first, last, count, pool::Place::spawned);
+    const Given given{count, body, arguments, units, __builtin_return_address(0)};
+    const Row row = make_row(stream, home, birth, given, chosen.asks_for_more() ? &chosen : nullptr);
+    if (row.status != WEFT_OK) [[unlikely]] return row.status;
+    if (birth.marks != 0) [[unlikely]] observe_all_created(row.first, count);
+    pool::push_many(home, row.first, row.last, count, pool::Place::spawned);
     return WEFT_OK;
 }
 
@@ -215,25 +240,14 @@ weft_status weft_unit_join_many(weft_unit* const* units, size_t count) noexcept 
 weft_status weft_unit_free(weft_unit* unit) noexcept {
     if (unit == nullptr) return is_null("unit");
     Unit* of = to_unit(unit);
-    if (of->joint.untouched()) [[likely]] {
-        Stream* stream = current_or_null();
-        if (stream != nullptr && may_call(*stream, *of)) [[likely]] return free_by_call(*stream, *stream->running, *of);
-        return free_unended(*of);
-    }
+    Stream* stream = current_or_null();
+    if (stream != nullptr && may_call_at_once(*stream, *of)) [[likely]] return free_by_call(*stream, *stream->running, *of);
     return of->joint.done_and_known() ? free_ended(*of) : free_unended(*of);
 }
 
 weft_status weft_unit_free_many(weft_unit** units, size_t count) noexcept {
     if (units == nullptr && count != 0) return is_null("units");
-    const weft_status status = join_many(units, count);
-    if (!means_end(status)) return status;
-    Stream* stream = current_or_null();
-    for (size_t i = 0; i < count; ++i) {
-        if (units[i] == nullptr) continue;
-        release(stream, *to_unit(units[i]));
-        units[i] = nullptr;
-    }
-    return status;
+    return join_many(units, count);
 }
 
 weft_status weft_unit_detach(weft_unit* unit) noexcept {

@@ -26,8 +26,8 @@ public:
         return node;
     }
 
-    // Takes out front(), which is there.
-    void drop_front() { first_ = first_->*Link; }
+    // Takes out `front`, which is front().
+    void drop_front(Node* front) { first_ = front->*Link; }
 
     // pop_front() and push_back(node) in one. Null when there is no other: then `node` is not put in.
     Node* rotate(Node* node) {

@@ -58,10 +58,10 @@ TEST(Fifo, DropFrontTakesOutTheFirst) {
     Item items[3] = {{1}, {2}, {3}};
     Items list;
     for (Item& item : items) list.push_back(&item);
-    list.drop_front();
+    list.drop_front(&items[0]);
     EXPECT_EQ(list.front(), &items[1]);
-    list.drop_front();
-    list.drop_front();
+    list.drop_front(&items[1]);
+    list.drop_front(&items[2]);
     EXPECT_TRUE(list.empty());
     list.push_back(&items[0]);
     EXPECT_EQ(drained(list), (std::vector<int>{1}));

@@ -69,10 +69,10 @@ struct PrivatePool : Pool {
         return unit;
     }
 
-    // Takes out the unit that ready.front() is, without a look at what others have sent.
-    void take_front() {
+    // Takes out `front`, which ready.front() is, without a look at what others have sent.
+    void take_front(Unit* front) {
         promise.popped(access);
-        ready.drop_front();
+        ready.drop_front(front);
         waiting.add(-1);
     }
 

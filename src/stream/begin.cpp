@@ -73,11 +73,6 @@ void postpone(Stream& stream, Unit& unit) {
     return true;
 }
 
-// Nobody stands on it any more, or will from the next unit of this stream on.
-void give_stack(Stream& stream, mem::Stack* stack) {
-    if (mem::Stack* const before = std::exchange(stream.spare, stack)) stream.heap->stacks.give(before);
-}
-
 // On the stack that the unit stands on. Returns when the unit has not suspended, and so has nothing to go on from.
 [[gnu::always_inline]] inline void call_body(Stream& stream, Unit& unit) {
     *stream.errno_address = 0;
@@ -124,23 +119,16 @@ void apart_main(void* raw) { call_body(current(), *static_cast<Unit*>(raw)); }
     give_stack(stream, stack);
 }
 
-void* returning_main(void* raw) {
-    Unit& unit = *static_cast<Unit*>(raw);
-    call_body(current(), unit);
-    Stream& stream = current();
-    mem::Stack* const stack = unit.stack;
-    stream.callable = &Stream::no_pool;
-    end_light(stream, unit);
-    give_stack(stream, stack);   // we still stand on it
-    return stream.home.context;
-}
-
-// RoC: the same, but what has called it is saved, and goes on either way.
+// RoC: the same, but what has called it is kept, and goes on either way.
 [[gnu::noinline]] void run_returning(Stream& stream, Unit& unit, mem::Stack* stack) {
     if (!begins(stream, unit)) return give_stack(stream, stack);
     unit.stack = stack;
     if (stream.direct != nullptr) stream.callable = stream.direct;
-    arch::call(&stream.home.context, stack->top, returning_main, &unit);
+    arch::call(&stream.home.context, stack->top, apart_main, &unit);
+    if (stream.running != &unit) return;   // it has suspended, and may be gone: somebody else has come home
+    stream.callable = &Stream::no_pool;
+    end_light(stream, unit);
+    give_stack(stream, stack);
 }
 
 // A default stack that needs no look at its end; null: none can be had, or the unit wants another, or what runs it sees no return from one
@@ -148,7 +136,10 @@ void* returning_main(void* raw) {
 mem::Stack* stack_to_call(Stream& stream, const Unit& unit) {
     if constexpr (config::address_sanitizer || config::thread_sanitizer) return nullptr;   // see arch::call
     if (!unit.has(Unit::plain)) return nullptr;
-    if (mem::Stack* const spare = std::exchange(stream.spare, nullptr)) return spare;
+    if (mem::Stack* const spare = stream.spare) {
+        stream.spare = spare->next;
+        return spare;
+    }
     mem::Stack* const stack = stream.heap->stacks.take();
     if (stack == nullptr || stack->guarded != mem::Guard::canary) return stack;
     stream.heap->stacks.give(stack);
@@ -194,9 +185,10 @@ bool begins_called(Stream& stream, Unit& unit) {
 
 }  // namespace
 
-void promote(Stream& stream, Unit& unit) {
-    unit.shape &= static_cast<std::uint8_t>(~Unit::light);
-    stream.counters.add(trace::Count::promoted);
+namespace {
+
+// Of a unit that the scheduler has called.
+void give_scheduler_back(Stream& stream, Unit& unit) {
     if (unit.stack == nullptr) {
         // SC: it keeps the scheduler's stack, with what has called it.
         unit.stack = stream.home.stack;
@@ -206,13 +198,39 @@ void promote(Stream& stream, Unit& unit) {
             unit.flags &= static_cast<std::uint8_t>(~Unit::plain);
         }
     }
-    // What has called it cannot go on, if it was the scheduler: that begins anew.
-    if (stream.home.context == nullptr) {
-        WEFT_ASSERT(stream.restartable);
-        stream.home.context = arch::prepare(stream.home.stack->top, scheduler_main);
-        if (stream.direct != nullptr) stream.callable = stream.direct;
+    if (stream.home.context != nullptr) return;
+    // What has called it cannot go on: the scheduler begins anew.
+    WEFT_ASSERT(stream.restartable);
+    stream.home.context = arch::prepare(stream.home.stack->top, scheduler_main);
+    if (stream.direct != nullptr) stream.callable = stream.direct;
+}
+
+// Of one that its joiner has called: that waits in earnest now. Returns the joiner.
+Unit& suspend_joiner(Stream& stream, const Unit& unit) {
+    Unit& joiner = *unit.joint.announced().sole_unit();
+    stream.counters.add(trace::Count::suspended);
+    if (joiner.marked(Unit::canary)) check_canary(joiner);
+    if (joiner.marked(Unit::observed)) observe_wait(joiner, Waits::as_stated, joiner.waits_object);
+    return joiner;
+}
+
+}  // namespace
+
+void promote(Stream& stream, Unit& unit) {
+    // A joiner that waits now may itself have been called by its own.
+    Unit* light = &unit;
+    for (;;) {
+        const bool by_joiner = (light->shape & Unit::called) != 0;
+        light->shape &= static_cast<std::uint8_t>(~(Unit::light | Unit::called));
+        if (!by_joiner) give_scheduler_back(stream, *light);
+        if (begins_light(light->kind)) {
+            stream.counters.add(trace::Count::promoted);
+            if (light->marked(Unit::observed)) observe(trace::Event::promote, *light);
+        }
+        if (!by_joiner) return;
+        light = &suspend_joiner(stream, *light);
+        if (!light->is_light()) return;
     }
-    if (unit.marked(Unit::observed)) observe(trace::Event::promote, unit);
 }
 
 void end_starving(Stream& stream) {

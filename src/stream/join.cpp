@@ -1,6 +1,7 @@
 #include "stream/join.hpp"
 
 #include <new>
+#include <type_traits>
 #include <utility>
 
 #include "hart/gate.hpp"
@@ -129,10 +130,13 @@ weft_status outcome(const Unit& unit) { return static_cast<weft_status>(unit.out
 [[gnu::always_inline]] inline bool wait_in_unit(Stream*& stream, Unit& target, weft_status& status) {
     Unit& self = *stream->running;
     if (target.joint.untouched()) [[likely]] {
-        if (may_call(*stream, target)) [[likely]] {
-            stream = &call_and_wait(*stream, self, target);
+        if (may_call_at_once(*stream, target)) [[likely]] {
+            call_and_wait(*stream, self, target, end_quietly);
+            stream = current_or_null();
             return true;
         }
+        weft_unit* const alone = to_handle(&target);
+        if (call_row(*stream, self, &alone, 1) != 0 || (stream = current_or_null(), target.joint.done())) return true;
     } else if (target.joint.done()) {
         learn(target);
         return true;
@@ -354,28 +358,51 @@ weft_status free_unended(Unit& unit) noexcept {
         if (means_end(status)) release(current_or_null(), unit);
         return status;
     }
+    if (stream->callable->ready.front() == &unit) {
+        weft_unit* handle = to_handle(&unit);
+        if (call_row(*stream, *stream->running, &handle, 1) != 0) return WEFT_OK;
+        stream = current_or_null();
+    }
     if (!wait_in_unit(stream, unit, status)) [[unlikely]] return status;
     status = outcome(unit);
     release(stream, unit);
     return status;
 }
 
-weft_status join_many(weft_unit* const* units, std::size_t count) {
+template <class Handle>
+weft_status join_many(Handle* units, std::size_t count) {
     Stream* stream = current_or_null();
     Unit* self = stream == nullptr ? nullptr : stream->running;
     const bool shared = count > 1 && units[0] != nullptr && !to_unit(units[0])->has_now(Unit::local);
     if (shared && self != nullptr && self->kind != Kind::tasklet) join_group(*stream, *self, units, count);
     weft_status worst = WEFT_OK;
-    for (std::size_t i = 0; i < count; ++i) {
-        if (units[i] == nullptr) continue;
-        const weft_status status = join(*to_unit(units[i]));   // most have ended: one load
+    for (std::size_t i = 0; i < count;) {
+        if (units[i] == nullptr) {
+            ++i;
+            continue;
+        }
+        Unit& unit = *to_unit(units[i]);
+        if (self != nullptr && (stream = current_or_null())->callable->ready.front() == &unit) {
+            if (const std::size_t ended = call_row(*stream, *self, units + i, count - i)) {
+                i += ended;
+                continue;
+            }
+        }
+        const weft_status status = join(unit);   // most have ended: one load
         if (status == WEFT_BUSY || status == WEFT_WRONG_KIND || status == WEFT_WRONG_STATE || status == WEFT_WRONG_CONTEXT) {
             return status;
         }
         if (worst == WEFT_OK) worst = status;
+        if constexpr (!std::is_const_v<Handle>) {
+            release(current_or_null(), unit);
+            units[i] = nullptr;
+        }
+        ++i;
     }
     return worst;
 }
+template weft_status join_many(weft_unit**, std::size_t);
+template weft_status join_many(weft_unit* const*, std::size_t);
 
 void keep_exception() noexcept {
     Unit& unit = *current().running;

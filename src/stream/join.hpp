@@ -4,6 +4,7 @@
 #include <exception>
 #include <new>
 
+#include "stream/call.hpp"
 #include "stream/suspend.hpp"
 
 namespace weft {
@@ -54,7 +55,11 @@ void finish_and_wake(Joint& joint);
 [[gnu::always_inline]] inline weft_status join(Unit& unit) {
     return unit.joint.done_and_known() ? static_cast<weft_status>(unit.outcome) : join_unended(unit);
 }
-weft_status join_many(weft_unit* const* units, std::size_t count);
+// Joins all of them; frees them as well, and sets the handles to null, unless the handles are const.
+template <class Handle>
+weft_status join_many(Handle* units, std::size_t count);
+extern template weft_status join_many(weft_unit**, std::size_t);
+extern template weft_status join_many(weft_unit* const*, std::size_t);
 
 // What a unit leaves behind that did not simply return (Unit::at_release).
 void tidy_up(Unit& unit);
@@ -94,17 +99,10 @@ constexpr bool means_end(weft_status status) {
     }
 }
 
-// As free_unended(), where may_call() has said so.
+// As free_unended(), where may_call_at_once() has said so.
 [[gnu::always_inline]] inline weft_status free_by_call(Stream& stream, Unit& self, Unit& unit) {
-    Stream& now = call_and_wait(stream, self, unit);
-    if (unit.marked(Unit::at_release)) [[unlikely]] return free_ended(unit);
-    retire(unit);
-    now.units->give(&unit);
-    // Not known to the compiler: it would keep the zero of one of the questions above over the call, in the register that
-    // the unit needs.
-    weft_status status = WEFT_OK;
-    asm volatile("" : "+r"(status));
-    return status;
+    const bool freed = call_and_wait(stream, self, unit, [&stream](Unit& ended) { end_and_free(stream, ended); });
+    return freed ? WEFT_OK : free_ended(unit);
 }
 
 weft_status detach(Unit& unit);

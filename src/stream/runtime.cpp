@@ -110,7 +110,7 @@ void destroy_heaps(Runtime& of) {
 void end_stream_zero(Runtime& of) {
     Stream* zero = of.streams[0];
     if (zero == nullptr) return;
-    give_spares(*zero);
+    give_stacks(*zero);
     zero->heap->stacks.give(zero->home.stack);
     if (zero->main != nullptr) sched::detach(*zero->main, zero);
     if (zero->beneath != nullptr) sched::detach(*zero->beneath, zero);

@@ -48,10 +48,12 @@ weft_status too_much(const weft_unit_options& given) {
 weft_status suits(Kind kind, const weft_unit_options& given) {
     if (kind == Kind::tasklet || kind == Kind::sc) {
         if (const weft_status status = too_much(given); status != WEFT_OK) return status;
-        if (kind == Kind::sc && given.measure_stack) {
-            return fail(WEFT_UNSUPPORTED, "a unit of kind SC stands on its scheduler's stack, which cannot be measured for it; take another kind");
+        if (given.measure_stack) {
+            return fail(WEFT_UNSUPPORTED, "a unit of kind %s stands on its scheduler's stack, which cannot be measured for it; take another kind",
+                        kind == Kind::sc ? "SC" : "RtC");
         }
     }
+    if (kind == Kind::tasklet && given.child_first) return fail(WEFT_UNSUPPORTED, "a tasklet is run by a scheduler, and not child-first");
     if ((kind == Kind::ss || kind == Kind::sc) && given.child_first) {
         return fail(WEFT_UNSUPPORTED, "a unit of kind %s begins in its scheduler's place, which is not child-first; take RoC", kind == Kind::ss ? "SS" : "SC");
     }
@@ -62,7 +64,7 @@ weft_status suits(Kind kind, const weft_unit_options& given) {
 weft_status choose_kind(const weft_unit_options& given, bool tasklet, Plan& out) {
     const int number = number_of(given.kind);
     if (tasklet) {
-        if (number == WEFT_KIND_DEFAULT || number == WEFT_KIND_TASKLET) return suits(Kind::tasklet, given);
+        if (number == WEFT_KIND_DEFAULT || number == WEFT_KIND_TASKLET) return too_much(given);
         return fail(WEFT_WRONG_KIND, "kind %d is not a tasklet's; leave it out", number);
     }
     if (number == WEFT_KIND_DEFAULT) {
@@ -106,10 +108,7 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     out.on_migration = given.on_migration;
     out.on_migration_argument = given.on_migration_argument;
     if (const weft_status status = choose_kind(given, tasklet, out); status != WEFT_OK) return status;
-    if (out.kind == Kind::tasklet) {
-        if (given.child_first) return fail(WEFT_UNSUPPORTED, "a tasklet is run by a scheduler, and not child-first");
-        return WEFT_OK;
-    }
+    if (out.kind == Kind::tasklet) return WEFT_OK;
     out.child_first = given.child_first;
     if (given.measure_stack) out.flags |= Unit::measured;
     out.stack_bytes = given.stack_bytes;
@@ -153,12 +152,7 @@ bool give_default_stack(Stream* stream, Unit& unit) {
     if (stack == nullptr) stack = take_stack(stream, 0);
     if (stack == nullptr) return false;
     unit.stack = stack;
-    if (stack->guarded == mem::Guard::canary) {
-        unit.mark(Unit::canary);
-    } else {
-        unit.flags |= Unit::plain;
-        unit.context = arch::prepare(stack->top, unit_main);
-    }
+    if (stack->guarded == mem::Guard::canary) unit.mark(Unit::canary);
     return true;
 }
 

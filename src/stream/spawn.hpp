@@ -26,6 +26,11 @@ struct Plan {
     bool migratable = true;
     void (*on_migration)(weft_unit* unit, void* argument) = nullptr;
     void* on_migration_argument = nullptr;
+
+    // Whether furnish() has anything to do.
+    bool asks_for_more() const {
+        return kind == Kind::full || (flags | stack_class | priority) != 0 || name != nullptr || !migratable || on_migration != nullptr;
+    }
 };
 
 inline bool is_priority(int priority) { return priority >= least_priority && priority <= most_priority; }

@@ -135,6 +135,7 @@ void idle(Stream& stream) {
     const std::uint64_t begin_ns = os::now_ns();
     end_starving(stream);
     stream.units->flush();
+    if (stream.spare != nullptr && stream.spare->next != nullptr) give_spares(stream);   // units have called each other, and many at once
     if (!do_idle_duties(stream) && !look_around(stream, begin_ns)) sleep(stream);
     stream.counters.add(trace::Count::idle_ns, os::now_ns() - begin_ns);
     note_stolen(stream);

@@ -68,8 +68,9 @@ struct Stream {
     mem::SlabCache* units = nullptr;   // of the heap
     atomic<std::uint64_t> next_id{0};  // of the heap, while the stream has it; see take_id
     mem::Stack* reserve = nullptr;     // for the scheduler to begin anew on, when a unit has taken its place
-    mem::Stack* spare = nullptr;       // a default stack, without a canary, for the next plain unit that starts; a unit that
-                                       // ends puts its own here while it still stands on it: nobody but this stream takes it
+    mem::Stack* spare = nullptr;       // default stacks, without a canary, for the next plain units that start: one, and more only while
+                                       // units call each other. A unit that ends puts its own here while it still stands on it: nobody
+                                       // but this stream takes it
     Unit* handed = nullptr;            // picked by a unit that left, to be run by the scheduler
     Sched* sched = nullptr;            // whose units run: the main one, or one that is itself a unit (level.hpp)
     Pool* standard = nullptr;          // where units go for which no pool is named
@@ -144,6 +145,11 @@ struct Stream {
         return id;
     }
 
+    [[gnu::always_inline]] void keep_spare(mem::Stack* stack) {
+        stack->next = spare;
+        spare = stack;
+    }
+
     // The last one that was taken has not been used.
     void untake_id() { next_id.store(next_id.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed); }   // relaxed: as above
 
@@ -198,6 +204,7 @@ inline std::uint64_t Stream::counted(trace::Count which) const {
 inline void set_default_kind(Stream& stream, Kind kind) {
     stream.default_kind = kind;
     stream.birth_ult = Unit::birth(kind, true);
+    if (kind == Kind::full) stream.birth_ult.state = static_cast<std::uint8_t>(State::free);   // has no short way, and no ready unit is like it
     settle_homes(stream);
 }
 
@@ -211,9 +218,23 @@ void run_unit(Stream& stream, Unit* unit);
 // The next unit, or null. From the stream's own carrier, on any stack.
 Unit* pick(Stream& stream);
 
-// The stacks that the stream keeps go back to the heap.
+// A default stack, without a canary, that nobody stands on any more.
+inline void give_stack(Stream& stream, mem::Stack* stack) {
+    if (stream.spare == nullptr) return stream.keep_spare(stack);
+    stream.heap->stacks.give(stack);
+}
+
+// What the stream keeps of stacks for units to start on goes back to the heap.
 inline void give_spares(Stream& stream) {
-    if (mem::Stack* spare = std::exchange(stream.spare, nullptr)) stream.heap->stacks.give(spare);
+    while (mem::Stack* const stack = stream.spare) {
+        stream.spare = stack->next;
+        stream.heap->stacks.give(stack);
+    }
+}
+
+// And what it keeps for itself.
+inline void give_stacks(Stream& stream) {
+    give_spares(stream);
     if (mem::Stack* reserve = std::exchange(stream.reserve, nullptr)) stream.heap->stacks.give(reserve);
 }
 

@@ -66,7 +66,7 @@ void carrier_main(void* raw) {
     run_scheduler(stream);
     stream.heap->stacks.give(stream.home.stack);
     hand_over_timers(stream);
-    give_spares(stream);
+    give_stacks(stream);
     stream.heap->units->flush();
     stream.heap->stacks.flush();
     detach_pools(stream);

@@ -107,7 +107,7 @@ void end_on_user_stack(void* raw) {
     stream.running = next;
     const context::Target target{next->context, next->stack};
     if (stream.spare != nullptr) context::abandon(target, {release_stack, stack});
-    stream.spare = stack;   // we still stand on it, but nobody takes it before this stream's next start
+    stream.keep_spare(stack);   // we still stand on it, but nobody takes it before this stream's next start
     context::abandon(target, {nullptr, nullptr});
 }
 
@@ -134,24 +134,6 @@ void end_promoted() {
     Stream& stream = current();
     conclude_plain(stream, *stream.running);
     run_units();
-}
-
-void* called_main(void* raw) {
-    run_body(*static_cast<Unit*>(raw));   // it had none of Unit::at_start when it was called (may_call)
-    Stream& stream = current();
-    Unit& unit = *stream.running;
-    Unit& joiner = *unit.joint.announced().sole_unit();
-    PrivatePool* const direct = stream.direct;
-    if (joiner.pool != direct || !direct->ready.empty() || stream.spare != nullptr || unit.marked(Unit::at_end)) [[unlikely]] end_promoted();
-    probe(Probe::finish_before_publish);
-    stream.spare = unit.stack;   // we still stand on it: see conclude_plain
-    stream.counters.add(trace::Count::finished);
-    stream.counters.add(trace::Count::resumed);
-    unit.life.move(State::running, State::done);
-    unit.joint.finish_announced();
-    joiner.life.move(State::waiting, State::running);
-    stream.running = &joiner;
-    return joiner.context;
 }
 
 void finish(Unit* next) {
@@ -186,7 +168,11 @@ void* begin_carefully(Stream& stream, Unit& unit) {
         if (unit.stack == nullptr) return nullptr;
         if (unit.has(Unit::measured)) mem::measure_begin(*unit.stack);
     }
-    if (unit.stack->guarded == mem::Guard::canary) unit.mark(Unit::canary);
+    if (unit.stack->guarded == mem::Guard::canary) {
+        unit.mark(Unit::canary);
+    } else if (unit.kind == Kind::full && unit.has(Unit::local) && unit.has_default_stack()) {
+        unit.flags |= Unit::plain;
+    }
     return arch::prepare(unit.stack->top, unit_main);
 }
 

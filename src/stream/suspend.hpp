@@ -60,7 +60,7 @@ Unit* successor_other(Stream& stream);
     PrivatePool& pool = *stream.callable;
     Unit* const next = pool.ready.front();
     if (next == nullptr || stream.wanted() || !pool.inbox.empty()) [[unlikely]] return nullptr;
-    pool.take_front();
+    pool.take_front(next);
     return next;
 }
 
@@ -68,7 +68,7 @@ Unit* successor_other(Stream& stream);
 [[gnu::always_inline]] inline void* begin(Stream& stream, Unit& unit) {
     mem::Stack* const spare = stream.spare;
     if (spare == nullptr || !unit.has(Unit::plain)) [[unlikely]] return begin_carefully(stream, unit);
-    stream.spare = nullptr;
+    stream.spare = spare->next;
     unit.stack = spare;
     return arch::prepare(spare->top, unit_main);
 }
@@ -167,42 +167,6 @@ struct Suspension {
     stream.counters.add(trace::Count::suspended);
     Unit* next = detail::successor(stream);
     return detail::leave_towards<Leaves::waits>(stream, self, next, {nullptr, nullptr}, Unit::after_wait);
-}
-
-// Whether what runs is a ULT that may wait for the end of `target`, whose Joint is untouched, by call_and_wait(): for a plain
-// unit that has not started and is the next to be run anyway.
-[[gnu::always_inline]] inline bool may_call(const Stream& stream, const Unit& target) {
-    if constexpr (config::address_sanitizer || config::thread_sanitizer) return false;   // see arch::call
-    return stream.callable->ready.front() == &target && target.context == nullptr && target.plain_and_unasked() &&
-           stream.spare != nullptr && !stream.wanted() && stream.direct->inbox.empty() && !detail::handles_exception(stream);
-}
-
-// The stack of a unit that is called begins here. Returns what arch::call wants back.
-void* called_main(void* unit);
-
-// The running ULT waits for the end of `target`, which is called on a stack of its own: a unit that never waits costs no
-// switch. Returns the stream it comes back on.
-[[gnu::always_inline]] inline Stream& call_and_wait(Stream& stream, Unit& self, Unit& target) {
-    // Read before the first atomic store: the compiler would read them again after it.
-    PrivatePool* const direct = stream.direct;
-    mem::Stack* const stack = stream.spare;
-    probe(Probe::join_before_announce);
-    target.joint.announce_first(&self);
-    self.waits_object = to_handle(&target);
-    self.life.move(State::running, State::waiting);
-    stream.counters.add(trace::Count::suspended);
-    direct->take_front();
-    stream.spare = nullptr;
-    target.stack = stack;
-    target.life.move(State::ready, State::running);
-    stream.running = &target;
-    int& error_here = *stream.errno_address;
-    const int error = error_here;
-    error_here = 0;
-    arch::call(&self.context, stack->top, called_main, &target);
-    Stream& now = current();
-    *now.errno_address = error;
-    return now;   // asked to migrate meanwhile, it goes at its next yield: a look here would be three instructions for everybody
 }
 
 // The running ULT suspends in favour of `next` (null: the scheduler), and by.publish() runs once its context is saved. Call it

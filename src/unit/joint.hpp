@@ -131,6 +131,9 @@ public:
     // Whether nobody has announced and the unit has not ended; on the stream that finishes it, or as a hint.
     bool untouched() const { return announced().none(); }
 
+    // Zero: untouched(); for whoever looks at something else besides.
+    Word bits() const { return word_.load(std::memory_order_relaxed); }   // relaxed: read on this stream
+
     // announce_local() to an untouched Joint.
     void announce_first(Waiter waiter) {
         WEFT_ASSERT(untouched());

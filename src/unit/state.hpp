@@ -78,6 +78,12 @@ public:
         state_.store(to, Orders::move);
     }
 
+    // running -> done -> free, of one whose joiner frees it at once. relaxed: nobody else knows the unit any more.
+    void end_and_drop() {
+        WEFT_ASSERT(now() == State::running);
+        state_.store(State::free, std::memory_order_relaxed);
+    }
+
     // ready -> free, when a spawn fails after all: relaxed, since nobody else knows the unit.
     void drop() { state_.store(State::free, std::memory_order_relaxed); }
 

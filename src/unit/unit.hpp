@@ -78,11 +78,12 @@ struct Unit {
     static constexpr std::uint8_t measured = 8;    // the depth of its stack is noted when it ends
     static constexpr std::uint8_t internal = 16;   // a letter of the runtime on somebody's stack: no descriptor
     static constexpr std::uint8_t plain = 64;      // a default stack without a canary, and nothing to be done at the end: the
-                                                   // stack is any spare one
+                                                   // stack is any spare one. Of kind Full, which has one of its own, from the start on
     static constexpr std::uint8_t scheduler = 128; // a scheduler's; its argument is that
     static constexpr std::uint8_t careful_end = user_stack | measured;   // never with plain
 
-    static constexpr std::uint8_t light = 128;     // of shape: begins_light(kind), and it has not suspended in this life
+    static constexpr std::uint8_t light = 128;     // of shape: it is begun by a call, and has not suspended in this life,
+    static constexpr std::uint8_t called = 64;     // and it is its joiner that calls it (stream/call.hpp)
 
     // Of marks. Anybody may set one at any time, by a read-modify-write; the flags change only while nobody else looks.
     static constexpr std::uint8_t canary = 1;      // its stack is guarded by a canary: look when it leaves
@@ -163,7 +164,10 @@ struct Unit {
     bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
 
     // log2 of the wanted stack size; 0: the default.
-    unsigned stack_class() const { return shape & ~unsigned{light}; }
+    unsigned stack_class() const { return shape & ~unsigned{light | called}; }
+
+    // That is, it may have, when it starts.
+    bool has_default_stack() const { return stack_class() == 0 && !has(careful_end); }
 
     std::size_t wanted_stack_bytes() const { return stack_class() == 0 ? 0 : std::size_t{1} << stack_class(); }
 
@@ -171,12 +175,13 @@ struct Unit {
 
     // is_light() or marked(which), by one look. From the unit's own stream.
     [[gnu::always_inline]] bool light_or_marked(std::uint8_t which) const {
-        constexpr auto at = [](std::size_t field, std::uint8_t bits) {
-            return static_cast<std::uint32_t>(Birth::byte(field, bits) >> (std::endian::native == std::endian::little ? 32 : 0));
-        };
-        static_assert(offsetof(Birth, shape) == 4);
-        return arch::any_of_four(*reinterpret_cast<const arch::FourBytes*>(&shape),
-                                 at(offsetof(Birth, shape), light) | at(offsetof(Birth, marks), which));
+        return arch::any_of_four(shape_and_marks(), in_four(light, which));
+    }
+
+    // is_light() and not marked(which), by one look. The same.
+    [[gnu::always_inline]] bool light_and_unmarked(std::uint8_t which) const {
+        const auto now = atomic_ref(const_cast<arch::FourBytes&>(shape_and_marks())).load(std::memory_order_relaxed);   // relaxed: as marked()
+        return (now & in_four(light, which)) == in_four(light, 0);
     }
 
     // has() and `pool`, for whoever neither runs nor owns the unit: it may go to another pool meanwhile (whereabouts.hpp).
@@ -199,6 +204,15 @@ struct Unit {
         change_whereabouts(atomic_ref(flags), static_cast<std::uint8_t>(flags & ~(local | plain)), atomic_ref(pool), &to);
     }
 
+    // Whether it has been nothing but spawned, as `with` says and no option otherwise: nothing has been asked of it yet. True only of
+    // such units, but not of all: a build that checks gives each descriptor a generation. relaxed: as has() and marked().
+    [[gnu::always_inline]] bool as_born(Birth with) const {
+        return atomic_ref(*reinterpret_cast<Word*>(const_cast<Life*>(&life))).load(std::memory_order_relaxed) == std::bit_cast<std::uint64_t>(with);
+    }
+
+    // Neither started nor waited for. From the stream that it is local to.
+    [[gnu::always_inline]] bool untouched() const { return (reinterpret_cast<std::uintptr_t>(context) | joint.bits()) == 0; }
+
     // has(plain) and not marked(at_start), by one look: what begin_life() wrote at once is read at once. relaxed: as has() and marked().
     [[gnu::always_inline]] bool plain_and_unasked() const {
         constexpr std::uint64_t wanted = Birth::byte(offsetof(Birth, flags), plain), asked = Birth::byte(offsetof(Birth, marks), at_start);
@@ -218,6 +232,16 @@ struct Unit {
 
     atomic<Unit*>& atomic_link() { return shared_link; }
 
+private:
+    // Shape, marks and tag.
+    [[gnu::always_inline]] const arch::FourBytes& shape_and_marks() const { return *reinterpret_cast<const arch::FourBytes*>(&shape); }
+    static constexpr std::uint32_t in_four(std::uint8_t of_shape, std::uint8_t of_marks) {
+        static_assert(offsetof(Birth, shape) == 4);
+        const std::uint64_t both = Birth::byte(offsetof(Birth, shape), of_shape) | Birth::byte(offsetof(Birth, marks), of_marks);
+        return static_cast<std::uint32_t>(both >> (std::endian::native == std::endian::little ? 32 : 0));
+    }
+
+public:
     // Where the exception is kept that ended the body.
     std::exception_ptr& exception() { return *std::launder(reinterpret_cast<std::exception_ptr*>(&argument)); }
 };

@@ -329,6 +329,17 @@ TEST(Kinds, WhatStandsOnTheSchedulersStackIsRefusedMoreThanThat) {
     EXPECT_EQ(weft_ult_spawn(nullptr, nothing, nullptr, &measured, &unit), WEFT_UNSUPPORTED);
 }
 
+TEST(Kinds, WhatDoesNotCountOfATaskletIsPassedOver) {
+    Runtime runtime;
+    auto given = options();
+    given.child_first = true;
+    weft_unit* unit = nullptr;
+    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) {}, nullptr, &given, &unit), WEFT_OK) << weft_error_text();
+    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    given.kind = WEFT_KIND_RTC;   // a ULT's spawn, which has been asked for both
+    EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &given, &unit), WEFT_UNSUPPORTED);
+}
+
 TEST(Kinds, SsAndScAreRefusedToChildFirst) {
     Runtime runtime;
     weft_unit* unit = nullptr;
@@ -443,8 +454,10 @@ TEST(Kinds, TheSettingIsOfThoseThatDoNotSay) {
     }
 }
 
-TEST(Kinds, WhereTheSettingsKindDoesNotSuitItIsRoc) {
-    Variable variable("WEFT_KIND", "sc");
+class KindOfTheSettings : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(KindOfTheSettings, GivesWayToRocWhereItDoesNotSuit) {
+    Variable variable("WEFT_KIND", GetParam());
     Runtime runtime;
     auto large = options(), first = options(), measured = options();
     large.stack_bytes = 1 << 20;
@@ -456,6 +469,8 @@ TEST(Kinds, WhereTheSettingsKindDoesNotSuitItIsRoc) {
         EXPECT_EQ(unit.free(), WEFT_OK);
     }
 }
+
+INSTANTIATE_TEST_SUITE_P(Kinds, KindOfTheSettings, ::testing::Values("sc", "rtc"), [](const auto& kind) { return std::string(kind.param); });
 
 TEST(Kinds, ARevivedOneIsPromotedAnew) {
     Runtime runtime;

@@ -84,6 +84,24 @@ TEST(Revive, AUsersStackIsNoSmallerInALaterLife) {
     EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
 }
 
+TEST(Revive, TheStackOfEachLifeComesBack) {
+    Runtime runtime;
+    for (const weft_kind kind : {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC}) {
+        auto chosen = options();
+        chosen.kind = kind;
+        weft_unit* unit = nullptr;
+        ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { weft_unit_yield(); }, nullptr, &chosen, &unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
+        const auto created = counter("/stacks/count/created");
+        for (int life = 0; life < 300; ++life) {   // more than a stream keeps
+            ASSERT_EQ(weft_unit_revive(nullptr, [](void*) { weft_unit_yield(); }, nullptr, unit), WEFT_OK);
+            EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
+        }
+        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(counter("/stacks/count/created"), created) << kind;
+    }
+}
+
 TEST(Revive, HowTheLastLifeEndedIsForgotten) {
     Runtime runtime;
     Stream there;

@@ -46,6 +46,7 @@ public:
     weft_status join() { return weft_unit_join(unit_); }
     weft_status free() { return weft_unit_free(std::exchange(unit_, nullptr)); }
     weft_unit* handle() const { return unit_; }
+    void forget() { unit_ = nullptr; }   // somebody else has freed it
     weft_unit_state state() const {
         weft_unit_state now;
         EXPECT_EQ(weft_unit_state_get(unit_, &now), WEFT_OK);

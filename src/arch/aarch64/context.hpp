@@ -12,7 +12,7 @@
 
 extern "C" {
 [[gnu::visibility("hidden")]] void weft_context_entry();
-[[gnu::visibility("hidden")]] void weft_context_call(void* argument, void* top, void* (*main)(void*), void** saved);
+[[gnu::visibility("hidden")]] void weft_context_call(void* argument, void* top, void (*main)(void*), void** saved);
 [[gnu::visibility("hidden")]] void weft_context_call_light(void* argument, void* top, void (*main)(void*));
 }
 
@@ -114,7 +114,7 @@ called:
 }
 
 // See x86_64/context.hpp.
-[[gnu::always_inline]] inline void call(void** saved, void* top, void* (*main)(void*), void* argument) {
+[[gnu::always_inline]] inline void call(void** saved, void* top, void (*main)(void*), void* argument) {
     weft_context_call(argument, top, main, saved);
 }
 

@@ -147,17 +147,17 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesACallOnAnotherStackHoweverItE
         void* called = nullptr;
         bool leaves = false;
         alignas(16) char stack[64 * 1024];
+        void* top() { return stack + sizeof stack; }
     };
     static Call job;
     for (const bool leaves : {false, true, false}) {
         job.leaves = leaves;
         KeptRegisters seen = {};
         weft_test_with_registers([](void*) {
-            call(&job.caller, job.stack + sizeof job.stack, [](void*) -> void* {
+            call(&job.caller, job.top(), [](void*) {
                 KeptRegisters unused;
                 auto end = [](void*) { if (job.leaves) swap(&job.called, job.caller, {}); };
                 weft_test_with_registers(end, nullptr, &theirs, &unused);
-                return job.caller;
             }, nullptr);
         }, nullptr, &mine, &seen);
         EXPECT_EQ(seen, mine) << (leaves ? "resumed" : "returned");

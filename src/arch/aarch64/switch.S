@@ -47,12 +47,14 @@ weft_context_call:
         stp     x29, x30, [sp, #-16]!   /* FRAME_X29, FRAME_X30 */
         mov     x9, sp
         str     x9, [x3]
-        mov     sp, x1
+        str     x9, [x1, #-8]           /* for the way back */
+        sub     sp, x1, #16
         .cfi_remember_state
         .cfi_undefined x30              /* backtraces of the called end here, as at weft_context_entry */
         blr     x2
         .cfi_restore_state
-        add     sp, x0, #16             /* main returns what was stored at x3, and has kept the registers */
+        ldr     x9, [sp, #8]
+        add     sp, x9, #16             /* main has kept the registers */
         ldp     x29, x30, [sp], #160
         hint    #29                     /* autiasp */
         ret

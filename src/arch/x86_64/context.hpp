@@ -20,7 +20,7 @@
 
 extern "C" {
 [[gnu::visibility("hidden")]] void weft_context_entry();
-[[gnu::visibility("hidden")]] void weft_context_call(void* argument, void* top, void* (*main)(void*), void** saved);
+[[gnu::visibility("hidden")]] void weft_context_call(void* argument, void* top, void (*main)(void*), void** saved);
 [[gnu::visibility("hidden")]] void weft_context_call_light(void* argument, void* top, void (*main)(void*));
 }
 
@@ -99,11 +99,11 @@ called:
     __builtin_unreachable();
 }
 
-// Suspends the running context, its stack pointer in *saved, and calls main(argument) on the fresh stack that ends at
-// `top`. It goes on when main returns *saved, which costs a return and no switch, or when somebody resumes it as after a
-// swap, whose message is run first of all; main must not return after that. So whoever waits for what it starts pays no
-// more than a call. Not to be used under sanitizers: they cannot follow a return from one stack to another.
-[[gnu::always_inline]] inline void call(void** saved, void* top, void* (*main)(void*), void* argument) {
+// Suspends the running context, its stack pointer in *saved, and calls main(argument) on the fresh stack that ends at `top`. It goes on
+// when main returns, which costs a return and no switch, or when somebody resumes it as after a swap, whose message is run first of all;
+// main must not return after that. So whoever waits for what it starts pays no more than a call. Not to be used under sanitizers: they
+// cannot follow a return from one stack to another.
+[[gnu::always_inline]] inline void call(void** saved, void* top, void (*main)(void*), void* argument) {
     weft_context_call(argument, top, main, saved);
 }
 

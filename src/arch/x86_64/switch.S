@@ -46,12 +46,14 @@ weft_context_call:
         leaq    1f(%rip), %rax
         pushq   %rax                    /* FRAME_RESUME */
         movq    %rsp, (%rcx)
-        movq    %rsi, %rsp
+        movq    %rsp, -8(%rsi)          /* for the way back */
+        leaq    -16(%rsi), %rsp
         .cfi_remember_state
         .cfi_undefined %rip             /* backtraces of the called end here, as at weft_context_entry */
         call    *%rdx
         .cfi_restore_state
-        leaq    56(%rax), %rsp          /* main returns what was stored at rcx */
+        movq    8(%rsp), %rsp
+        addq    $56, %rsp
         ret
 1:      endbr64
         popq    %rbp

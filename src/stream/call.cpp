@@ -1,0 +1,193 @@
+#include "stream/call.hpp"
+
+#include "stream/join.hpp"
+#include "stream/locals.hpp"
+#include "stream/migrate.hpp"
+#include "stream/observe.hpp"
+
+namespace weft {
+namespace {
+
+// What may be called of units that are next in the pool: ULTs that get a stack like any other's, ULTs of kind Full, which have theirs, and
+// tasklets.
+struct OnSpare {
+    [[gnu::always_inline]] static bool takes(const Unit& unit) { return unit.plain_and_unasked(); }
+    mem::Stack* const stack;
+    mem::Stack* stack_of(const Unit&) const { return stack; }
+    void ended_on(Stream&, mem::Stack*) const {}
+    void end(Stream& stream) const { stream.keep_spare(stack); }
+};
+struct OnTheirOwn {
+    static bool takes(const Unit& unit) {
+        return unit.kind == Kind::full && unit.has(Unit::local) && unit.has_default_stack() && !unit.marked(Unit::at_start | Unit::canary);
+    }
+    mem::Stack* stack_of(const Unit& unit) const { return unit.stack; }
+    void ended_on(Stream& stream, mem::Stack* stack) const { give_stack(stream, stack); }
+    void end(Stream&) const {}
+};
+struct OnSchedulers {
+    static bool takes(const Unit& unit) { return unit.kind == Kind::tasklet && !unit.has(Unit::internal) && !unit.marked(Unit::at_start); }
+};
+
+template <class How, class Handle>
+[[gnu::always_inline]] inline bool goes_on(const Stream& stream, const PrivatePool& pool, Handle* next, Handle* end) {
+    if (next == end || *next == nullptr) return false;
+    const Unit& unit = *to_unit(*next);
+    return pool.ready.front() == &unit && unit.untouched() && How::takes(unit) && !stream.wanted() && pool.inbox.empty();
+}
+
+// A stack that a unit may be called on is kept for it. False: none could be had.
+bool fetch_spare(Stream& stream) {
+    mem::Stack* const stack = stream.heap->stacks.take();
+    if (stack == nullptr) return false;
+    if (stack->guarded == mem::Guard::canary) {   // which wants a look at its end
+        stream.heap->stacks.give(stack);
+        return false;
+    }
+    stream.keep_spare(stack);
+    return true;
+}
+
+// A unit that was called has returned, but it has been promoted, or there is something to see to.
+[[gnu::noinline]] void return_carefully(Unit& unit) {
+    if (!unit.is_light()) end_promoted();
+    if (!unit.marked(Unit::extras)) return;
+    end_locals(unit);   // which may suspend
+    if (!unit.is_light()) end_promoted();
+}
+
+// The end of a unit that has returned to its joiner, who learns it by that.
+[[gnu::noinline]] void end_with_care(Stream& stream, Unit& unit) {
+    if (unit.marked(Unit::observed)) observe(trace::Event::finish, unit);
+    stream.counters.add(trace::Count::finished);
+    unit.life.move(State::running, State::done);
+    if (unit.marked(Unit::observed)) {
+        unit.joint.finish_local_as_news();
+        learn(unit);
+    } else {
+        unit.joint.finish_announced();
+    }
+    tell_movers_of_end(&unit);
+}
+
+void tasklet_main(void* raw) {
+    Unit& unit = *static_cast<Unit*>(raw);
+    run_body(unit);
+    if (unit.marked(Unit::extras)) [[unlikely]] end_locals(unit);
+}
+
+// The running ULT waits while others are called, and goes on.
+class Calling {
+public:
+    Calling(Stream& stream, Unit& self) : stream_(stream), self_(self), error_(*stream.errno_address) { self.life.move(State::running, State::waiting); }
+
+    // On the stream that it has been on all the while.
+    void go_on() {
+        stream_.running = &self_;
+        self_.life.move(State::waiting, State::running);
+        *stream_.errno_address = error_;
+    }
+    // After a suspension, whose end has done the rest.
+    void come_back() { *current().errno_address = error_; }
+
+private:
+    Stream& stream_;
+    Unit& self_;
+    const int error_;
+};
+
+// What is done with one of a row that has returned and has nothing to tell.
+[[gnu::always_inline]] inline void end_of_row(Stream&, Unit& unit, weft_unit* const&) { end_quietly(unit); }
+[[gnu::always_inline]] inline void end_of_row(Stream& stream, Unit& unit, weft_unit*& handle) {
+    end_and_free(stream, unit);
+    handle = nullptr;
+}
+
+// Nobody but tasklets is called: they return.
+template <class Handle>
+[[gnu::noinline]] std::size_t call_tasklets(Stream& stream, Unit& self, Handle* units, std::size_t count) {
+    Calling calling(stream, self);
+    PrivatePool& pool = *stream.callable;
+    stream.callable = &Stream::no_pool;
+    // Below what the scheduler, which is suspended, has on its stack.
+    auto* const top = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(arch::stack_pointer(stream.home.context)) & ~(arch::stack_alignment - 1));
+    std::size_t ended = 0;
+    do {
+        Unit& target = *pool.ready.front();   // whose handle is units[ended]
+        target.joint.announce_first(&self);
+        self.waits_object = to_handle(&target);
+        pool.take_front(&target);
+        target.life.move(State::ready, State::running);
+        stream.running = &target;
+        *stream.errno_address = 0;
+        arch::call(&self.context, top, tasklet_main, &target);
+        if (target.marked(Unit::at_end | Unit::at_release)) [[unlikely]] {
+            end_with_care(stream, target);
+            break;
+        }
+        stream.counters.add(trace::Count::finished);
+        end_of_row(stream, target, units[ended++]);
+    } while (goes_on<OnSchedulers>(stream, pool, units + ended, units + count));
+    stream.callable = &pool;
+    calling.go_on();
+    return ended;
+}
+
+template <class How, class Handle>
+[[gnu::noinline]] std::size_t call_ults(Stream& stream, Unit& self, Handle* units, std::size_t count, How how) {
+    Calling calling(stream, self);
+    PrivatePool& pool = *stream.callable;
+    std::size_t ended = 0;
+    do {
+        Unit& target = *pool.ready.front();   // whose handle is units[ended]
+        mem::Stack* const stack = how.stack_of(target);
+        *stream.errno_address = 0;
+        const bool plainly = call_first(stream, self, target, stack);
+        if (!plainly && end_called(stream, target) == nullptr) [[unlikely]] {
+            calling.come_back();
+            return ended;
+        }
+        how.ended_on(stream, stack);
+        if (!plainly) break;
+        stream.counters.add(trace::Count::finished);
+        end_of_row(stream, target, units[ended++]);
+    } while (goes_on<How>(stream, pool, units + ended, units + count));
+    how.end(stream);
+    calling.go_on();
+    return ended;
+}
+
+}  // namespace
+
+void called_main(void* raw) {
+    Unit& unit = *static_cast<Unit*>(raw);
+    run_body(unit);
+    if (!unit.light_and_unmarked(Unit::at_end)) [[unlikely]] return_carefully(unit);
+}
+
+Unit* end_called(Stream& stream, Unit& target) {
+    if (!target.is_light()) return nullptr;
+    Unit* const joiner = target.joint.announced().sole_unit();
+    end_with_care(stream, target);
+    return joiner;
+}
+
+template <class Handle>
+std::size_t call_row(Stream& stream, Unit& self, Handle* units, std::size_t count) {
+    if constexpr (config::address_sanitizer || config::thread_sanitizer) return 0;   // see arch::call
+    const Unit& first = *to_unit(units[0]);
+    if (stream.callable->ready.front() != &first || !first.untouched() || !free_to_call(stream)) return 0;
+    if (OnSpare::takes(first)) {
+        if (stream.spare == nullptr && !fetch_spare(stream)) return 0;
+        mem::Stack* const stack = stream.spare;
+        stream.spare = stack->next;
+        return call_ults(stream, self, units, count, OnSpare{stack});
+    }
+    if (OnTheirOwn::takes(first)) return call_ults(stream, self, units, count, OnTheirOwn{});
+    // Without a context the scheduler's place is taken by a unit that has not been promoted.
+    return OnSchedulers::takes(first) && stream.home.context != nullptr ? call_tasklets(stream, self, units, count) : 0;
+}
+template std::size_t call_row(Stream&, Unit&, weft_unit**, std::size_t);
+template std::size_t call_row(Stream&, Unit&, weft_unit* const*, std::size_t);
+
+}  // namespace weft

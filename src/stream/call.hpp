@@ -1,0 +1,105 @@
+// A joiner calls the unit that it waits for, when that has not started and is the next to be run anyway: doc/decisions/0006.
+//
+// As long as the unit does not suspend, a call is all that has happened: the unit is light, whatever its kind, and when it returns the joiner
+// sees to its end. If it suspends it is promoted (begin.cpp), and from then on the joiner waits for its end like any other. Whether it is
+// light still tells the joiner which of the two has been.
+#pragma once
+
+#include "stream/suspend.hpp"
+
+namespace weft {
+
+// Whether the stream, which runs a ULT, could call some unit: nobody wants anything of it that would wait for as long as units call each
+// other, and the unit would begin with no exception.
+[[gnu::always_inline]] inline bool free_to_call(const Stream& stream) {
+    return !stream.wanted() && stream.callable->inbox.empty() && !detail::handles_exception(stream);
+}
+
+// Whether what runs is a ULT that may call `target` with what it has at hand. False: not at once, or not at all.
+[[gnu::always_inline]] inline bool may_call_at_once(const Stream& stream, const Unit& target) {
+    if constexpr (config::address_sanitizer || config::thread_sanitizer) return false;   // see arch::call
+    return stream.callable->ready.front() == &target && target.as_born(stream.birth_ult) && target.untouched() && stream.spare != nullptr &&
+           free_to_call(stream);
+}
+
+// Where a unit that is called begins.
+void called_main(void* unit);
+
+// Calls the first unit of the direct pool on that stack, with errno as it is. True: it has returned, and has nothing to tell but how it ended; the stream is still
+// the caller's, the unit has yet to be ended. False: ended() is to be asked.
+[[gnu::always_inline]] inline bool call_first(Stream& stream, Unit& self, Unit& target, mem::Stack* stack) {
+    probe(Probe::join_before_announce);
+    target.joint.announce_first(&self);
+    self.waits_object = to_handle(&target);
+    stream.callable->take_front(&target);
+    target.stack = stack;
+    target.shape |= Unit::light | Unit::called;
+    target.life.move(State::ready, State::running);
+    stream.running = &target;
+    arch::call(&self.context, stack->top, called_main, &target);
+    return target.light_and_unmarked(Unit::at_end | Unit::at_release);
+}
+
+// After call_first() said false, the unit's end is seen to, if that has not been done: then its joiner is returned, and the stream is the one
+// from before; else null.
+Unit* end_called(Stream& stream, Unit& target);
+
+// The running ULT waits for the end of `target`, which may_call_at_once() is true of: a unit that never waits costs no switch. `end`: what is
+// done on the same stream with one that has returned and has nothing to tell. Returns whether that was done; if not, it may have come back on
+// another stream.
+template <class End>
+[[gnu::always_inline]] inline bool call_and_wait(Stream& stream, Unit& self, Unit& target, End end) {
+    mem::Stack* const stack = stream.spare;
+    stream.spare = stack->next;
+    self.life.move(State::running, State::waiting);
+    int& error_here = *stream.errno_address;
+    const int error = error_here;
+    error_here = 0;
+    Unit* joiner;   // and the stack: read from the unit, they need not be kept in registers over the call
+    const bool plainly = call_first(stream, self, target, stack);
+    if (plainly) [[likely]] {
+        stream.counters.add(trace::Count::finished);
+        joiner = target.joint.announced().sole_unit();
+    } else {
+        joiner = end_called(stream, target);
+        if (joiner == nullptr) {
+            *current().errno_address = error;
+            return false;
+        }
+    }
+    stream.keep_spare(target.stack);
+    stream.running = joiner;
+    joiner->life.move(State::waiting, State::running);
+    *stream.errno_address = error;
+    if (plainly) [[likely]] end(target);
+    return plainly;
+}
+
+// The end of one that has returned, told to nobody but its joiner.
+[[gnu::always_inline]] inline void end_quietly(Unit& unit) {
+    probe(Probe::finish_before_publish);
+    unit.life.move(State::running, State::done);
+    unit.joint.finish_announced();
+}
+
+// The same, and the descriptor is given back.
+[[gnu::always_inline]] inline void end_and_free(Stream& stream, Unit& unit) {
+    if constexpr (config::checked) {
+        end_quietly(unit);
+        unit.life.move(State::done, State::free);
+        unit.next_generation();
+    } else {
+        unit.life.end_and_drop();
+    }
+    stream.units->give(&unit);
+}
+
+// Of units that the running ULT waits for in their order, calls those that are the next to be run, of any kind. Returns how many of the first
+// ones have ended and have nothing to tell: they are freed, and their handles set to null, unless the handles are const. It may come back on
+// another stream.
+template <class Handle>
+std::size_t call_row(Stream& stream, Unit& self, Handle* units, std::size_t count);
+extern template std::size_t call_row(Stream&, Unit&, weft_unit**, std::size_t);
+extern template std::size_t call_row(Stream&, Unit&, weft_unit* const*, std::size_t);
+
+}  // namespace weft
