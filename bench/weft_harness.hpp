@@ -1,4 +1,4 @@
-// What the benchmarks of Weft itself share, on top of harness.hpp: start, stop, a ULT to stand on.
+// What the benchmarks of Weft itself share, on top of program.hpp: start, stop, a ULT to stand on.
 #pragma once
 
 #include <weft/weft.h>
@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "harness.hpp"
+#include "program.hpp"
 
 namespace bench {
 

@@ -1,0 +1,54 @@
+// What every program here shares, whether Google Benchmark times it or not: which CPU it runs on, and its flags.
+#pragma once
+
+#include <sched.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+// A body that does nothing, and that no compiler looks into.
+[[gnu::noinline]] inline void nothing(void*) { asm volatile(""); }
+
+// The CPUs this process may use, lowest first.
+inline std::vector<int> usable_cpus() {
+    cpu_set_t set;
+    std::vector<int> cpus;
+    if (sched_getaffinity(0, sizeof set, &set) != 0) return {0};
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+        if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+    }
+    return cpus;
+}
+
+// Binds the calling thread to one CPU: the last one, which has the least to do with interrupts on most machines.
+inline void pin(int cpu) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    if (sched_setaffinity(0, sizeof set, &set) != 0) {
+        std::perror("bench: sched_setaffinity");
+        std::exit(1);
+    }
+}
+
+// The value of --NAME=VALUE, taken out of the arguments; `otherwise` when it is not there.
+inline std::string take_flag(int& argc, char** argv, const char* name, std::string otherwise) {
+    const std::string prefix = std::string("--") + name + "=";
+    int kept = 1;
+    for (int i = 1; i < argc; ++i) {
+        if (std::strncmp(argv[i], prefix.c_str(), prefix.size()) == 0) {
+            otherwise = argv[i] + prefix.size();
+        } else {
+            argv[kept++] = argv[i];
+        }
+    }
+    argc = kept;
+    return otherwise;
+}
+
+}  // namespace bench
