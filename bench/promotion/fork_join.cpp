@@ -1,0 +1,161 @@
+// A parent forks 128 units and joins them; a share of them suspends once, by a yield. For each kind and each share: what a
+// unit costs.
+//
+//   fork_join [--samples=63] [--cycles=5]
+//       JSON, a line per sample: ns of processor time per unit, and what the processor counts where it lets us ask. All kinds
+//       and shares, and the floor, are shuffled anew for each sample.
+//   fork_join --kind=sc --share=25 [--way=many] --count=N
+//       forks N units (a multiple of 128) and prints nothing: for callgrind and for emulators.
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <memory>
+#include <random>
+
+#include "floor.hpp"
+#include "kinds.hpp"
+#include "processor_counters.hpp"
+
+namespace {
+
+constexpr std::size_t fork_count = 128;
+constexpr int shares[] = {0, 1, 5, 10, 25, 50, 75, 100};
+
+// Which units suspend: `share` of a hundred, drawn once. A cycle is a hundred forks, so that each share is met exactly; its order
+// is one that no branch predictor learns.
+constexpr std::size_t cycle_forks = 100;
+
+void body(void* suspends) {
+    if (suspends != nullptr) bench::must(weft_unit_yield());
+}
+
+class Plan {
+public:
+    explicit Plan(int share) {
+        static char mark;
+        std::fill_n(arguments_.begin(), arguments_.size() * static_cast<std::size_t>(share) / 100, &mark);
+        std::shuffle(arguments_.begin(), arguments_.end(), std::mt19937(2018));
+    }
+    [[nodiscard]] void* const* fork(std::size_t number) const { return &arguments_[number % cycle_forks * fork_count]; }
+
+private:
+    std::array<void*, cycle_forks * fork_count> arguments_{};
+};
+
+using Units = std::array<weft_unit*, fork_count>;
+
+// Without options: the kind is what the stream says, and the calls take the way that most programs' take.
+void one_by_one(weft_pool* pool, void* const* arguments) {
+    Units units;
+    for (std::size_t i = 0; i < fork_count; ++i)
+        bench::must(weft_ult_spawn(pool, body, arguments[i], nullptr, &units[i]));
+    for (weft_unit* unit : units) bench::must(weft_unit_free(unit));
+}
+
+void many(weft_pool* pool, void* const* arguments) {
+    Units units;
+    bench::must(weft_unit_spawn_many(pool, fork_count, body, arguments, nullptr, units.data()));
+    bench::must(weft_unit_free_many(units.data(), fork_count));
+}
+
+using Way = void (*)(weft_pool* pool, void* const* arguments);
+
+void fork_and_join(weft_pool* pool, weft_kind kind, const Plan& plan, Way way, std::size_t forks) {
+    bench::must(weft_stream_kind_set(weft_stream_self(), kind));
+    for (std::size_t i = 0; i < forks; ++i) way(pool, plan.fork(i));
+    bench::must(weft_stream_kind_set(weft_stream_self(), WEFT_KIND_FULL));
+}
+
+template <bench::Where where>
+void floor_fork_and_join(bench::Floor& floor, std::size_t forks) {
+    std::array<bench::FloorUnit*, fork_count> units;
+    for (std::size_t i = 0; i < forks; ++i) {
+        for (auto& unit : units) unit = floor.spawn(body, nullptr);
+        for (auto* unit : units) floor.join_and_free<where>(unit);
+    }
+}
+
+struct Subject {
+    std::string name;
+    std::function<void(std::size_t forks)> run;
+};
+
+std::vector<Subject> all_subjects(weft_pool* pool) {
+    std::vector<Subject> subjects;
+    for (const int share : shares) {
+        const auto plan = std::make_shared<Plan>(share);
+        for (const promotion::Kind& kind : promotion::all_kinds) {
+            if (kind.value == WEFT_KIND_RTC && share != 0) continue;  // it cannot suspend
+            for (const auto& [suffix, way] : {std::pair<const char*, Way>{"", one_by_one}, {".many", many}}) {
+                subjects.push_back(
+                    {"promotion/" + std::to_string(share) + ":weft." + kind.name + suffix,
+                     [=, value = kind.value](std::size_t forks) { fork_and_join(pool, value, *plan, way, forks); }});
+            }
+        }
+    }
+    const auto floor = std::make_shared<bench::Floor>();
+    floor->reserve(fork_count);
+    subjects.push_back({"promotion/0:floor",
+                        [floor](std::size_t forks) { floor_fork_and_join<bench::Where::on_a_stack>(*floor, forks); }});
+    subjects.push_back({"promotion/0:floor.rtc",
+                        [floor](std::size_t forks) { floor_fork_and_join<bench::Where::here>(*floor, forks); }});
+    return subjects;
+}
+
+// The number of units of a light kind that were promoted, per hundred: what the library made of the plan.
+double promoted_share(const Subject& subject) {
+    const promotion::Counters before;
+    subject.run(cycle_forks);
+    const promotion::Counters after;
+    return 100.0 * static_cast<double>(after.promoted - before.promoted) /
+           static_cast<double>(after.created - before.created);
+}
+
+void measure(weft_pool* pool, std::size_t samples, std::size_t cycles) {
+    std::vector<Subject> subjects = all_subjects(pool);
+    for (const Subject& subject : subjects) {
+        if (subject.name.find("weft") == std::string::npos) {
+            subject.run(cycle_forks);
+        } else {
+            bench::print_sample(subject.name + ".promoted", promoted_share(subject), "%");  // warms up as well
+        }
+    }
+    bench::ProcessorCounters processor;
+    const std::size_t forks = cycles * cycle_forks;
+    const auto units = static_cast<double>(forks * fork_count);
+    std::mt19937 draw(1);
+    for (std::size_t sample = 0; sample < samples; ++sample) {
+        std::shuffle(subjects.begin(), subjects.end(), draw);
+        for (const Subject& subject : subjects) {
+            processor.start();
+            const std::uint64_t since = bench::processor_ns();
+            subject.run(forks);
+            const std::uint64_t spent = bench::processor_ns() - since;
+            const auto counts = processor.stop();
+            bench::print_sample(subject.name, static_cast<double>(spent) / units);
+            for (const auto& [name, count] : counts)
+                bench::print_sample(subject.name + "." + name, static_cast<double>(count) / units, name);
+        }
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const auto samples = promotion::take_number(argc, argv, "samples", 63);
+    const auto cycles = promotion::take_number(argc, argv, "cycles", 5);
+    const auto count = promotion::take_number(argc, argv, "count", 0);
+    const auto share = promotion::take_number(argc, argv, "share", 0);
+    const std::string kind = bench::take_flag(argc, argv, "kind", "");
+    const std::string way = bench::take_flag(argc, argv, "way", "one");
+    promotion::refuse_others(argc, argv);
+    bench::pin(bench::usable_cpus().back());
+    const bench::Runtime runtime(WEFT_POOL_PRIVATE, WEFT_KIND_FULL);
+    bench::on_ult(runtime.pool(), [&] {
+        if (count == 0) return measure(runtime.pool(), samples, cycles);
+        const auto plan = std::make_unique<Plan>(static_cast<int>(share));
+        fork_and_join(runtime.pool(), bench::ult_kind(kind), *plan, way == "many" ? many : one_by_one,
+                      count / fork_count);
+    });
+    return 0;
+}
