@@ -4,6 +4,7 @@
 #   JOBS=n     processes at a time (default: as many as there are CPUs)
 #   DIR=path   the tree that `make demo` hashes (default: /usr/share)
 #   GROUP=g    the tests of this group only: release, models, simulation, debug, asan, tsan, aarch64, fuzz
+#   FIGURES=path   where `make bench-promotion` and `bench-argobots` also put their figures (bench/promotion/figures: the README's)
 #   SETUP=no   packages are neither looked for nor installed (systems without dpkg)
 JOBS ?= $(shell nproc)
 DIR ?= /usr/share
@@ -11,13 +12,15 @@ SETUP ?= yes
 PYTHON ?= python3
 export JOBS DIR GROUP SETUP
 
-.PHONY: help setup demo test test-full test-soak bench format doc clean
+.PHONY: help setup demo test test-full test-soak bench bench-promotion bench-argobots format doc clean
 help:
 	@echo "make demo        builds a release and runs the main job on real input ($(DIR)), then the tour"
 	@echo "make test        the tests that every change must pass (15 minutes at most on 2 cores)"
 	@echo "make test-full   the same and the longer ones (40 minutes at most)"
 	@echo "make test-soak   the long ones; here and above GROUP=name for one group"
 	@echo "make bench       measures; a table of multiples of the floor, and JSON"
+	@echo "make bench-promotion  measures which kind of thread is best when; tables and figures"
+	@echo "make bench-argobots   measures creating, joining and freeing apart, and streams beside streams; tables and figures"
 	@echo "make doc         the API reference, in build/doc/html"
 	@echo "make format      formats the sources by .clang-format"
 	@echo "make setup       installs what the commands above need (as root; otherwise prints the line to run)"
@@ -50,6 +53,23 @@ bench:
 	@cmake --preset release -B build/bench -DWEFT_TESTS=OFF -DWEFT_SIM=OFF -DWEFT_BENCH=ON
 	@cmake --build build/bench --parallel $(JOBS)
 	@$(PYTHON) bench/run.py build/bench
+
+bench-argobots:
+	@tools/setup bench
+	@cmake --preset release -B build/bench -DWEFT_TESTS=OFF -DWEFT_SIM=OFF -DWEFT_BENCH=ON --log-level=WARNING
+	@cmake --build build/bench --parallel $(JOBS) --target bench_argobots_phases bench_argobots_streams
+	@$(PYTHON) bench/argobots/plot.py build/bench $(if $(FIGURES),--figures $(FIGURES))
+
+# The instructions for AArch64 are counted where its compiler and its emulator are (`tools/setup test`).
+bench-promotion:
+	@tools/setup bench
+	@cmake --preset release -B build/bench -DWEFT_TESTS=OFF -DWEFT_SIM=OFF -DWEFT_BENCH=ON --log-level=WARNING
+	@cmake --build build/bench --parallel $(JOBS) --target promotion
+	@if command -v aarch64-linux-gnu-g++ >/dev/null && command -v qemu-aarch64 >/dev/null; then \
+	  cmake --preset aarch64 -B build/bench-aarch64 -DCMAKE_BUILD_TYPE=Release -DWEFT_CHECKED=OFF -DWEFT_TESTS=OFF -DWEFT_SIM=OFF \
+	    -DWEFT_EXAMPLES=OFF -DWEFT_BENCH=ON --log-level=WARNING && \
+	  cmake --build build/bench-aarch64 --parallel $(JOBS) --target promotion_fork_join; fi
+	@$(PYTHON) bench/promotion/plot.py build/bench --aarch64 build/bench-aarch64 $(if $(FIGURES),--figures $(FIGURES))
 
 # Not the C headers: their tables of fields and comments are set by hand.
 format:

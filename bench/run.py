@@ -74,6 +74,7 @@ PARTS = [
     Part("peer_boost_fiber", "peer_boost_fiber"),
     Part("peer_tbb", "peer_tbb"),
     *pools("peer_argobots", "peer_argobots", ("private", "shared")),
+    Part("promotion", "promotion/fork_join", (), ("--samples=7", "--cycles=2"), google=False),   # promotion/plot.py has the whole
 ]
 
 
@@ -279,6 +280,15 @@ def round_rows() -> list:
     return rows
 
 
+def promotion_rows() -> list:
+    rows = []
+    for share in (0, 10, 50, 100):
+        for kind in ("full", "lsa", "roc", "ss", "sc", "rtc") if share == 0 else ("full", "lsa", "roc", "ss", "sc"):
+            rows.append(Row(f"fork and join of 128, {share} % suspend, {kind}", "promotion", f"promotion/{share}:weft.{kind}",
+                            "promotion/0:floor.rtc" if kind == "rtc" else "promotion/0:floor"))
+    return rows
+
+
 def other_rows() -> list:
     rows = [Row("switch, inlined", "switch", "switch:weft.inlined", "switch:raw"),
             Row("switch that ends in ret", "switch", "switch:raw.ret", "switch:raw")]
@@ -305,7 +315,7 @@ def other_rows() -> list:
     return rows
 
 
-ROWS = [*spawn_join_rows(), *yield_rows(), *sync_rows(), *sync_two_rows(), *timer_rows(), *round_rows(), *other_rows()]
+ROWS = [*spawn_join_rows(), *yield_rows(), *sync_rows(), *sync_two_rows(), *timer_rows(), *round_rows(), *promotion_rows(), *other_rows()]
 
 
 def peers_of(primitive: str, samples: dict) -> str:

@@ -1,0 +1,77 @@
+"""What the scripts that draw figures share: programs whose lines of JSON are samples, medians, tables, figures."""
+
+import json
+import pathlib
+import subprocess
+from collections import defaultdict
+
+PATIENCE_S = 900   # for one process
+
+KINDS = ("full", "lsa", "roc", "ss", "sc", "rtc")
+COLOURS = dict(zip(KINDS, ("#1f77b4", "#17becf", "#2ca02c", "#ff7f0e", "#d62728", "#7f7f7f")))
+NAMES = dict(zip(KINDS, ("Full", "LSA", "RoC", "SS", "SC", "RtC")))
+
+
+def quantile(values: list, share: float) -> float:
+    ordered = sorted(values)
+    place = share * (len(ordered) - 1)
+    low = int(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+
+
+def median(values: list) -> float:
+    return quantile(values, 0.5)
+
+
+def table(head: list, rows: list) -> str:
+    widths = [max(len(line[i]) for line in [head, *rows]) for i in range(len(head))]
+    lines = [head, ["-" * width for width in widths], *rows]
+    return "\n".join("| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |" for line in lines)
+
+
+def show(value: float) -> str:
+    if value >= 1e6:
+        return f"{value / 1e6:.2f} M"
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.1f}"
+
+
+def output_of(command: list) -> str:
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=PATIENCE_S)
+    if done.returncode != 0:
+        raise SystemExit(f"bench: {' '.join(str(word) for word in command)} failed ({done.returncode}): {done.stderr.strip()[-600:]}")
+    return done.stdout
+
+
+def samples_of(command: list) -> dict:
+    """name -> samples, of a program that prints one in each line."""
+    print("$ " + " ".join(str(word) for word in command), flush=True)
+    samples = defaultdict(list)
+    for line in output_of(command).splitlines():
+        sample = json.loads(line)
+        samples[sample["name"]].append(sample["value"])
+    return dict(samples)
+
+
+class Figures:
+    """SVG and PNG files; `pyplot` is None without matplotlib, and there are none."""
+
+    def __init__(self, results: pathlib.Path):
+        self.results = results
+        self.made = []
+        try:
+            import matplotlib
+            matplotlib.use("Agg")
+            # Text stays text, and the same samples make the same file.
+            matplotlib.rcParams.update({"svg.hashsalt": "weft", "svg.fonttype": "none", "font.size": 9, "figure.constrained_layout.use": True})
+            import matplotlib.pyplot
+            self.pyplot = matplotlib.pyplot
+        except ImportError:
+            print("matplotlib is not there (Debian's python3-matplotlib): tables only")
+            self.pyplot = None
+
+    def save(self, figure, name: str) -> None:
+        figure.savefig(self.results / f"{name}.svg", metadata={"Date": None})
+        figure.savefig(self.results / f"{name}.png", dpi=150)
+        self.made.append(self.results / f"{name}.svg")
+        self.pyplot.close(figure)
