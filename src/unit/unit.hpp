@@ -175,14 +175,17 @@ struct Unit {
 
     // is_light() or marked(which), by one look. From the unit's own stream.
     [[gnu::always_inline]] bool light_or_marked(std::uint8_t which) const {
-        return arch::any_of_four(shape_and_marks(), in_four(light, which));
+        constexpr auto at = [](std::size_t field, std::uint8_t bits) {
+            return static_cast<std::uint32_t>(Birth::byte(field, bits) >> (std::endian::native == std::endian::little ? 32 : 0));
+        };
+        static_assert(offsetof(Birth, shape) == 4);
+        return arch::any_of_four(*reinterpret_cast<const arch::FourBytes*>(&shape),
+                                 at(offsetof(Birth, shape), light) | at(offsetof(Birth, marks), which));
     }
 
-    // is_light() and not marked(which), by one look. The same.
-    [[gnu::always_inline]] bool light_and_unmarked(std::uint8_t which) const {
-        const auto now = atomic_ref(const_cast<arch::FourBytes&>(shape_and_marks())).load(std::memory_order_relaxed);   // relaxed: as marked()
-        return (now & in_four(light, which)) == in_four(light, 0);
-    }
+    // Of one that may just have become light: not by one look, since a load that is wider than a store before it waits until that has
+    // reached the cache.
+    [[gnu::always_inline]] bool light_and_unmarked(std::uint8_t which) const { return is_light() && !marked(which); }
 
     // has() and `pool`, for whoever neither runs nor owns the unit: it may go to another pool meanwhile (whereabouts.hpp).
     // relaxed: what is ordered is asked by local_pool().
@@ -232,16 +235,6 @@ struct Unit {
 
     atomic<Unit*>& atomic_link() { return shared_link; }
 
-private:
-    // Shape, marks and tag.
-    [[gnu::always_inline]] const arch::FourBytes& shape_and_marks() const { return *reinterpret_cast<const arch::FourBytes*>(&shape); }
-    static constexpr std::uint32_t in_four(std::uint8_t of_shape, std::uint8_t of_marks) {
-        static_assert(offsetof(Birth, shape) == 4);
-        const std::uint64_t both = Birth::byte(offsetof(Birth, shape), of_shape) | Birth::byte(offsetof(Birth, marks), of_marks);
-        return static_cast<std::uint32_t>(both >> (std::endian::native == std::endian::little ? 32 : 0));
-    }
-
-public:
     // Where the exception is kept that ended the body.
     std::exception_ptr& exception() { return *std::launder(reinterpret_cast<std::exception_ptr*>(&argument)); }
 };
