@@ -5,9 +5,11 @@
 //   argobots_phases [--rounds=7] [--most=18] [--step=NAME]
 //
 // JSON, a line per sample: ns per unit. --most: the logarithm of the most units. The steps are shuffled anew in each round.
+#include <malloc.h>
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <climits>
 #include <random>
 
 #include "raw.hpp"
@@ -157,7 +159,7 @@ struct Step {
     const char* name;
     enum { heap, kernel, library } threads = library;
     std::size_t idle_memory_bytes = std::size_t{1} << 36;
-    weft_guard guard = WEFT_GUARD_CANARY;
+    weft_guard guard = WEFT_GUARD_AUTO;
     weft_pool_kind pool = WEFT_POOL_PRIVATE;
     weft_kind kind = WEFT_KIND_FULL;
     bool many = false;
@@ -168,8 +170,8 @@ constexpr Step steps[] = {
     {.name = "mmap", .threads = Step::kernel},
     {.name = "weft", .idle_memory_bytes = 1, .guard = WEFT_GUARD_MPROTECT, .pool = WEFT_POOL_SHARED},
     {.name = "weft.cached", .guard = WEFT_GUARD_MPROTECT, .pool = WEFT_POOL_SHARED},
-    {.name = "weft.cached.canary", .pool = WEFT_POOL_SHARED},
-    {.name = "weft.full"},  // all of the above, and a private pool
+    {.name = "weft.cached.canary", .guard = WEFT_GUARD_CANARY, .pool = WEFT_POOL_SHARED},  // beside the one before
+    {.name = "weft.full"},
     {.name = "weft.lsa", .kind = WEFT_KIND_LSA},
     {.name = "weft.roc", .kind = WEFT_KIND_ROC},
     {.name = "weft.ss", .kind = WEFT_KIND_SS},
@@ -213,6 +215,9 @@ int main(int argc, char** argv) {
         return 1;
     }
     bench::pin(bench::usable_cpus().back());
+    // Otherwise what malloc costs depends on how much it happens to give back to the kernel after each pass.
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    mallopt(M_MMAP_THRESHOLD, INT_MAX);
     std::vector<const Step*> order;
     for (const Step& step : steps) {
         if (only.empty() || only == step.name) order.push_back(&step);
