@@ -112,7 +112,7 @@ struct Given {
 };
 
 // Units that were made together, linked from the first to the last.
-struct Row {
+struct Made {
     Unit* first;
     Unit* last;
     weft_status status;
@@ -127,7 +127,7 @@ struct Row {
 }
 
 // `plan`: null, or what is to be seen to besides their kind.
-Row make_row(Stream* stream, Pool& home, Unit::Birth birth, const Given& given, const Plan* plan) {
+Made make_row(Stream* stream, Pool& home, Unit::Birth birth, const Given& given, const Plan* plan) {
     Unit* first = nullptr;
     Unit** link = &first;
     Unit* unit = nullptr;
@@ -212,7 +212,7 @@ weft_status weft_unit_spawn_many(weft_pool* pool, size_t count, void (*body)(voi
     if (weft_status status = fits(chosen, home); status != WEFT_OK) return status;
     const Unit::Birth birth = birth_in(home, chosen.kind);
     const Given given{count, body, arguments, units, __builtin_return_address(0)};
-    const Row row = make_row(stream, home, birth, given, chosen.asks_for_more() ? &chosen : nullptr);
+    const Made row = make_row(stream, home, birth, given, chosen.asks_for_more() ? &chosen : nullptr);
     if (row.status != WEFT_OK) [[unlikely]] return row.status;
     if (birth.marks != 0) [[unlikely]] observe_all_created(row.first, count);
     pool::push_many(home, row.first, row.last, count, pool::Place::spawned);

@@ -99,35 +99,56 @@ void postpone(Stream& stream, Unit& unit) {
     end_unit(stream, unit);
 }
 
-// A tasklet, or SC: called on the scheduler's stack.
-[[gnu::noinline]] void run_here(Stream& stream, Unit& unit) {
-    if (!begins(stream, unit)) return;
-    call_body(stream, unit);
-    end_light(stream, unit);
+// Units that begin alike and are next one after the other in the direct pool are called one after the other: the next of such a row is
+// taken out; or null, and the scheduler looks what is next.
+template <class Alike>
+[[gnu::always_inline]] inline Unit* next_of_row(Stream& stream, Row row, Alike alike) {
+    PrivatePool* const direct = stream.direct;
+    if (row == Row::no || direct == nullptr || stream.wanted()) [[unlikely]] return nullptr;
+    Unit* const next = direct->ready.front();
+    if (next == nullptr || next->context != nullptr || !alike(*next) || !direct->inbox.empty()) return nullptr;
+    direct->take_front(next);
+    return next;
+}
+
+bool is_called_here(const Stream& stream, const Unit& unit) {
+    return unit.kind == Kind::tasklet ? !unit.has(Unit::internal) : unit.kind == Kind::sc && stream.restartable && stream.reserve != nullptr;
+}
+
+// Tasklets and SC: called on the scheduler's stack.
+[[gnu::noinline]] void run_here(Stream& stream, Unit* unit, Row row) {
+    do {
+        if (!begins(stream, *unit)) continue;
+        call_body(stream, *unit);
+        end_light(stream, *unit);
+    } while ((unit = next_of_row(stream, row, [&](const Unit& next) { return is_called_here(stream, next); })));
 }
 
 void apart_main(void* raw) { call_body(current(), *static_cast<Unit*>(raw)); }
 
 // SS: called on a stack of its own. If it suspends, what has called it is lost.
-[[gnu::noinline]] void run_apart(Stream& stream, Unit& unit, mem::Stack* stack) {
-    if (begins(stream, unit)) {
-        unit.stack = stack;
+[[gnu::noinline]] void run_apart(Stream& stream, Unit* unit, mem::Stack* stack, Row row) {
+    do {
+        if (!begins(stream, *unit)) continue;
+        unit->stack = stack;
         stream.home.context = nullptr;   // the unit has the scheduler's place: promote()
-        arch::call_light(stack->top, apart_main, &unit);
-        end_light(stream, unit);
-    }
+        arch::call_light(stack->top, apart_main, unit);
+        end_light(stream, *unit);
+    } while ((unit = next_of_row(stream, row, [](const Unit& next) { return next.kind == Kind::ss && next.has(Unit::plain); })));
     give_stack(stream, stack);
 }
 
 // RoC: the same, but what has called it is kept, and goes on either way.
-[[gnu::noinline]] void run_returning(Stream& stream, Unit& unit, mem::Stack* stack) {
-    if (!begins(stream, unit)) return give_stack(stream, stack);
-    unit.stack = stack;
-    if (stream.direct != nullptr) stream.callable = stream.direct;
-    arch::call(&stream.home.context, stack->top, apart_main, &unit);
-    if (stream.running != &unit) return;   // it has suspended, and may be gone: somebody else has come home
-    stream.callable = &Stream::no_pool;
-    end_light(stream, unit);
+[[gnu::noinline]] void run_returning(Stream& stream, Unit* unit, mem::Stack* stack, Row row) {
+    do {
+        if (!begins(stream, *unit)) continue;
+        unit->stack = stack;
+        if (stream.direct != nullptr) stream.callable = stream.direct;
+        arch::call(&stream.home.context, stack->top, apart_main, unit);
+        if (stream.running != unit) return;   // it has suspended, and may be gone: somebody else has come home
+        stream.callable = &Stream::no_pool;
+        end_light(stream, *unit);
+    } while ((unit = next_of_row(stream, row, [](const Unit& next) { return next.kind == Kind::roc && next.has(Unit::plain); })));
     give_stack(stream, stack);
 }
 
@@ -153,11 +174,11 @@ mem::Stack* stack_to_call(Stream& stream, const Unit& unit) {
 }
 
 // False: the unit is begun as one with a stack of its own.
-bool begins_called(Stream& stream, Unit& unit) {
+bool begins_called(Stream& stream, Unit& unit, Row row) {
     if (unit.kind == Kind::sc) {
         if (!stream.restartable || (stream.reserve == nullptr && !take_reserve(stream))) return false;
         stack_was_found(stream);
-        run_here(stream, unit);
+        run_here(stream, &unit, row);
         return true;
     }
     if (unit.kind == Kind::ss && !stream.restartable) return false;
@@ -165,9 +186,9 @@ bool begins_called(Stream& stream, Unit& unit) {
     if (stack == nullptr) return false;
     stack_was_found(stream);
     if (unit.kind == Kind::ss) {
-        run_apart(stream, unit, stack);
+        run_apart(stream, &unit, stack, row);
     } else {
-        run_returning(stream, unit, stack);
+        run_returning(stream, &unit, stack, row);
     }
     return true;
 }
@@ -238,13 +259,13 @@ void end_starving(Stream& stream) {
     if (std::exchange(stream.starving, false)) runtime().starving.fetch_sub(1);
 }
 
-void run_unit(Stream& stream, Unit* unit) {
+void run_unit(Stream& stream, Unit* unit, Row row) {
     if (unit->context != nullptr) return switch_to(stream, *unit, unit->context);
     if (unit->kind == Kind::tasklet) {
-        if (!unit->has(Unit::internal)) return run_here(stream, *unit);
+        if (!unit->has(Unit::internal)) return run_here(stream, unit, row);
         return unit->body(unit->argument);   // a letter: gone after this
     }
-    if (unit->is_light() && begins_called(stream, *unit)) return;
+    if (unit->is_light() && begins_called(stream, *unit, row)) return;
     void* context = detail::begin(stream, *unit);
     if (context == nullptr) [[unlikely]] return postpone(stream, *unit);
     switch_to(stream, *unit, context);

@@ -201,7 +201,7 @@ bool run_units(Stream& stream) {
             if ((stream.heeded & (attention::timing | attention::unwatched | attention::observing)) != 0) [[unlikely]] {
                 run_with_care(stream, unit);
             } else {
-                run_unit(stream, unit);
+                run_unit(stream, unit, Row::yes);
             }
             continue;
         }

@@ -212,8 +212,10 @@ inline void set_default_kind(Stream& stream, Kind kind) {
 // leaves for the carrier's own stack then.
 [[noreturn, gnu::noinline]] void scheduler_main(void (*call)(void*), void* argument);
 
-// One unit, from the scheduler's stack; returns when it has ended or left.
-void run_unit(Stream& stream, Unit* unit);
+// One unit, from the scheduler's stack; returns when it has ended or left. Row::yes: and those after it that begin alike, if it does not
+// suspend.
+enum class Row : bool { no, yes };
+void run_unit(Stream& stream, Unit* unit, Row row = Row::no);
 
 // The next unit, or null. From the stream's own carrier, on any stack.
 Unit* pick(Stream& stream);

@@ -93,7 +93,12 @@ void end_on_user_stack(void* raw) {
         next->life.move(State::waiting, State::running);
         stream.counters.add(trace::Count::resumed);
     } else {
-        if (!waiter.none()) [[unlikely]] tell_and_depart(stream, stack, &unit, waiter);
+        if (waiter.detached() && !unit.marked(Unit::at_release)) {
+            retire(unit);
+            stream.units->give(&unit);
+        } else if (!waiter.none()) [[unlikely]] {
+            tell_and_depart(stream, stack, &unit, waiter);
+        }
         next = direct->pop();
         if (next != nullptr && next->context == nullptr && next->has(Unit::plain)) {
             next->stack = stack;
@@ -201,6 +206,10 @@ Unit* detail::successor_other(Stream& stream) {
 }
 
 [[gnu::noinline]] void yield_with_care(Stream& stream, Unit& self) {
+    if (self.is_light() && self.pool == stream.direct && !self.marked(Unit::at_yield) && !stream.wanted() && !stream.direct->ready.empty()) {
+        promote(stream, self);   // and no more is to be seen to
+        return yield(stream, self);
+    }
     if (self.marked(Unit::requests) && heed_instead(self)) [[unlikely]] return;
     Unit* next = successor(stream);
     // Nobody is ready, and the scheduler would find out no more than we have.

@@ -73,9 +73,11 @@ Unit* successor_other(Stream& stream);
     return arch::prepare(spare->top, unit_main);
 }
 
-// The context to start or continue a unit; null as begin(), or the scheduler is to call it.
+// The context to start or continue a unit; null as begin(), or the scheduler is to call it: a light one costs less so, unless it is of the
+// direct pool, where the next ones take over its stack (conclude_plain).
 [[gnu::always_inline]] inline void* context_of(Stream& stream, Unit& unit) {
-    return unit.context != nullptr ? unit.context : unit.is_light() ? nullptr : begin(stream, unit);
+    if (unit.context != nullptr) return unit.context;
+    return unit.is_light() && stream.direct == nullptr ? nullptr : begin(stream, unit);
 }
 
 // A successor that the program has named runs next, but when somebody wants the stream the scheduler sees to that first.
