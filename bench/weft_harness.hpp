@@ -21,11 +21,12 @@ namespace bench {
 // The kinds by their names in the settings.
 inline weft_kind ult_kind(const std::string& name) {
     constexpr std::pair<const char*, weft_kind> kinds[] = {{"full", WEFT_KIND_FULL}, {"lsa", WEFT_KIND_LSA}, {"roc", WEFT_KIND_ROC},
-                                                           {"ss", WEFT_KIND_SS},     {"sc", WEFT_KIND_SC},   {"rtc", WEFT_KIND_RTC}};
+                                                           {"ss", WEFT_KIND_SS},     {"sc", WEFT_KIND_SC},   {"rtc", WEFT_KIND_RTC},
+                                                           {"auto", WEFT_KIND_AUTO}};
     for (const auto& [word, kind] : kinds) {
         if (name == word) return kind;
     }
-    std::fprintf(stderr, "bench: --kind=%s is not legal; legal are: full, lsa, roc, ss, sc, rtc\n", name.c_str());
+    std::fprintf(stderr, "bench: --kind=%s is not legal; legal are: full, lsa, roc, ss, sc, rtc, auto\n", name.c_str());
     std::exit(1);
 }
 

@@ -22,7 +22,8 @@ struct Kind {
 };
 
 inline constexpr Kind all_kinds[] = {{"full", WEFT_KIND_FULL}, {"lsa", WEFT_KIND_LSA}, {"roc", WEFT_KIND_ROC},
-                                     {"ss", WEFT_KIND_SS},     {"sc", WEFT_KIND_SC},   {"rtc", WEFT_KIND_RTC}};
+                                     {"ss", WEFT_KIND_SS},     {"sc", WEFT_KIND_SC},   {"rtc", WEFT_KIND_RTC},
+                                     {"auto", WEFT_KIND_AUTO}};
 
 // A unit that cannot suspend cannot join: where kind RtC is asked for, what has children is of kind LSA.
 inline weft_kind kind_of_parents(weft_kind kind) { return kind == WEFT_KIND_RTC ? WEFT_KIND_LSA : kind; }

@@ -19,8 +19,10 @@ typedef enum weft_kind {
                                 suspended. Since 0.4 */
     WEFT_KIND_SS = 5,      /**< stack separation: as RoC, but its caller, a scheduler, is not saved: if the unit suspends, the scheduler
                                 begins anew. Needs schedulers with pick. Since 0.4 */
-    WEFT_KIND_SC = 6       /**< scheduler creation: called on the scheduler's stack, which it keeps if it suspends; the scheduler begins
+    WEFT_KIND_SC = 6,      /**< scheduler creation: called on the scheduler's stack, which it keeps if it suspends; the scheduler begins
                                 anew on another one. Needs schedulers with pick, and no more than their stack. Since 0.4 */
+    WEFT_KIND_AUTO = 7     /**< what costs least: Weft learns for each place in the program that spawns units how often they suspend, and
+                                makes them SC, RoC or LSA accordingly, or RoC where other options leave no choice; see weft_site_each. Since 0.4 */
 } weft_kind;
 
 WEFT_END

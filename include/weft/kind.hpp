@@ -14,6 +14,7 @@ enum class unit_kind {
     tasklet = WEFT_KIND_TASKLET,   /**< run to completion on the scheduler's stack; cannot suspend */
     rtc = WEFT_KIND_RTC,           /**< the same */
     roc = WEFT_KIND_ROC,           /**< called on a stack of its own; promoted when it suspends */
+    adaptive = WEFT_KIND_AUTO,     /**< what costs least where it is spawned, as far as that is known */
     ss = WEFT_KIND_SS,             /**< the same in its scheduler's place, which begins anew when it suspends */
     sc = WEFT_KIND_SC              /**< called on the scheduler's stack, which it keeps when it suspends */
 };

@@ -43,6 +43,7 @@ struct attributes {
     stream_ref stream = {};                 /**< without a pool: into this stream's main pool, as a hint; none: the calling one */
     bool bound = false;                     /**< only that stream ever runs it; without a pool */
     bool migratable = true;                 /**< whether it may be asked to go to another pool */
+    const void* site = nullptr;             /**< of kind adaptive: stands for the place that spawns it; none: the call, and the body's type */
 };
 
 namespace detail {
@@ -60,6 +61,7 @@ inline weft_unit_options options_of(const attributes& wanted) noexcept {
     options.bound = wanted.bound;
     options.priority = static_cast<std::int8_t>(wanted.priority < -128 || wanted.priority > 127 ? 127 : wanted.priority);   // 127: refused
     options.not_migratable = !wanted.migratable;
+    options.site = wanted.site;
     return options;
 }
 
@@ -67,7 +69,7 @@ inline weft_unit_options options_of(const attributes& wanted) noexcept {
 inline const weft_unit_options* given(const weft_unit_options& options) noexcept {
     const bool plain = options.kind == WEFT_KIND_DEFAULT && options.stack_bytes == 0 && options.stack == nullptr &&
                        options.name == nullptr && !options.child_first && !options.measure_stack && options.priority == 0 &&
-                       options.stream == nullptr && !options.bound && !options.not_migratable;
+                       options.stream == nullptr && !options.bound && !options.not_migratable && options.site == nullptr;
     return plain ? nullptr : &options;
 }
 

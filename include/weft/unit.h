@@ -53,6 +53,8 @@ typedef struct weft_unit_options {
     bool not_migratable; /**< refuse to be asked to go to another pool; see weft_unit_migratable_set. Since 0.2 */
     void (*on_migration)(weft_unit *unit, void *argument); /**< see weft_unit_on_migration; NULL: none. Since 0.2 */
     void *on_migration_argument; /**< given to on_migration. Since 0.2 */
+    const void *site; /**< of kind WEFT_KIND_AUTO: the address of anything that stands for the place where the unit is spawned, for a
+                           function that spawns on behalf of others; NULL: the address of the call, and the body. Since 0.4 */
 } weft_unit_options;
 
 /** Spawns a user-level thread: body(argument) runs once some stream pops it.
@@ -316,6 +318,21 @@ typedef struct weft_unit_info {
  * or free. From any thread or unit; never switches. Since 0.1. */
 WEFT_API weft_status weft_unit_each(void (*visit)(const weft_unit_info *info, void *argument),
                                     void *argument) WEFT_NOTHROW;
+
+/** A place in the program that has spawned units of kind WEFT_KIND_AUTO. */
+typedef struct weft_site_info {
+    size_t size;               /**< sizeof(weft_site_info) of the library; read only what lies within */
+    const void *address;       /**< the code address that spawns them, or weft_unit_options.site */
+    const void *what;          /**< the body; NULL with a site */
+    uint32_t samples;          /**< how many units that have ended were looked at, one of some 64 */
+    double share;              /**< of the latest 64 of them, those that have suspended: 0 to 1 */
+    weft_kind kind;            /**< of units that it spawns now into a pool that several streams may draw from, */
+    weft_kind kind_in_private; /**< and into a private one */
+} weft_site_info;
+
+/** Calls visit(info, argument) for each place that has spawned units of kind WEFT_KIND_AUTO since weft_init; of 256 places at most
+ * something is learnt. Returns WEFT_OK, WEFT_INVALID, WEFT_NOT_INITIALIZED. From any thread or unit; never switches. Since 0.4. */
+WEFT_API weft_status weft_site_each(void (*visit)(const weft_site_info *info, void *argument), void *argument) WEFT_NOTHROW;
 
 WEFT_END
 

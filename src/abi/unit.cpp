@@ -51,11 +51,36 @@ template <bool tasklet>
     }
     if (pool == nullptr) pool = &standard_pool(stream);
     if (weft_status status = fits(chosen, *pool); status != WEFT_OK) return status;
+    decide(chosen, *pool, site, body);
     Unit* unit = make_unit(stream, *pool, body, argument, birth_in(*pool, chosen.kind), site);
     if (unit == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a unit");
     if (weft_status status = furnish(stream, *unit, chosen); status != WEFT_OK) return status;
+    if (chosen.learner != nullptr && stream != nullptr && stream->sampling.takes_next()) make_sample(*unit, *chosen.learner);
     if (unit->marked(Unit::observed)) [[unlikely]] observe(trace::Event::create, *unit);
     launch(stream, *unit, chosen.child_first, handle);
+    return WEFT_OK;
+}
+
+// Of kind auto, on a stream, without options, into any pool.
+[[gnu::noinline]] weft_status spawn_by_site(Pool* pool, void (*body)(void*), void* argument, weft_unit** handle, const void* address) noexcept {
+    Stream* const caller = current_or_null();
+    if (caller == nullptr) __builtin_unreachable();   // make_unit() need not ask
+    Stream& stream = *caller;
+    if (pool == nullptr) pool = stream.standard;
+    // The same as the latest one, or another: a loop that spawns needs no search.
+    if (stream.latest_address != address || stream.latest_body != body) [[unlikely]] look_up_site(stream, address, body);
+    const Unit::Birth birth = births.of(stream.latest_site->kind_in(pool->kind == WEFT_POOL_PRIVATE), pool->kind == WEFT_POOL_PRIVATE);
+    Unit* const unit = make_unit(&stream, *pool, body, argument, birth, address);
+    if (unit == nullptr) [[unlikely]] return fail(WEFT_NO_MEMORY, "no memory for a unit");
+    if (stream.sampling.takes_next()) [[unlikely]] make_sample(*unit, *stream.latest_site);
+    stream.birth_ult = birth;
+    *handle = weft::to_handle(unit);
+    if (pool == stream.direct && !unit->marked(Unit::observed)) [[likely]] {
+        stream.direct->put(unit);
+        return WEFT_OK;
+    }
+    if (unit->marked(Unit::observed)) observe(trace::Event::create, *unit);
+    pool::push(*pool, unit, pool::Place::spawned);
     return WEFT_OK;
 }
 
@@ -64,7 +89,7 @@ template <bool tasklet>
 [[gnu::noinline]] weft_status spawn_elsewhere(Pool* pool, void (*body)(void*), void* argument, weft_unit** handle,
                                               const void* site) noexcept {
     Stream* const caller = current_or_null();
-    if (caller == nullptr) __builtin_unreachable();   // make_unit() need not ask
+    if (caller == nullptr) __builtin_unreachable();   // as above
     Stream& stream = *caller;
     const Kind kind = tasklet ? Kind::tasklet : stream.default_kind;
     if (pool == nullptr) pool = stream.standard;
@@ -90,6 +115,7 @@ template <bool tasklet>
     }
     Pool* const home = tasklet ? stream->tasklet_home : stream->ult_home;
     if (pool != home && (pool != nullptr || home == Stream::nowhere())) [[unlikely]] {
+        if (!tasklet && stream->default_kind == Kind::automatic) return spawn_by_site(pool, body, argument, handle, site);
         return spawn_elsewhere<tasklet>(pool, body, argument, handle, site);
     }
     auto* unit = static_cast<Unit*>(stream->units->try_take());
@@ -126,8 +152,8 @@ struct Made {
     if (units != nullptr) std::fill_n(units, count, nullptr);
 }
 
-// `plan`: null, or what is to be seen to besides their kind.
-Made make_row(Stream* stream, Pool& home, Unit::Birth birth, const Given& given, const Plan* plan) {
+// `plan`: null, or what is to be seen to besides their kind. `learner`: null, or of kind auto the place.
+Made make_row(Stream* stream, Pool& home, Unit::Birth birth, const Given& given, const Plan* plan, const Site* learner) {
     Unit* first = nullptr;
     Unit** link = &first;
     Unit* unit = nullptr;
@@ -143,6 +169,7 @@ Made make_row(Stream* stream, Pool& home, Unit::Birth birth, const Given& given,
             take_back(stream, first, i, given.units);
             return {nullptr, nullptr, status};
         }
+        if (learner != nullptr && stream != nullptr && stream->sampling.takes_next()) make_sample(*unit, *learner);
         *link = unit;
         link = &unit->link;
         if (given.units != nullptr) {
@@ -210,11 +237,12 @@ weft_status weft_unit_spawn_many(weft_pool* pool, size_t count, void (*body)(voi
     }
     Pool& home = named == nullptr ? standard_pool(stream) : *named;
     if (weft_status status = fits(chosen, home); status != WEFT_OK) return status;
-    const Unit::Birth birth = birth_in(home, chosen.kind);
     const Given given{count, body, arguments, units, __builtin_return_address(0)};
-    const Made row = make_row(stream, home, birth, given, chosen.asks_for_more() ? &chosen : nullptr);
+    decide(chosen, home, given.site, body);
+    const Unit::Birth birth = birth_in(home, chosen.kind);
+    const Made row = make_row(stream, home, birth, given, chosen.asks_for_more() ? &chosen : nullptr, chosen.learner);
     if (row.status != WEFT_OK) [[unlikely]] return row.status;
-    if (birth.marks != 0) [[unlikely]] observe_all_created(row.first, count);
+    if ((birth.marks & Unit::observed) != 0) [[unlikely]] observe_all_created(row.first, count);
     pool::push_many(home, row.first, row.last, count, pool::Place::spawned);
     return WEFT_OK;
 }
@@ -452,6 +480,13 @@ weft_status weft_unit_stack(const weft_unit* unit, weft_stack_info* info) noexce
         told.most_bytes = reinterpret_cast<std::uintptr_t>(of->context);
     }
     std::memcpy(info, &told, info->size < sizeof told ? info->size : sizeof told);
+    return WEFT_OK;
+}
+
+weft_status weft_site_each(void (*visit)(const weft_site_info*, void*), void* argument) noexcept {
+    if (visit == nullptr) return is_null("visit");
+    if (runtime_or_null() == nullptr) return not_initialized();
+    sites.each(visit, argument);
     return WEFT_OK;
 }
 

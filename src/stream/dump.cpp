@@ -213,7 +213,7 @@ private:
             line(" has not started");
             place(", will call ", number(reinterpret_cast<void*>(unit.body)));
         }
-        place("; spawned at ", number(unit.spawn_site));
+        place("; spawned at ", number(unit.spawned_at()));
         if (!look.sure) line("; changed while it was looked at: some of this may be wrong");
         line("\n");
     }

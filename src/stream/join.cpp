@@ -414,6 +414,7 @@ void tidy_up(Unit& unit) {
     if (unit.marked(Unit::observed)) observe(trace::Event::free, unit);
     if (unit.outcome == WEFT_EXCEPTION) unit.exception().~exception_ptr();
     if (unit.marked(Unit::extras)) drop_extras(unit);
+    if (const unsigned tag = unit.spawn_tag(); tag != 0) sites.learn(tag, unit.context != nullptr);
 }
 
 void give_outside(Unit& unit) { runtime().give_outside(unit); }

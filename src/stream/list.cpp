@@ -94,7 +94,7 @@ struct Visit {
     for (std::size_t i = 0; i < sizeof name; ++i) name[i] = unit.name[i];
     name[sizeof name - 1] = '\0';
     info.name = name;
-    info.spawn_site = unit.spawn_site;
+    info.spawn_site = unit.spawned_at();
     info.waits_for = now == State::suspended ? name_of(Waits::suspend) : now != State::waiting ? "" : name_of(unit.waits);
     info.waits_object = state == State::suspended ? unit.waits_object : nullptr;
     info.waits_until_ns = state == State::suspended ? unit.waits_until_ns : 0;
@@ -118,6 +118,7 @@ const char* name_of(Kind kind) {
     case Kind::roc: return "roc";
     case Kind::ss: return "ss";
     case Kind::sc: return "sc";
+    case Kind::automatic: break;   // no unit is
     }
     return "?";
 }

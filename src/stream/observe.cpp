@@ -43,7 +43,7 @@ std::uint64_t address(const T* object) {
 void record(trace::Ring& to, Event what, const Unit& unit, Waits waits, const void* object) {
     switch (what) {
     case Event::create:
-    case Event::revive: return to.add(record_of(what, unit, address(unit.spawn_site)));
+    case Event::revive: return to.add(record_of(what, unit, address(unit.spawned_at())));
     case Event::start:
         if (unit.name[0] != '\0') to.add_name(unit.name);
         return to.add(record_of(what, unit, reinterpret_cast<std::uintptr_t>(unit.body)));

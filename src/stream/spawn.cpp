@@ -67,17 +67,35 @@ weft_status choose_kind(const weft_unit_options& given, bool tasklet, Plan& out)
         if (number == WEFT_KIND_DEFAULT || number == WEFT_KIND_TASKLET) return too_much(given);
         return fail(WEFT_WRONG_KIND, "kind %d is not a tasklet's; leave it out", number);
     }
+    if (number != WEFT_KIND_DEFAULT && !is_kind(number)) return no_such_kind(number);
+    if (number != WEFT_KIND_DEFAULT) out.kind = static_cast<Kind>(number);
+    if (out.kind == Kind::automatic) {
+        // What asks for a stack, or begins in its parent's place, has no choice that is worth learning.
+        if (given.stack_bytes != 0 || given.stack != nullptr || given.measure_stack || given.child_first) out.kind = Kind::roc;
+        out.site = given.site;
+        return WEFT_OK;
+    }
     if (number == WEFT_KIND_DEFAULT) {
         if (suits(out.kind, given) != WEFT_OK) out.kind = Kind::roc;
         return WEFT_OK;
     }
-    if (!is_kind(number)) return no_such_kind(number);
-    out.kind = static_cast<Kind>(number);
     out.as_asked = true;
     return suits(out.kind, given);
 }
 
 }  // namespace
+
+void look_up_site(Stream& stream, const void* address, void (*body)(void*)) {
+    stream.latest_site = &sites.find(address, reinterpret_cast<const void*>(body));
+    stream.latest_address = address;
+    stream.latest_body = body;
+}
+
+void decide(Plan& plan, const Pool& pool, const void* address, void (*body)(void*)) {
+    if (plan.kind != Kind::automatic) return;
+    plan.learner = plan.site != nullptr ? &sites.find(plan.site, nullptr) : &sites.find(address, reinterpret_cast<const void*>(body));
+    plan.kind = plan.learner->kind_in(pool.kind == WEFT_POOL_PRIVATE);
+}
 
 weft_status fits(const Plan& plan, const Pool& pool) {
     if (!plan.as_asked || (plan.kind != Kind::ss && plan.kind != Kind::sc) || pool.stateful.load() == 0) return WEFT_OK;
@@ -86,7 +104,7 @@ weft_status fits(const Plan& plan, const Pool& pool) {
 }
 
 weft_status no_such_kind(int number) {
-    return fail(WEFT_WRONG_KIND, "kind %d is none; legal are WEFT_KIND_FULL, _LSA, _ROC, _SS, _SC and _RTC", number);
+    return fail(WEFT_WRONG_KIND, "kind %d is none; legal are WEFT_KIND_FULL, _LSA, _ROC, _SS, _SC, _RTC and _AUTO", number);
 }
 
 weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {

@@ -26,6 +26,8 @@ struct Plan {
     bool migratable = true;
     void (*on_migration)(weft_unit* unit, void* argument) = nullptr;
     void* on_migration_argument = nullptr;
+    const void* site = nullptr;        // an object that stands for the place where it is spawned
+    Site* learner = nullptr;           // of kind auto: the place
 
     // Whether furnish() has anything to do.
     bool asks_for_more() const {
@@ -44,12 +46,18 @@ inline int number_of(const weft_kind& kind) {
     std::memcpy(&number, &kind, sizeof number);
     return number;
 }
-inline bool is_kind(int number) { return number >= WEFT_KIND_FULL && number <= WEFT_KIND_SC; }
-static_assert(static_cast<std::size_t>(WEFT_KIND_SC) + 1 == kinds);
+inline bool is_kind(int number) { return number >= WEFT_KIND_FULL && number <= WEFT_KIND_AUTO; }
+static_assert(static_cast<std::size_t>(WEFT_KIND_SC) + 1 == kinds && static_cast<int>(Kind::automatic) == WEFT_KIND_AUTO);
 weft_status no_such_kind(int number);
 
 // The pool where a unit goes that names a stream, or is bound to one, and no pool.
 weft_status place(const Plan& plan, Stream* caller, Pool** pool);
+
+// The place of a unit of kind auto that is spawned on the stream without options, into its latest_site.
+[[gnu::noinline]] void look_up_site(Stream& stream, const void* address, void (*body)(void*));
+
+// Kind auto: the one that is the cheapest there, in that pool, of those that suit. Any other stays.
+void decide(Plan& plan, const Pool& pool, const void* address, void (*body)(void*));
 
 // Completes and checks the options (null: defaults).
 weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out);

@@ -19,6 +19,7 @@
 #include "poll/posts.hpp"
 #include "poll/timers.hpp"
 #include "sched/sched.hpp"
+#include "stream/sites.hpp"
 #include "trace/counters.hpp"
 #include "unit/unit.hpp"
 
@@ -87,8 +88,12 @@ struct Stream {
     Kind default_kind = Kind::lsa;     // of the settings
     Pool* ult_home = nowhere();        // the direct pool, where a ULT without options may go there by the short way
     Pool* tasklet_home = nowhere();    // the same of a tasklet
-    Unit::Birth birth_ult;             // of a unit of the default kind in the direct pool
+    Unit::Birth birth_ult;             // of a unit of the default kind in the direct pool; of kind auto the latest one's
     Unit::Birth birth_tasklet;
+    const Site* latest_site = nullptr; // of the latest unit of kind auto that it has spawned without options,
+    const void* latest_address = nullptr;   // and what it was found by
+    void (*latest_body)(void*) = nullptr;
+    Sampling sampling;                 // of the units of kind auto that it spawns
     std::uint64_t first_id = 0;        // what next_id was when the stream began
     std::uint32_t passes_left = 1;     // of the stream from one unit to the next past its pools (sync/condition.cpp)
     std::uint64_t poll_sleep_ns = 0;   // how long the next sleep between two looks at the pollers is (duties.cpp)
@@ -197,14 +202,15 @@ inline std::uint64_t Stream::counted(trace::Count which) const {
 [[gnu::always_inline]] inline void settle_homes(Stream& stream) {
     Pool* const home = stream.direct == nullptr || stream.observed ? Stream::nowhere() : stream.direct;
     stream.tasklet_home = home;
-    stream.ult_home = stream.default_kind == Kind::full ? Stream::nowhere() : home;
+    const bool short_way = stream.default_kind != Kind::full && stream.default_kind != Kind::automatic;
+    stream.ult_home = short_way ? home : Stream::nowhere();
 }
 
 // ULTs whose options say nothing are of that kind from now on. From the stream, or before it has begun.
 inline void set_default_kind(Stream& stream, Kind kind) {
     stream.default_kind = kind;
     stream.birth_ult = Unit::birth(kind, true);
-    if (kind == Kind::full) stream.birth_ult.state = static_cast<std::uint8_t>(State::free);   // has no short way, and no ready unit is like it
+    if (kind == Kind::full || kind == Kind::automatic) stream.birth_ult.state = static_cast<std::uint8_t>(State::free);   // like no ready unit
     settle_homes(stream);
 }
 

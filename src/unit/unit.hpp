@@ -29,8 +29,8 @@ inline constexpr int least_priority = -7;
 inline constexpr int most_priority = 7;
 inline constexpr unsigned priorities = most_priority - least_priority + 1;
 
-enum class Kind : std::uint8_t { full = 1, lsa = 2, tasklet = 3, roc = 4, ss = 5, sc = 6 };   // the numbers of weft_kind
-inline constexpr std::size_t kinds = 7;   // one more than the largest
+enum class Kind : std::uint8_t { full = 1, lsa = 2, tasklet = 3, roc = 4, ss = 5, sc = 6, automatic = 7 };   // the numbers of weft_kind
+inline constexpr std::size_t kinds = 7;   // one more than the largest that a unit is of: `automatic` is decided upon before it is made
 
 // Whether a unit of that kind is begun by a call, and becomes a fully fledged ULT only if it suspends (stream/begin.hpp).
 constexpr bool begins_light(Kind kind) { return kind == Kind::roc || kind == Kind::ss || kind == Kind::sc; }
@@ -66,7 +66,7 @@ struct Unit {
 
     // The cold line.
     alignas(config::cache_line) std::uint64_t id = 0;
-    const void* spawn_site = nullptr;
+    const void* spawn_site = nullptr;          // spawned_at(), and spawn_tag() above the bits of an address
     std::size_t user_stack_bytes = 0;          // of one that has ended: see remember_user_stack()
     std::uint64_t waits_until_ns = 0;          // of a waiting unit: its deadline; 0: none
     char name[24] = {};
@@ -87,7 +87,7 @@ struct Unit {
 
     // Of marks. Anybody may set one at any time, by a read-modify-write; the flags change only while nobody else looks.
     static constexpr std::uint8_t canary = 1;      // its stack is guarded by a canary: look when it leaves
-    static constexpr std::uint8_t untidy = 2;      // it has ended otherwise than by returning from a stack of ours
+    static constexpr std::uint8_t untidy = 2;      // it has ended otherwise than by returning from a stack of ours, or is a sample (spawn_tag)
     static constexpr std::uint8_t extras = 4;      // it has some (unit/extras.hpp)
     static constexpr std::uint8_t cancel = 8;      // it was asked to end
     static constexpr std::uint8_t migrate = 16;    // it was asked to go to another pool
@@ -186,6 +186,15 @@ struct Unit {
     // Of one that may just have become light: not by one look, since a load that is wider than a store before it waits until that has
     // reached the cache.
     [[gnu::always_inline]] bool light_and_unmarked(std::uint8_t which) const { return is_light() && !marked(which); }
+
+    // Of a sample: of which place (stream/sites.hpp); else 0.
+    unsigned spawn_tag() const { return static_cast<unsigned>(reinterpret_cast<std::uint64_t>(spawn_site) >> spawn_address_bits); }
+    const void* spawned_at() const { return tagged(spawn_site, 0); }
+    static const void* tagged(const void* site, unsigned tag) {
+        const std::uint64_t address = reinterpret_cast<std::uint64_t>(site) & ((std::uint64_t{1} << spawn_address_bits) - 1);
+        return reinterpret_cast<const void*>(address | std::uint64_t{tag} << spawn_address_bits);
+    }
+    static constexpr unsigned spawn_address_bits = 48;   // what Linux gives who does not ask for more
 
     // has() and `pool`, for whoever neither runs nor owns the unit: it may go to another pool meanwhile (whereabouts.hpp).
     // relaxed: what is ordered is asked by local_pool().

@@ -171,7 +171,7 @@ class Unit:
         self.body = self.object                 # a union: until it starts
         self.why = layout.waits.get(field("waits"), "?")
         self.until_ns = field("waits_until_ns")
-        self.spawn_site = field("spawn_site")
+        self.spawn_site = field("spawn_site") & ADDRESS   # above lies the tag of a sample
         start = at + layout.at["name"]
         self.name = bytes(memory[start:start + layout.types["name"].sizeof]).split(b"\0")[0].decode("utf-8", "replace")
 
