@@ -12,6 +12,7 @@
 #include <weft/stream.h>
 #include <weft/sync.h>
 #include <weft/io.h>
+#include <weft/parallel.h>
 #include <weft/trace.h>
 #include <weft/runtime.h>
 

@@ -11,5 +11,6 @@
 #include <weft/stream.hpp>
 #include <weft/sync.hpp>
 #include <weft/io.hpp>
+#include <weft/parallel.hpp>
 #include <weft/trace.hpp>
 #include <weft/runtime.hpp>

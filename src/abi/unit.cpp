@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "abi/convert.hpp"
+#include "stream/jobs.hpp"
 #include "stream/join.hpp"
 #include "stream/level.hpp"
 #include "stream/list.hpp"
@@ -295,6 +296,7 @@ weft_status weft_unit_exit(void) noexcept {
     if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet ends by returning");
     if (self->has(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the program");
     if (is_scheduler(*self)) return fail(WEFT_WRONG_STATE, "a scheduler ends by returning from run");
+    if (!may_end(current(), *self)) return still_forked();
     self->outcome = WEFT_OK;
     finish();
 }

@@ -186,6 +186,9 @@ public:
         if (count_.load(Orders::look) != 0) [[unlikely]] wake(1);
     }
 
+    // Whether somebody may be asleep, by the same look.
+    bool anybody() const { return count_.load(Orders::look) != 0; }
+
     // The same after a push of `pushed` units: wakes at most as many.
     void ring(std::uint32_t pushed) {
         if (count_.load(Orders::look) != 0) [[unlikely]] wake(pushed);

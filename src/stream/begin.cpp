@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "stream/jobs.hpp"
 #include "stream/join.hpp"
 #include "stream/locals.hpp"
 #include "stream/observe.hpp"
@@ -83,8 +84,10 @@ void postpone(Stream& stream, Unit& unit) {
     if (unit.context != nullptr) end_promoted();
 }
 
-// Of one that is observed.
+// Of one that is observed, or has forked.
 [[gnu::noinline]] void end_carefully(Stream& stream, Unit& unit) {
+    if (unit.has_jobs()) leave_jobs(stream, unit);
+    stream.callable = &Stream::no_pool;   // the scheduler runs next
     if (unit.marked(Unit::observed)) observe(trace::Event::finish, unit);
     stream.running = nullptr;
     stream.counters.add(trace::Count::finished);
@@ -93,7 +96,7 @@ void postpone(Stream& stream, Unit& unit) {
 
 // A unit that was called has returned, and has not suspended.
 [[gnu::always_inline]] inline void end_light(Stream& stream, Unit& unit) {
-    if (unit.marked(Unit::observed)) [[unlikely]] return end_carefully(stream, unit);
+    if (unit.jobs_or_marked(Unit::observed)) [[unlikely]] return end_carefully(stream, unit);
     stream.running = nullptr;
     stream.counters.add(trace::Count::finished);
     end_unit(stream, unit);

@@ -1,5 +1,6 @@
 #include "stream/call.hpp"
 
+#include "stream/jobs.hpp"
 #include "stream/join.hpp"
 #include "stream/locals.hpp"
 #include "stream/migrate.hpp"
@@ -51,6 +52,7 @@ bool fetch_spare(Stream& stream) {
 // A unit that was called has returned, but it has been promoted, or there is something to see to.
 [[gnu::noinline]] void return_carefully(Unit& unit) {
     if (!unit.is_light()) end_promoted();
+    if (unit.has_jobs()) leave_jobs(current(), unit);
     if (!unit.marked(Unit::extras)) return;
     end_locals(unit);   // which may suspend
     if (!unit.is_light()) end_promoted();
@@ -73,7 +75,9 @@ bool fetch_spare(Stream& stream) {
 void tasklet_main(void* raw) {
     Unit& unit = *static_cast<Unit*>(raw);
     run_body(unit);
-    if (unit.marked(Unit::extras)) [[unlikely]] end_locals(unit);
+    if (!unit.jobs_or_marked(Unit::extras)) [[likely]] return;
+    if (unit.has_jobs()) leave_jobs(current(), unit);
+    if (unit.marked(Unit::extras)) end_locals(unit);
 }
 
 // The running ULT waits while others are called, and goes on.
@@ -162,7 +166,7 @@ template <class How, class Handle>
 void called_main(void* raw) {
     Unit& unit = *static_cast<Unit*>(raw);
     run_body(unit);
-    if (!unit.light_and_unmarked(Unit::at_end)) [[unlikely]] return_carefully(unit);
+    if (!unit.only_light_and_unmarked(Unit::at_end)) [[unlikely]] return_carefully(unit);
 }
 
 Unit* end_called(Stream& stream, Unit& target) {

@@ -1,5 +1,6 @@
 #include "stream/requests.hpp"
 
+#include "stream/jobs.hpp"
 #include "stream/join.hpp"
 #include "stream/locals.hpp"
 #include "stream/migrate.hpp"
@@ -7,6 +8,9 @@
 
 namespace weft {
 namespace {
+
+// Whether the unit that runs, or is to begin, was asked to end, and may: between a fork and its join what others have taken lies on its stack.
+bool is_to_end(const Unit& self) { return self.marked(Unit::cancel) && may_end(current(), self); }
 
 [[noreturn]] void end_cancelled(Unit& self) {
     end_with(self, WEFT_CANCELLED);
@@ -19,23 +23,23 @@ Stream& heed(Unit& self, std::uint8_t which) {
     if (self.marked(which & Unit::observed)) observe(trace::Event::resume, self);
     which &= Unit::requests;
     while (self.marked(which) && !self.marked(Unit::ending)) {
-        if (self.marked(which & Unit::cancel)) end_cancelled(self);
-        if (!move_away(self, true)) break;
+        if ((which & Unit::cancel) != 0 && is_to_end(self)) end_cancelled(self);
+        if ((which & Unit::migrate) == 0 || !move_away(self, true)) break;
     }
     return current();
 }
 
 bool heed_instead(Unit& self) {
     if (self.marked(Unit::ending)) return false;
-    if (self.marked(Unit::cancel)) end_cancelled(self);
+    if (is_to_end(self)) end_cancelled(self);
     if (!move_away(self, true)) return false;
     heed(self, Unit::requests);   // of what came meanwhile
     return true;
 }
 
 bool starts(Unit& unit) {
-    while (unit.marked(Unit::migrate) && !unit.marked(Unit::cancel) && move_away(unit, false)) {}
-    if (!unit.marked(Unit::cancel)) {
+    while (unit.marked(Unit::migrate) && !is_to_end(unit) && move_away(unit, false)) {}
+    if (!is_to_end(unit)) {
         if (unit.marked(Unit::observed)) observe(trace::Event::start, unit);
         return true;
     }
@@ -44,7 +48,7 @@ bool starts(Unit& unit) {
 }
 
 bool picked_starts(Stream& stream, Unit& unit) {
-    if (unit.marked(Unit::cancel)) {
+    if (is_to_end(unit)) {
         end_unrun(stream, unit, WEFT_CANCELLED);
         return false;
     }

@@ -1,6 +1,5 @@
 #include "stream/spawn.hpp"
 
-#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -142,9 +141,9 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
             return fail(WEFT_NO_MEMORY, "a stack of %zu bytes is more than the address space gives", given.stack_bytes);
         }
         out.kind = Kind::full;   // no size class of the store
-        out.stack_class = static_cast<std::uint8_t>(std::bit_width(given.stack_bytes - 1));   // for another life
+        out.stack_class = Unit::class_of(given.stack_bytes);   // for another life
     } else if (given.stack_bytes != 0) {
-        out.stack_class = static_cast<std::uint8_t>(std::bit_width(given.stack_bytes - 1));
+        out.stack_class = Unit::class_of(given.stack_bytes);
     }
     if (out.child_first) {
         const Unit* self = running_or_null();

@@ -31,13 +31,17 @@ namespace {
 // Looks for work for a while before it sleeps, when harts are to spare. True: there is some, in `handed`, or the stream
 // is wanted.
 bool look_around(Stream& stream, std::uint64_t begin_ns) {
+    Jobs& jobs = runtime().jobs;
     const std::uint64_t spin_ns = runtime().settings.values.spin_ns;
     if (spin_ns <= 1 || stream.sched->sleeps_at_once() || runtime().harts.granted() > hart::limit()) return false;
+    const Search search(jobs);
     std::uint64_t now_ns;
     do {
+        ask_for_jobs(stream, false);
         for (int i = 0; i < 32; ++i) arch::pause();
         if (has_mail(stream)) return true;
         stream.handed = pick(stream);
+        if (stream.handed == nullptr) stream.handed = take_job(stream);
         if (stream.handed != nullptr) return true;
         if (!stream.sched->stateless() && !sched::quiet(*stream.sched)) return true;   // it picks for itself
         now_ns = os::now_ns();
@@ -51,9 +55,13 @@ void sleep(Stream& stream) {
     stream.sleeper.prepare();                                                        // 1
     for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.add(by.places[i]);  // 2
     if (stream.own != nullptr) stream.own->bell.add(stream.own_place);
+    Jobs& jobs = runtime().jobs;
+    jobs.bell.add(stream.jobs_place);
+    ask_for_jobs(stream, true);   // who forks from now on shows it, and rings
     probe(Probe::sleep_before_recheck);
     bool claimed = false;
     stream.handed = pick(stream);                                                    // 3
+    if (stream.handed == nullptr) stream.handed = take_job(stream);
     const bool nothing = stream.handed == nullptr && !has_mail(stream) && sched::quiet(by) &&
                          (stream.own == nullptr || pool::quiet(*stream.own));
     if (nothing) {
@@ -70,8 +78,11 @@ void sleep(Stream& stream) {
     }
     for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.remove(by.places[i]);   // 5
     if (stream.own != nullptr) stream.own->bell.remove(stream.own_place);
+    jobs.bell.remove(stream.jobs_place);
     if (!claimed) return;
     if (stream.handed == nullptr) stream.handed = pick(stream);
+    if (stream.handed == nullptr) stream.handed = take_job(stream);
+    if (jobs.shown.load() != 0) jobs.bell.ring();                                    // 6
     // A stateful scheduler picks for itself, and from which pool it does nobody knows: when there are several it pays
     // for all of them.
     const bool owes = stream.handed != nullptr || (!by.stateless() && by.count > 1);
@@ -206,6 +217,8 @@ bool run_units(Stream& stream) {
             continue;
         }
         if (should_stop(stream)) return true;
+        stream.handed = take_job(stream);
+        if (stream.handed != nullptr) continue;
         idle(stream);
         stream.clock_ns = os::now_ns();
     }

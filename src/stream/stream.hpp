@@ -19,6 +19,7 @@
 #include "poll/posts.hpp"
 #include "poll/timers.hpp"
 #include "sched/sched.hpp"
+#include "stream/jobs.hpp"
 #include "stream/sites.hpp"
 #include "trace/counters.hpp"
 #include "unit/unit.hpp"
@@ -62,6 +63,8 @@ inline constexpr std::uint32_t leisurely = timing | polling | observing | observ
 inline constexpr std::uint32_t rounds_between_polls = 16;
 
 struct Stream {
+    JobRing jobs;                      // first: programs reach it by the word that leads to the stream (include/weft/parallel.h)
+
     // Hot: every switch reads it.
     Unit* running = nullptr;           // null while the scheduler runs
     PrivatePool* direct = nullptr;     // the main pool, where picking is popping from it: a private pool alone under a basic
@@ -77,6 +80,7 @@ struct Stream {
     Pool* standard = nullptr;          // where units go for which no pool is named
     PrivatePool* callable = &no_pool;  // the direct pool while a ULT runs, else an empty one: who joins or waits looks at its first
                                        // unit, and need not ask whether it is a ULT that does so
+    PrivatePool* callable_without_jobs = nullptr;   // callable, where the unit that runs has forked: then callable is empty
     PrivatePool* own = nullptr;        // where units bound to the stream wait, when no pool of its main scheduler is theirs
     bool through_home = false;         // a unit that leaves goes home always; see settle_way()
     bool restartable = false;          // its scheduler keeps nothing on its stack: units may take its place; see settle_way()
@@ -121,6 +125,7 @@ struct Stream {
     void* carrier_context = nullptr;   // where it goes on then; stream 0 has none
     Sleeper sleeper;
     Bell::Place own_place;
+    Bell::Place jobs_place;
     mem::AlternateStack signal_stack;
     trace::Ring* ring = nullptr;       // where its events go (WEFT_TRACE); of the stream's rank
 
@@ -164,6 +169,8 @@ struct Stream {
     // True: somebody wants something; the scheduler sees to it. relaxed: a hint, acted upon with acquire in attend().
     [[gnu::always_inline]] bool wanted() const { return !arch::is_zero(attention); }
 };
+
+static_assert(offsetof(Stream, jobs) == 0 && offsetof(JobRing, face) == 0);
 
 // The stream of the calling OS thread, or null.
 [[gnu::always_inline]] inline Stream* current_or_null() { return static_cast<Stream*>(os::local()); }

@@ -142,6 +142,7 @@ weft_status prepare_stream(Runtime& of, Sched& sched, Pool* automatic_pool, cons
     }
     stream->heap = heap;
     stream->units = heap->units;
+    stream->jobs_place.belong_to(stream->sleeper);
     stream->first_id = heap->next_id;
     stream->next_id.store(heap->next_id);
     stream->birth_tasklet = Unit::birth(Kind::tasklet, true);

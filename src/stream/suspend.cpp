@@ -6,6 +6,7 @@
 
 #include "stream/begin.hpp"
 #include "stream/error.hpp"
+#include "stream/jobs.hpp"
 #include "stream/join.hpp"
 #include "stream/locals.hpp"
 #include "stream/observe.hpp"
@@ -39,8 +40,9 @@ void end_on_user_stack(void* raw) {
     context::abandon(way_to(stream, next), {release_stack, stack});
 }
 
-// The end of a unit whose stack needs a last look, or that is observed.
+// The end of a unit whose stack needs a last look, that is observed, or that has forked.
 [[noreturn, gnu::noinline]] void conclude_carefully(Stream& stream, Unit& unit, Unit* next) {
+    if (unit.has_jobs()) leave_jobs(stream, unit);
     if (unit.marked(Unit::canary)) check_canary(unit);
     if (unit.has(Unit::measured)) unit.context = reinterpret_cast<void*>(mem::measure(*unit.stack));
     if (unit.marked(Unit::observed)) observe(trace::Event::finish, unit);
@@ -62,7 +64,7 @@ void end_on_user_stack(void* raw) {
         if (next != nullptr && foreign_pool(*next) != nullptr) make_ready(&current(), *std::exchange(next, nullptr));
     }
     Stream& now = current();
-    if (unit.has(Unit::careful_end) || unit.marked(Unit::at_leave)) [[unlikely]] conclude_carefully(now, unit, next);
+    if (unit.has(Unit::careful_end) || unit.jobs_or_marked(Unit::at_leave)) [[unlikely]] conclude_carefully(now, unit, next);
     mem::Stack* const stack = std::exchange(unit.stack, nullptr);
     now.counters.add(trace::Count::finished);
     end_unit(now, unit);
@@ -80,7 +82,7 @@ void end_on_user_stack(void* raw) {
 // the stack as it stands: no switch is needed then. All other ways out are last steps, so that no register is saved here.
 [[gnu::always_inline]] inline void conclude_plain(Stream& stream, Unit& unit) {
     PrivatePool* const direct = stream.direct;
-    if (!unit.has(Unit::plain) || unit.marked(Unit::at_end) || unit.pool != direct || stream.wanted()) [[unlikely]] conclude(unit);
+    if (!unit.has(Unit::plain) || unit.jobs_or_marked(Unit::at_end) || unit.pool != direct || stream.wanted()) [[unlikely]] conclude(unit);
     probe(Probe::finish_before_publish);
     mem::Stack* const stack = unit.stack;
     stream.counters.add(trace::Count::finished);
@@ -150,6 +152,7 @@ void finish(Unit* next) {
 }
 
 void look_before_leaving(Unit& unit, Leaves how) {
+    if (unit.has_jobs()) leave_jobs(current(), unit);
     if (unit.is_light()) promote(current(), unit);
     if (unit.marked(Unit::canary)) check_canary(unit);
     if (!unit.marked(Unit::observed)) return;

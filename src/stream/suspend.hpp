@@ -34,7 +34,7 @@ enum class Leaves : unsigned char {
     told,       // that has been told, and what it comes back from will be told by its caller
 };
 
-// Out of the switch's way: what a unit that is light, or has marks of at_leave, needs before it leaves.
+// Out of the switch's way: what a unit that is light, has forked, or has marks of at_leave, needs before it leaves.
 void look_before_leaving(Unit& unit, Leaves how);
 void check_canary(const Unit& unit);
 

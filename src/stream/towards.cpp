@@ -1,6 +1,7 @@
 #include "stream/towards.hpp"
 
 #include "stream/error.hpp"
+#include "stream/jobs.hpp"
 #include "stream/join.hpp"
 #include "stream/suspend.hpp"
 
@@ -63,6 +64,7 @@ weft_status leave_for(Unit& target, Leaving how, Named from) noexcept {
     if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet runs to completion and leaves for nobody; make it a ULT");
     if (target.kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "one leaves for ULTs; a tasklet runs on the scheduler's stack");
     if (how == Leaving::ends && self->has(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the program");
+    if (how == Leaving::ends && !may_end(*stream, *self)) return still_forked();
     if (how != Leaving::ends && self->marked(Unit::cancel)) {   // before another is taken out of its pool for nothing
         stream = &heed(*self, Unit::cancel);
     }

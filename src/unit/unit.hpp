@@ -60,7 +60,7 @@ struct Unit {
         std::uint8_t outcome = 0;              // a weft_status, valid once done
         Waits waits;                           // of a waiting unit
     };
-    std::uint8_t shape = 0;                    // stack_class(), and `light`
+    std::uint8_t shape = 0;                    // stack_class(), `light` and `jobs`
     atomic<std::uint8_t> marks{0};             // what is to be looked at when it starts, leaves, comes back, ends or is freed
     atomic<std::uint16_t> tag{0};              // generation() and priority()
 
@@ -70,6 +70,7 @@ struct Unit {
     std::size_t user_stack_bytes = 0;          // of one that has ended: see remember_user_stack()
     std::uint64_t waits_until_ns = 0;          // of a waiting unit: its deadline; 0: none
     char name[24] = {};
+    std::uint32_t jobs_out = 0;                // of its jobs, those that others see, and itself where it is one: see may_end() in stream/jobs.hpp
 
     static constexpr std::uint8_t local = 1;       // in a private pool: finish and join need no atomics there
     static constexpr std::uint8_t bound = 2;       // never leaves its pool, of which one stream draws
@@ -84,6 +85,8 @@ struct Unit {
 
     static constexpr std::uint8_t light = 128;     // of shape: it is begun by a call, and has not suspended in this life,
     static constexpr std::uint8_t called = 64;     // and it is its joiner that calls it (stream/call.hpp)
+    static constexpr std::uint8_t jobs = 32;       // of shape: it may have jobs that its stream alone sees (stream/jobs.hpp)
+    static constexpr std::uint8_t class_bits = 31; // of shape
 
     // Of marks. Anybody may set one at any time, by a read-modify-write; the flags change only while nobody else looks.
     static constexpr std::uint8_t canary = 1;      // its stack is guarded by a canary: look when it leaves
@@ -163,29 +166,36 @@ struct Unit {
 
     bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
 
-    // log2 of the wanted stack size; 0: the default.
-    unsigned stack_class() const { return shape & ~unsigned{light | called}; }
+    // The wanted stack size, rounded up to a power of two: 1 is 4 KiB; 0: the default.
+    unsigned stack_class() const { return shape & class_bits; }
+    static constexpr std::uint8_t class_of(std::size_t bytes) {
+        return bytes <= least_wanted_bytes ? 1 : static_cast<std::uint8_t>(std::bit_width((bytes - 1) / least_wanted_bytes) + 1);
+    }
+    std::size_t wanted_stack_bytes() const { return stack_class() == 0 ? 0 : least_wanted_bytes << (stack_class() - 1); }
+    static constexpr std::size_t least_wanted_bytes = 4096;
 
     // That is, it may have, when it starts.
     bool has_default_stack() const { return stack_class() == 0 && !has(careful_end); }
 
-    std::size_t wanted_stack_bytes() const { return stack_class() == 0 ? 0 : std::size_t{1} << stack_class(); }
-
     bool is_light() const { return (shape & light) != 0; }
+    bool has_jobs() const { return (shape & jobs) != 0; }
 
-    // is_light() or marked(which), by one look. From the unit's own stream.
-    [[gnu::always_inline]] bool light_or_marked(std::uint8_t which) const {
+    // Whether one of the bits of shape is set or marked(which), by one look. From the unit's own stream.
+    [[gnu::always_inline]] bool light_or_marked(std::uint8_t which) const { return shaped_or_marked(light | jobs, which); }   // has_jobs() too
+    [[gnu::always_inline]] bool jobs_or_marked(std::uint8_t which) const { return shaped_or_marked(jobs, which); }
+    [[gnu::always_inline]] bool shaped_or_marked(std::uint8_t shapes, std::uint8_t which) const {
         constexpr auto at = [](std::size_t field, std::uint8_t bits) {
             return static_cast<std::uint32_t>(Birth::byte(field, bits) >> (std::endian::native == std::endian::little ? 32 : 0));
         };
         static_assert(offsetof(Birth, shape) == 4);
         return arch::any_of_four(*reinterpret_cast<const arch::FourBytes*>(&shape),
-                                 at(offsetof(Birth, shape), light) | at(offsetof(Birth, marks), which));
+                                 at(offsetof(Birth, shape), shapes) | at(offsetof(Birth, marks), which));
     }
 
     // Of one that may just have become light: not by one look, since a load that is wider than a store before it waits until that has
     // reached the cache.
     [[gnu::always_inline]] bool light_and_unmarked(std::uint8_t which) const { return is_light() && !marked(which); }
+    [[gnu::always_inline]] bool only_light_and_unmarked(std::uint8_t which) const { return (shape & (light | jobs)) == light && !marked(which); }   // nor has_jobs()
 
     // Of a sample: of which place (stream/sites.hpp); else 0.
     unsigned spawn_tag() const { return static_cast<unsigned>(reinterpret_cast<std::uint64_t>(spawn_site) >> spawn_address_bits); }

@@ -25,6 +25,7 @@ enum class Waits : std::uint8_t {
     migration,
     blocking,
     work,
+    invoke,
     suspend,     // told to observers only: its state says it
 };
 
@@ -33,7 +34,7 @@ constexpr const char* name_of(Waits waits) {
     constexpr const char* names[] = {
         "join",  "mutex",           "condition", "event",                "semaphore",                "latch", "barrier",
         "read-write lock", "channel", "any of several events", "one of several channels", "sleep", "join",
-        "join_many", "stream_free", "migration", "blocking call", "work", "suspend",
+        "join_many", "stream_free", "migration", "blocking call", "work", "invoke", "suspend",
     };
     static_assert(sizeof names / sizeof *names == static_cast<std::size_t>(Waits::suspend) + 1);
     const auto index = static_cast<std::size_t>(waits);

@@ -104,7 +104,6 @@ weft_context_call_light:
 /* The one thread-local word (os/local.hpp); in assembly for the reason given in x86_64/switch.S. */
         .section .tbss, "awT", %nobits
         .globl  weft_local_word
-        .hidden weft_local_word
         .type   weft_local_word, %object
         .size   weft_local_word, 8
         .balign 8

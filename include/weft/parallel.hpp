@@ -1,0 +1,223 @@
+// Lazy fork-join in C++: weft::invoke. <weft/parallel.h> tells how it works and who may call it.
+#pragma once
+
+#include <concepts>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <new>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <weft/parallel.h>
+#include <weft/status.hpp>
+
+namespace weft {
+inline namespace v0 {
+namespace detail {
+
+// Where the unit that calls leaves its jobs; null on an OS thread that is no stream. By volatile assembly each time: a unit may wake on
+// another OS thread, and a compiler that knew the word would keep its address.
+[[gnu::always_inline]] inline weft_jobs* jobs_here() noexcept {
+    weft_jobs* jobs;
+#if defined(__x86_64__)
+    asm volatile(
+        "movq    weft_local_word@gottpoff(%%rip), %0\n\t"
+        "movq    %%fs:(%0), %0"
+        : "=r"(jobs));
+#elif defined(__aarch64__)
+    weft_jobs* base;
+    asm volatile(
+        "mrs     %1, tpidr_el0\n\t"
+        "adrp    %0, :gottprel:weft_local_word\n\t"
+        "ldr     %0, [%0, :gottprel_lo12:weft_local_word]\n\t"
+        "ldr     %0, [%1, %0]"
+        : "=&r"(jobs), "=&r"(base));
+#else
+#error "Weft has no port for this processor"
+#endif
+    return jobs;
+}
+
+[[gnu::always_inline]] inline void fork(weft_job& job) noexcept {
+    weft_jobs* const jobs = jobs_here();
+    if (jobs == nullptr) [[unlikely]] return weft_job_offer(&job);
+    weft_job** const bottom = jobs->bottom;
+    // relaxed: others take room away at any time, and a fork that has not seen it yet is as good.
+    if (bottom >= __atomic_load_n(&jobs->limit, __ATOMIC_RELAXED)) [[unlikely]] return weft_job_offer(&job);
+    *bottom = &job;
+    jobs->bottom = bottom + 1;
+}
+
+// True: the job is to be run here.
+[[gnu::always_inline]] inline bool join(weft_job& job) noexcept {
+    weft_jobs* const jobs = jobs_here();   // perhaps another stream's than at the fork
+    if (jobs == nullptr) [[unlikely]] return weft_job_take_back(&job);
+    weft_job** const newest = jobs->bottom - 1;
+    if (*newest != &job) [[unlikely]] return weft_job_take_back(&job);
+    jobs->bottom = newest;
+    return true;
+}
+
+// What a branch returns, by value.
+template <class F>
+using result_of = std::remove_cvref_t<std::invoke_result_t<F>>;
+
+// The second branch, with room for what becomes of it elsewhere.
+template <class G>
+class branch : public weft_job {
+    static constexpr bool returns = !std::is_void_v<result_of<G>>;
+    using kept_result = std::conditional_t<returns, result_of<G>, char>;
+
+public:
+    [[gnu::always_inline]] explicit branch(std::remove_reference_t<G>& body) noexcept : body_(std::addressof(body)) { run = run_by_thief; }
+    branch(const branch&) = delete;
+    branch& operator=(const branch&) = delete;
+    // Whatever was kept has been fetched or dropped.
+    ~branch() {}
+
+    // The end of a fork, where f has come to its end. `body` again, so that the caller's compiler knows it.
+    [[gnu::always_inline]] result_of<G> join(std::remove_reference_t<G>& body) {
+        if (detail::join(*this)) [[likely]] return std::invoke(static_cast<G&&>(body));
+        return fetch();
+    }
+
+    // The end of one where f has thrown: its exception goes on, and what has become of this branch, if it has been run, is dropped.
+    [[gnu::noinline, gnu::cold]] void abandon() noexcept {
+        if (detail::join(*this)) return;
+        if (threw_) {
+            exception_.~exception_ptr();
+        } else if constexpr (returns) {
+            result_.~kept_result();
+        }
+    }
+
+private:
+    static void run_by_thief(weft_job* job) noexcept {
+        auto& self = *static_cast<branch*>(job);
+        self.threw_ = false;
+        try {
+            if constexpr (returns) {
+                ::new (static_cast<void*>(std::addressof(self.result_))) kept_result(std::invoke(static_cast<G&&>(*self.body_)));
+            } else {
+                std::invoke(static_cast<G&&>(*self.body_));
+            }
+        } catch (...) {
+            self.threw_ = true;
+            ::new (static_cast<void*>(&self.exception_)) std::exception_ptr(std::current_exception());
+        }
+    }
+
+    [[gnu::noinline]] result_of<G> fetch() {
+        if (threw_) {
+            std::exception_ptr thrown = std::move(exception_);
+            exception_.~exception_ptr();
+            std::rethrow_exception(std::move(thrown));
+        }
+        if constexpr (returns) {
+            struct Drop {
+                kept_result& kept;
+                ~Drop() { kept.~kept_result(); }
+            } drop{result_};
+            return std::move(result_);
+        }
+    }
+
+    std::remove_reference_t<G>* body_;
+    bool threw_;
+    union {
+        kept_result result_;
+        std::exception_ptr exception_;
+    };
+};
+
+template <class F, class G>
+[[gnu::always_inline]] inline void end_first(F&& f, branch<G>& second) noexcept(std::is_nothrow_invocable_v<F>) {
+    if constexpr (std::is_nothrow_invocable_v<F>) {
+        std::invoke(static_cast<F&&>(f));
+    } else {
+        try {
+            std::invoke(static_cast<F&&>(f));
+        } catch (...) {
+            second.abandon();
+            throw;
+        }
+    }
+}
+
+template <class F, class G>
+[[gnu::always_inline]] inline result_of<F> result_of_first(F&& f, branch<G>& second) {
+    try {
+        return std::invoke(static_cast<F&&>(f));
+    } catch (...) {
+        second.abandon();
+        throw;
+    }
+}
+
+template <class F>
+auto as_tuple(F&& f) {
+    if constexpr (std::is_void_v<std::invoke_result_t<F>>) {
+        std::invoke(static_cast<F&&>(f));
+        return std::tuple<>();
+    } else {
+        return std::tuple<result_of<F>>(std::invoke(static_cast<F&&>(f)));
+    }
+}
+
+// From three on: the first branch against all others.
+template <class F, class... Others>
+auto tuple_of(F&& f, Others&&... others);
+
+}  // namespace detail
+
+/** Calls f() and g(), of which another stream may take g; returns when both have ended. Where nobody takes it, it is called after f, on the same stack and by the same
+ * unit, and no unit is made for it. See weft_invoke, which has the rules, for who may call this and what it must not be used for.
+ *
+ * Returns what both return, by value: a std::pair; the result of the one where the other returns void; nothing where both do.
+ * Throws what f throws: then g has not been called, or has come to its end, and what it threw is lost. Otherwise what g throws, wherever it was run.
+ * May switch. Since 0.4. */
+template <std::invocable F, std::invocable G>
+[[gnu::always_inline]] inline auto invoke(F&& f, G&& g) {
+    detail::branch<G> second(g);
+    detail::fork(second);
+    using first_result = detail::result_of<F>;
+    using second_result = detail::result_of<G>;
+    if constexpr (std::is_void_v<first_result>) {
+        detail::end_first(static_cast<F&&>(f), second);
+        return second.join(g);
+    } else {
+        first_result first = detail::result_of_first(static_cast<F&&>(f), second);
+        if constexpr (std::is_void_v<second_result>) {
+            second.join(g);
+            return first;
+        } else {
+            return std::pair<first_result, second_result>(std::move(first), second.join(g));
+        }
+    }
+}
+
+/** The same of three and more: each may be taken by another stream, but for the first. Returns the results in order, those that are void left out: a
+ * std::tuple, or nothing where all are void. Of several exceptions the first branch's counts. May switch. Since 0.4. */
+template <std::invocable F, std::invocable G, std::invocable H, std::invocable... More>
+auto invoke(F&& f, G&& g, H&& h, More&&... more) {
+    auto all = detail::tuple_of(static_cast<F&&>(f), static_cast<G&&>(g), static_cast<H&&>(h), static_cast<More&&>(more)...);
+    if constexpr (std::tuple_size_v<decltype(all)> != 0) return all;
+}
+
+namespace detail {
+
+template <class F, class... Others>
+auto tuple_of(F&& f, Others&&... others) {
+    if constexpr (sizeof...(Others) == 0) {
+        return as_tuple(static_cast<F&&>(f));
+    } else {
+        auto both = weft::invoke([&] { return as_tuple(static_cast<F&&>(f)); }, [&] { return tuple_of(static_cast<Others&&>(others)...); });
+        return std::tuple_cat(std::move(both.first), std::move(both.second));
+    }
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace weft

@@ -1,0 +1,52 @@
+#include "weft/parallel.h"
+
+#include "abi/convert.hpp"
+#include "parallel/invoke.hpp"
+#include "stream/jobs.hpp"
+
+using namespace weft;
+
+namespace {
+
+struct Branch : weft_job {
+    void (*call)(void*);
+    void* argument;
+};
+
+// As weft::invoke has it. noinline: a unit may come back on another stream, whose ring is asked for anew.
+[[gnu::noinline]] void fork(weft_job& job) {
+    Stream* const stream = current_or_null();
+    if (stream == nullptr) return offer(job);
+    weft_jobs& ring = stream->jobs.face;
+    if (ring.bottom >= atomic_ref(ring.limit).load(std::memory_order_relaxed)) return offer(job);   // relaxed: room is taken away at any time
+    *ring.bottom++ = &job;
+}
+
+[[gnu::noinline]] bool joined(weft_job& job) {
+    Stream* const stream = current_or_null();
+    if (stream == nullptr || stream->jobs.face.bottom[-1] != &job) return take_back(job);
+    --stream->jobs.face.bottom;
+    return true;
+}
+
+}  // namespace
+
+extern "C" {
+
+weft_status weft_invoke(void (*f)(void*), void* f_argument, void (*g)(void*), void* g_argument) noexcept {
+    if (f == nullptr || g == nullptr) return is_null(f == nullptr ? "f" : "g");
+    Branch second{{[](weft_job* job) {
+        auto* taken = static_cast<Branch*>(job);
+        taken->call(taken->argument);
+    }, {}}, g, g_argument};
+    fork(second);
+    f(f_argument);
+    if (joined(second)) g(g_argument);
+    return WEFT_OK;
+}
+
+void weft_job_offer(weft_job* job) noexcept { offer(*job); }
+
+bool weft_job_take_back(weft_job* job) noexcept { return take_back(*job); }
+
+}  // extern "C"

@@ -1,0 +1,79 @@
+#include "parallel/invoke.hpp"
+
+#include "hart/gate.hpp"
+#include "stream/jobs.hpp"
+#include "stream/runtime.hpp"
+#include "stream/suspend.hpp"
+
+namespace weft {
+namespace {
+
+// True: the waiter will be woken. False: the job has been run.
+bool enroll(weft_job& job, JobWaiter& waiter) {
+    std::uintptr_t seen = Shown::taken;
+    // acq_rel, acquire: pair with the exchange in finish_job(), whichever comes first.
+    return Shown::of(job).state.compare_exchange_strong(seen, reinterpret_cast<std::uintptr_t>(&waiter), std::memory_order_acq_rel,
+                                                        std::memory_order_acquire);
+}
+
+// acquire: as in enroll().
+bool done(weft_job& job) { return Shown::of(job).state.load(std::memory_order_acquire) == Shown::done; }
+
+struct UnitWait : Suspension, JobWaiter {
+    weft_job& job;
+
+    UnitWait(Unit& unit, weft_job& of) : Suspension{unit}, JobWaiter{[](JobWaiter* raw) { static_cast<UnitWait*>(raw)->go_on(); }}, job(of) {}
+
+    void publish() {
+        if (!enroll(job, *this)) go_on();
+    }
+    void go_on() {
+        self.life.move(State::waiting, State::ready);
+        resume_claimed(current_or_null(), self);   // the last: this lies on its stack
+    }
+};
+
+[[gnu::noinline]] void wait_in_ult(Stream& stream, Unit& self, weft_job& job) {
+    UnitWait wait(self, job);
+    suspend(stream, wait, Waits::invoke, &job);
+}
+
+struct TaskletWait : JobWaiter {
+    Gate gate;
+
+    TaskletWait() : JobWaiter{[](JobWaiter* raw) { static_cast<TaskletWait*>(raw)->gate.open(); }} {}
+};
+
+// A tasklet cannot leave its stream. It runs other tasklets' jobs, on its own stack, and when there are none for a while its OS thread
+// sleeps: whoever has taken the job runs it to its end, since it is a tasklet's as well.
+[[gnu::noinline]] void wait_in_tasklet(weft_job& job) {
+    constexpr int most_looks = 256;
+    for (int looks = 0; looks < most_looks; ++looks) {
+        if (done(job)) return;
+        if (weft_job* const other = take_tasklets_job()) {
+            other->run(other);
+            finish_job(*other);
+            looks = 0;
+        }
+        arch::pause();
+    }
+    TaskletWait wait;
+    if (enroll(job, wait)) wait.gate.wait();
+}
+
+}  // namespace
+
+bool take_back(weft_job& job) {
+    // relaxed: the unit has written `refused` itself, and no other value becomes that.
+    if (Shown::of(job).state.load(std::memory_order_relaxed) == Shown::refused) return true;
+    Unit& self = *current().running;
+    const bool mine = runtime().jobs.remove(job);
+    if (!mine && !done(job)) {
+        if (self.kind == Kind::tasklet) wait_in_tasklet(job);
+        else wait_in_ult(current(), self, job);
+    }
+    --self.jobs_out;
+    return mine;
+}
+
+}  // namespace weft

@@ -1,0 +1,11 @@
+// The join of a fork whose second branch is no more where the fork has left it.
+#pragma once
+
+#include "weft/parallel.h"
+
+namespace weft {
+
+// True: the job is the caller's to run. False: another stream has run it. May switch.
+bool take_back(weft_job& job);
+
+}  // namespace weft

@@ -1,0 +1,277 @@
+#include "stream/jobs.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "stream/error.hpp"
+#include "stream/join.hpp"
+#include "stream/runtime.hpp"
+#include "stream/spawn.hpp"
+#include "stream/stream.hpp"
+
+namespace weft {
+
+// ---- the list ------------------------------------------------------------------------------------------
+
+void Jobs::append(weft_job& first, weft_job& last, std::size_t count) {
+    std::lock_guard guard(lock);
+    Shown::of(first).older = newest;
+    if (newest != nullptr) Shown::of(*newest).newer = &first;
+    else oldest = &first;
+    newest = &last;
+    shown.fetch_add(count, std::memory_order_seq_cst);   // against a stream that goes to sleep: README.md
+}
+
+bool Jobs::remove(weft_job& job) {
+    const Shown& at = Shown::of(job);
+    // acquire: pairs with the exchange in finish_job(). A job that was taken is not put back.
+    if (at.state.load(std::memory_order_acquire) != Shown::available) return false;
+    std::lock_guard guard(lock);
+    if (at.state.load(std::memory_order_relaxed) != Shown::available) return false;   // relaxed: it is changed under the lock
+    unlink(job);
+    return true;
+}
+
+void Jobs::unlink(weft_job& job) {
+    Shown& at = Shown::of(job);
+    if (at.newer != nullptr) Shown::of(*at.newer).older = at.older;
+    else newest = at.older;
+    if (at.older != nullptr) Shown::of(*at.older).newer = at.newer;
+    else oldest = at.newer;
+    at.state.store(Shown::taken, std::memory_order_relaxed);   // relaxed: who took it tells the owner by finish_job()
+    shown.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+namespace {
+
+// ---- showing -------------------------------------------------------------------------------------------
+
+// The oldest `count` jobs of the ring, which are the running unit's.
+void show(Stream& stream, Unit& owner, std::size_t count) {
+    JobRing& ring = stream.jobs;
+    weft_job** const from = ring.first;
+    weft_job** const to = from + count;
+    for (weft_job** at = from; at != to; ++at) {
+        auto* made = new ((*at)->kept) Shown(Shown::available, &owner);
+        if (at != from) made->older = at[-1];
+        if (at + 1 != to) made->newer = at[1];
+    }
+    weft_job& first = **from;
+    weft_job& last = *to[-1];
+    ring.first = to;
+    to[-1] = nullptr;   // its join must not find it there
+    owner.jobs_out += static_cast<std::uint32_t>(count);
+    Jobs& jobs = runtime().jobs;
+    jobs.append(first, last, count);
+    probe(Probe::job_before_ring);
+    if (jobs.searching.load(std::memory_order_seq_cst) == 0) jobs.bell.ring();
+}
+
+// Nothing lies in the ring: it is used from its beginning again.
+void rewind(JobRing& ring) {
+    if (!ring.empty() || ring.slots == nullptr) return;
+    ring.first = ring.begin();
+    ring.face.bottom = ring.first;
+}
+
+// Room at the end of a ring that is full. False: none can be made.
+bool make_room(Stream& stream, Unit& owner) {
+    JobRing& ring = stream.jobs;
+    if (ring.asked.exchange(false)) show(stream, owner, ring.length() / 2);
+    if (ring.first == ring.begin()) return false;
+    ring.face.bottom = std::copy(ring.first, ring.face.bottom, ring.begin());
+    ring.first = ring.begin();
+    return true;
+}
+
+// The unit's first fork since it got the stream.
+bool begin_jobs(Stream& stream, Unit& unit) {
+    JobRing& ring = stream.jobs;
+    if (ring.slots == nullptr) {
+        ring.slots = static_cast<weft_job**>(os::allocate((JobRing::capacity + 1) * sizeof(weft_job*)));
+        if (ring.slots == nullptr) return false;
+        ring.slots[0] = nullptr;
+        ring.first = ring.face.bottom;
+    }
+    WEFT_ASSERT(ring.empty());
+    rewind(ring);
+    unit.shape |= Unit::jobs;
+    // A joiner that would call the unit it waits for leaves without the look of those that switch: it is to switch.
+    stream.callable_without_jobs = std::exchange(stream.callable, &Stream::no_pool);
+    return true;
+}
+
+// Whether others may run what the unit forks.
+bool may_show(const Unit& unit) {
+    return !unit.has(Unit::scheduler) && !unit.pool->one_pushes();   // who takes a job wakes its owner, and so pushes
+}
+
+// Streams sleep, nobody is on the way to find something, and there is nothing to be found.
+bool somebody_starves(const Jobs& jobs) {
+    return jobs.bell.anybody() && jobs.searching.load(std::memory_order_seq_cst) == 0 && jobs.shown.load(std::memory_order_seq_cst) == 0;
+}
+
+}  // namespace
+
+void offer(weft_job& job) {
+    Stream* const here = current_or_null();
+    Unit* const unit = here == nullptr ? nullptr : here->running;
+    if (unit == nullptr) {
+        new (job.kept) Shown(Shown::refused);
+        return;
+    }
+    Stream& stream = *here;
+    JobRing& ring = stream.jobs;
+    if (!may_show(*unit) || (!unit->has_jobs() && !begin_jobs(stream, *unit)) ||
+        (ring.face.bottom == ring.end() && !make_room(stream, *unit))) {
+        new (job.kept) Shown(Shown::refused);
+        return;
+    }
+    *ring.face.bottom++ = &job;
+    ring.open();
+    // Half of it, so that there is something to be taken for as many as come and the owner keeps something.
+    if (ring.asked.exchange(false, std::memory_order_seq_cst) || somebody_starves(runtime().jobs)) show(stream, *unit, (ring.length() + 1) / 2);
+}
+
+void leave_jobs(Stream& stream, Unit& unit) {
+    JobRing& ring = stream.jobs;
+    if (!ring.empty()) show(stream, unit, ring.length());
+    rewind(ring);
+    ring.close();
+    unit.shape &= static_cast<std::uint8_t>(~Unit::jobs);
+    stream.callable = stream.callable_without_jobs;
+}
+
+bool may_end(const Stream& stream, const Unit& unit) {
+    return unit.jobs_out == 0 && (!unit.has_jobs() || stream.jobs.empty());
+}
+
+weft_status still_forked() { return fail(WEFT_WRONG_STATE, "a unit cannot exit between a fork and its join; return from the branch"); }
+
+// ---- taking --------------------------------------------------------------------------------------------
+
+namespace {
+
+// The body of a unit that a job has become.
+void run_job(void* raw) {
+    auto& job = *static_cast<weft_job*>(raw);
+    job.run(&job);
+    --current().running->jobs_out;
+    finish_job(job);
+}
+
+// Where the unit goes that the job of `owner` becomes, if it suspends: where its owner would. A thief with a deque keeps what he has taken from another one's
+// family, as he does with units (sched.cpp).
+Pool& home_of(const Unit& owner, const Stream& thief) {
+    Pool& home = owner.has_now(Unit::primary) ? *runtime().streams[0]->main_pool.load() : *owner.pool_now();
+    const bool deques = home.kind == WEFT_POOL_DEQUE && thief.standard->kind == WEFT_POOL_DEQUE;
+    return deques && home.automatic && thief.standard->automatic ? *thief.standard : home;
+}
+
+// The stack size that the owner asked for, as a class of Unit; 0: the default.
+std::uint8_t stack_wanted_by(const Unit& owner) {
+    if (owner.has_now(Unit::user_stack)) return Unit::class_of(owner.stack->bytes);
+    return static_cast<std::uint8_t>(owner.stack_class());
+}
+
+// The cheapest kind that can do what the owner could, and memory for its beginning; null: there is none. Under the list's lock.
+Unit* unit_for(Stream& stream, weft_job& job) {
+    const Unit& owner = *Shown::of(job).owner;
+    const weft_settings& values = runtime().settings.values;
+    Pool& home = home_of(owner, stream);
+    const bool private_home = home.kind == WEFT_POOL_PRIVATE;
+    const std::uint8_t wanted = stack_wanted_by(owner);
+    Kind kind = Kind::lsa;
+    mem::Stack* stack = nullptr;
+    if (owner.kind == Kind::tasklet) {
+        kind = Kind::tasklet;
+    } else if (wanted == 0 && stream.restartable && values.scheduler_stack_bytes >= values.stack_bytes &&
+               (stream.reserve != nullptr || (stream.reserve = stream.heap->stacks.take(values.scheduler_stack_bytes)) != nullptr)) {
+        kind = Kind::sc;
+    } else if (wanted == 0 && !private_home && stream.spare != nullptr) {
+        kind = Kind::roc;
+    } else {
+        stack = stream.heap->stacks.take(wanted == 0 ? 0 : Unit::least_wanted_bytes << (wanted - 1));
+        if (stack == nullptr) return nullptr;
+    }
+    Unit::Birth birth = birth_in(home, kind);
+    // It begins here, perhaps far from that pool's stream: never local to it, as one that has changed its pool.
+    birth.flags &= static_cast<std::uint8_t>(~Unit::local);
+    if (private_home || stack != nullptr) birth.flags &= static_cast<std::uint8_t>(~Unit::plain);
+    if (stack != nullptr) birth.shape |= wanted;
+    Unit* const unit = make_unit(&stream, home, run_job, &job, birth, reinterpret_cast<void*>(job.run));
+    if (unit == nullptr) {
+        if (stack != nullptr) stream.heap->stacks.give(stack);
+        return nullptr;
+    }
+    unit->stack = stack;
+    unit->jobs_out = 1;   // itself
+    std::memcpy(unit->name, "job", sizeof "job");
+    return unit;
+}
+
+}  // namespace
+
+Unit* take_job(Stream& stream) {
+    Jobs& jobs = runtime().jobs;
+    if (jobs.shown.load(std::memory_order_seq_cst) == 0) [[likely]] return nullptr;
+    if (has_mail(stream)) return nullptr;
+    Unit* unit;
+    {
+        std::lock_guard guard(jobs.lock);
+        weft_job* const job = jobs.oldest;
+        unit = job == nullptr ? nullptr : unit_for(stream, *job);
+        if (unit == nullptr) return nullptr;
+        jobs.unlink(*job);
+    }
+    stream.counters.add(trace::Count::stolen);
+    unit->joint.detach_local();   // nobody else knows it
+    if (unit->marked(Unit::observed)) [[unlikely]] observe(trace::Event::create, *unit);
+    pool::belongs(*unit);
+    return unit;
+}
+
+weft_job* take_tasklets_job() {
+    Jobs& jobs = runtime().jobs;
+    if (jobs.shown.load(std::memory_order_seq_cst) == 0) return nullptr;
+    std::lock_guard guard(jobs.lock);
+    weft_job* job = jobs.oldest;
+    while (job != nullptr && Shown::of(*job).owner->kind != Kind::tasklet) job = Shown::of(*job).newer;
+    if (job != nullptr) jobs.unlink(*job);
+    return job;
+}
+
+void finish_job(weft_job& job) {
+    probe(Probe::job_before_done);
+    // acq_rel: what the job has done is seen by its owner, who reads the state or is woken; and the waiter is seen here.
+    const std::uintptr_t was = Shown::of(job).state.exchange(Shown::done, std::memory_order_acq_rel);
+    if (was == Shown::taken) return;   // the owner may have gone on, and the job be no more
+    auto* waiter = reinterpret_cast<JobWaiter*>(was);
+    waiter->wake(waiter);
+}
+
+// ---- hunger --------------------------------------------------------------------------------------------
+
+void ask_for_jobs(const Stream& asker, bool at_once) {
+    Runtime& of = runtime();
+    std::unique_lock guard(of.lock, std::defer_lock);
+    if (at_once) guard.lock();
+    else if (!guard.try_lock()) return;
+    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+        Stream* const stream = of.streams[rank];
+        if (stream != nullptr && stream != &asker) stream->jobs.ask();
+    }
+}
+
+Search::Search(Jobs& in) : jobs_(in) { jobs_.searching.fetch_add(1, std::memory_order_seq_cst); }
+
+Search::~Search() {
+    jobs_.searching.fetch_sub(1, std::memory_order_seq_cst);
+    // Who has shown something meanwhile has woken nobody, and this stream may have found something else.
+    if (jobs_.shown.load(std::memory_order_seq_cst) != 0) jobs_.bell.ring();
+}
+
+}  // namespace weft
