@@ -73,6 +73,8 @@ bool take_back(weft_job& job) {
         else wait_in_ult(current(), self, job);
     }
     --self.jobs_out;
+    // Who has taken one will come for the next, and need not have asked by then.
+    if (!mine) current().jobs.ask();
     return mine;
 }
 

@@ -125,15 +125,20 @@ void offer(weft_job& job) {
     }
     Stream& stream = *here;
     JobRing& ring = stream.jobs;
-    if (!may_show(*unit) || (!unit->has_jobs() && !begin_jobs(stream, *unit)) ||
+    const bool first = !unit->has_jobs();
+    if (!may_show(*unit) || (first && !begin_jobs(stream, *unit)) ||
         (ring.face.bottom == ring.end() && !make_room(stream, *unit))) {
         new (job.kept) Shown(Shown::refused);
         return;
     }
     *ring.face.bottom++ = &job;
     ring.open();
+    // The first one is shown unasked, where there is somebody to see it: f may be long and fork no more, and who will be idle then has not asked yet.
+    const Jobs& jobs = runtime().jobs;
+    const bool wanted = ring.asked.exchange(false, std::memory_order_seq_cst) || (first && jobs.streams.load(std::memory_order_relaxed) > 1) ||
+                        somebody_starves(jobs);   // relaxed: a wish
     // Half of it, so that there is something to be taken for as many as come and the owner keeps something.
-    if (ring.asked.exchange(false, std::memory_order_seq_cst) || somebody_starves(runtime().jobs)) show(stream, *unit, (ring.length() + 1) / 2);
+    if (wanted) show(stream, *unit, (ring.length() + 1) / 2);
 }
 
 void leave_jobs(Stream& stream, Unit& unit) {

@@ -44,6 +44,7 @@ static_assert(sizeof(Shown) <= sizeof(weft_job::kept) && alignof(Shown) <= align
 struct Jobs {
     atomic<std::size_t> shown{0};          // length of the list, for a look without the lock
     atomic<std::uint32_t> searching{0};    // streams that are awake and look for something to run
+    atomic<std::size_t> streams{0};        // in the runtime's table
     Bell bell;                             // of the streams that sleep
     os::Lock lock;                         // guards the list
     weft_job* oldest = nullptr;
@@ -74,7 +75,7 @@ struct JobRing {
     // The limit races with ask(): seq_cst here and there, against `asked` (README.md).
     void open() { atomic_ref(face.limit).store(end(), std::memory_order_seq_cst); }
     void close() { atomic_ref(face.limit).store(nullptr, std::memory_order_seq_cst); }
-    // From any thread, while the stream is in the runtime's table.
+    // The next fork shows something. From any thread, while the stream is in the runtime's table.
     void ask() {
         if (asked.load(std::memory_order_seq_cst)) return;
         asked.store(true, std::memory_order_seq_cst);

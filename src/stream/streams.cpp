@@ -108,6 +108,7 @@ weft_status enter_table(Runtime& of, Stream& stream, const char* name) {
     if (!give_ring(of, stream)) return fail(WEFT_NO_MEMORY, "no memory for the events of stream %zu; set WEFT_TRACE_EVENTS to less", rank);
     of.streams[rank] = &stream;
     ++of.stream_count;
+    of.jobs.streams.fetch_add(1);
     if (of.polling) stream.attention.fetch_or(attention::polling);
     if (of.observing) stream.attention.fetch_or(attention::observing);
     stream.observed = of.observing;
@@ -119,6 +120,7 @@ void leave_table(Runtime& of, Stream& stream) {
     std::lock_guard guard(of.lock);
     of.streams[stream.rank] = nullptr;
     --of.stream_count;
+    of.jobs.streams.fetch_sub(1);
     for (std::size_t i = 0; i < trace::counts; ++i) {
         const auto which = static_cast<trace::Count>(i);
         of.ended.add(which, stream.counted(which));

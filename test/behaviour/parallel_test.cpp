@@ -1,39 +1,610 @@
 // Lazy fork-join: weft::invoke and weft_invoke.
 #include <weft/parallel.hpp>
 
+#include <algorithm>
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include "test/behaviour/atomic.hpp"
-#include "test/behaviour/support.hpp"
+#include "test/behaviour/waiting.hpp"
+#include "test/behaviour/windows.hpp"
 
 using namespace weft_test;
 
 namespace {
 
+constexpr weft_kind all_kinds[] = {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC, WEFT_KIND_RTC};
+constexpr weft_kind ult_kinds[] = {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC};
+
+weft_unit_options of_kind(weft_kind kind) {
+    weft_unit_options made = options();
+    made.kind = kind;
+    return made;
+}
+
+weft_settings two_with(weft_pool_kind pool) {
+    weft_settings settings = with_streams(2);
+    settings.pool = pool;
+    return settings;
+}
+
 long fib(int n) {
     if (n < 2) return n;
-    long a, b;
-    weft::invoke([&] { a = fib(n - 1); }, [&] { b = fib(n - 2); });
+    auto [a, b] = weft::invoke([n] { return fib(n - 1); }, [n] { return fib(n - 2); });
     return a + b;
 }
 
 std::uint64_t created() { return counter("/units/count/created"); }
+std::uint64_t stolen() { return counter("/units/count/stolen"); }
+std::uint64_t slept() { return counter("/streams/count/slept"); }
+
+// Keeps the stream until `condition` holds. False: it does not come to hold.
+template <class Condition>
+bool holds_at_last(Condition condition) {
+    const std::uint64_t deadline = in_ms(5'000);
+    while (!condition()) {
+        if (weft_now_ns() > deadline) return false;
+        std::this_thread::yield();
+    }
+    return true;
+}
+
+// Forks g, and holds the caller's stream until another one has begun it; it forks again and again, because only then it hears that it is asked.
+template <class G>
+auto have_taken(G g, std::function<void()> then = [] {}) {
+    atomic<bool> begun{false};
+    return weft::invoke([&] {
+        EXPECT_TRUE(holds_at_last([&] {
+            weft::invoke([] {}, [] {});
+            return begun.load();
+        }));
+        then();
+    }, [&] {
+        begun.store(true);
+        return g();
+    });
+}
+
+void run_as(weft_kind kind, std::function<void()> body) {
+    const auto chosen = of_kind(kind);
+    weft_unit* unit = nullptr;
+    ASSERT_EQ(weft_ult_spawn(nullptr, [](void* raw) { (*static_cast<std::function<void()>*>(raw))(); }, &body, &chosen, &unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+}
 
 }  // namespace
 
+// ---- nobody takes the second branch --------------------------------------------------------------------
+
 TEST(Invoke, CallsTheSecondBranchInPlaceWhereNobodyTakesIt) {
     Runtime runtime;
-    const std::uint64_t before = created();
-    int order = 0;
-    weft_unit* const self = weft_unit_self();
-    weft::invoke([&] { EXPECT_EQ(order++, 0); EXPECT_EQ(weft_unit_self(), self); }, [&] { EXPECT_EQ(order++, 1); EXPECT_EQ(weft_unit_self(), self); });
-    EXPECT_EQ(order, 2);
-    EXPECT_EQ(fib(20), 6765);
-    EXPECT_EQ(created(), before);
+    for (const weft_kind kind : all_kinds) {
+        run_as(kind, [] {
+            const std::uint64_t before = created();
+            weft_unit* const self = weft_unit_self();
+            int order = 0;
+            char* first_frame = nullptr;
+            weft::invoke([&] {
+                char here;
+                first_frame = &here;
+                EXPECT_EQ(order++, 0);
+                EXPECT_EQ(weft_unit_self(), self);
+            }, [&] {
+                char here;
+                EXPECT_LT(std::abs(first_frame - &here), 4096);
+                EXPECT_EQ(order++, 1);
+                EXPECT_EQ(weft_unit_self(), self);
+            });
+            EXPECT_EQ(order, 2);
+            EXPECT_EQ(fib(15), 610);
+            EXPECT_EQ(created(), before);
+        });
+    }
+    EXPECT_EQ(fib(15), 610);
+    EXPECT_EQ(stolen(), 0u);
 }
 
-TEST(Invoke, SpreadsOverTwoStreams) {
+TEST(Invoke, ReturnsWhatTheBranchesReturn) {
+    Runtime runtime;
+    const auto both = weft::invoke([] { return 1; }, [] { return std::string("two"); });
+    static_assert(std::is_same_v<decltype(both), const std::pair<int, std::string>>);
+    EXPECT_EQ(both.first, 1);
+    EXPECT_EQ(both.second, "two");
+    EXPECT_EQ(weft::invoke([] {}, [] { return 2; }), 2);
+    EXPECT_EQ(weft::invoke([] { return 1; }, [] {}), 1);
+    auto [only_moved, third, fourth] =
+        weft::invoke([] { return std::make_unique<int>(1); }, [] {}, [] { return 3; }, [] { return std::string("four"); });
+    EXPECT_EQ(*only_moved, 1);
+    EXPECT_EQ(third, 3);
+    EXPECT_EQ(fourth, "four");
+    int ran = 0;
+    static_assert(std::is_void_v<decltype(weft::invoke([] {}, [] {}, [] {}))>);
+    weft::invoke([&] { ++ran; }, [&] { ++ran; }, [&] { ++ran; });
+    EXPECT_EQ(ran, 3);
+    int object = 0;
+    EXPECT_EQ(weft::invoke([&]() -> int& { return object; }, [] { return 1; }).first, 0);
+}
+
+TEST(Invoke, ForksAsDeepAsTheStackAllows) {
+    for (const std::size_t streams : {1, 2}) {
+        Runtime runtime(streams);
+        struct Deep {
+            static long sum(long depth) {
+                if (depth == 0) return 0;
+                return weft::invoke([&] { return sum(depth - 1); }, [] { return 1L; }).first + 1;
+            }
+        };
+        weft_unit_options large = options();
+        large.stack_bytes = std::size_t{1} << 29;
+        long sum = 0;
+        Ult unit([&] { sum = Deep::sum(100'000); }, &large);
+        EXPECT_EQ(unit.join(), WEFT_OK);
+        EXPECT_EQ(sum, 100'000);
+    }
+}
+
+TEST(Invoke, WorksOutsideOfStreamsAndInCallsThatAreNoUnits) {
+    EXPECT_EQ(fib(10), 55);   // before the runtime
+    Runtime runtime;
+    long on_thread = 0, posted = 0;
+    std::thread([&] {
+        on_thread = fib(10);
+        EXPECT_EQ(weft_invoke([](void*) {}, nullptr, [](void* to) { ++*static_cast<long*>(to); }, &on_thread), WEFT_OK);
+    }).join();
+    EXPECT_EQ(on_thread, 56);
+    struct Call {
+        long& to;
+        atomic<bool> made{false};
+    } call{posted};
+    ASSERT_EQ(weft_stream_post(weft_stream_self(), [](void* raw) {
+        auto* made = static_cast<Call*>(raw);
+        made->to = fib(10);
+        made->made = true;
+    }, &call), WEFT_OK);
+    until_set(call.made);
+    EXPECT_EQ(posted, 55);
+}
+
+TEST(Invoke, RefusesNoFunctionInC) {
+    Runtime runtime;
+    int ran = 0;
+    const auto count = [](void* to) { ++*static_cast<int*>(to); };
+    EXPECT_EQ(weft_invoke(nullptr, nullptr, count, &ran), WEFT_INVALID);
+    EXPECT_EQ(weft_invoke(count, &ran, nullptr, nullptr), WEFT_INVALID);
+    EXPECT_EQ(ran, 0);
+    EXPECT_EQ(weft_invoke(count, &ran, count, &ran), WEFT_OK);
+    EXPECT_EQ(ran, 2);
+}
+
+// ---- another stream takes it ---------------------------------------------------------------------------
+
+TEST(Invoke, AnotherStreamTakesTheSecondBranchAndRunsItAsAUnit) {
+    for (const auto pool : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
+        Runtime runtime(two_with(pool));
+        for (const weft_kind kind : all_kinds) {
+            run_as(kind, [kind] {
+                const std::uint64_t before = created();
+                weft_unit* const self = weft_unit_self();
+                weft_stream* const here = weft_stream_self();
+                EXPECT_EQ(have_taken([&] {
+                    EXPECT_NE(weft_unit_self(), self);
+                    EXPECT_NE(weft_stream_self(), here);
+                    weft_kind as = WEFT_KIND_DEFAULT;
+                    EXPECT_EQ(weft_unit_kind(weft_unit_self(), &as), WEFT_OK);
+                    EXPECT_EQ(as == WEFT_KIND_RTC, kind == WEFT_KIND_RTC);   // it can do what its caller could
+                    return fib(10);
+                }), 55);
+                EXPECT_GT(created(), before);
+                EXPECT_EQ(weft_unit_self(), self);
+            });
+        }
+        EXPECT_GE(stolen(), std::size(all_kinds));
+        until([] { return units_alive() == 1; });
+    }
+}
+
+TEST(Invoke, ShowsAUnitsFirstForkBeforeAnybodyAsks) {
     Runtime runtime(2);
-    for (int i = 0; i < 20; ++i) EXPECT_EQ(fib(24), 46368);
+    for (int i = 0; i < 20; ++i) {
+        Ult unit([] {
+            atomic<bool> taken{false};
+            weft::invoke([&] { EXPECT_TRUE(holds_at_last([&] { return taken.load(); })); }, [&] { taken = true; });
+        }, nullptr, pool_of(0));
+        EXPECT_EQ(unit.join(), WEFT_OK);
+    }
+}
+
+TEST(Invoke, TheOldestIsTakenFirst) {
+    Runtime runtime(2);
+    std::string order;
+    atomic<bool> taken{false};
+    weft::invoke([&] {
+        weft::invoke([&] { EXPECT_TRUE(holds_at_last([&] { return taken.load(); })); }, [&] { order += "inner "; });
+    }, [&] {
+        order += "outer ";
+        taken = true;
+    });
+    EXPECT_EQ(order, "outer inner ");
+}
+
+TEST(Invoke, WakesAStreamThatSleeps) {
+    for (const std::uint64_t spin_ns : {std::uint64_t{1}, std::uint64_t{0}}) {
+        weft_settings settings = two_with(WEFT_POOL_PRIVATE);
+        settings.spin_ns = spin_ns;
+        Runtime runtime(settings);
+        for (int i = 0; i < 20; ++i) {
+            const std::uint64_t before = slept();
+            have_taken([] {});
+            ASSERT_TRUE(holds_at_last([&] { return slept() > before; }));   // it has nothing left, and has asked
+        }
+    }
+}
+
+// A fork that nobody wanted lies in the ring. Its stream's next fork shows it, since the other one has left a word before it slept.
+TEST(Invoke, ShowsAnOlderForkToAStreamThatFellAsleepMeanwhile) {
+    weft_settings settings = two_with(WEFT_POOL_PRIVATE);
+    settings.spin_ns = 1;
+    Runtime runtime(settings);
+    atomic<bool> busy{false}, over{false}, older_ran{false};
+    Ult holds_the_other([&] {
+        busy = true;
+        EXPECT_TRUE(holds_at_last([&] { return over.load(); }));
+    }, nullptr, pool_of(1));
+    ASSERT_TRUE(holds_at_last([&] { return busy.load(); }));
+    for (int i = 0; i < 3; ++i) weft::invoke([] {}, [] {});   // the first, and what was asked for before it was busy
+    const std::uint64_t before = stolen();
+    weft::invoke([&] {
+        const std::uint64_t slept_before = slept();
+        over = true;
+        ASSERT_TRUE(holds_at_last([&] { return slept() > slept_before; }));
+        EXPECT_EQ(stolen(), before);
+        weft::invoke([&] { EXPECT_TRUE(holds_at_last([&] { return older_ran.load(); })); }, [] {});
+    }, [&] { older_ran = true; });
+    EXPECT_GT(stolen(), before);
+}
+
+TEST(Invoke, SpreadsATreeOverStreams) {
+    for (const std::size_t streams : {2, 4}) {
+        for (const auto pool : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
+            weft_settings settings = two_with(pool);
+            settings.streams = streams;
+            Runtime runtime(settings);
+            for (const weft_kind kind : all_kinds) {
+                for (int i = 0; i < 3; ++i) run_as(kind, [] { EXPECT_EQ(fib(19), 4181); });
+            }
+            EXPECT_EQ(fib(19), 4181);
+        }
+    }
+}
+
+TEST(Invoke, GivesATakenBranchAStackAsLargeAsTheCallers) {
+    Runtime runtime(2);
+    weft_unit_options large = options();
+    large.stack_bytes = 4 << 20;
+    std::size_t bytes = 0;
+    const auto measure = [&] {
+        have_taken([&] {
+            weft_stack_info info{};
+            info.size = sizeof info;
+            EXPECT_EQ(weft_unit_stack(weft_unit_self(), &info), WEFT_OK);
+            bytes = info.bytes;
+        });
+    };
+    Ult(measure, &large).join();
+    EXPECT_GE(bytes, large.stack_bytes - 8192);
+    const std::unique_ptr<char[]> memory(new char[2 << 20]);
+    weft_unit_options mine = options();
+    mine.stack = memory.get();
+    mine.stack_bytes = 2 << 20;
+    Ult(measure, &mine).join();
+    EXPECT_GE(bytes, mine.stack_bytes - 8192);
+}
+
+// ---- units that leave their stream with forks outstanding ----------------------------------------------
+
+TEST(Invoke, AStreamTakesTheBranchOfItsOwnUnitThatWaits) {
+    Runtime runtime;
+    for (const weft_kind kind : ult_kinds) {
+        run_as(kind, [] {
+            atomic<bool> ran{false};
+            weft_unit* const self = weft_unit_self();
+            weft::invoke([&] { while (!ran.load()) weft_sleep_until(in_ms(1)); }, [&] {
+                EXPECT_NE(weft_unit_self(), self);
+                ran = true;
+            });
+        });
+    }
+    EXPECT_EQ(stolen(), std::size(ult_kinds));
+}
+
+TEST(Invoke, UnitsThatYieldToEachOtherKeepTheirForksApart) {
+    for (const std::size_t streams : {1, 2}) {
+        for (const auto pool : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED}) {
+            weft_settings settings = two_with(pool);
+            settings.streams = streams;
+            Runtime runtime(settings);
+            struct Tree {
+                static int leaves(int depth) {
+                    if (depth == 0) {
+                        weft_unit_yield();
+                        return 1;
+                    }
+                    auto [a, b] = weft::invoke([=] { return leaves(depth - 1); }, [=] {
+                        weft_unit_yield();
+                        return leaves(depth - 1);
+                    });
+                    return a + b;
+                }
+            };
+            for (const weft_kind kind : ult_kinds) {
+                const auto chosen = of_kind(kind);
+                int sums[4] = {};
+                {
+                    std::vector<std::unique_ptr<Ult>> units;
+                    for (int& sum : sums) units.push_back(std::make_unique<Ult>([&] { sum = Tree::leaves(5); }, &chosen));
+                }
+                for (const int sum : sums) EXPECT_EQ(sum, 32);
+            }
+            until([] { return units_alive() == 1; });
+        }
+    }
+}
+
+TEST(Invoke, ABranchThatWasTakenMaySuspendAndItsCallerWaits) {
+    for (const auto pool : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
+        Runtime runtime(two_with(pool));
+        for (const weft_kind kind : ult_kinds) {
+            run_as(kind, [] {
+                const std::uint64_t begin = weft_now_ns();
+                bool ran = false;
+                have_taken([&] {
+                    EXPECT_EQ(weft_sleep_until(in_ms(5)), WEFT_OK);
+                    ran = true;
+                });
+                EXPECT_TRUE(ran);
+                EXPECT_GE(weft_now_ns() - begin, 5 * ms);
+            });
+        }
+    }
+}
+
+TEST(Invoke, AUnitThatJoinsAnotherByACallKeepsItsForks) {
+    Runtime runtime;
+    int ran = 0;
+    Ult caller([&] {
+        weft::invoke([&] {
+            Ult called([&] { weft::invoke([&] { ++ran; }, [&] { ++ran; }); });
+            called.join();
+        }, [&] { ++ran; });
+    });
+    caller.join();
+    EXPECT_EQ(ran, 3);
+}
+
+TEST(Invoke, AUnitJoinsOnAnotherStreamWhatItForkedOnThis) {
+    Runtime runtime(two_with(WEFT_POOL_SHARED));
+    for (int i = 0; i < 20; ++i) {
+        int ran = 0;
+        Ult unit([&] {
+            weft::invoke([&] {
+                weft_stream* const before = weft_stream_self();
+                EXPECT_EQ(weft_unit_migrate_to_pool(weft_unit_self(), before == weft_stream_at(0) ? pool_of(1) : pool_of(0)), WEFT_OK);
+                weft_unit_yield();
+                EXPECT_NE(weft_stream_self(), before);
+                EXPECT_EQ(fib(8), 21);
+            }, [&] { ++ran; });
+        });
+        EXPECT_EQ(unit.join(), WEFT_OK);
+        EXPECT_EQ(ran, 1);
+    }
+}
+
+TEST(Invoke, GoesOnWhileStreamsComeAndGo) {
+    Runtime runtime;
+    atomic<bool> over{false};
+    std::size_t rounds = 0;
+    Ult unit([&] {
+        while (!over.load()) {
+            EXPECT_EQ(fib(14), 377);
+            ++rounds;
+            weft_unit_yield();
+        }
+    });
+    for (int i = 0; i < 20; ++i) {
+        Stream one, two;
+        for (int k = 0; k < 10; ++k) weft_unit_yield();
+    }
+    over = true;
+    EXPECT_EQ(unit.join(), WEFT_OK);
+    EXPECT_GT(rounds, 0u);
+}
+
+// The taken branch waits when its stream is freed; it belongs to its caller's pool, and goes on there.
+TEST(Invoke, ATakenBranchOutlivesTheStreamThatTookIt) {
+    Runtime runtime;
+    weft_event event = {};
+    atomic<bool> waits{false}, went_on{false};
+    auto taker = std::make_unique<Stream>();
+    Ult caller([&] {
+        have_taken([&] {
+            waits = true;
+            EXPECT_EQ(weft_event_wait(&event, nullptr), WEFT_OK);
+            went_on = true;
+        });
+        EXPECT_TRUE(went_on.load());
+    });
+    until_set(waits);
+    taker.reset();
+    EXPECT_FALSE(went_on.load());
+    EXPECT_EQ(weft_event_set(&event, nullptr), WEFT_OK);
+    EXPECT_EQ(caller.join(), WEFT_OK);
+}
+
+// ---- exceptions ----------------------------------------------------------------------------------------
+
+TEST(InvokeThrows, WhatTheFirstBranchThrowsAndTheSecondIsNotCalled) {
+    Runtime runtime;
+    bool ran = false;
+    EXPECT_THROW(weft::invoke([] { throw std::runtime_error("first"); }, [&] { ran = true; }), std::runtime_error);
+    EXPECT_THROW(weft::invoke([]() -> int { throw std::runtime_error("first"); }, [&] { ran = true; return 1; }), std::runtime_error);
+    EXPECT_FALSE(ran);
+    EXPECT_EQ(fib(10), 55);   // nothing is left in the ring
+}
+
+TEST(InvokeThrows, WhatTheSecondBranchThrowsInPlace) {
+    Runtime runtime;
+    EXPECT_THROW(weft::invoke([] { return std::string("dropped"); }, [] { throw std::runtime_error("second"); }), std::runtime_error);
+    EXPECT_EQ(fib(10), 55);
+}
+
+TEST(InvokeThrows, WhatTheSecondBranchThrowsElsewhere) {
+    Runtime runtime(2);
+    for (const weft_kind kind : all_kinds) {
+        run_as(kind, [] {
+            try {
+                have_taken([]() -> int { throw std::runtime_error("second"); });
+                ADD_FAILURE();
+            } catch (const std::runtime_error& thrown) {
+                EXPECT_STREQ(thrown.what(), "second");
+            }
+        });
+    }
+}
+
+TEST(InvokeThrows, OfTwoExceptionsTheFirstAndWaitsForTheSecondBranch) {
+    Runtime runtime(2);
+    for (const bool second_throws : {false, true}) {
+        for (const weft_kind kind : all_kinds) {
+            run_as(kind, [second_throws] {
+                atomic<bool> ended{false};
+                try {
+                    have_taken([&] {
+                        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+                        ended = true;
+                        if (second_throws) throw std::runtime_error("second");
+                        return std::string("a result that is dropped, and long enough to lie on the heap");
+                    }, [] { throw std::logic_error("first"); });
+                    ADD_FAILURE();
+                } catch (const std::logic_error& thrown) {
+                    EXPECT_STREQ(thrown.what(), "first");
+                    EXPECT_TRUE(ended.load());
+                }
+            });
+        }
+    }
+}
+
+TEST(InvokeThrows, AndMayBeCalledWhereAnExceptionIsHandled) {
+    Runtime runtime(2);
+    try {
+        throw std::runtime_error("outer");
+    } catch (const std::runtime_error& thrown) {
+        have_taken([] { weft_sleep_until(in_ms(2)); });
+        EXPECT_EQ(fib(12), 144);
+        EXPECT_STREQ(thrown.what(), "outer");
+    }
+    EXPECT_EQ(std::current_exception(), nullptr);
+}
+
+TEST(InvokeThrows, AResultThatIsMovedOutOfATakenBranch) {
+    Runtime runtime(2);
+    auto kept = have_taken([] { return std::make_unique<int>(7); });
+    EXPECT_EQ(*kept, 7);
+}
+
+// ---- being asked to end --------------------------------------------------------------------------------
+
+TEST(InvokeEnds, AUnitIsCancelledAfterItsJoin) {
+    Runtime runtime;
+    atomic<bool> yields{false}, asked{false};
+    bool second = false, after_join = false, after_yield = false;
+    Ult unit([&] {
+        weft::invoke([&] {
+            yields = true;
+            until_set(asked);
+            weft_unit_yield();
+        }, [&] { second = true; });
+        after_join = true;
+        weft_unit_yield();
+        after_yield = true;
+    });
+    until_set(yields);
+    EXPECT_EQ(weft_unit_cancel(unit.handle()), WEFT_OK);
+    asked = true;
+    EXPECT_EQ(unit.join(), WEFT_CANCELLED);
+    EXPECT_TRUE(second);
+    EXPECT_TRUE(after_join);
+    EXPECT_FALSE(after_yield);
+}
+
+TEST(InvokeEnds, ATakenBranchThatIsCancelledComesToItsEnd) {
+    Runtime runtime(2);
+    bool ended = false;
+    have_taken([&] {
+        EXPECT_EQ(weft_unit_cancel(weft_unit_self()), WEFT_OK);
+        weft_unit_yield();
+        weft_sleep_until(in_ms(1));
+        ended = true;
+    });
+    EXPECT_TRUE(ended);
+}
+
+TEST(InvokeEnds, NoUnitExitsBetweenAForkAndItsJoin) {
+    Runtime runtime(2);
+    bool second = false;
+    Ult target([] {}, nullptr, pool_of(0));
+    Ult unit([&] {
+        weft::invoke([&] {
+            EXPECT_EQ(weft_unit_exit(), WEFT_WRONG_STATE);
+            weft_unit_yield();
+            EXPECT_EQ(weft_unit_exit(), WEFT_WRONG_STATE);
+            EXPECT_EQ(weft_unit_exit_to(target.handle()), WEFT_WRONG_STATE);
+        }, [&] { second = true; });
+        have_taken([] { EXPECT_EQ(weft_unit_exit(), WEFT_WRONG_STATE); });
+        weft_unit_exit();
+        ADD_FAILURE();
+    });
+    EXPECT_EQ(unit.join(), WEFT_OK);
+    EXPECT_TRUE(second);
+}
+
+// ---- windows -------------------------------------------------------------------------------------------
+
+// The thief has run the branch, and its caller waits, before the thief says so; and the other way round.
+TEST(InvokeWindows, TheEndOfATakenBranchIsNotMissed) {
+    for (const weft_kind kind : {WEFT_KIND_FULL, WEFT_KIND_SC, WEFT_KIND_RTC}) {
+        Runtime runtime(streams_with(2, WEFT_POOL_PRIVATE));
+        {
+            const std::uint64_t before = counter("/units/count/suspended");
+            Stop stop(Probe::job_before_done, carrier(1));
+            const auto chosen = of_kind(kind);
+            Ult unit([&] { have_taken([] {}, [&] { stop.await(); }); }, &chosen);
+            while (weft_unit_try_join(unit.handle()) == WEFT_BUSY && counter("/units/count/suspended") == before && kind != WEFT_KIND_RTC) weft_unit_yield();
+            stop.let_go();
+            EXPECT_EQ(unit.join(), WEFT_OK);
+        }
+        weft::probe_hook.store(nullptr);
+    }
+}
+
+// A job has been shown and is taken by a stream that looks by itself, before the ring.
+TEST(InvokeWindows, AStreamThatIsAboutToSleepSeesWhatIsShownAtThatMoment) {
+    Runtime runtime(streams_with(2, WEFT_POOL_PRIVATE));
+    for (const auto where : {Probe::sleep_before_recheck, Probe::sleep_before_wait}) {
+        {
+            Ult rouse([] {}, nullptr, pool_of(1));
+            Stop stop(where, carrier(1));
+            rouse.join();
+            stop.await();
+            atomic<bool> begun{false};
+            weft::invoke([&] {
+                stop.let_go();
+                EXPECT_TRUE(holds_at_last([&] { return begun.load(); }));
+            }, [&] { begun = true; });
+        }
+        weft::probe_hook.store(nullptr);
+    }
 }
