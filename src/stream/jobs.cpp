@@ -47,6 +47,12 @@ void Jobs::unlink(weft_job& job) {
 
 namespace {
 
+// The stack size that the owner asked for, as a class of Unit; 0: the default.
+std::uint8_t stack_wanted_by(const Unit& owner) {
+    if (owner.has(Unit::user_stack)) return Unit::class_of(owner.stack->bytes);
+    return static_cast<std::uint8_t>(owner.stack_class());
+}
+
 // ---- showing -------------------------------------------------------------------------------------------
 
 // The oldest `count` jobs of the ring, which are the running unit's.
@@ -54,8 +60,9 @@ void show(Stream& stream, Unit& owner, std::size_t count) {
     JobRing& ring = stream.jobs;
     weft_job** const from = ring.first;
     weft_job** const to = from + count;
+    const std::uint8_t wanted = stack_wanted_by(owner);
     for (weft_job** at = from; at != to; ++at) {
-        auto* made = new ((*at)->kept) Shown(Shown::available, &owner);
+        auto* made = new ((*at)->kept) Shown(owner, wanted);
         if (at != from) made->older = at[-1];
         if (at + 1 != to) made->newer = at[1];
     }
@@ -176,19 +183,14 @@ Pool& home_of(const Unit& owner, const Stream& thief) {
     return deques && home.automatic && thief.standard->automatic ? *thief.standard : home;
 }
 
-// The stack size that the owner asked for, as a class of Unit; 0: the default.
-std::uint8_t stack_wanted_by(const Unit& owner) {
-    if (owner.has_now(Unit::user_stack)) return Unit::class_of(owner.stack->bytes);
-    return static_cast<std::uint8_t>(owner.stack_class());
-}
-
 // The cheapest kind that can do what the owner could, and memory for its beginning; null: there is none. Under the list's lock.
 Unit* unit_for(Stream& stream, weft_job& job) {
-    const Unit& owner = *Shown::of(job).owner;
+    const Shown& shown = Shown::of(job);
+    const Unit& owner = *shown.owner;
     const weft_settings& values = runtime().settings.values;
     Pool& home = home_of(owner, stream);
     const bool private_home = home.kind == WEFT_POOL_PRIVATE;
-    const std::uint8_t wanted = stack_wanted_by(owner);
+    const std::uint8_t wanted = shown.stack_class;
     Kind kind = Kind::lsa;
     mem::Stack* stack = nullptr;
     if (owner.kind == Kind::tasklet) {

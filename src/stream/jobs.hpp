@@ -34,8 +34,10 @@ struct Shown {
     weft_job* newer = nullptr;             // of the list; under its lock
     weft_job* older = nullptr;
     Unit* owner = nullptr;                 // who joins it
+    std::uint8_t stack_class = 0;          // of Unit: the stack that its owner has asked for
 
-    explicit Shown(std::uintptr_t begins, Unit* by = nullptr) : state(begins), owner(by) {}
+    explicit Shown(std::uintptr_t begins) : state(begins) {}
+    Shown(Unit& by, std::uint8_t wanted) : state(available), owner(&by), stack_class(wanted) {}
     static Shown& of(weft_job& job) { return *reinterpret_cast<Shown*>(job.kept); }
 };
 static_assert(sizeof(Shown) <= sizeof(weft_job::kept) && alignof(Shown) <= alignof(weft_job));

@@ -129,20 +129,21 @@ TEST(Invoke, ReturnsWhatTheBranchesReturn) {
 }
 
 TEST(Invoke, ForksAsDeepAsTheStackAllows) {
+    constexpr long depth = weft::config::thread_sanitizer ? 2'000 : 100'000;   // which keeps 65,536 frames of a stack, and looks no further
     for (const std::size_t streams : {1, 2}) {
         Runtime runtime(streams);
         struct Deep {
-            static long sum(long depth) {
-                if (depth == 0) return 0;
-                return weft::invoke([&] { return sum(depth - 1); }, [] { return 1L; }).first + 1;
+            static long sum(long left) {
+                if (left == 0) return 0;
+                return weft::invoke([&] { return sum(left - 1); }, [] { return 1L; }).first + 1;
             }
         };
         weft_unit_options large = options();
         large.stack_bytes = std::size_t{1} << 29;
         long sum = 0;
-        Ult unit([&] { sum = Deep::sum(100'000); }, &large);
+        Ult unit([&] { sum = Deep::sum(depth); }, &large);
         EXPECT_EQ(unit.join(), WEFT_OK);
-        EXPECT_EQ(sum, 100'000);
+        EXPECT_EQ(sum, depth);
     }
 }
 
@@ -581,7 +582,13 @@ TEST(InvokeWindows, TheEndOfATakenBranchIsNotMissed) {
             const std::uint64_t before = counter("/units/count/suspended");
             Stop stop(Probe::job_before_done, carrier(1));
             const auto chosen = of_kind(kind);
-            Ult unit([&] { have_taken([] {}, [&] { stop.await(); }); }, &chosen);
+            Ult unit([&] {
+                atomic<bool> begun{false};
+                weft::invoke([&] {
+                    EXPECT_TRUE(holds_at_last([&] { return begun.load(); }));
+                    stop.await();
+                }, [&] { begun = true; });
+            }, &chosen);
             while (weft_unit_try_join(unit.handle()) == WEFT_BUSY && counter("/units/count/suspended") == before && kind != WEFT_KIND_RTC) weft_unit_yield();
             stop.let_go();
             EXPECT_EQ(unit.join(), WEFT_OK);
@@ -595,9 +602,8 @@ TEST(InvokeWindows, AStreamThatIsAboutToSleepSeesWhatIsShownAtThatMoment) {
     Runtime runtime(streams_with(2, WEFT_POOL_PRIVATE));
     for (const auto where : {Probe::sleep_before_recheck, Probe::sleep_before_wait}) {
         {
-            Ult rouse([] {}, nullptr, pool_of(1));
             Stop stop(where, carrier(1));
-            rouse.join();
+            Ult rouse([] {}, nullptr, pool_of(1));
             stop.await();
             atomic<bool> begun{false};
             weft::invoke([&] {
