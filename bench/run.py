@@ -65,6 +65,7 @@ PARTS = [
     Part("timers", "timers"),
     Part("rounds", "rounds"),
     Part("rounds.blocking", "rounds", ("--blocking=1",)),
+    *(Part(f"invoke.{streams}", "invoke", (f"--streams={streams}", "--benchmark_repetitions=21")) for streams in (1, 2)),
     Part("wake", "wake", (), ("--samples=201",), google=False),
     Part("init", "init", (), ("--samples=21",), google=False),
     Part("suspended.full", "suspended", ("--kind=full",), ("--kind=full", "--count=100000"), False, (5, 1)),
@@ -315,7 +316,18 @@ def other_rows() -> list:
     return rows
 
 
-ROWS = [*spawn_join_rows(), *yield_rows(), *sync_rows(), *sync_two_rows(), *timer_rows(), *round_rows(), *promotion_rows(), *other_rows()]
+def invoke_rows() -> list:
+    rows = []
+    for streams, target in ((1, 3.5), (2, 1.75)):
+        for how, ratio in (("weft.invoke", target), ("weft.invoke.c", 0)):
+            rows.append(Row(f"fib(35) by {how}, {streams} stream{'s' if streams > 1 else ''}", f"invoke.{streams}",
+                            f"fib/35:{how}.{streams}", "fib/35:call", ratio))
+        rows.append(Row(f"fib(20) by a ULT a call, {streams} stream{'s' if streams > 1 else ''}", f"invoke.{streams}",
+                        f"fib/20:weft.ult.{streams}", "fib/20:call"))
+    return rows
+
+
+ROWS = [*spawn_join_rows(), *yield_rows(), *invoke_rows(), *sync_rows(), *sync_two_rows(), *timer_rows(), *round_rows(), *promotion_rows(), *other_rows()]
 
 
 def peers_of(primitive: str, samples: dict) -> str:

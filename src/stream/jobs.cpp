@@ -142,8 +142,8 @@ void offer(weft_job& job) {
     ring.open();
     // The first one is shown unasked, where there is somebody to see it: f may be long and fork no more, and who will be idle then has not asked yet.
     const Jobs& jobs = runtime().jobs;
-    const bool wanted = ring.asked.exchange(false, std::memory_order_seq_cst) || (first && jobs.streams.load(std::memory_order_relaxed) > 1) ||
-                        somebody_starves(jobs);   // relaxed: a wish
+    const bool seen = first && jobs.streams.load(std::memory_order_relaxed) > 1;   // relaxed: a wish
+    const bool wanted = ring.asked.exchange(false, std::memory_order_seq_cst) || seen || somebody_starves(jobs);
     // Half of it, so that there is something to be taken for as many as come and the owner keeps something.
     if (wanted) show(stream, *unit, (ring.length() + 1) / 2);
 }
