@@ -372,16 +372,24 @@ TEST(Invoke, ABranchThatWasTakenMaySuspendAndItsCallerWaits) {
     }
 }
 
-TEST(Invoke, AUnitThatJoinsAnotherByACallKeepsItsForks) {
+// A joiner calls the unit that is next anyway, past the look of those that leave; its forks must not lie below those of what it calls.
+TEST(Invoke, AUnitThatJoinsTheNextOneKeepsItsForksApart) {
     Runtime runtime;
     int ran = 0;
+    const auto forks_and_yields = [&] {
+        weft::invoke([] {
+            weft_unit_yield();
+            weft_unit_yield();
+        }, [&] { ++ran; });
+    };
     Ult caller([&] {
+        Ult([] {}).join();   // which leaves the stack that the next one is called on
         weft::invoke([&] {
-            Ult called([&] { weft::invoke([&] { ++ran; }, [&] { ++ran; }); });
+            Ult called(forks_and_yields), other(forks_and_yields);
             called.join();
         }, [&] { ++ran; });
     });
-    caller.join();
+    EXPECT_EQ(caller.join(), WEFT_OK);
     EXPECT_EQ(ran, 3);
 }
 
