@@ -87,7 +87,7 @@ void rewind(JobRing& ring) {
 // Room at the end of a ring that is full. False: none can be made.
 bool make_room(Stream& stream, Unit& owner) {
     JobRing& ring = stream.jobs;
-    if (ring.asked.exchange(false)) show(stream, owner, ring.length() / 2);
+    if (ring.length() > 1 && ring.asked.exchange(false)) show(stream, owner, ring.length() / 2);
     if (ring.first == ring.begin()) return false;
     ring.face.bottom = std::copy(ring.first, ring.face.bottom, ring.begin());
     ring.first = ring.begin();
