@@ -12,5 +12,6 @@
 #include <weft/sync.hpp>
 #include <weft/io.hpp>
 #include <weft/parallel.hpp>
+#include <weft/algorithm.hpp>
 #include <weft/trace.hpp>
 #include <weft/runtime.hpp>

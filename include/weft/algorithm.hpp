@@ -1,0 +1,1075 @@
+// Loops, reductions, scans, sorts and groups of tasks, in parallel: what most programs begin with.
+//
+//     weft::parallel_for(0, n, [&](int i) { y[i] += a * x[i]; });
+//     const double norm = weft::parallel_reduce(x, 0.0, std::plus<>(), [](double v) { return v * v; });
+//     weft::parallel_sort(names);
+//
+// **What they promise.** Each call returns when all is done that it was asked for, so what it was given may lie on the caller's stack. Elements
+// run in the calling unit and, when other streams have nothing to do, in theirs, in any order and at the same time: they must not
+// race with each other. The functions are called as const, and not copied. They may wait, lock, throw, and call algorithms in their turn.
+//
+// **Where.** From any unit, and from OS threads that are no streams: such a thread begins alone and hands what is left after some 20 us
+// to a unit of the runtime, for which it waits. Without a runtime, and where nothing may suspend, the calls are plain loops. All of them may switch.
+//
+// **How it is split.** Nobody has to guess a size of pieces. A call runs its elements one after the other, as a plain loop does, and looks now and then whether
+// another stream asks for work; if one does, and what is left is worth the way (some 4 us), it is cut in two, and so are the halves in
+// their turn. So a short loop stays a loop, and a long one is cut a few times for each stream, however many elements it has. weft::splitting says otherwise.
+//
+// **Options** come last, in any order, each at most once: a weft::splitting, and a std::stop_token. With a token, no batch of elements begins once a
+// stop was requested (those that run end first), and the call says whether all was done: it returns bool where it returns nothing without a
+// token, and a std::optional, empty if something was left out, of what it returns otherwise.
+//
+// **Exceptions.** The first one that leaves an element's function is rethrown by the call, after what runs has ended; elements that have not
+// begun by then are left out as after a stop. What the others throw is dropped. this_thread::exit() in an element ends the caller.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <new>
+#include <optional>
+#include <ranges>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <weft/parallel.hpp>
+#include <weft/runtime.h>
+#include <weft/status.hpp>
+#include <weft/stream.h>
+#include <weft/sync.hpp>
+#include <weft/thread.hpp>
+
+namespace weft {
+inline namespace v0 {
+
+/** How a parallel algorithm is split, where it is not left to itself; written with designated initialisers. */
+struct splitting {
+    /** As many elements at least stay together, and pieces of that size are worth another stream's while: nothing is measured. 0: as the
+     * head of this file says. */
+    std::size_t grain = 0;
+    /** Of parallel_reduce: operands are bracketed in the same way each time, as the number of elements and the grain say (0: 1024),
+     * whoever helps and however many streams there are. So sums of floating-point numbers come out the same, to the bit. */
+    bool reproducible = false;
+};
+
+namespace detail {
+
+// ---- options -----------------------------------------------------------------------------------------
+
+/** An option of a parallel algorithm. */
+template <class Option>
+concept option = std::same_as<Option, splitting> || std::same_as<Option, std::stop_token>;
+
+// Whether a call with these can be stopped.
+template <class... Options>
+inline constexpr bool stoppable = (std::same_as<Options, std::stop_token> || ...);
+
+// What an algorithm that returns Result without a token returns with these options.
+template <class Result, class... Options>
+struct answer_of : std::type_identity<std::optional<Result>> {};
+template <class Result, class... Options>
+    requires(!stoppable<Options...>)
+struct answer_of<Result, Options...> : std::type_identity<Result> {};
+template <class... Options>
+    requires stoppable<Options...>
+struct answer_of<void, Options...> : std::type_identity<bool> {};
+template <class Result, class... Options>
+using answer = typename answer_of<Result, Options...>::type;
+
+// The options of a call, those that are left out included.
+struct chosen {
+    splitting how;
+    std::stop_token stop;
+
+    void take(const splitting& one) noexcept { how = one; }
+    void take(std::stop_token&& one) noexcept { stop = std::move(one); }
+};
+template <class... Options>
+chosen choose(Options&&... options) {
+    static_assert((std::same_as<Options, splitting> + ... + 0) <= 1 && (std::same_as<Options, std::stop_token> + ... + 0) <= 1,
+                  "an option is given twice");
+    chosen made;
+    (made.take(std::move(options)), ...);
+    return made;
+}
+
+// ---- what is run over ----------------------------------------------------------------------------------
+
+// Elements by their numbers from 0: whole numbers from `first` on. Their number is told in unsigned arithmetic, so that a range may cross
+// zero and be as long as the type is wide.
+template <std::integral Number>
+class numbers {
+    using modular = std::make_unsigned_t<Number>;
+
+public:
+    template <class Last>
+    numbers(Number first, Last last) noexcept
+        : first_(static_cast<modular>(first)),
+          count_(std::cmp_less(first, last) ? static_cast<modular>(static_cast<modular>(last) - static_cast<modular>(first)) : 0) {}
+
+    std::size_t size() const noexcept { return count_; }
+    Number operator[](std::size_t i) const noexcept { return static_cast<Number>(static_cast<modular>(first_ + static_cast<modular>(i))); }
+
+    template <class F>
+    [[gnu::always_inline]] void each(std::size_t begin, std::size_t end, F&& f) const {
+        for (; begin != end; ++begin) f((*this)[begin]);
+    }
+
+private:
+    modular first_;
+    std::size_t count_;
+};
+
+// What an iterator with random access comes by.
+template <std::random_access_iterator Iterator>
+class places {
+    using difference = std::iter_difference_t<Iterator>;
+
+public:
+    places(Iterator first, std::size_t count) : first_(std::move(first)), count_(count) {}
+
+    std::size_t size() const noexcept { return count_; }
+    Iterator at(std::size_t i) const { return first_ + static_cast<difference>(i); }
+    decltype(auto) operator[](std::size_t i) const { return *at(i); }
+
+    template <class F>
+    [[gnu::always_inline]] void each(std::size_t begin, std::size_t end, F&& f) const {
+        Iterator place = at(begin);
+        for (; begin != end; ++begin, ++place) f(*place);
+    }
+
+private:
+    Iterator first_;
+    std::size_t count_;
+};
+
+// Two whole numbers, of any types: a range of the type that both have in common.
+template <class First, class Last>
+concept whole_numbers = std::integral<First> && std::integral<Last> && !std::same_as<First, bool> && !std::same_as<Last, bool>;
+template <class First, class Last>
+    requires whole_numbers<First, Last>
+auto sequence(First first, Last last) noexcept {
+    return numbers<std::common_type_t<First, Last>>(static_cast<std::common_type_t<First, Last>>(first),
+                                                    static_cast<std::common_type_t<First, Last>>(last));
+}
+template <std::random_access_iterator First, std::sized_sentinel_for<First> Last>
+auto sequence(First first, Last last) {
+    const auto count = last - first;
+    return places<First>(std::move(first), static_cast<std::size_t>(count));
+}
+
+/** The end of a range whose elements are known by their numbers: a whole number beside a whole number, a sized sentinel beside an iterator with random access. */
+template <class First, class Last>
+concept bounds = whole_numbers<First, Last> || (std::random_access_iterator<First> && std::sized_sentinel_for<Last, First>);
+
+/** A range whose elements are known by their numbers. */
+template <class Range>
+concept numbered_range = std::ranges::random_access_range<Range> && std::ranges::sized_range<Range>;
+
+template <numbered_range Range>
+auto sequence_of(Range&& range) {
+    return places<std::ranges::iterator_t<Range>>(std::ranges::begin(range), static_cast<std::size_t>(std::ranges::size(range)));
+}
+
+template <class Sequence>
+using element_of = decltype(std::declval<const Sequence&>()[std::size_t{0}]);
+template <class First, class Last>
+using element_between = element_of<decltype(sequence(std::declval<First>(), std::declval<Last>()))>;
+template <class Range>
+using element_in = element_of<decltype(sequence_of(std::declval<Range&>()))>;
+
+// ---- how it is split -------------------------------------------------------------------------------------
+
+// Whether a fork would be shown to a stream that has asked for work: a load and a comparison.
+[[gnu::always_inline]] inline bool work_is_wanted(const weft_jobs& jobs) noexcept {
+    // relaxed: a wish that is seen a little later is as good
+    return jobs.bottom >= __atomic_load_n(&jobs.limit, __ATOMIC_RELAXED);
+}
+
+// What all pieces of one call share. It lies with the caller, who returns when they have ended: that is what orders their last
+// accesses before its own.
+class common {
+public:
+    explicit common(chosen&& options) noexcept : stop_(std::move(options.stop)), grain(options.how.grain), stoppable_(stop_.stop_possible()) {}
+    common(const common&) = delete;
+    common& operator=(const common&) = delete;
+
+    // Whether the elements that have not begun are to be left out.
+    bool over() noexcept {
+        // relaxed: it hands nothing on
+        if (over_.load(std::memory_order_relaxed)) [[unlikely]] return true;
+        if (!stoppable_ || !stop_.stop_requested()) [[likely]] return false;
+        over_.store(true, std::memory_order_relaxed);
+        return true;
+    }
+    // In a handler: keeps the exception, if it is the first.
+    void fail() noexcept {
+        if (!failed_.exchange(true, std::memory_order_relaxed)) thrown_ = std::current_exception();   // relaxed: the joins order the rest
+        over_.store(true, std::memory_order_relaxed);
+    }
+    // At the end, by the caller: true when nothing was left out.
+    bool settle() {
+        if (thrown_) std::rethrow_exception(std::move(thrown_));
+        return !over_.load(std::memory_order_relaxed);
+    }
+
+private:
+    std::atomic<bool> over_{false};
+    std::atomic<bool> failed_{false};
+    std::exception_ptr thrown_;
+    std::stop_token stop_;
+
+public:
+    const std::size_t grain;   // 0: measured
+
+private:
+    const bool stoppable_;
+};
+
+// How fast one piece goes, and so how many elements it runs before it looks round again. A quiet piece, which nobody wants anything of, reads no
+// clock: it runs an eighth of its elements, so that whoever asks waits for an eighth of it at most, however long an element takes. A piece that is asked for a
+// part measures itself until it knows whether what is left is worth splitting.
+class pace {
+public:
+    static constexpr std::size_t most_at_once = 1024;   // so that stops and exceptions are seen
+    static constexpr std::uint64_t settled_ns = 500;    // what was measured for so long is no accident, nor mostly the clock
+    static constexpr double worth_ns = 4000;            // what a steal and the join with it cost, several times
+    static constexpr double between_looks_ns = 1000;    // long against a look at the clock
+    static constexpr std::uint64_t alone_ns = 20000;    // an OS thread that is no stream begins alone
+    static constexpr double worth_a_unit_ns = 50000;
+
+    pace(std::size_t grain, std::size_t count) noexcept
+        : quiet_batch_(batch_of(count, grain)), grain_(grain), guest_(jobs_here() == nullptr), alone_(guest_ && !weft_initialized()) {}
+
+    // Of a part of the piece, with `count` elements; on a stream, whatever it was before.
+    pace of_part(std::size_t count) const noexcept {
+        pace made = *this;
+        made.guest_ = made.alone_ = false;
+        made.since_ns_ = 0;
+        made.quiet_batch_ = batch_of(count, grain_);
+        return made;
+    }
+    bool guest() const noexcept { return guest_; }
+    // After something else than elements.
+    void measure_anew() noexcept { since_ns_ = 0; }
+    // As many elements as take that long, where it is known.
+    std::size_t elements_in(double ns) const noexcept {
+        if (element_ns_ == 0) return static_cast<std::size_t>(-1);
+        return std::max({static_cast<std::size_t>(ns / element_ns_), grain_, std::size_t{1}});
+    }
+
+    // How many elements to run now, of `rest` > 0 that are left; 0: they are to be split.
+    [[gnu::always_inline]] std::size_t next(std::size_t rest) noexcept {
+        const weft_jobs* const jobs = jobs_here();
+        if (jobs != nullptr && !work_is_wanted(*jobs)) [[likely]] {
+            since_ns_ = 0;
+            return quiet(rest);
+        }
+        return asked(rest);
+    }
+
+private:
+    std::size_t quiet(std::size_t rest) const noexcept {
+        if (element_ns_ != 0) [[unlikely]] return std::min({rest, quiet_batch_, elements_in(worth_ns)});
+        return std::min(rest, quiet_batch_);
+    }
+
+    [[gnu::noinline]] std::size_t asked(std::size_t rest) noexcept {
+        if (alone_) return std::min(rest, most_at_once);
+        if (rest == 1) return 1;
+        if (grain_ != 0) {
+            if (rest / 2 < grain_) return rest;
+            if (!guest_) return 0;
+        }
+        const std::uint64_t now = weft_now_ns();
+        const double worth = guest_ ? worth_a_unit_ns : worth_ns;
+        std::size_t count = 1;
+        if (since_ns_ == 0) {
+            if (!guest_ && (element_ns_ == 0 ? few(rest) : element_ns_ * static_cast<double>(rest) >= worth)) return 0;
+            since_ns_ = now;
+            measured_ = 0;
+        } else {
+            const std::uint64_t elapsed = now - since_ns_;
+            element_ns_ = static_cast<double>(std::max<std::uint64_t>(elapsed, 1)) / static_cast<double>(measured_);
+            const bool known = elapsed >= (guest_ ? alone_ns : settled_ns);
+            if (known && element_ns_ * static_cast<double>(rest) >= worth) return 0;
+            count = static_cast<std::size_t>(between_looks_ns / element_ns_);
+        }
+        count = std::min(rest, std::clamp(count, std::max<std::size_t>(1, grain_), std::max(most_at_once, grain_)));
+        measured_ += count;
+        return count;
+    }
+
+    static std::size_t batch_of(std::size_t count, std::size_t grain) noexcept {
+        return std::max({std::min(count / 8, most_at_once), grain, std::size_t{1}});
+    }
+
+    // So few that each may be a great thing, and that it costs little if they are not: nothing is measured. Of more, one may be run first.
+    static bool few(std::size_t rest) noexcept { return rest <= 64 && rest <= 8 * weft_stream_count(); }
+
+    double element_ns_ = 0;         // 0: not known
+    std::uint64_t since_ns_ = 0;    // when the measurement began; 0: there is none
+    std::size_t measured_ = 0;      // elements since
+    std::size_t quiet_batch_;
+    std::size_t grain_;
+    bool guest_;                    // on an OS thread that is no stream
+    bool alone_;                    // and there is no runtime
+};
+
+// Calls f() in a unit of the runtime and waits for it; here, if there is none to be had. f throws nothing.
+template <class F>
+void in_a_unit(F&& f) noexcept {
+    thread helper;
+    try {
+        helper = thread([&f]() noexcept { f(); });
+    } catch (...) {
+        f();
+        return;
+    }
+    try {
+        helper.join();
+    } catch (const error& failure) {
+        if (failure.code() != WEFT_NO_MEMORY) std::terminate();   // it was cancelled in the middle
+        f();   // it has not run: no stack could be had
+    }
+}
+
+// What is done when a piece is to be split at `middle`: left(pace) and right(pace), perhaps at once; or for a guest, who has no
+// one to share with, all of it elsewhere. Neither throws.
+template <class Left, class Right, class All>
+void split(const pace& now, Left&& left, Right&& right, All&& all) noexcept {
+    if (now.guest()) {
+        in_a_unit(all);
+    } else {
+        weft::invoke(left, right);
+    }
+}
+
+// Runs batch(begin, end) over the elements from `begin` to `end`, and shares them with whoever asks.
+template <class Batch>
+void run_piece(common& all, const Batch& batch, std::size_t begin, std::size_t end, pace now) noexcept {
+    while (begin != end) {
+        if (all.over()) return;
+        const std::size_t count = now.next(end - begin);
+        if (count == 0) {
+            const std::size_t middle = begin + (end - begin) / 2;
+            return split(
+                now, [&]() noexcept { run_piece(all, batch, begin, middle, now.of_part(middle - begin)); },
+                [&]() noexcept { run_piece(all, batch, middle, end, now.of_part(end - middle)); },
+                [&]() noexcept { run_piece(all, batch, begin, end, now.of_part(end - begin)); });
+        }
+        try {
+            batch(begin, begin + count);
+        } catch (...) {
+            return all.fail();
+        }
+        begin += count;
+    }
+}
+
+template <class Sequence, class F, class... Options>
+answer<void, Options...> for_each_in(const Sequence& elements, const F& f, Options... options) {
+    common all(choose(std::move(options)...));
+    const auto batch = [&](std::size_t begin, std::size_t end) {
+        elements.each(begin, end, [&](auto&& element) { std::invoke(f, std::forward<decltype(element)>(element)); });
+    };
+    run_piece(all, batch, 0, elements.size(), pace(all.grain, elements.size()));
+    const bool whole = all.settle();
+    if constexpr (stoppable<Options...>) return whole;
+}
+
+}  // namespace detail
+
+// ---- loops ---------------------------------------------------------------------------------------------
+
+/** Calls f(i) for each whole number i from `first` up to, and without, `last`; or f(*i) for each iterator i between the two.
+ *
+ * first, last  whole numbers, of one type or of two: i has the type that they have in common, which must hold both; with `first` not below `last` there
+ *              is nothing to do. Or an iterator with random access and its sized sentinel
+ * f            called as const, by several streams at once; what it returns is ignored
+ * options      see the head of this file
+ *
+ * Returns nothing; with a std::stop_token, whether all was done. Throws the first exception that leaves f. May switch. */
+template <class First, class Last, class F, detail::option... Options>
+    requires detail::bounds<First, Last> && std::invocable<const F&, detail::element_between<First, Last>>
+detail::answer<void, Options...> parallel_for(First first, Last last, const F& f, Options... options) {
+    return detail::for_each_in(detail::sequence(std::move(first), std::move(last)), f, std::move(options)...);
+}
+
+/** The same for each element of a range with random access and a size: f(element). */
+template <detail::numbered_range Range, class F, detail::option... Options>
+    requires std::invocable<const F&, detail::element_in<Range>>
+detail::answer<void, Options...> parallel_for(Range&& range, const F& f, Options... options) {
+    return detail::for_each_in(detail::sequence_of(range), f, std::move(options)...);
+}
+
+// ---- reductions ------------------------------------------------------------------------------------------
+
+namespace detail {
+
+// The least that a reduction stands on where nothing is said of its order: see parallel_reduce.
+inline constexpr std::size_t reproducible_grain = 1024;
+
+/** What an operation must do to reduce values made from elements to one value. */
+template <class Op, class Value, class Element>
+concept reduces = std::movable<Value> && std::constructible_from<Value, Element> && std::invocable<const Op&, Value, Element> &&
+                  std::convertible_to<std::invoke_result_t<const Op&, Value, Element>, Value> && std::invocable<const Op&, Value, Value> &&
+                  std::convertible_to<std::invoke_result_t<const Op&, Value, Value>, Value>;
+
+template <class Transform, class Element>
+using transformed = std::invoke_result_t<const Transform&, Element>;
+
+// A reduction of elements whose results lie with the splits. A piece begins with a value: the caller's, or one made of its first element.
+template <class Value, class Sequence, class Op, class Transform>
+struct reduction {
+    common& all;
+    const Sequence& elements;
+    const Op& op;
+    const Transform& transform;
+
+    // Nothing in `result`: something was left out.
+    void run(std::optional<Value>& result, Value& before, std::size_t begin, std::size_t end, pace now) const noexcept {
+        try {
+            Value value = std::move(before);
+            while (begin != end) {
+                if (all.over()) return;
+                const std::size_t count = now.next(end - begin);
+                if (count == 0) return share(result, value, begin, end, now);
+                elements.each(begin, begin + count, [&](auto&& element) {
+                    value = std::invoke(op, std::move(value), std::invoke(transform, std::forward<decltype(element)>(element)));
+                });
+                begin += count;
+            }
+            result.emplace(std::move(value));
+        } catch (...) {
+            all.fail();
+        }
+    }
+
+    void run_fresh(std::optional<Value>& result, std::size_t begin, std::size_t end, const pace& now) const noexcept {
+        if (all.over()) return;
+        try {
+            Value first = first_of(begin);
+            run(result, first, begin + 1, end, now);
+        } catch (...) {
+            all.fail();
+        }
+    }
+
+    // In halves down to the grain, whoever asks for work.
+    void run_reproducibly(std::optional<Value>& result, std::size_t begin, std::size_t end, std::size_t grain) const noexcept {
+        if (all.over()) return;
+        try {
+            if (end - begin <= grain) {
+                Value value = first_of(begin);
+                elements.each(begin + 1, end, [&](auto&& element) {
+                    value = std::invoke(op, std::move(value), std::invoke(transform, std::forward<decltype(element)>(element)));
+                });
+                result.emplace(std::move(value));
+                return;
+            }
+            const std::size_t middle = begin + (end - begin) / 2;
+            std::optional<Value> left, right;
+            weft::invoke([&]() noexcept { run_reproducibly(left, begin, middle, grain); },
+                         [&]() noexcept { run_reproducibly(right, middle, end, grain); });
+            join(result, left, right);
+        } catch (...) {
+            all.fail();
+        }
+    }
+
+    void join(std::optional<Value>& result, std::optional<Value>& left, std::optional<Value>& right) const {
+        if (left && right) result.emplace(std::invoke(op, std::move(*left), std::move(*right)));
+    }
+
+private:
+    Value first_of(std::size_t i) const { return Value(std::invoke(transform, elements[i])); }
+
+    void share(std::optional<Value>& result, Value& value, std::size_t begin, std::size_t end, const pace& now) const {
+        const std::size_t middle = begin + (end - begin) / 2;
+        std::optional<Value> left, right;
+        split(
+            now, [&]() noexcept { run(left, value, begin, middle, now.of_part(middle - begin)); },
+            [&]() noexcept { run_fresh(right, middle, end, now.of_part(end - middle)); },
+            [&]() noexcept { run(result, value, begin, end, now.of_part(end - begin)); });
+        if (!now.guest()) join(result, left, right);
+    }
+};
+
+template <class Value, class Sequence, class Op, class Transform, class... Options>
+answer<Value, Options...> reduce_in(const Sequence& elements, Value init, const Op& op, const Transform& transform, Options... options) {
+    chosen how = choose(std::move(options)...);
+    const std::size_t fixed_grain = how.how.grain == 0 ? reproducible_grain : how.how.grain;
+    const bool reproducible = how.how.reproducible && elements.size() != 0;
+    common all(std::move(how));
+    const reduction<Value, Sequence, Op, Transform> pieces{all, elements, op, transform};
+    std::optional<Value> result;
+    if (reproducible) {
+        std::optional<Value> sum, before(std::move(init));
+        const auto run = [&]() noexcept { pieces.run_reproducibly(sum, 0, elements.size(), fixed_grain); };
+        if (jobs_here() == nullptr && elements.size() > fixed_grain && weft_initialized()) {
+            in_a_unit(run);
+        } else {
+            run();
+        }
+        if (sum) pieces.join(result, before, sum);
+    } else {
+        pieces.run(result, init, 0, elements.size(), pace(all.grain, elements.size()));
+    }
+    const bool whole = all.settle();
+    if constexpr (stoppable<Options...>) {
+        if (!whole) result.reset();
+        return result;
+    } else {
+        return std::move(*result);
+    }
+}
+
+}  // namespace detail
+
+/** The sum of `init` and all elements from `first` to `last`, whole numbers or what iterators point to, where op(a, b) adds:
+ * op(...op(op(init, e0), e1)..., en), bracketed in some other way.
+ *
+ * first, last  as in parallel_for
+ * init         the leftmost operand, taken once; its type is that of the result. It need not be copyable, nor default-constructible
+ * op           must be associative: it is called with two values, or with a value and an element, the left one of which stood further left. It need not be
+ *              commutative: operands keep their order. So joining strings is right; and a floating-point sum has rounding errors that
+ *              differ from call to call, unless splitting{.reproducible = true} is given
+ * options      see the head of this file
+ *
+ * Returns the sum; with a std::stop_token, nothing if something was left out. Throws the first exception that leaves op. May switch. */
+template <class First, class Last, class Value, class Op = std::plus<>, detail::option... Options>
+    requires detail::bounds<First, Last> && detail::reduces<Op, Value, detail::element_between<First, Last>>
+detail::answer<Value, Options...> parallel_reduce(First first, Last last, Value init, const Op& op = Op(), Options... options) {
+    return detail::reduce_in(detail::sequence(std::move(first), std::move(last)), std::move(init), op, std::identity(), std::move(options)...);
+}
+
+/** The same of what transform(element) returns for each element. */
+template <class First, class Last, class Value, class Op, class Transform, detail::option... Options>
+    requires detail::bounds<First, Last> && std::invocable<const Transform&, detail::element_between<First, Last>> &&
+             detail::reduces<Op, Value, detail::transformed<Transform, detail::element_between<First, Last>>>
+detail::answer<Value, Options...> parallel_reduce(First first, Last last, Value init, const Op& op, const Transform& transform, Options... options) {
+    return detail::reduce_in(detail::sequence(std::move(first), std::move(last)), std::move(init), op, transform, std::move(options)...);
+}
+
+/** The same of the elements of a range with random access and a size. */
+template <detail::numbered_range Range, class Value, class Op = std::plus<>, detail::option... Options>
+    requires detail::reduces<Op, Value, detail::element_in<Range>>
+detail::answer<Value, Options...> parallel_reduce(Range&& range, Value init, const Op& op = Op(), Options... options) {
+    return detail::reduce_in(detail::sequence_of(range), std::move(init), op, std::identity(), std::move(options)...);
+}
+
+/** The same of what transform(element) returns for each element of a range. */
+template <detail::numbered_range Range, class Value, class Op, class Transform, detail::option... Options>
+    requires std::invocable<const Transform&, detail::element_in<Range>> &&
+             detail::reduces<Op, Value, detail::transformed<Transform, detail::element_in<Range>>>
+detail::answer<Value, Options...> parallel_reduce(Range&& range, Value init, const Op& op, const Transform& transform, Options... options) {
+    return detail::reduce_in(detail::sequence_of(range), std::move(init), op, transform, std::move(options)...);
+}
+
+// ---- scans -----------------------------------------------------------------------------------------------
+
+namespace detail {
+
+/** An output for the values of a scan. */
+template <class Output, class Value>
+concept scan_output = std::random_access_iterator<Output> && std::indirectly_writable<Output, const Value&>;
+
+/** What an operation must do to scan elements, beyond reducing them. */
+template <class Op, class Value, class Element>
+concept scans = reduces<Op, Value, Element> && std::copyable<Value>;
+
+// A scan from left to right, by the caller, as long as nobody asks for work. If somebody does, the next blocks are done together, in a round: the first
+// ones are scanned as before, the others only added up by those who help; then what stands before each is known, and they are scanned at
+// once. With P streams a round has P + 1 blocks and takes the time of two: the least for a scan whose elements are read twice at most.
+// A block that a helper gets too late, when all before it is done, is scanned straight away.
+template <class Value, class Sequence, class Output, class Op, bool inclusive>
+class scan {
+    using output_difference = std::iter_difference_t<Output>;
+    static constexpr std::size_t most_blocks = 65;
+    static constexpr double block_ns = 50000;   // long against the joins of a round, short against what a cache holds
+
+public:
+    scan(common& all, const Sequence& elements, Output output, const Op& op)
+        : all_(all), elements_(elements), output_(std::move(output)), op_(op) {}
+
+    // From element `begin` on, before which stands `before`.
+    void run(Value& before, std::size_t begin, pace now) noexcept {
+        try {
+            while (begin != elements_.size()) {
+                if (all_.over()) return;
+                const std::size_t count = now.next(elements_.size() - begin);
+                if (count != 0) {
+                    finish(before, begin, begin + count);
+                    begin += count;
+                } else if (now.guest()) {
+                    return in_a_unit([&]() noexcept { run(before, begin, now.of_part(elements_.size() - begin)); });
+                } else {
+                    begin = round(before, begin, now);
+                }
+            }
+        } catch (...) {
+            all_.fail();
+        }
+    }
+
+private:
+    struct round_state {
+        std::size_t begin, length, blocks, end;
+        Value& before;                          // of block `done`, for whoever runs that
+        std::vector<std::optional<Value>> sums; // of blocks, and then what stands before them
+        std::atomic<std::size_t> done{0};       // so many blocks from the left are finished
+
+        std::size_t first_of(std::size_t block) const noexcept { return std::min(begin + block * length, end); }
+    };
+
+    // The outputs of [begin, end), before which stands `before`; and it is then what stands before `end`. An element is read before the output of its place is written.
+    void finish(Value& before, std::size_t begin, std::size_t end) const {
+        Value value = std::move(before);
+        Output place = output_ + static_cast<output_difference>(begin);
+        elements_.each(begin, end, [&](auto&& element) {
+            if constexpr (inclusive) {
+                value = std::invoke(op_, std::move(value), std::forward<decltype(element)>(element));
+                *place = std::as_const(value);
+            } else {
+                const Value shown = value;
+                value = std::invoke(op_, std::move(value), std::forward<decltype(element)>(element));
+                *place = shown;
+            }
+            ++place;
+        });
+        before = std::move(value);
+    }
+
+    std::size_t round(Value& before, std::size_t begin, pace& now) {
+        now.measure_anew();
+        const std::size_t rest = elements_.size() - begin;
+        const std::size_t blocks = std::min({weft_stream_count() + 1, most_blocks, rest});
+        const std::size_t length = std::clamp((rest - 1) / blocks + 1, std::size_t{1}, now.elements_in(block_ns));
+        const std::size_t end = begin + std::min(rest, length * blocks);
+        round_state state{begin, length, (end - begin - 1) / length + 1, end, before, {}};
+        try {
+            state.sums.resize(state.blocks);
+        } catch (const std::bad_alloc&) {
+            finish(before, begin, end);
+            return end;
+        }
+        add_up(state, 0, state.blocks);
+        if (all_.over()) return end;
+        const std::size_t done = state.done.load(std::memory_order_relaxed);   // relaxed: all has been joined
+        if (done == state.blocks) return end;
+        for (std::size_t block = done; block != state.blocks; ++block) {
+            std::optional<Value>& sum = state.sums[block];
+            if (block + 1 == state.blocks) {
+                sum.emplace(std::move(before));
+            } else {
+                Value next = std::invoke(op_, Value(before), std::move(*sum));
+                sum.emplace(std::move(before));
+                before = std::move(next);
+            }
+        }
+        finish_all(state, done, state.blocks);
+        before = std::move(*state.sums.back());
+        return end;
+    }
+
+    // Each block of [first, last): scanned if all before it are, otherwise added up. The last of all need not be.
+    void add_up(round_state& state, std::size_t first, std::size_t last) noexcept {
+        if (last - first > 1) {
+            const std::size_t middle = first + (last - first) / 2;
+            weft::invoke([&]() noexcept { add_up(state, first, middle); }, [&]() noexcept { add_up(state, middle, last); });
+            return;
+        }
+        if (all_.over()) return;
+        try {
+            const std::size_t begin = state.first_of(first), end = state.first_of(first + 1);
+            // acquire and release: who runs the next block gets `before` from the one who ran this. Nobody else can change `done` from `first`.
+            if (state.done.load(std::memory_order_acquire) == first) {
+                finish(state.before, begin, end);
+                state.done.store(first + 1, std::memory_order_release);
+            } else if (last != state.blocks) {
+                Value sum(elements_[begin]);
+                elements_.each(begin + 1, end, [&](auto&& element) {
+                    sum = std::invoke(op_, std::move(sum), std::forward<decltype(element)>(element));
+                });
+                state.sums[first].emplace(std::move(sum));
+            }
+        } catch (...) {
+            all_.fail();
+        }
+    }
+
+    void finish_all(round_state& state, std::size_t first, std::size_t last) noexcept {
+        if (last - first > 1) {
+            const std::size_t middle = first + (last - first) / 2;
+            weft::invoke([&]() noexcept { finish_all(state, first, middle); }, [&]() noexcept { finish_all(state, middle, last); });
+            return;
+        }
+        if (all_.over()) return;
+        try {
+            finish(*state.sums[first], state.first_of(first), state.first_of(last));
+        } catch (...) {
+            all_.fail();
+        }
+    }
+
+    common& all_;
+    const Sequence& elements_;
+    const Output output_;
+    const Op& op_;
+};
+
+// `begin` elements are done, and `before` is their sum.
+template <bool inclusive, class Value, class Sequence, class Output, class Op, class... Options>
+answer<Output, Options...> scan_in(const Sequence& elements, Output output, Value before, std::size_t begin, const Op& op, Options... options) {
+    common all(choose(std::move(options)...));
+    scan<Value, Sequence, Output, Op, inclusive>(all, elements, output, op).run(before, begin, pace(all.grain, elements.size()));
+    const bool whole = all.settle();
+    Output end = output + static_cast<std::iter_difference_t<Output>>(elements.size());
+    if constexpr (stoppable<Options...>) {
+        return whole ? answer<Output, Options...>(std::move(end)) : std::nullopt;
+    } else {
+        return end;
+    }
+}
+
+// Without an initial value: the first output is the first element.
+template <class Sequence, class Output, class Op, class... Options>
+answer<Output, Options...> scan_from_first(const Sequence& elements, Output output, const Op& op, Options... options) {
+    if (elements.size() == 0) return output;
+    std::remove_cvref_t<element_of<Sequence>> before(elements[0]);
+    *output = std::as_const(before);
+    return scan_in<true>(elements, output, std::move(before), 1, op, std::move(options)...);
+}
+
+template <class Element>
+using value_of = std::remove_cvref_t<Element>;
+
+}  // namespace detail
+
+/** The sums of the elements up to each, itself included (std::inclusive_scan): output[0] = e0, output[1] = op(e0, e1), and so on.
+ *
+ * first, last  as in parallel_for
+ * output       an iterator with random access to as many places; `first` itself is allowed (in place), any other overlap is not
+ * op           as in parallel_reduce; it is called up to twice for an element when other streams help. Its values are copied
+ * options      see the head of this file
+ *
+ * Returns the end of the output; with a std::stop_token, nothing if something was left out. Then, and after an exception, outputs may be missing anywhere
+ * but those that are there are right. With other streams' help it takes 2 / (streams + 1) of the time, and some memory: a value for each stream;
+ * if there is none, it does without the help. Throws the first exception that leaves op or a copy. May switch. */
+template <class First, class Last, class Output, class Op = std::plus<>, detail::option... Options>
+    requires detail::bounds<First, Last> &&
+             detail::scans<Op, detail::value_of<detail::element_between<First, Last>>, detail::element_between<First, Last>> &&
+             detail::scan_output<Output, detail::value_of<detail::element_between<First, Last>>>
+detail::answer<Output, Options...> parallel_scan(First first, Last last, Output output, const Op& op = Op(), Options... options) {
+    return detail::scan_from_first(detail::sequence(std::move(first), std::move(last)), std::move(output), op, std::move(options)...);
+}
+
+/** The same of the elements of a range with random access and a size. */
+template <detail::numbered_range Range, class Output, class Op = std::plus<>, detail::option... Options>
+    requires detail::scans<Op, detail::value_of<detail::element_in<Range>>, detail::element_in<Range>> &&
+             detail::scan_output<Output, detail::value_of<detail::element_in<Range>>>
+detail::answer<Output, Options...> parallel_scan(Range&& range, Output output, const Op& op = Op(), Options... options) {
+    return detail::scan_from_first(detail::sequence_of(range), std::move(output), op, std::move(options)...);
+}
+
+/** The sums of `init` and the elements before each (std::exclusive_scan): output[0] = init, output[1] = op(init, e0), and so on. Otherwise as
+ * parallel_scan. */
+template <class First, class Last, class Output, class Value, class Op = std::plus<>, detail::option... Options>
+    requires detail::bounds<First, Last> && detail::scans<Op, Value, detail::element_between<First, Last>> && detail::scan_output<Output, Value>
+detail::answer<Output, Options...> parallel_exclusive_scan(First first, Last last, Output output, Value init, const Op& op = Op(), Options... options) {
+    return detail::scan_in<false>(detail::sequence(std::move(first), std::move(last)), std::move(output), std::move(init), 0, op, std::move(options)...);
+}
+
+/** The same of the elements of a range with random access and a size. */
+template <detail::numbered_range Range, class Output, class Value, class Op = std::plus<>, detail::option... Options>
+    requires detail::scans<Op, Value, detail::element_in<Range>> && detail::scan_output<Output, Value>
+detail::answer<Output, Options...> parallel_exclusive_scan(Range&& range, Output output, Value init, const Op& op = Op(), Options... options) {
+    return detail::scan_in<false>(detail::sequence_of(range), std::move(output), std::move(init), 0, op, std::move(options)...);
+}
+
+// ---- sorting ---------------------------------------------------------------------------------------------
+
+namespace detail {
+
+// Quicksort whose halves are forks; the standard's sort for what is small, and for what the pivots have not divided well.
+template <class Iterator, class Compare, class Projection>
+class sort {
+    static constexpr std::size_t least = 512;   // as many elements are sorted in some 10 us: worth a steal
+
+public:
+    sort(common& all, const Compare& compare, const Projection& projection)
+        : all_(all), compare_(compare), projection_(projection), grain_(std::max(all.grain, least)) {}
+
+    void run(Iterator first, Iterator last, unsigned divisions) const noexcept {
+        const auto count = static_cast<std::size_t>(last - first);
+        if (count < 2 || all_.over()) return;
+        try {
+            if (count <= grain_ || divisions == 0) {
+                std::ranges::sort(first, last, std::ref(compare_), std::ref(projection_));
+                return;
+            }
+            const Iterator middle = divide(first, last, count);
+            weft::invoke([&]() noexcept { run(first, middle, divisions - 1); }, [&]() noexcept { run(middle + 1, last, divisions - 1); });
+        } catch (...) {
+            all_.fail();
+        }
+    }
+
+    std::size_t grain() const noexcept { return grain_; }
+
+    // Moves elements so that those before the place that it returns are not above the one there, and those behind it not below. By exchanges only: when
+    // a comparison throws, all elements are there. Equal ones go to both sides, so many of them divide as well as others. No comparison,
+    // however inconsistent, leads out of the range.
+    Iterator divide(const Iterator& first, const Iterator& last, std::size_t count) const {
+        const auto step = static_cast<difference>(count / 8);
+        const Iterator centre = first + static_cast<difference>(count / 2);
+        const Iterator pivot = middle_of(middle_of(first, first + step, first + 2 * step), middle_of(centre - step, centre, centre + step),
+                                         middle_of(last - 1 - 2 * step, last - 1 - step, last - 1));
+        std::ranges::iter_swap(first, pivot);
+        Iterator low = first, high = last;
+        for (;;) {
+            do ++low;
+            while (low != last && less(low, first));
+            do --high;
+            while (high != first && less(first, high));
+            if (!(low < high)) break;
+            std::ranges::iter_swap(low, high);
+        }
+        std::ranges::iter_swap(first, high);
+        return high;
+    }
+
+private:
+    using difference = std::iter_difference_t<Iterator>;
+
+    bool less(const Iterator& a, const Iterator& b) const {
+        return std::invoke(compare_, std::invoke(projection_, *a), std::invoke(projection_, *b));
+    }
+    Iterator middle_of(const Iterator& a, const Iterator& b, const Iterator& c) const {
+        if (less(a, b)) return less(b, c) ? b : less(a, c) ? c : a;
+        return less(a, c) ? a : less(b, c) ? c : b;
+    }
+
+    common& all_;
+    const Compare& compare_;
+    const Projection& projection_;
+    const std::size_t grain_;
+};
+
+template <class Iterator, class Compare, class Projection, class... Options>
+answer<void, Options...> sort_in(Iterator first, std::size_t count, const Compare& compare, const Projection& projection, Options... options) {
+    common all(choose(std::move(options)...));
+    const sort<Iterator, Compare, Projection> pieces(all, compare, projection);
+    const auto run = [&]() noexcept {
+        pieces.run(first, first + static_cast<std::iter_difference_t<Iterator>>(count), 2 * static_cast<unsigned>(std::bit_width(count)));
+    };
+    // A thread that is no stream has nobody to share with; a hundred comparisons for each element are worth a unit.
+    if (jobs_here() == nullptr && count > 4 * pieces.grain() && weft_initialized()) {
+        in_a_unit(run);
+    } else {
+        run();
+    }
+    const bool whole = all.settle();
+    if constexpr (stoppable<Options...>) return whole;
+}
+
+}  // namespace detail
+
+/** Sorts, as std::ranges::sort does: afterwards invoke(compare, invoke(projection, b), invoke(projection, a)) is false wherever a stands before b. Not
+ * stable: equal elements come in any order.
+ *
+ * first, last  an iterator with random access and its sized sentinel
+ * compare      a strict weak order, called as const by several streams at once, as the projection is
+ * options      after the projection; see the head of this file. With a grain, as many elements at least are sorted by one stream
+ *
+ * O(n log n) comparisons and exchanges in the worst case too; a frame for each halving on the stack, of some 200 bytes. Allocates nothing, on a stream. Elements
+ * are moved only: they need not be copyable. With P streams it takes some (2 + log2(n / P) / P) n steps, as each range is divided by one stream alone.
+ *
+ * Returns nothing; with a std::stop_token, whether all was done: if not, all elements are there, in some order. Throws the first
+ * exception that leaves compare or projection: then the elements are valid, and no more is known of them, as with std::sort. May switch. */
+template <std::random_access_iterator First, std::sized_sentinel_for<First> Last, class Compare = std::ranges::less, class Projection = std::identity,
+          detail::option... Options>
+    requires std::sortable<First, Compare, Projection>
+detail::answer<void, Options...> parallel_sort(First first, Last last, Compare compare = Compare(), Projection projection = Projection(),
+                                               Options... options) {
+    const auto count = static_cast<std::size_t>(last - first);
+    return detail::sort_in(std::move(first), count, compare, projection, std::move(options)...);
+}
+
+/** Sorts a range with random access and a size; see above. */
+template <detail::numbered_range Range, class Compare = std::ranges::less, class Projection = std::identity, detail::option... Options>
+    requires std::sortable<std::ranges::iterator_t<Range>, Compare, Projection>
+detail::answer<void, Options...> parallel_sort(Range&& range, Compare compare = Compare(), Projection projection = Projection(),
+                                               Options... options) {
+    return detail::sort_in(std::ranges::begin(range), static_cast<std::size_t>(std::ranges::size(range)), compare, projection,
+                           std::move(options)...);
+}
+
+// ---- groups of tasks ---------------------------------------------------------------------------------------
+
+/** Tasks that are waited for together: any number of them, added at any time, also by tasks of the group.
+ *
+ *     weft::task_group group;
+ *     group.run([] { ... });
+ *     group.run([](std::stop_token stop) { while (!stop.stop_requested()) ... });
+ *     group.wait();
+ *
+ * A task is a unit of its own: it may suspend, and may run on any stream. It takes one allocation, for its function and what that holds, and frees it
+ * when it has ended; the group itself takes one, for its stop state.
+ *
+ * A group that was stopped begins no more tasks: by cancel(), by a stop of the token that it was made with, or by an exception that has left a task. Tasks that
+ * run are not disturbed, but those that take a std::stop_token can see it. It stays stopped.
+ *
+ * run(), cancel() and what only looks may be called by any units and OS threads at once. wait() and the destructor are for one, who is no task of the group, and while they
+ * wait only tasks of the group may add others. A task that wants to end early returns, throws, or calls this_thread::exit(): one that is cancelled as
+ * a unit (unit_ref::cancel), or ends by weft_unit_exit, is waited for for ever. */
+class task_group {
+public:
+    /** A group without tasks. */
+    task_group() = default;
+    /** The same, stopped when a stop of `parent` is requested. */
+    explicit task_group(std::stop_token parent) : parent_(std::in_place, std::move(parent), stopper{&stop_}) {}
+    task_group(const task_group&) = delete;
+    task_group& operator=(const task_group&) = delete;
+
+    /** Stops the group, as the destructor of std::jthread does, and waits. Calls std::terminate when a task has thrown and no wait() has
+     * rethrown it, unless an exception is on its way through here already: none is lost otherwise. May switch. */
+    ~task_group() {
+        if (pending_.load(std::memory_order_relaxed) != 1) stop_.request_stop();   // relaxed: the caller's own tasks count, and it knows them
+        finish();
+        if (thrown_ && std::uncaught_exceptions() == uncaught_) std::terminate();
+    }
+
+    /** Adds a task: it calls a decayed copy of `function`, with a std::stop_token of this group's if it takes one. What it returns is dropped. Throws weft::error
+     * when the library refuses (no memory, not initialized), std::bad_alloc, and what the copy throws; then there is no task. In a stopped group it does nothing. */
+    template <class F>
+        requires detail::spawnable<F> || detail::takes_stop_token<F>
+    void run(F&& function) {
+        run(attributes{}, std::forward<F>(function));
+    }
+
+    /** Adds a task that is as `wanted` says: its pool, its kind, and so on. With child_first it has run, up to its first suspension, when this returns. */
+    template <class F>
+        requires detail::spawnable<F> || detail::takes_stop_token<F>
+    void run(const attributes& wanted, F&& function) {
+        if (stop_.stop_requested()) return;
+        auto made = std::make_unique<task<std::decay_t<F>>>(*this, std::forward<F>(function));
+        const weft_unit_options options = detail::options_of(wanted);
+        pending_.fetch_add(1, std::memory_order_relaxed);   // relaxed: it does not come down to 0 before the caller's own count does
+        const weft_status status =
+            weft_ult_spawn(wanted.pool.native_handle(), task<std::decay_t<F>>::body, made.get(), detail::given(options), nullptr);
+        if (status != WEFT_OK) [[unlikely]] {
+            error refused(status);
+            pending_.fetch_sub(1, std::memory_order_relaxed);   // relaxed: as above
+            throw refused;
+        }
+        static_cast<void>(made.release());   // the body deletes it
+    }
+
+    /** Calls `function` here, as the task that it would be, then waits as wait() does, and returns what that returns. */
+    template <class F>
+        requires std::invocable<F> || std::invocable<F, std::stop_token>
+    bool run_and_wait(F&& function) {
+        if (!stop_.stop_requested()) call(std::forward<F>(function));
+        return wait();
+    }
+
+    /** Waits until all tasks have ended, those included that are added meanwhile. Then rethrows the first exception that has left one; the others are
+     * dropped. Returns false when the group was stopped: tasks may have been left out. Throws weft::error with WEFT_WRONG_KIND when it would have to wait in a
+     * tasklet: then nothing has changed. More tasks may be added afterwards. May switch. */
+    bool wait() {
+        finish();
+        if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
+        return !stop_.stop_requested();
+    }
+
+    /** Stops the group. False: it was stopped before. */
+    bool cancel() noexcept { return stop_.request_stop(); }
+    /** Whether it was stopped. */
+    bool stop_requested() const noexcept { return stop_.stop_requested(); }
+    /** The token that tasks are given. */
+    std::stop_token get_stop_token() const noexcept { return stop_.get_token(); }
+
+private:
+    struct stopper {
+        std::stop_source* source;
+        void operator()() const noexcept { source->request_stop(); }
+    };
+
+    template <class Function>
+    struct task {
+        template <class F>
+        task(task_group& its, F&& wanted) : group(its), function(std::forward<F>(wanted)) {}
+
+        static void body(void* argument) {
+            auto* const self = static_cast<task*>(argument);
+            task_group& its = self->group;
+            if (!its.stop_requested()) its.call(std::move(self->function));
+            delete self;   // before it is told: who has waited finds nothing left of the task
+            its.count_down();
+        }
+
+        task_group& group;
+        Function function;
+    };
+
+    template <class F>
+    void call(F&& function) noexcept {
+        try {
+            detail::enter([&] {
+                if constexpr (std::invocable<F, std::stop_token>) {
+                    static_cast<void>(std::invoke(std::forward<F>(function), get_stop_token()));
+                } else {
+                    static_cast<void>(std::invoke(std::forward<F>(function)));
+                }
+            });
+        } catch (...) {
+            // relaxed: who reads `thrown_` has waited for this task
+            if (!failed_.exchange(true, std::memory_order_relaxed)) thrown_ = std::current_exception();
+            stop_.request_stop();
+        }
+    }
+
+    // acq_rel, both: what the tasks did is seen by whoever takes the count to 0, and by who waits. The group may be gone after the set.
+    void count_down() noexcept {
+        if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) ended_.set();
+    }
+
+    // The one who waits has a count of its own, so that nobody sets the event when nobody waits.
+    void finish() {
+        if (pending_.fetch_sub(1, std::memory_order_acq_rel) != 1) {
+            try {
+                ended_.wait();
+            } catch (const error&) {
+                // It could not wait. Unless all have ended meanwhile: then the event is about to be set.
+                if (pending_.fetch_add(1, std::memory_order_acq_rel) != 0) throw;
+                while (!ended_.is_set()) continue;
+                ended_.reset();
+                return;
+            }
+            ended_.reset();
+        }
+        pending_.store(1, std::memory_order_relaxed);   // relaxed: nobody else has a count
+    }
+
+    std::stop_source stop_;
+    std::optional<std::stop_callback<stopper>> parent_;
+    std::atomic<std::size_t> pending_{1};   // tasks that have not ended, and one for who waits
+    event ended_;
+    std::atomic<bool> failed_{false};
+    std::exception_ptr thrown_;
+    const int uncaught_ = std::uncaught_exceptions();
+};
+
+}  // namespace v0
+}  // namespace weft
