@@ -66,6 +66,8 @@ PARTS = [
     Part("rounds", "rounds"),
     Part("rounds.blocking", "rounds", ("--blocking=1",)),
     *(Part(f"invoke.{streams}", "invoke", (f"--streams={streams}", "--benchmark_repetitions=21")) for streams in (1, 2)),
+    *(Part(f"{program}.{streams}", program, (f"--streams={streams}", "--benchmark_repetitions=21"))
+      for program in ("algorithms", "peer_tbb_algorithms") for streams in (1, 2)),
     Part("wake", "wake", (), ("--samples=201",), google=False),
     Part("init", "init", (), ("--samples=21",), google=False),
     Part("suspended.full", "suspended", ("--kind=full",), ("--kind=full", "--count=100000"), False, (5, 1)),
@@ -224,6 +226,19 @@ def sync_rows() -> list:
     return rows
 
 
+def algorithm_rows() -> list:
+    """On one stream and on two, in multiples of the plain loop; and the peers beside that in theirs."""
+    rows = []
+    for streams in (1, 2):
+        for program, subjects in (("algorithms", ("weft",)), ("peer_tbb_algorithms", ("tbb", "std.par"))):
+            for subject in subjects:
+                rows += [Row(f"{title}, {subject}, streams: {streams}", f"{program}.{streams}", f"{primitive}:{subject}", f"{primitive}:plain")
+                         for primitive, title in (("loop/100x10ns", "loop of 100 times 10 ns"), ("loop/10Mx1ns", "loop of 10 million times 1 ns"),
+                                                  ("reduce/10M", "sum of 10 million"), ("scan/10M", "scan of 10 million"),
+                                                  ("sort/1M", "sort of a million"))]
+    return rows
+
+
 def sync_two_rows() -> list:
     """On two streams in multiples of a line's way from CPU to CPU."""
     rows = []
@@ -327,7 +342,7 @@ def invoke_rows() -> list:
     return rows
 
 
-ROWS = [*spawn_join_rows(), *yield_rows(), *invoke_rows(), *sync_rows(), *sync_two_rows(), *timer_rows(), *round_rows(), *promotion_rows(), *other_rows()]
+ROWS = [*spawn_join_rows(), *yield_rows(), *invoke_rows(), *algorithm_rows(), *sync_rows(), *sync_two_rows(), *timer_rows(), *round_rows(), *promotion_rows(), *other_rows()]
 
 
 def peers_of(primitive: str, samples: dict) -> str:

@@ -11,6 +11,7 @@
 #include <numeric>
 #include <random>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
@@ -518,7 +519,7 @@ TEST_P(ParallelSort, TakesProjectionsMoveOnlyElementsAndAnySizedRange) {
     weft::parallel_sort(pointers, {}, [](const std::unique_ptr<int>& pointer) { return *pointer; });
     for (std::size_t i = 1; i < pointers.size(); ++i) ASSERT_LE(*pointers[i - 1], *pointers[i]);
     std::vector<int> halves = random_numbers(10'000, 2);
-    weft::parallel_sort(halves | std::views::take(5'000), {}, {}, weft::splitting{.grain = 1000});
+    weft::parallel_sort(std::span(halves).first(5'000), {}, {}, weft::splitting{.grain = 1000});
     EXPECT_TRUE(std::is_sorted(halves.begin(), halves.begin() + 5'000));
     EXPECT_FALSE(std::is_sorted(halves.begin(), halves.end()));
 }

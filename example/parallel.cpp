@@ -1,0 +1,61 @@
+// A loop, sums, a sort and tasks in parallel: the primes below a million, how they thicken, and the numbers with the most divisors.
+#include <cstdio>
+#include <vector>
+#include <weft/weft.hpp>
+
+namespace {
+
+bool is_prime(int number) {
+    for (int i = 2; i * i <= number; ++i) {
+        if (number % i == 0) return false;
+    }
+    return number > 1;
+}
+
+struct candidate {
+    int number;
+    int divisors;
+};
+
+}  // namespace
+
+int main() {
+    const weft::runtime runtime{{.streams = weft::all_harts}};
+    constexpr int count = 1'000'000;
+
+    // A loop. Its elements run on whatever streams have nothing else to do, in any order; each writes a place of its own.
+    std::vector<int> prime(count);
+    weft::parallel_for(0, count, [&](int i) { prime[i] = is_prime(i); });
+
+    // A sum, and the sums up to each element.
+    const int primes = weft::parallel_reduce(prime, 0);
+    std::vector<int> up_to(count);
+    weft::parallel_scan(prime, up_to.begin());
+    std::printf("%d primes below %d, %d of them in the first half\n", primes, count, up_to[count / 2 - 1]);
+
+    // Loops nest; the inner one is short and stays one, as long as all streams are busy. Each number gets its divisors by asking, which is slow on purpose.
+    std::vector<candidate> candidates(5'000);
+    weft::parallel_for(candidates, [&](candidate& one) {
+        one.number = static_cast<int>(&one - candidates.data()) + 1;
+        one.divisors = weft::parallel_reduce(1, one.number + 1, 0, std::plus<>(), [&](int i) { return one.number % i == 0 ? 1 : 0; });
+    });
+    weft::parallel_sort(candidates, [](const candidate& a, const candidate& b) {
+        return a.divisors != b.divisors ? a.divisors > b.divisors : a.number < b.number;
+    });
+    std::printf("most divisors: %d has %d, then %d\n", candidates[0].number, candidates[0].divisors, candidates[1].number);
+
+    // Tasks: any number of them, and one that has found what was looked for stops the others.
+    weft::task_group search;
+    for (int from = 0; from < 4; ++from) {
+        search.run([&, from](std::stop_token stop) {
+            for (int i = count + from; !stop.stop_requested(); i += 4) {
+                if (i == 1'000'003 && is_prime(i)) {
+                    std::printf("%d is prime\n", i);
+                    search.cancel();
+                }
+                weft::this_thread::yield();
+            }
+        });
+    }
+    search.wait();
+}
