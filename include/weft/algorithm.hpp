@@ -6,7 +6,7 @@
 //
 // **What they promise.** Each call returns when all is done that it was asked for, so what it was given may lie on the caller's stack. Elements
 // run in the calling unit and, when other streams have nothing to do, in theirs, in any order and at the same time: they must not
-// race with each other. The functions are called as const, and not copied. They may wait, lock, throw, and call algorithms in their turn.
+// race with each other. The functions are called as const, and copied only where nobody can tell. They may wait, lock, throw, and call algorithms in their turn.
 //
 // **Where.** From any unit, and from OS threads that are no streams: such a thread begins alone and hands what is left after some 20 us
 // to a unit of the runtime, for which it waits. Without a runtime, and where nothing may suspend, the calls are plain loops. All of them may switch.
@@ -121,7 +121,8 @@ public:
 
     template <class F>
     [[gnu::always_inline]] void each(std::size_t begin, std::size_t end, F&& f) const {
-        for (; begin != end; ++begin) f((*this)[begin]);
+        const numbers own = *this;   // which nothing that f writes can be
+        for (; begin != end; ++begin) f(own[begin]);
     }
 
 private:
@@ -380,7 +381,10 @@ template <class Sequence, class F, class... Options>
 answer<void, Options...> for_each_in(const Sequence& elements, const F& f, Options... options) {
     common all(choose(std::move(options)...));
     const auto batch = [&](std::size_t begin, std::size_t end) {
-        elements.each(begin, end, [&](auto&& element) { std::invoke(f, std::forward<decltype(element)>(element)); });
+        // What is as good as a copy is one, so that the compiler knows that nothing that f writes is what f holds: it may keep that in registers.
+        using held = std::conditional_t<std::is_trivially_copyable_v<F> && sizeof(F) <= 64, const F, const F&>;
+        held own = f;
+        elements.each(begin, end, [&](auto&& element) { std::invoke(own, std::forward<decltype(element)>(element)); });
     };
     run_piece(all, batch, 0, elements.size(), pace(all.grain, elements.size()));
     const bool whole = all.settle();
@@ -596,7 +600,7 @@ template <class Value, class Sequence, class Output, class Op, bool inclusive>
 class scan {
     using output_difference = std::iter_difference_t<Output>;
     static constexpr std::size_t most_blocks = 65;
-    static constexpr double block_ns = 50000;   // long against the joins of a round, short against what a cache holds
+    static constexpr double block_ns = 200000;   // long against the joins of a round, short against what a cache holds
 
 public:
     scan(common& all, const Sequence& elements, Output output, const Op& op)
