@@ -273,6 +273,19 @@ TEST(ParallelForOnOneStream, MakesNoUnits) {
     EXPECT_EQ(counter("/units/count/created"), before);
 }
 
+TEST(ParallelForOnOneStream, AThrowLeavesOutTheHalfThatHasNotBegun) {
+    Runtime runtime;
+    int last = 0;
+    // A unit's first fork is always made: it cannot be told yet whether somebody has asked for it.
+    weft::thread([&] {
+        EXPECT_THROW(weft::parallel_for(0, 1000, [&](int i) {
+            last = i;
+            if (i == 3) throw Failed{i};
+        }, weft::splitting{.grain = 1}), Failed);
+    }).join();
+    EXPECT_EQ(last, 3);
+}
+
 TEST(ParallelForOnTwoStreams, ManyElementsMakeFewUnits) {
     Runtime runtime(2);
     const std::uint64_t before = counter("/units/count/created");
