@@ -21,6 +21,8 @@
 //
 // **Exceptions.** The first one that leaves an element's function is rethrown by the call, after what runs has ended; elements that have not
 // begun by then are left out as after a stop. What the others throw is dropped. this_thread::exit() in an element ends the caller.
+//
+// Since 0.4.
 #pragma once
 
 #include <algorithm>
@@ -896,8 +898,8 @@ answer<void, Options...> sort_in(Iterator first, std::size_t count, const Compar
  * compare      a strict weak order, called as const by several streams at once, as the projection is
  * options      after the projection; see the head of this file. With a grain, as many elements at least are sorted by one stream
  *
- * O(n log n) comparisons and exchanges in the worst case too; a frame for each halving on the stack, of some 200 bytes. Allocates nothing, on a stream. Elements
- * are moved only: they need not be copyable. With P streams it takes some (2 + log2(n / P) / P) n steps, as each range is divided by one stream alone.
+ * O(n log n) comparisons and exchanges in the worst case too; a frame for each halving on the stack, of some 200 bytes. Allocates nothing, on a stream; an OS thread that is
+ * none leaves more than some 2,000 elements to a unit at once. Elements are moved only: they need not be copyable. With P streams it takes some (2 + log2(n / P) / P) n steps, as each range is divided by one stream alone.
  *
  * Returns nothing; with a std::stop_token, whether all was done: if not, all elements are there, in some order. Throws the first
  * exception that leaves compare or projection: then the elements are valid, and no more is known of them, as with std::sort. May switch. */
