@@ -47,9 +47,9 @@ std::vector<std::string> words(std::size_t count) {
 }
 
 // Long enough that another stream comes; whatever it is, it does not suspend.
-void take_a_while() {
+void take_a_while(std::uint64_t ns = 20'000) {
     const std::uint64_t begin = weft_now_ns();
-    while (weft_now_ns() - begin < 20'000) continue;
+    while (weft_now_ns() - begin < ns) continue;
 }
 
 struct Failed {
@@ -300,10 +300,11 @@ TEST(ParallelForOnTwoStreams, BothTakePartInAFewLongElementsAndInManyShortOnes) 
     for (const int count : {2, 5, 100, 5'000}) {
         std::mutex lock;
         std::set<weft_stream*> streams;
-        // Now and then the other one comes too late; but not always.
-        for (int attempt = 0; attempt < 100 && streams.size() < 2; ++attempt) {
+        // Now and then the other one comes too late, as its processor has something else to do; but not always.
+        const std::uint64_t patience = weft_now_ns() + 5'000'000'000;
+        while (streams.size() < 2 && weft_now_ns() < patience) {
             weft::parallel_for(0, count, [&](int) {
-                take_a_while();
+                take_a_while(2'000'000 / static_cast<unsigned>(count) + 10'000);
                 const std::lock_guard guard(lock);
                 streams.insert(weft_stream_self());
             });
