@@ -450,9 +450,11 @@ struct reduction {
                 if (all.over()) return;
                 const std::size_t count = now.next(end - begin);
                 if (count == 0) return share(result, value, begin, end, now);
+                Value sum = std::move(value);   // whose address nobody has: it may lie in a register
                 elements.each(begin, begin + count, [&](auto&& element) {
-                    value = std::invoke(op, std::move(value), std::invoke(transform, std::forward<decltype(element)>(element)));
+                    sum = std::invoke(op, std::move(sum), std::invoke(transform, std::forward<decltype(element)>(element)));
                 });
+                value = std::move(sum);
                 begin += count;
             }
             result.emplace(std::move(value));
