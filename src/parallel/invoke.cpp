@@ -1,5 +1,6 @@
 #include "parallel/invoke.hpp"
 
+#include "base/assert.hpp"
 #include "hart/gate.hpp"
 #include "stream/jobs.hpp"
 #include "stream/runtime.hpp"
@@ -64,6 +65,7 @@ struct TaskletWait : JobWaiter {
 }  // namespace
 
 bool take_back(weft_job& job) {
+    WEFT_ASSERT(Shown::of(job).state.load() - Shown::available < 4);   // it was shown or refused, or the rings are confused
     // relaxed: the unit has written `refused` itself, and no other value becomes that.
     if (Shown::of(job).state.load(std::memory_order_relaxed) == Shown::refused) return true;
     Unit& self = *current().running;

@@ -24,8 +24,8 @@ struct JobWaiter {
 
 // What a job is beyond the ring: in weft_job::kept, from when it is shown, or refused, to its join.
 struct Shown {
-    // Of `state`; any other value is a JobWaiter's address.
-    static constexpr std::uintptr_t refused = 0;     // in no list: its owner alone runs it
+    // Of `state`; any other value is a JobWaiter's address. None is zero: that is memory which nobody has written.
+    static constexpr std::uintptr_t refused = 4;     // in no list: its owner alone runs it
     static constexpr std::uintptr_t available = 1;   // in the list
     static constexpr std::uintptr_t taken = 2;
     static constexpr std::uintptr_t done = 3;
