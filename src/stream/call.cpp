@@ -52,10 +52,9 @@ bool fetch_spare(Stream& stream) {
 // A unit that was called has returned, but it has been promoted, or there is something to see to.
 [[gnu::noinline]] void return_carefully(Unit& unit) {
     if (!unit.is_light()) end_promoted();
-    if (unit.has_jobs()) leave_jobs(current(), unit);
-    if (!unit.marked(Unit::extras)) return;
-    end_locals(unit);   // which may suspend
+    if (unit.marked(Unit::extras)) end_locals(unit);   // which may suspend
     if (!unit.is_light()) end_promoted();
+    if (unit.has_jobs()) leave_jobs(current(), unit);
 }
 
 // The end of a unit that has returned to its joiner, who learns it by that.
@@ -76,8 +75,8 @@ void tasklet_main(void* raw) {
     Unit& unit = *static_cast<Unit*>(raw);
     run_body(unit);
     if (!unit.jobs_or_marked(Unit::extras)) [[likely]] return;
-    if (unit.has_jobs()) leave_jobs(current(), unit);
     if (unit.marked(Unit::extras)) end_locals(unit);
+    if (unit.has_jobs()) leave_jobs(current(), unit);
 }
 
 // The running ULT waits while others are called, and goes on.
