@@ -35,6 +35,13 @@ void tasklets(std::size_t count) {
     }
 }
 
+void child_first(std::size_t count) {
+    weft_unit_options options{};
+    options.size = sizeof options;
+    options.child_first = true;
+    spawn_join_free_with(&options, count);
+}
+
 void in_bulk_of_256_with(const weft_unit_options* options, std::size_t count) {
     weft_unit* units[256];
     for (std::size_t i = 0; i < count; i += std::size(units)) {
@@ -83,6 +90,8 @@ constexpr Operation operations[] = {
     {"spawn_join.ss", WEFT_KIND_SS, spawn_join_free},
     {"spawn_join.sc", WEFT_KIND_SC, spawn_join_free},
     {"spawn_join.auto", WEFT_KIND_AUTO, spawn_join_free},
+    {"child_first.lsa", WEFT_KIND_LSA, child_first},
+    {"child_first.roc", WEFT_KIND_ROC, child_first},
     {"spawn_join.tasklet", WEFT_KIND_FULL, tasklets},
     {"bulk256.full", WEFT_KIND_FULL, in_bulk_of_256},
     {"bulk256.lsa", WEFT_KIND_LSA, in_bulk_of_256},

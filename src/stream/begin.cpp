@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "stream/call.hpp"
 #include "stream/jobs.hpp"
 #include "stream/join.hpp"
 #include "stream/locals.hpp"
@@ -229,31 +230,45 @@ void give_scheduler_back(Stream& stream, Unit& unit) {
     if (stream.direct != nullptr) stream.callable = stream.direct;
 }
 
-// Of one that its joiner has called: that waits in earnest now. Returns the joiner.
-Unit& suspend_joiner(Stream& stream, const Unit& unit) {
-    Unit& joiner = *unit.joint.announced().sole_unit();
+// The parent that has called a unit waits in its pool in earnest now.
+void yield_parent(Stream& stream, Unit& parent) {
+    stream.counters.add(trace::Count::yielded);
+    if (parent.marked(Unit::canary)) check_canary(parent);
+    if (parent.marked(Unit::observed)) observe(trace::Event::yield, parent);
+    make_ready(&stream, parent, pool::Place::parent);
+}
+
+// The joiner that has called a unit waits for its end in earnest.
+void suspend_joiner(Stream& stream, Unit& joiner) {
     stream.counters.add(trace::Count::suspended);
     if (joiner.marked(Unit::canary)) check_canary(joiner);
     if (joiner.marked(Unit::observed)) observe_wait(joiner, Waits::as_stated, joiner.waits_object);
-    return joiner;
 }
 
 }  // namespace
 
 void promote(Stream& stream, Unit& unit) {
-    // A joiner that waits now may itself have been called by its own.
+    // Who has called it may itself have been called.
     Unit* light = &unit;
+    Unit* link = unit.link;
     for (;;) {
-        const bool by_joiner = (light->shape & Unit::called) != 0;
+        const bool by_unit = (light->shape & Unit::called) != 0, by_parent = is_called_by_parent(*light);
         light->shape &= static_cast<std::uint8_t>(~(Unit::light | Unit::called));
-        if (!by_joiner) give_scheduler_back(stream, *light);
+        if (!by_unit) give_scheduler_back(stream, *light);
         if (begins_light(light->kind)) {
             stream.counters.add(trace::Count::promoted);
             if (light->marked(Unit::observed)) observe(trace::Event::promote, *light);
         }
-        if (!by_joiner) return;
-        light = &suspend_joiner(stream, *light);
-        if (!light->is_light()) return;
+        if (!by_unit) return;
+        Unit& caller = by_parent ? *link : *light->joint.announced().sole_unit();
+        link = caller.link;   // its own parent, if that has called it: before it is in a list
+        if (by_parent) {
+            yield_parent(stream, caller);
+        } else {
+            suspend_joiner(stream, caller);
+        }
+        if (!caller.is_light()) return;
+        light = &caller;
     }
 }
 

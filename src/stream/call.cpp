@@ -175,6 +175,40 @@ Unit* end_called(Stream& stream, Unit& target) {
     return joiner;
 }
 
+bool call_child(Stream& stream, Unit& child) {
+    if constexpr (config::address_sanitizer || config::thread_sanitizer) return false;   // see arch::call
+    Unit& self = *stream.running;
+    PrivatePool* const direct = stream.direct;
+    // A parent who waits in a pool of others is theirs to run meanwhile.
+    if (direct == nullptr || stream.callable != direct || self.pool != direct || child.pool != direct || !child.plain_and_unasked() || !free_to_call(stream)) return false;
+    if (self.marked(Unit::at_yield) || (stream.spare == nullptr && !fetch_spare(stream))) return false;
+    mem::Stack* const stack = stream.spare;
+    stream.spare = stack->next;
+    const int error = *stream.errno_address;
+    *stream.errno_address = 0;
+    self.life.move(State::running, State::ready);
+    child.link = &self;   // who runs is in no list
+    child.stack = stack;
+    child.shape |= Unit::light | Unit::called;
+    child.life.move(State::ready, State::running);
+    stream.running = &child;
+    arch::call(&self.context, stack->top, called_main, &child);
+    // Whether it has suspended, its parent's own state tells: the child may be gone.
+    Stream& now = current();
+    *now.errno_address = error;
+    if (now.running == &self) {
+        if (self.marked(Unit::at_return)) heed(self, Unit::at_return);
+        return true;
+    }
+    stream.keep_spare(stack);
+    if (child.marked(Unit::observed)) observe(trace::Event::finish, child);
+    stream.running = &self;
+    self.life.move(State::ready, State::running);
+    stream.counters.add(trace::Count::finished);
+    end_unit_carefully(stream, child);
+    return true;
+}
+
 template <class Handle>
 std::size_t call_row(Stream& stream, Unit& self, Handle* units, std::size_t count) {
     if constexpr (config::address_sanitizer || config::thread_sanitizer) return 0;   // see arch::call

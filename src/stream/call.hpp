@@ -94,6 +94,13 @@ template <class End>
     stream.units->give(&unit);
 }
 
+// The running ULT spawns `child`, which nobody else knows and is in no pool, child-first: calls it, if it may, and goes on when that has returned.
+// Until the child suspends its parent is ready, but in no pool: its stream alone could run it, and does not before. False: nothing has been done.
+[[gnu::noinline]] bool call_child(Stream& stream, Unit& child);
+
+// Whether the unit, which runs, is called by its parent, who is in no pool yet: promote() puts it there.
+inline bool is_called_by_parent(const Unit& unit) { return (unit.shape & Unit::called) != 0 && unit.joint.announced().unit() == nullptr; }
+
 // Of units that the running ULT waits for in their order, calls those that are the next to be run, of any kind. Returns how many of the first
 // ones have ended and have nothing to tell: they are freed, and their handles set to null, unless the handles are const. It may come back on
 // another stream.

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "stream/call.hpp"
 #include "stream/join.hpp"
 #include "stream/level.hpp"
 #include "stream/migrate.hpp"
@@ -110,11 +111,16 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     const Stream* const caller = current_or_null();
     out.kind = tasklet ? Kind::tasklet : caller != nullptr ? caller->default_kind : runtime().default_kind;
     if (options == nullptr) return WEFT_OK;
-    weft_unit_options given{};
     if (options->size < sizeof(std::size_t) || options->size > 4096) {
         return fail(WEFT_INVALID, "weft_unit_options.size is %zu; set it to sizeof(weft_unit_options)", options->size);
     }
-    std::memcpy(&given, options, options->size < sizeof given ? options->size : sizeof given);
+    weft_unit_options older;
+    if (options->size < sizeof older) [[unlikely]] {   // of a program that was compiled with an older header
+        older = {};
+        std::memcpy(&older, options, options->size);
+        options = &older;
+    }
+    const weft_unit_options& given = *options;
     out.name = given.name;
     out.priority = given.priority;
     if (!is_priority(given.priority)) return no_such_priority(given.priority);
@@ -209,7 +215,8 @@ weft_status furnish(Stream* stream, Unit& unit, const Plan& plan) {
 }
 
 void launch_child_first(Unit& unit) {
-    spawn_away(current(), unit);
+    Stream& stream = current();
+    if (!call_child(stream, unit)) spawn_away(stream, unit);
 }
 
 }  // namespace weft

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "stream/begin.hpp"
+#include "stream/call.hpp"
 #include "stream/error.hpp"
 #include "stream/jobs.hpp"
 #include "stream/join.hpp"
@@ -209,6 +210,7 @@ Unit* detail::successor_other(Stream& stream) {
 }
 
 [[gnu::noinline]] void yield_with_care(Stream& stream, Unit& self) {
+    if (is_called_by_parent(self)) promote(stream, self);   // the parent is one of those that are ready
     if (self.is_light() && self.pool == stream.direct && !self.marked(Unit::at_yield) && !stream.wanted() && !stream.direct->ready.empty()) {
         promote(stream, self);   // and no more is to be seen to
         return yield(stream, self);

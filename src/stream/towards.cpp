@@ -1,5 +1,7 @@
 #include "stream/towards.hpp"
 
+#include "stream/begin.hpp"
+#include "stream/call.hpp"
 #include "stream/error.hpp"
 #include "stream/jobs.hpp"
 #include "stream/join.hpp"
@@ -68,6 +70,7 @@ weft_status leave_for(Unit& target, Leaving how, Named from) noexcept {
     if (how != Leaving::ends && self->marked(Unit::cancel)) {   // before another is taken out of its pool for nothing
         stream = &heed(*self, Unit::cancel);
     }
+    if (is_called_by_parent(*self)) promote(*stream, *self);   // the target may be the parent, who is in no pool yet
     const weft_status status = from == Named::ready ? take_ready(target) : take_suspended(*stream, target);
     if (status != WEFT_OK) return status;
     switch (how) {

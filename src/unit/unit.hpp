@@ -84,7 +84,7 @@ struct Unit {
     static constexpr std::uint8_t careful_end = user_stack | measured;   // never with plain
 
     static constexpr std::uint8_t light = 128;     // of shape: it is begun by a call, and has not suspended in this life,
-    static constexpr std::uint8_t called = 64;     // and it is its joiner that calls it (stream/call.hpp)
+    static constexpr std::uint8_t called = 64;     // and it is its joiner or its parent that calls it (stream/call.hpp)
     static constexpr std::uint8_t jobs = 32;       // of shape: it may have jobs that its stream alone sees (stream/jobs.hpp)
     static constexpr std::uint8_t class_bits = 31; // of shape
 

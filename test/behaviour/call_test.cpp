@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <exception>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -498,6 +499,113 @@ TEST(Call, AStreamThatOnlyCallsTakesWhatOthersSendIt) {
     Busy busy(pool_of(1));
     Ult sent([] {}, nullptr, pool_of(1));
     EXPECT_EQ(sent.free(), WEFT_OK);   // both the unit and the announcement of its joiner come by the inbox
+}
+
+// ---- children that begin at once ------------------------------------------------------------------------
+
+weft_unit_options child_first(weft_kind kind) {
+    auto how = options();
+    how.child_first = true;
+    how.kind = kind;
+    return how;
+}
+
+class ChildFirst : public ::testing::TestWithParam<weft_kind> {
+protected:
+    Runtime runtime;
+    weft_unit_options how = child_first(GetParam());
+};
+INSTANTIATE_TEST_SUITE_P(Kinds, ChildFirst, ::testing::Values(WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC));
+
+TEST_P(ChildFirst, RunsBeforeItsParentGoesOnWhichKeepsItsErrno) {
+    for (int i = 0; i < 3; ++i) {
+        std::string order;
+        errno = ERANGE;
+        Ult child([&] {
+            order += "c";
+            EXPECT_EQ(errno, 0);
+            errno = EDOM;
+        }, &how);
+        order += "p";
+        EXPECT_EQ(errno, ERANGE);
+        EXPECT_EQ(child.state(), WEFT_UNIT_DONE);
+        EXPECT_EQ(child.free(), WEFT_OK);
+        EXPECT_EQ(order, "cp");
+    }
+}
+
+TEST_P(ChildFirst, AChildThatYieldsLetsItsParentGoOn) {
+    for (int i = 0; i < 3; ++i) {
+        std::string order;
+        Ult child([&] {
+            order += "1";
+            EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+            order += "2";
+        }, &how);
+        order += "p";
+        EXPECT_EQ(child.free(), WEFT_OK);
+        EXPECT_EQ(order, "1p2");
+    }
+}
+
+TEST_P(ChildFirst, TheParentIsReadyAndMayBeNamed) {
+    for (int i = 0; i < 3; ++i) {
+        weft_unit* const parent = weft_unit_self();
+        std::string order;
+        Ult child([&] {
+            weft_unit_state state{};
+            EXPECT_EQ(weft_unit_state_get(parent, &state), WEFT_OK);
+            EXPECT_EQ(state, WEFT_UNIT_READY);
+            order += "1";
+            EXPECT_EQ(weft_unit_yield_to(parent), WEFT_OK) << weft_error_text();
+            order += "2";
+        }, &how);
+        order += "p";
+        EXPECT_EQ(child.free(), WEFT_OK);
+        EXPECT_EQ(order, "1p2");
+    }
+}
+
+TEST_P(ChildFirst, AChildThatExitsOrThrowsOrIsDetachedLetsItsParentGoOn) {
+    for (int i = 0; i < 3; ++i) {
+        Ult exits([] { weft_unit_exit(); }, &how), throws([] { throw std::runtime_error("child"); }, &how);
+        EXPECT_EQ(exits.free(), WEFT_OK);
+        EXPECT_EQ(throws.free(), WEFT_EXCEPTION);
+        int runs = 0;
+        auto run = [](void* times) { ++*static_cast<int*>(times); };
+        auto yield_and_run = [](void* times) {
+            weft_unit_yield();
+            ++*static_cast<int*>(times);
+        };
+        EXPECT_EQ(weft_ult_spawn(nullptr, run, &runs, &how, nullptr), WEFT_OK);
+        EXPECT_EQ(runs, 1);
+        EXPECT_EQ(weft_ult_spawn(nullptr, yield_and_run, &runs, &how, nullptr), WEFT_OK);
+        EXPECT_EQ(runs, 1);
+        while (runs < 2) weft_unit_yield();
+    }
+}
+
+TEST_P(ChildFirst, ChildrenOfChildrenAllComeBackWhenTheInnermostSuspends) {
+    constexpr int deep = 50;
+    std::string order;
+    weft_unit* innermost = nullptr;
+    std::function<void(int)> go = [&](int level) {
+        if (level == deep) {
+            weft_unit_suspend([](weft_unit* unit, void* to) { *static_cast<weft_unit**>(to) = unit; }, &innermost);
+            order += "i";
+            return;
+        }
+        Ult child([&, level] { go(level + 1); }, &how);
+        order += "u";
+        EXPECT_EQ(child.free(), WEFT_OK);
+    };
+    Ult outer([&] { go(0); });
+    weft_unit_yield();
+    while (order.size() < deep) weft_unit_yield();
+    EXPECT_EQ(order, std::string(deep, 'u'));
+    EXPECT_EQ(weft_unit_resume(innermost), WEFT_OK);
+    EXPECT_EQ(outer.free(), WEFT_OK);
+    EXPECT_EQ(order, std::string(deep, 'u') + "i");
 }
 
 TEST(Call, IsNoSuspensionForTheCounters) {
