@@ -23,7 +23,7 @@ WEFT_BEGIN
  * Returns WEFT_OK, or WEFT_INVALID (a null f or g): then neither has been called.
  * From anywhere. In a ULT it may switch: before g is called, after it, and wherever f and g do. A tasklet that waits for a g that was taken makes other
  * tasklets' branches its own meanwhile, or its OS thread sleeps; a g of a tasklet runs as a tasklet, so it can suspend no more than f can. In a scheduler, in an OS
- * thread that is no stream, in a unit of a pool for which it was promised that one alone pushes to it nobody takes g: it is called
+ * thread that is no stream, in a unit of a pool for which it was promised that one alone pushes to it, nobody takes g: it is called
  * after f. Not in a function that is called while a unit is being suspended (weft_unit_suspend).
  *
  * g is offered to other streams when one of them has asked for work, at the caller's next fork or when it leaves its stream: a g that was left before the
