@@ -136,8 +136,11 @@ weft_status outcome(const Unit& unit) { return static_cast<weft_status>(unit.out
             return true;
         }
         weft_unit* const alone = to_handle(&target);
-        if (call_row(*stream, self, &alone, 1) != 0 || (stream = current_or_null(), target.joint.done())) return true;
-    } else if (target.joint.done()) {
+        const bool called = call_row(*stream, self, &alone, 1) != 0;
+        stream = current_or_null();
+        if (called) return true;
+    }
+    if (target.joint.done()) {
         learn(target);
         return true;
     }
