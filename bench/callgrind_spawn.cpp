@@ -80,6 +80,7 @@ struct Operation {
     std::string_view name;
     weft_kind kind;   // of a ULT without options
     void (*run)(std::size_t count);
+    weft_pool_kind pool = WEFT_POOL_PRIVATE;
 };
 
 constexpr Operation operations[] = {
@@ -90,6 +91,8 @@ constexpr Operation operations[] = {
     {"spawn_join.ss", WEFT_KIND_SS, spawn_join_free},
     {"spawn_join.sc", WEFT_KIND_SC, spawn_join_free},
     {"spawn_join.auto", WEFT_KIND_AUTO, spawn_join_free},
+    {"spawn_join.lsa.shared", WEFT_KIND_LSA, spawn_join_free, WEFT_POOL_SHARED},
+    {"spawn_join.lsa.deque", WEFT_KIND_LSA, spawn_join_free, WEFT_POOL_DEQUE},
     {"child_first.lsa", WEFT_KIND_LSA, child_first},
     {"child_first.roc", WEFT_KIND_ROC, child_first},
     {"spawn_join.tasklet", WEFT_KIND_FULL, tasklets},
@@ -111,7 +114,7 @@ int main(int argc, char** argv) {
     for (const auto& operation : operations) {
         if (operation.name != name) continue;
         const std::size_t count = std::stoul(argv[2]);
-        const bench::Runtime runtime(WEFT_POOL_PRIVATE, operation.kind);
+        const bench::Runtime runtime(operation.pool, operation.kind);
         pool = runtime.pool();
         bench::on_ult(pool, [&] { operation.run(count); });
         return 0;

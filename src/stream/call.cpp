@@ -62,11 +62,13 @@ bool fetch_spare(Stream& stream) {
     if (unit.marked(Unit::observed)) observe(trace::Event::finish, unit);
     stream.counters.add(trace::Count::finished);
     unit.life.move(State::running, State::done);
-    if (unit.marked(Unit::observed)) {
-        unit.joint.finish_local_as_news();
-        learn(unit);
+    const bool local = unit.has(Unit::local);
+    if (!local) pool::belongs_no_more(unit);
+    if (!unit.marked(Unit::observed)) {
+        local ? unit.joint.finish_local() : unit.joint.finish_shared();
     } else {
-        unit.joint.finish_announced();
+        local ? unit.joint.finish_local_as_news() : unit.joint.finish_shared_as_news();
+        learn(unit);
     }
     tell_movers_of_end(&unit);
 }
@@ -173,6 +175,28 @@ Unit* end_called(Stream& stream, Unit& target) {
     Unit* const joiner = target.joint.announced().sole_unit();
     end_with_care(stream, target);
     return joiner;
+}
+
+bool may_call_taken(Stream& stream, const Unit& target) {
+    if constexpr (config::address_sanitizer || config::thread_sanitizer) return false;   // see arch::call
+    return target.context == nullptr && target.plain_and_unasked() && free_to_call(stream) && (stream.spare != nullptr || fetch_spare(stream));
+}
+
+void call_taken(Stream& stream, Unit& self, Unit& target) {
+    Calling calling(stream, self);
+    mem::Stack* const stack = stream.spare;
+    stream.spare = stack->next;
+    self.waits_object = to_handle(&target);
+    target.stack = stack;
+    target.shape |= Unit::light | Unit::called;
+    target.life.move(State::ready, State::running);
+    stream.running = &target;
+    *stream.errno_address = 0;
+    arch::call(&self.context, stack->top, called_main, &target);
+    if (!target.is_light()) return calling.come_back();
+    end_with_care(stream, target);
+    stream.keep_spare(stack);
+    calling.go_on();
 }
 
 bool call_child(Stream& stream, Unit& child) {

@@ -94,6 +94,12 @@ template <class End>
     stream.units->give(&unit);
 }
 
+// Whether the running ULT may call `target`, which its stream has just taken out of whatever pool.
+bool may_call_taken(Stream& stream, const Unit& target);
+
+// The running ULT, whom the Joint of `target` knows as its waiter, calls it. It may come back on another stream.
+[[gnu::noinline]] void call_taken(Stream& stream, Unit& self, Unit& target);
+
 // The running ULT spawns `child`, which nobody else knows and is in no pool, child-first: calls it, if it may, and goes on when that has returned.
 // Until the child suspends its parent is ready, but in no pool: its stream alone could run it, and does not before. False: nothing has been done.
 [[gnu::noinline]] bool call_child(Stream& stream, Unit& child);

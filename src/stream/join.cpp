@@ -120,8 +120,13 @@ weft_status outcome(const Unit& unit) { return static_cast<weft_status>(unit.out
 [[gnu::noinline]] weft_status join_with_care(Stream& stream, Unit& self, Unit& target) {
     if (weft_status status = may_join(target); status != WEFT_OK) return status;
     if (auto* home = foreign_pool(target)) return join_by_letter(stream, self, target, *home);
+    Unit* const next = detail::successor(stream);
+    if (next == &target && may_call_taken(stream, target) && announce(target, Joint::Waiter(&self)) == Joint::Announced::waiting) {
+        call_taken(stream, self, target);
+        return outcome(target);
+    }
     UnitJoin request(self, target);
-    suspend(stream, request, Waits::as_stated, to_handle(&target));
+    suspend_towards(stream, request, next, Waits::as_stated, to_handle(&target));
     return request.busy ? busy_status() : outcome(target);
 }
 

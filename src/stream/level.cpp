@@ -218,7 +218,7 @@ void Level::leave(Stream& stream) {
 }
 
 void settle_way(Stream& stream) {
-    stream.through_home = stream.depth != 0 || stream.own != nullptr || !stream.sched->stateless();
+    stream.through_home = stream.depth != 0 || !stream.sched->stateless();
     stream.restartable = stream.depth == 0 && stream.sched->stateless();
 }
 

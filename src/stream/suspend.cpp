@@ -192,7 +192,7 @@ Unit* detail::successor_other(Stream& stream) {
         const bool only_polling = stream.attention.load(std::memory_order_relaxed) == attention::polling;   // relaxed: as wanted()
         if (!only_polling || ++stream.rounds >= rounds_between_polls) return nullptr;
     }
-    return sched::pick(*stream.sched);
+    return pick(stream);
 }
 
 [[gnu::noinline]] Stream& detail::leave_in_catch(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how) {

@@ -501,6 +501,76 @@ TEST(Call, AStreamThatOnlyCallsTakesWhatOthersSendIt) {
     EXPECT_EQ(sent.free(), WEFT_OK);   // both the unit and the announcement of its joiner come by the inbox
 }
 
+// ---- pools that others may draw from ---------------------------------------------------------------------
+
+class CallFrom : public ::testing::TestWithParam<weft_pool_kind> {
+protected:
+    static weft_settings settings() {
+        weft_settings made = with_streams(1);
+        made.pool = GetParam();
+        return made;
+    }
+    Runtime runtime{settings()};
+};
+INSTANTIATE_TEST_SUITE_P(Pools, CallFrom, ::testing::Values(WEFT_POOL_SHARED, WEFT_POOL_DEQUE, WEFT_POOL_LIFO, WEFT_POOL_PRIORITY, WEFT_POOL_BLOCKING));
+
+TEST_P(CallFrom, TheUnitThatIsNextIsCalledWithoutASuspension) {
+    warm_up();
+    const auto suspended = counter("/units/count/suspended"), finished = counter("/units/count/finished");
+    errno = ERANGE;
+    for (int i = 0; i < 10; ++i) {
+        weft_unit_state joiners{};
+        weft_unit* const joiner = weft_unit_self();
+        Ult child([&] {
+            EXPECT_EQ(errno, 0);
+            weft_unit_state_get(joiner, &joiners);
+        });
+        EXPECT_EQ(child.join(), WEFT_OK);
+        EXPECT_EQ(child.state(), WEFT_UNIT_DONE);
+        EXPECT_EQ(child.free(), WEFT_OK);
+        EXPECT_EQ(joiners, WEFT_UNIT_SUSPENDED);
+    }
+    EXPECT_EQ(errno, ERANGE);
+    EXPECT_EQ(counter("/units/count/finished") - finished, 10u);
+    if (!calls) return;
+    EXPECT_EQ(counter("/units/count/suspended"), suspended);
+}
+
+TEST_P(CallFrom, AUnitThatSuspendsEndsLikeAnyOther) {
+    for (int i = 0; i < 5; ++i) {
+        std::string order;
+        weft_unit* suspended = nullptr;
+        Ult child([&] {
+            order += "1";
+            Ult grandchild([&] {
+                order += "2";
+                weft_unit_yield();
+                order += "3";
+            });
+            EXPECT_EQ(grandchild.free(), WEFT_OK);
+            Ult waker([&] { EXPECT_EQ(weft_unit_resume(suspended), WEFT_OK); });
+            weft_unit_suspend([](weft_unit* unit, void* to) { *static_cast<weft_unit**>(to) = unit; }, &suspended);
+            EXPECT_EQ(waker.free(), WEFT_OK);
+            throw std::runtime_error("child");
+        });
+        EXPECT_EQ(child.free(), WEFT_EXCEPTION);
+        EXPECT_EQ(order, "123");
+    }
+}
+
+TEST_P(CallFrom, OneThatItsJoinerHasCalledHasNoOtherJoiner) {
+    warm_up();
+    weft_unit* handle = nullptr;
+    weft_status seen = WEFT_OK;
+    Ult child([&] {
+        std::thread other([&] { seen = weft_unit_join(handle); });
+        other.join();
+    });
+    handle = child.handle();
+    EXPECT_EQ(child.free(), WEFT_OK);
+    EXPECT_EQ(seen, WEFT_BUSY);
+}
+
 // ---- children that begin at once ------------------------------------------------------------------------
 
 weft_unit_options child_first(weft_kind kind) {
