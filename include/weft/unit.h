@@ -324,7 +324,7 @@ typedef struct weft_site_info {
     size_t size;               /**< sizeof(weft_site_info) of the library; read only what lies within */
     const void *address;       /**< the code address that spawns them, or weft_unit_options.site */
     const void *what;          /**< the body; NULL with a site */
-    uint32_t samples;          /**< how many units that have ended were looked at, one of some 64 */
+    uint32_t samples;          /**< how many units that have ended were looked at: one of some 16 at first, of some 128 later */
     double share;              /**< of the latest 64 of them, those that have suspended: 0 to 1 */
     weft_kind kind;            /**< of units that it spawns now into a pool that several streams may draw from, */
     weft_kind kind_in_private; /**< and into a private one */

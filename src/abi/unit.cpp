@@ -56,7 +56,7 @@ template <bool tasklet>
     Unit* unit = make_unit(stream, *pool, body, argument, birth_in(*pool, chosen.kind), site);
     if (unit == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a unit");
     if (weft_status status = furnish(stream, *unit, chosen); status != WEFT_OK) return status;
-    if (chosen.learner != nullptr && stream != nullptr && stream->sampling.takes_next()) make_sample(*unit, *chosen.learner);
+    if (chosen.learner != nullptr && stream != nullptr && stream->sampling.takes_next(*chosen.learner)) make_sample(*unit, *chosen.learner);
     if (unit->marked(Unit::observed)) [[unlikely]] observe(trace::Event::create, *unit);
     launch(stream, *unit, chosen.child_first, handle);
     return WEFT_OK;
@@ -68,19 +68,15 @@ template <bool tasklet>
     if (caller == nullptr) __builtin_unreachable();   // make_unit() need not ask
     Stream& stream = *caller;
     if (pool == nullptr) pool = stream.standard;
-    // The same as the latest one, or another: a loop that spawns needs no search.
     if (stream.latest_address != address || stream.latest_body != body) [[unlikely]] look_up_site(stream, address, body);
-    const Unit::Birth birth = births.of(stream.latest_site->kind_in(pool->kind == WEFT_POOL_PRIVATE), pool->kind == WEFT_POOL_PRIVATE);
-    Unit* const unit = make_unit(&stream, *pool, body, argument, birth, address);
+    const Site& site = *stream.latest_site;
+    stream.birth_ult = Unit::birth(site.kind_in(true), true);
+    const bool private_pool = pool->kind == WEFT_POOL_PRIVATE;
+    Unit* const unit = make_unit(&stream, *pool, body, argument, births.of(site.kind_in(private_pool), private_pool), address);
     if (unit == nullptr) [[unlikely]] return fail(WEFT_NO_MEMORY, "no memory for a unit");
-    if (stream.sampling.takes_next()) [[unlikely]] make_sample(*unit, *stream.latest_site);
-    stream.birth_ult = birth;
+    if (stream.sampling.takes_next(site)) [[unlikely]] make_sample(*unit, site);
+    if (unit->marked(Unit::observed)) [[unlikely]] observe(trace::Event::create, *unit);
     *handle = weft::to_handle(unit);
-    if (pool == stream.direct && !unit->marked(Unit::observed)) [[likely]] {
-        stream.direct->put(unit);
-        return WEFT_OK;
-    }
-    if (unit->marked(Unit::observed)) observe(trace::Event::create, *unit);
     pool::push(*pool, unit, pool::Place::spawned);
     return WEFT_OK;
 }
@@ -93,6 +89,7 @@ template <bool tasklet>
     if (caller == nullptr) __builtin_unreachable();   // as above
     Stream& stream = *caller;
     const Kind kind = tasklet ? Kind::tasklet : stream.default_kind;
+    if (kind == Kind::automatic) return spawn_by_site(pool, body, argument, handle, site);
     if (pool == nullptr) pool = stream.standard;
     Unit* unit = make_unit(&stream, *pool, body, argument, birth_in(*pool, kind), site);
     if (unit == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a unit");
@@ -106,6 +103,14 @@ template <bool tasklet>
     return WEFT_OK;
 }
 
+// Whether a unit of kind auto may go by the short way: from the place of the one before, and it is no sample. What was found out for that one
+// holds for this one. Of other kinds there is no latest place, so that the kind need not be asked for.
+[[gnu::always_inline]] inline bool goes_on_at_site(Stream& stream, const Pool* pool, void (*body)(void*), const void* address) {
+    if (stream.latest_address != address) return false;
+    Pool* const home = stream.tasklet_home;   // the direct pool for both, or none
+    return (pool == home || (pool == nullptr && home != Stream::nowhere())) && stream.latest_body == body && stream.sampling.passes_over_next();
+}
+
 // The plain case, into the stream's own private pool, calls nothing but as its last step, so that it needs no frame.
 template <bool tasklet>
 [[gnu::always_inline]] inline weft_status spawn(Pool* pool, void (*body)(void*), void* argument,
@@ -114,10 +119,10 @@ template <bool tasklet>
     if (stream == nullptr || body == nullptr || options != nullptr || handle == nullptr) [[unlikely]] {
         return spawn_slowly<tasklet>(pool, body, argument, options, handle, site);
     }
-    Pool* const home = tasklet ? stream->tasklet_home : stream->ult_home;
+    Pool* home = tasklet ? stream->tasklet_home : stream->ult_home;
     if (pool != home && (pool != nullptr || home == Stream::nowhere())) [[unlikely]] {
-        if (!tasklet && stream->default_kind == Kind::automatic) return spawn_by_site(pool, body, argument, handle, site);
-        return spawn_elsewhere<tasklet>(pool, body, argument, handle, site);
+        if (tasklet || !goes_on_at_site(*stream, pool, body, site)) return spawn_elsewhere<tasklet>(pool, body, argument, handle, site);
+        home = stream->tasklet_home;
     }
     auto* unit = static_cast<Unit*>(stream->units->try_take());
     if (unit == nullptr) [[unlikely]] return spawn_slowly<tasklet>(home, body, argument, nullptr, handle, site);
@@ -153,11 +158,18 @@ struct Made {
     if (units != nullptr) std::fill_n(units, count, nullptr);
 }
 
+[[gnu::noinline]] size_t sample_in_row(Stream& stream, Unit& unit, const Site& site, size_t number) {
+    make_sample(unit, site);
+    return number + stream.sampling.draw(site);
+}
+
 // `plan`: null, or what is to be seen to besides their kind. `learner`: null, or of kind auto the place.
 Made make_row(Stream* stream, Pool& home, Unit::Birth birth, const Given& given, const Plan* plan, const Site* learner) {
     Unit* first = nullptr;
     Unit** link = &first;
     Unit* unit = nullptr;
+    if (stream == nullptr) learner = nullptr;
+    size_t sample = learner != nullptr ? stream->sampling.before_next() : given.count;
     for (size_t i = 0; i < given.count; ++i) {
         unit = make_unit(stream, home, given.body, given.arguments == nullptr ? nullptr : given.arguments[i], birth, given.site);
         weft_status status = WEFT_OK;
@@ -170,7 +182,7 @@ Made make_row(Stream* stream, Pool& home, Unit::Birth birth, const Given& given,
             take_back(stream, first, i, given.units);
             return {nullptr, nullptr, status};
         }
-        if (learner != nullptr && stream != nullptr && stream->sampling.takes_next()) make_sample(*unit, *learner);
+        if (i == sample) [[unlikely]] sample = sample_in_row(*stream, *unit, *learner, i);
         *link = unit;
         link = &unit->link;
         if (given.units != nullptr) {
@@ -179,6 +191,7 @@ Made make_row(Stream* stream, Pool& home, Unit::Birth birth, const Given& given,
             unit->joint.detach_local();   // nobody else knows the unit yet
         }
     }
+    if (learner != nullptr) stream->sampling.next_after(sample - given.count);
     return {first, unit, WEFT_OK};
 }
 

@@ -9,7 +9,6 @@ constinit Sites sites;
 namespace {
 
 constexpr std::size_t probes = 8;              // places that share a slot's neighbourhood
-constexpr std::uint32_t enough = 16;           // samples, before a place is believed
 constexpr std::uint32_t memory = 64;           // samples that a place remembers, so that it follows when the program changes
 
 constexpr std::uint32_t percent(std::uint32_t number) { return number * Sites::whole / 100; }
@@ -51,7 +50,7 @@ void Sites::learn(unsigned tag, bool has_suspended) {
     const std::int64_t before = site.share.load(std::memory_order_relaxed);
     const auto share = static_cast<std::uint32_t>(before + ((has_suspended ? std::int64_t{whole} : 0) - before) / weight);
     site.share.store(share, std::memory_order_relaxed);
-    if (samples < enough) return;
+    if (samples < Site::enough) return;
     for (const bool private_pool : {false, true}) {
         const Kind now = site.kind_in(private_pool), better = cheapest(share, now, private_pool);
         if (better != now) site.kinds[private_pool].store(better, std::memory_order_relaxed);

@@ -28,7 +28,11 @@ struct alignas(config::cache_line) Site {
     atomic<const void*> address{nullptr};
     atomic<const void*> what{nullptr};
 
-    Kind kind_in(bool private_pool) const { return kinds[private_pool].load(std::memory_order_relaxed); }   // relaxed: see above
+    // Whether so much is known that kinds[] follows from it.
+    static constexpr std::uint32_t enough = 16;
+    bool is_believed() const { return samples.load(std::memory_order_relaxed) >= enough; }   // relaxed, here and below: see above
+
+    Kind kind_in(bool private_pool) const { return kinds[private_pool].load(std::memory_order_relaxed); }
 };
 
 class Sites {
@@ -62,20 +66,29 @@ private:
 };
 extern Sites sites;
 
-// Which units of a stream's are samples: one in so many, and not each so many, since programs have periods of their own.
+// Which units of a stream's are samples: one in so many, and not each so many, since programs have periods of their own. More of them where
+// little is known yet.
 class Sampling {
 public:
-    static constexpr std::uint32_t one_in = 64;
+    static constexpr std::uint32_t one_in = 128, one_in_at_first = 16;
 
-    [[gnu::always_inline]] bool takes_next() { return --left_ == 0 && again(); }
+    [[gnu::always_inline]] bool takes_next(const Site& site) { return (left_ == 0 || --left_ == 0) && draw(site) != 0; }
 
-private:
-    [[gnu::noinline]] bool again() {
-        left_ = one_in / 2 + random_.below(one_in) + 1;
-        return true;
+    // False: it is to be a sample, if takes_next() is asked next.
+    [[gnu::always_inline]] bool passes_over_next() { return --left_ != 0; }
+
+    // Of units that are made together: how many are none before the next sample; and when they are made.
+    std::size_t before_next() const { return left_ == 0 ? 0 : left_ - 1; }
+    void next_after(std::size_t others) { left_ = static_cast<std::uint32_t>(others) + 1; }
+
+    // A unit of that place is a sample: the how many-th after it is the next. Not 0.
+    [[gnu::noinline]] std::uint32_t draw(const Site& site) {
+        const std::uint32_t mean = site.is_believed() ? one_in : one_in_at_first;
+        return left_ = mean / 2 + random_.below(mean) + 1;
     }
 
-    std::uint32_t left_ = 1;
+private:
+    std::uint32_t left_ = 1;   // to the next sample; 0: it has been said that it is the next unit
     Random random_{1};
 };
 

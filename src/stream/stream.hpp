@@ -92,7 +92,7 @@ struct Stream {
     Kind default_kind = Kind::lsa;     // of the settings
     Pool* ult_home = nowhere();        // the direct pool, where a ULT without options may go there by the short way
     Pool* tasklet_home = nowhere();    // the same of a tasklet
-    Unit::Birth birth_ult;             // of a unit of the default kind in the direct pool; of kind auto the latest one's
+    Unit::Birth birth_ult;             // of a unit of the default kind in the direct pool; of kind auto: there, from latest_site
     Unit::Birth birth_tasklet;
     const Site* latest_site = nullptr; // of the latest unit of kind auto that it has spawned without options,
     const void* latest_address = nullptr;   // and what it was found by
@@ -218,6 +218,7 @@ inline void set_default_kind(Stream& stream, Kind kind) {
     stream.default_kind = kind;
     stream.birth_ult = Unit::birth(kind, true);
     if (kind == Kind::full || kind == Kind::automatic) stream.birth_ult.state = static_cast<std::uint8_t>(State::free);   // like no ready unit
+    stream.latest_address = nullptr;   // birth_ult is no place's
     settle_homes(stream);
 }
 

@@ -1,6 +1,7 @@
 // Kind auto: what is learnt of each place that spawns units, what becomes of it, and what it changes nothing of.
 //
-// One unit in some 64 is a sample, and a place is believed from its 16th on: loops here spawn as many as that takes.
+// One unit in some 16 is a sample until a place has 16 of them and is believed, and one in some 128 from then on: loops here spawn as many
+// as that takes.
 #include <cstring>
 #include <set>
 #include <stdexcept>
@@ -16,8 +17,8 @@ using namespace weft_test;
 namespace {
 
 constexpr std::size_t enough = 2'000;         // units, for a place to be believed
-constexpr std::size_t to_forget = 16'000;     // units, for a place to be of another mind, however sure it was
-constexpr std::size_t between_samples = 128;  // units, of which one is a sample at least
+constexpr std::size_t to_forget = 32'000;     // units, for a place to be of another mind, however sure it was
+constexpr std::size_t between_samples = 256;  // units, of which one is a sample at least
 
 // ---- bodies: each is what a place is told apart by ---------------------------------------------------
 
@@ -167,11 +168,14 @@ TEST(Auto, InBetweenTheyComeToRocInASharedPool) {
     EXPECT_EQ(place().shared, WEFT_KIND_ROC);
 }
 
-TEST(Auto, OneInSome64IsASample) {
+TEST(Auto, OneInSome16IsASampleAtFirstAndOneInSome128Later) {
     Learning learning;
-    here(64 * 200, returns);
-    EXPECT_GT(place().samples, 150u);
-    EXPECT_LT(place().samples, 260u);
+    here(16 * 16, returns);
+    EXPECT_GT(place().samples, 10u);
+    EXPECT_LT(place().samples, 24u);
+    here(128 * 100, returns);
+    EXPECT_GT(place().samples, 80u);
+    EXPECT_LT(place().samples, 160u);
 }
 
 // A unit that its joiner calls, or that is promoted, has suspended or not, whatever its kind.
@@ -349,14 +353,15 @@ TEST(Auto, UnitsSpawnedTogetherAreOfOnePlace) {
         constexpr std::size_t count = 100;
         weft_unit* units[count];
         weft_kind kind = WEFT_KIND_DEFAULT;
-        for (std::size_t round = 0; round <= enough / count; ++round) {
+        for (std::size_t round = 0; round < 100; ++round) {
             ASSERT_EQ(weft_unit_spawn_many(nullptr, count, returns, nullptr, nullptr, units), WEFT_OK);
             kind = kind_of(units[0]);
             for (weft_unit* unit : units) EXPECT_EQ(kind_of(unit), kind);
             EXPECT_EQ(weft_unit_free_many(units, count), WEFT_OK);
         }
         EXPECT_EQ(kind, WEFT_KIND_SC);
-        EXPECT_GE(place().samples, 16u);
+        EXPECT_GT(place().samples, 60u);
+        EXPECT_LT(place().samples, 130u);
     }
 }
 
