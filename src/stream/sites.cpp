@@ -17,8 +17,8 @@ constexpr std::uint32_t percent(std::uint32_t number) { return number * Sites::w
 // that lies between two kinds does not change with each sample.
 Kind cheapest(std::uint32_t share, Kind now, bool private_pool) {
     const auto below = [&](std::uint32_t limit, bool is) { return share < percent(is ? limit + limit / 4 : limit); };
-    if (below(private_pool ? 6 : 10, now == Kind::sc)) return Kind::sc;
-    if (!private_pool && below(40, now == Kind::sc || now == Kind::roc)) return Kind::roc;
+    if (below(private_pool ? 2 : 20, now == Kind::sc)) return Kind::sc;
+    if (!private_pool && below(45, now == Kind::sc || now == Kind::roc)) return Kind::roc;
     return Kind::lsa;
 }
 

@@ -163,8 +163,8 @@ TEST(Auto, UnitsThatAlwaysSuspendComeToLsa) {
 
 TEST(Auto, InBetweenTheyComeToRocInASharedPool) {
     Learning learning(WEFT_POOL_SHARED);
-    EXPECT_EQ(now_and_then(2 * enough, 4), WEFT_KIND_ROC);
-    EXPECT_NEAR(place().share, 0.25, 0.15);
+    EXPECT_EQ(now_and_then(2 * enough, 3), WEFT_KIND_ROC);
+    EXPECT_NEAR(place().share, 0.33, 0.13);
     EXPECT_EQ(place().shared, WEFT_KIND_ROC);
 }
 
