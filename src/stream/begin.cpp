@@ -79,10 +79,10 @@ void postpone(Stream& stream, Unit& unit) {
 [[gnu::always_inline]] inline void call_body(Stream& stream, Unit& unit) {
     *stream.errno_address = 0;
     run_body(unit);
-    if (unit.context != nullptr) [[unlikely]] end_promoted();
+    if (!unit.is_light()) [[unlikely]] end_promoted();
     if (!unit.marked(Unit::extras)) [[likely]] return;
     end_locals(unit);   // which may suspend
-    if (unit.context != nullptr) end_promoted();
+    if (!unit.is_light()) end_promoted();
 }
 
 // Of one that is observed, or has forked.

@@ -132,7 +132,7 @@ struct Unit {
         Birth made;
         made.kind = of;
         made.flags = static_cast<std::uint8_t>((in_private_pool ? local : 0) | (of == Kind::lsa || begins_light(of) ? plain : 0));
-        made.shape = begins_light(of) ? light : 0;
+        made.shape = begins_light(of) || of == Kind::tasklet ? light : 0;   // a tasklet stays so
         return made;
     }
 
