@@ -16,7 +16,7 @@ constexpr std::uint32_t percent(std::uint32_t number) { return number * Sites::w
 // The cheapest kind for that share (doc/decisions/0018 has the measurements). `now` stays what it is for some way beyond, so that a share
 // that lies between two kinds does not change with each sample.
 Kind cheapest(std::uint32_t share, Kind now, bool private_pool) {
-    const auto below = [&](std::uint32_t limit, bool is) { return share < percent(is ? limit + limit / 4 : limit); };
+    const auto below = [&](std::uint32_t limit, bool is) { return share < (is ? percent(limit) * 5 / 4 : percent(limit)); };
     if (below(private_pool ? 2 : 20, now == Kind::sc)) return Kind::sc;
     if (!private_pool && below(45, now == Kind::sc || now == Kind::roc)) return Kind::roc;
     return Kind::lsa;

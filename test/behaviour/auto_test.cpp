@@ -17,7 +17,7 @@ using namespace weft_test;
 namespace {
 
 constexpr std::size_t enough = 2'000;         // units, for a place to be believed
-constexpr std::size_t to_forget = 32'000;     // units, for a place to be of another mind, however sure it was
+constexpr std::size_t to_forget = 48'000;     // units, for a place to be of another mind, however sure it was
 constexpr std::size_t between_samples = 256;  // units, of which one is a sample at least
 
 // ---- bodies: each is what a place is told apart by ---------------------------------------------------
