@@ -158,19 +158,24 @@ struct Made {
     if (units != nullptr) std::fill_n(units, count, nullptr);
 }
 
-[[gnu::noinline]] size_t sample_in_row(Stream& stream, Unit& unit, const Site& site, size_t number) {
-    make_sample(unit, site);
-    return number + stream.sampling.draw(site);
-}
-
 // `plan`: null, or what is to be seen to besides their kind. `learner`: null, or of kind auto the place.
 Made make_row(Stream* stream, Pool& home, Unit::Birth birth, const Given& given, const Plan* plan, const Site* learner) {
     Unit* first = nullptr;
     Unit** link = &first;
     Unit* unit = nullptr;
     if (stream == nullptr) learner = nullptr;
-    size_t sample = learner != nullptr ? stream->sampling.before_next() : given.count;
-    for (size_t i = 0; i < given.count; ++i) {
+    // One comparison for both: whether the unit before was a sample, and whether it was the last one.
+    size_t sample = learner != nullptr ? stream->sampling.next() : given.count + 1;
+    size_t stop = std::min(sample, given.count);
+    for (size_t i = 0;; ++i) {
+        if (i == stop) [[unlikely]] {
+            if (i == sample) {
+                make_sample(*unit, *learner);
+                sample += stream->sampling.draw(*learner);
+            }
+            if (i == given.count) break;
+            stop = std::min(sample, given.count);
+        }
         unit = make_unit(stream, home, given.body, given.arguments == nullptr ? nullptr : given.arguments[i], birth, given.site);
         weft_status status = WEFT_OK;
         if (unit == nullptr) [[unlikely]] {
@@ -182,7 +187,6 @@ Made make_row(Stream* stream, Pool& home, Unit::Birth birth, const Given& given,
             take_back(stream, first, i, given.units);
             return {nullptr, nullptr, status};
         }
-        if (i == sample) [[unlikely]] sample = sample_in_row(*stream, *unit, *learner, i);
         *link = unit;
         link = &unit->link;
         if (given.units != nullptr) {
@@ -191,7 +195,7 @@ Made make_row(Stream* stream, Pool& home, Unit::Birth birth, const Given& given,
             unit->joint.detach_local();   // nobody else knows the unit yet
         }
     }
-    if (learner != nullptr) stream->sampling.next_after(sample - given.count);
+    if (learner != nullptr) stream->sampling.set_next(sample - given.count);
     return {first, unit, WEFT_OK};
 }
 

@@ -77,9 +77,9 @@ public:
     // False: it is to be a sample, if takes_next() is asked next.
     [[gnu::always_inline]] bool passes_over_next() { return --left_ != 0; }
 
-    // Of units that are made together: how many are none before the next sample; and when they are made.
-    std::size_t before_next() const { return left_ == 0 ? 0 : left_ - 1; }
-    void next_after(std::size_t others) { left_ = static_cast<std::uint32_t>(others) + 1; }
+    // Of units that are made together: the how many-th, from 1, is the next sample; and after them.
+    std::size_t next() const { return left_ == 0 ? 1 : left_; }
+    void set_next(std::size_t which) { left_ = static_cast<std::uint32_t>(which); }
 
     // A unit of that place is a sample: the how many-th after it is the next. Not 0.
     [[gnu::noinline]] std::uint32_t draw(const Site& site) {
