@@ -418,11 +418,19 @@ void keep_exception() noexcept {
     end_with(unit, WEFT_EXCEPTION);
 }
 
+namespace {
+
+// Whether a unit that has ended has suspended. One that began as a call is light still if it has not; of others the context tells, which one that
+// has called whom it waited for has as well: it may be taken for one that suspends, which costs it less than the other mistake.
+bool has_suspended(const Unit& unit) { return !unit.is_light() && (begins_light(unit.kind) || unit.context != nullptr); }
+
+}  // namespace
+
 void tidy_up(Unit& unit) {
     if (unit.marked(Unit::observed)) observe(trace::Event::free, unit);
     if (unit.outcome == WEFT_EXCEPTION) unit.exception().~exception_ptr();
     if (unit.marked(Unit::extras)) drop_extras(unit);
-    if (const unsigned tag = unit.spawn_tag(); tag != 0) sites.learn(tag, unit.context != nullptr);
+    if (const unsigned tag = unit.spawn_tag(); tag != 0) sites.learn(tag, has_suspended(unit));
 }
 
 void give_outside(Unit& unit) { runtime().give_outside(unit); }

@@ -20,7 +20,8 @@ namespace weft {
 struct alignas(config::cache_line) Site {
     // Read at each spawn there.
     atomic<std::uintptr_t> key{0};                    // 0: nobody's
-    atomic<Kind> kinds[2] = {Kind::lsa, Kind::lsa};   // [whether the pool is private]
+    // [whether the pool is private]. Where it is not, what is not known yet is of a kind that tells for certain whether it suspends.
+    atomic<Kind> kinds[2] = {Kind::roc, Kind::lsa};
 
     // Written with each sample.
     alignas(config::cache_line) atomic<std::uint32_t> samples{0};

@@ -8,6 +8,7 @@
 
 #include <weft/weft.hpp>
 
+#include "base/config.hpp"
 #include "test/behaviour/atomic.hpp"
 #include "test/behaviour/several.hpp"
 #include "test/behaviour/variable.hpp"
@@ -142,13 +143,28 @@ constexpr weft_pool_kind all_pools[] = {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEF
 TEST(Auto, UnitsThatNeverSuspendComeToSc) {
     for (const auto pool : all_pools) {
         Learning learning(pool);
-        EXPECT_EQ(here(1, returns), WEFT_KIND_LSA) << "nothing is known yet";
+        EXPECT_EQ(here(1, returns), pool == WEFT_POOL_PRIVATE ? WEFT_KIND_LSA : WEFT_KIND_ROC) << "nothing is known yet";
         EXPECT_EQ(here(enough, returns), WEFT_KIND_SC);
         EXPECT_GE(place().samples, 16u);
         EXPECT_EQ(place().share, 0);
         EXPECT_EQ(place().shared, WEFT_KIND_SC);
         EXPECT_EQ(place().in_private, WEFT_KIND_SC);
     }
+}
+
+// Who calls the unit that it waits for has not suspended.
+TEST(Auto, UnitsThatJoinWhatReturnsAtOnceComeToSc) {
+    if (weft::config::address_sanitizer || weft::config::thread_sanitizer) GTEST_SKIP() << "nobody is called there";
+    Learning learning(WEFT_POOL_SHARED);
+    const auto joins = [](void*) {
+        auto child = options();
+        child.kind = WEFT_KIND_ROC;
+        weft_unit* unit = nullptr;
+        EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &child, &unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    };
+    EXPECT_EQ(here(enough, joins), WEFT_KIND_SC);
+    EXPECT_EQ(place().share, 0);
 }
 
 TEST(Auto, UnitsThatAlwaysSuspendComeToLsa) {
