@@ -220,7 +220,7 @@ void give_scheduler_back(Stream& stream, Unit& unit) {
         stream.home = {nullptr, std::exchange(stream.reserve, nullptr)};
         if (unit.stack->guarded == mem::Guard::canary) {
             unit.mark(Unit::canary);
-            unit.flags &= static_cast<std::uint8_t>(~Unit::plain);
+            unit.be_plain(false);
         }
     }
     if (stream.home.context != nullptr) return;

@@ -180,7 +180,7 @@ void* begin_carefully(Stream& stream, Unit& unit) {
     if (unit.stack->guarded == mem::Guard::canary) {
         unit.mark(Unit::canary);
     } else if (unit.kind == Kind::full && unit.has(Unit::local) && unit.has_default_stack()) {
-        unit.flags |= Unit::plain;
+        unit.be_plain(true);
     }
     return arch::prepare(unit.stack->top, unit_main);
 }

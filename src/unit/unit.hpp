@@ -165,6 +165,10 @@ struct Unit {
     }
 
     bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
+    // From its own stream, once others may look (has_now). relaxed: they ask for other flags.
+    void be_plain(bool now) {
+        atomic_ref(flags).store(static_cast<std::uint8_t>(now ? flags | plain : flags & ~plain), std::memory_order_relaxed);
+    }
 
     // The wanted stack size, rounded up to a power of two: 1 is 4 KiB; 0: the default.
     unsigned stack_class() const { return shape & class_bits; }
