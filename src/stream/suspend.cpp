@@ -114,7 +114,8 @@ void end_on_user_stack(void* raw) {
     }
     stream.running = next;
     const context::Target target{next->context, next->stack};
-    if (stream.spare != nullptr) context::abandon(target, {release_stack, stack});
+    // Under the thread sanitizer it goes by way of the cache, which renews what that has of it now and then (StackCache::renew_fiber).
+    if (config::thread_sanitizer || stream.spare != nullptr) context::abandon(target, {release_stack, stack});
     stream.keep_spare(stack);   // we still stand on it, but nobody takes it before this stream's next start
     context::abandon(target, {nullptr, nullptr});
 }
