@@ -138,6 +138,7 @@ TEST(Call, TheJoinerComesBackWhenTheUnitYieldedMeanwhile) {
 }
 
 TEST(Call, TheJoinerGoesOnAtOnceWhoeverElseIsReady) {
+    if (!calls) GTEST_SKIP() << "nobody is called there";
     Runtime runtime;
     warm_up();
     std::string order;
