@@ -199,6 +199,7 @@ Made make_row(Stream* stream, Pool& home, Unit::Birth birth, const Given& given,
     return {first, unit, WEFT_OK};
 }
 
+// Linked from the first to the last.
 [[gnu::noinline]] void observe_all_created(Unit* first, size_t count) {
     for (Unit* unit = first; count-- > 0; unit = unit->link) observe(trace::Event::create, *unit);
 }

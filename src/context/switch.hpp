@@ -11,6 +11,9 @@ namespace weft::context {
 
 using arch::Message;
 
+// Whether arch::call and call_light may be used: no sanitizer follows a return from one stack to another.
+inline constexpr bool may_call = !config::address_sanitizer && !config::thread_sanitizer;
+
 // Where a switch goes: a saved context and, for sanitizers, the stack that it stands on.
 struct Target {
     void* context;

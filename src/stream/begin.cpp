@@ -156,19 +156,9 @@ void apart_main(void* raw) { call_body(current(), *static_cast<Unit*>(raw)); }
     give_stack(stream, stack);
 }
 
-// A default stack that needs no look at its end; null: none can be had, or the unit wants another, or what runs it sees no return from one
-// stack to another.
+// A default stack that needs no look at its end; null: none can be had, or the unit wants another, or nothing is called here.
 mem::Stack* stack_to_call(Stream& stream, const Unit& unit) {
-    if constexpr (config::address_sanitizer || config::thread_sanitizer) return nullptr;   // see arch::call
-    if (!unit.has(Unit::plain)) return nullptr;
-    if (mem::Stack* const spare = stream.spare) {
-        stream.spare = spare->next;
-        return spare;
-    }
-    mem::Stack* const stack = stream.heap->stacks.take();
-    if (stack == nullptr || stack->guarded != mem::Guard::canary) return stack;
-    stream.heap->stacks.give(stack);
-    return nullptr;
+    return context::may_call && unit.has(Unit::plain) && has_spare(stream) ? stream.take_spare() : nullptr;
 }
 
 // Another stack for the scheduler, before a unit that may keep the one that it has.

@@ -37,18 +37,6 @@ template <class How, class Handle>
     return pool.ready.front() == &unit && unit.untouched() && How::takes(unit) && !stream.wanted() && pool.inbox.empty();
 }
 
-// A stack that a unit may be called on is kept for it. False: none could be had.
-bool fetch_spare(Stream& stream) {
-    mem::Stack* const stack = stream.heap->stacks.take();
-    if (stack == nullptr) return false;
-    if (stack->guarded == mem::Guard::canary) {   // which wants a look at its end
-        stream.heap->stacks.give(stack);
-        return false;
-    }
-    stream.keep_spare(stack);
-    return true;
-}
-
 // A unit that was called has returned, but it has been promoted, or there is something to see to.
 [[gnu::noinline]] void return_carefully(Unit& unit) {
     if (!unit.is_light()) end_promoted();
@@ -164,6 +152,17 @@ template <class How, class Handle>
 
 }  // namespace
 
+bool fetch_spare(Stream& stream) {
+    mem::Stack* const stack = stream.heap->stacks.take();
+    if (stack == nullptr) return false;
+    if (stack->guarded == mem::Guard::canary) {   // which wants a look at its end
+        stream.heap->stacks.give(stack);
+        return false;
+    }
+    stream.keep_spare(stack);
+    return true;
+}
+
 void called_main(void* raw) {
     Unit& unit = *static_cast<Unit*>(raw);
     run_body(unit);
@@ -178,21 +177,15 @@ Unit* end_called(Stream& stream, Unit& target) {
 }
 
 bool may_call_taken(Stream& stream, const Unit& target) {
-    if constexpr (config::address_sanitizer || config::thread_sanitizer) return false;   // see arch::call
-    return target.context == nullptr && target.plain_and_unasked() && free_to_call(stream) && (stream.spare != nullptr || fetch_spare(stream));
+    return context::may_call && target.context == nullptr && target.plain_and_unasked() && free_to_call(stream) && has_spare(stream);
 }
 
 void call_taken(Stream& stream, Unit& self, Unit& target) {
     Calling calling(stream, self);
-    mem::Stack* const stack = stream.spare;
-    stream.spare = stack->next;
+    mem::Stack* const stack = stream.take_spare();
     self.waits_object = to_handle(&target);
-    target.stack = stack;
-    target.shape |= Unit::light | Unit::called;
-    target.life.move(State::ready, State::running);
-    stream.running = &target;
     *stream.errno_address = 0;
-    arch::call(&self.context, stack->top, called_main, &target);
+    call_on(stack, stream, self, target);
     if (!target.is_light()) return calling.come_back();
     end_with_care(stream, target);
     stream.keep_spare(stack);
@@ -200,23 +193,18 @@ void call_taken(Stream& stream, Unit& self, Unit& target) {
 }
 
 bool call_child(Stream& stream, Unit& child) {
-    if constexpr (config::address_sanitizer || config::thread_sanitizer) return false;   // see arch::call
+    if constexpr (!context::may_call) return false;
     Unit& self = *stream.running;
     PrivatePool* const direct = stream.direct;
     // A parent who waits in a pool of others is theirs to run meanwhile.
     if (direct == nullptr || stream.callable != direct || self.pool != direct || child.pool != direct || !child.plain_and_unasked() || !free_to_call(stream)) return false;
-    if (self.marked(Unit::at_yield) || (stream.spare == nullptr && !fetch_spare(stream))) return false;
-    mem::Stack* const stack = stream.spare;
-    stream.spare = stack->next;
+    if (self.marked(Unit::at_yield) || !has_spare(stream)) return false;
+    mem::Stack* const stack = stream.take_spare();
     const int error = *stream.errno_address;
     *stream.errno_address = 0;
     self.life.move(State::running, State::ready);
     child.link = &self;   // who runs is in no list
-    child.stack = stack;
-    child.shape |= Unit::light | Unit::called;
-    child.life.move(State::ready, State::running);
-    stream.running = &child;
-    arch::call(&self.context, stack->top, called_main, &child);
+    call_on(stack, stream, self, child);
     // Whether it has suspended, its parent's own state tells: the child may be gone.
     Stream& now = current();
     *now.errno_address = error;
@@ -235,14 +223,11 @@ bool call_child(Stream& stream, Unit& child) {
 
 template <class Handle>
 std::size_t call_row(Stream& stream, Unit& self, Handle* units, std::size_t count) {
-    if constexpr (config::address_sanitizer || config::thread_sanitizer) return 0;   // see arch::call
+    if constexpr (!context::may_call) return 0;
     const Unit& first = *to_unit(units[0]);
     if (stream.callable->ready.front() != &first || !first.untouched() || !free_to_call(stream)) return 0;
     if (OnSpare::takes(first)) {
-        if (stream.spare == nullptr && !fetch_spare(stream)) return 0;
-        mem::Stack* const stack = stream.spare;
-        stream.spare = stack->next;
-        return call_ults(stream, self, units, count, OnSpare{stack});
+        return has_spare(stream) ? call_ults(stream, self, units, count, OnSpare{stream.take_spare()}) : 0;
     }
     if (OnTheirOwn::takes(first)) return call_ults(stream, self, units, count, OnTheirOwn{});
     // Without a context the scheduler's place is taken by a unit that has not been promoted.

@@ -17,26 +17,34 @@ namespace weft {
 
 // Whether what runs is a ULT that may call `target` with what it has at hand. False: not at once, or not at all.
 [[gnu::always_inline]] inline bool may_call_at_once(const Stream& stream, const Unit& target) {
-    if constexpr (config::address_sanitizer || config::thread_sanitizer) return false;   // see arch::call
-    return stream.callable->ready.front() == &target && target.as_born(stream.birth_ult) && target.untouched() && stream.spare != nullptr &&
+    return context::may_call && stream.callable->ready.front() == &target && target.as_born(stream.birth_ult) && target.untouched() && stream.spare != nullptr &&
            free_to_call(stream);
 }
+
+// Whether there is a spare stack that a unit may be called on, or one could be fetched.
+[[gnu::noinline]] bool fetch_spare(Stream& stream);
+inline bool has_spare(Stream& stream) { return stream.spare != nullptr || fetch_spare(stream); }
 
 // Where a unit that is called begins.
 void called_main(void* unit);
 
+// The unit, which is in no pool, is called on that stack, with errno as it is. Returns when it has returned, or when somebody resumes the caller.
+[[gnu::always_inline]] inline void call_on(mem::Stack* stack, Stream& stream, Unit& caller, Unit& unit) {
+    unit.stack = stack;
+    unit.shape |= Unit::light | Unit::called;
+    unit.life.move(State::ready, State::running);
+    stream.running = &unit;
+    arch::call(&caller.context, stack->top, called_main, &unit);
+}
+
 // Calls the first unit of the direct pool on that stack, with errno as it is. True: it has returned, and has nothing to tell but how it ended; the stream is still
-// the caller's, the unit has yet to be ended. False: ended() is to be asked.
+// the caller's, the unit has yet to be ended. False: end_called() is to be asked.
 [[gnu::always_inline]] inline bool call_first(Stream& stream, Unit& self, Unit& target, mem::Stack* stack) {
     probe(Probe::join_before_announce);
     target.joint.announce_first(&self);
     self.waits_object = to_handle(&target);
     stream.callable->take_front(&target);
-    target.stack = stack;
-    target.shape |= Unit::light | Unit::called;
-    target.life.move(State::ready, State::running);
-    stream.running = &target;
-    arch::call(&self.context, stack->top, called_main, &target);
+    call_on(stack, stream, self, target);
     return target.light_and_unmarked(Unit::at_end | Unit::at_release);
 }
 
@@ -49,8 +57,7 @@ Unit* end_called(Stream& stream, Unit& target);
 // another stream.
 template <class End>
 [[gnu::always_inline]] inline bool call_and_wait(Stream& stream, Unit& self, Unit& target, End end) {
-    mem::Stack* const stack = stream.spare;
-    stream.spare = stack->next;
+    mem::Stack* const stack = stream.take_spare();
     self.life.move(State::running, State::waiting);
     int& error_here = *stream.errno_address;
     const int error = error_here;

@@ -159,6 +159,12 @@ struct Stream {
         stack->next = spare;
         spare = stack;
     }
+    // Of those there are.
+    [[gnu::always_inline]] mem::Stack* take_spare() {
+        mem::Stack* const stack = spare;
+        spare = stack->next;
+        return stack;
+    }
 
     // The last one that was taken has not been used.
     void untake_id() { next_id.store(next_id.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed); }   // relaxed: as above
@@ -242,10 +248,7 @@ inline void give_stack(Stream& stream, mem::Stack* stack) {
 
 // What the stream keeps of stacks for units to start on goes back to the heap.
 inline void give_spares(Stream& stream) {
-    while (mem::Stack* const stack = stream.spare) {
-        stream.spare = stack->next;
-        stream.heap->stacks.give(stack);
-    }
+    while (stream.spare != nullptr) stream.heap->stacks.give(stream.take_spare());
 }
 
 // And what it keeps for itself.

@@ -66,11 +66,9 @@ Unit* successor_other(Stream& stream);
 
 // The context to start a ULT; null: no stack could be had, or it is a tasklet, which the scheduler runs.
 [[gnu::always_inline]] inline void* begin(Stream& stream, Unit& unit) {
-    mem::Stack* const spare = stream.spare;
-    if (spare == nullptr || !unit.has(Unit::plain)) [[unlikely]] return begin_carefully(stream, unit);
-    stream.spare = spare->next;
-    unit.stack = spare;
-    return arch::prepare(spare->top, unit_main);
+    if (stream.spare == nullptr || !unit.has(Unit::plain)) [[unlikely]] return begin_carefully(stream, unit);
+    unit.stack = stream.take_spare();
+    return arch::prepare(unit.stack->top, unit_main);
 }
 
 // The context to start or continue a unit; null as begin(), or the scheduler is to call it: a light one costs less so, unless it is of the
