@@ -467,25 +467,7 @@ TEST(Auto, OfWhatNoStreamSpawnsNothingIsLearnt) {
     until([] { return units_alive() == 1; });
 }
 
-namespace {
-
-// A scheduler that owns its loop: its place is no unit's to take.
-void run_all(void*, weft_sched* sched) {
-    weft_pool* pool = nullptr;
-    EXPECT_EQ(weft_sched_pools(sched, nullptr, 0, &pool), WEFT_OK);
-    while (!weft_sched_should_stop(sched)) {
-        weft_unit* unit = nullptr;
-        weft_pool_pop(pool, &unit);
-        if (unit != nullptr) {
-            weft_sched_run_unit(sched, unit);
-        } else {
-            weft_sched_wait(sched);
-        }
-    }
-}
-
-}  // namespace
-
+// Whose place is no unit's to take.
 TEST(Auto, UnderASchedulerThatOwnsItsLoopUnitsRunAllTheSame) {
     Runtime runtime;
     weft_pool* pool = make_pool(WEFT_POOL_SHARED);

@@ -357,25 +357,6 @@ TEST(Kinds, SsAndScAreRefusedToChildFirst) {
     EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &tasklet, &unit), WEFT_UNSUPPORTED);
 }
 
-namespace {
-
-// A scheduler that owns its loop.
-void run_all(void*, weft_sched* sched) {
-    weft_pool* pool = nullptr;
-    EXPECT_EQ(weft_sched_pools(sched, nullptr, 0, &pool), WEFT_OK);
-    while (!weft_sched_should_stop(sched)) {
-        weft_unit* unit = nullptr;
-        weft_pool_pop(pool, &unit);
-        if (unit != nullptr) {
-            weft_sched_run_unit(sched, unit);
-        } else {
-            weft_sched_wait(sched);
-        }
-    }
-}
-
-}  // namespace
-
 TEST(Kinds, SsAndScNeedASchedulerThatPicks) {
     Runtime runtime;
     weft_pool* pool = make_pool(WEFT_POOL_SHARED);

@@ -120,4 +120,19 @@ private:
     atomic<weft_unit*> sleeper_{nullptr};
 };
 
+// The run of a scheduler of the program's that owns its loop, over one pool.
+inline void run_all(void*, weft_sched* sched) {
+    weft_pool* pool = nullptr;
+    EXPECT_EQ(weft_sched_pools(sched, nullptr, 0, &pool), WEFT_OK);
+    while (!weft_sched_should_stop(sched)) {
+        weft_unit* unit = nullptr;
+        weft_pool_pop(pool, &unit);
+        if (unit != nullptr) {
+            weft_sched_run_unit(sched, unit);
+        } else {
+            weft_sched_wait(sched);
+        }
+    }
+}
+
 }  // namespace weft_test
