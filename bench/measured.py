@@ -1,7 +1,9 @@
-"""What the scripts that draw figures share: programs whose lines of JSON are samples, medians, tables, figures."""
+"""What the scripts that measure share: medians; and those that draw figures: programs whose lines of JSON are samples, tables, figures."""
 
 import json
 import pathlib
+import platform
+import shutil
 import subprocess
 from collections import defaultdict
 
@@ -75,3 +77,18 @@ class Figures:
         figure.savefig(self.results / f"{name}.png", dpi=150)
         self.made.append(self.results / f"{name}.svg")
         self.pyplot.close(figure)
+
+    def copy_to(self, folder: pathlib.Path | None) -> None:
+        """The SVG files that were saved, into that folder if there is one."""
+        if folder is None:
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in self.made:
+            shutil.copy(path, folder)
+
+
+def write_results(results: pathlib.Path, page: str, quick: bool, samples: dict) -> None:
+    """The tables, which are printed as well, and the samples that they were made of."""
+    print("\n" + page)
+    (results / "tables.md").write_text(page + "\n")
+    (results / "results.json").write_text(json.dumps({"machine": platform.uname()._asdict(), "quick": quick, **samples}, indent=1))

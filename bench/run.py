@@ -20,6 +20,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 import callgrind
+from measured import quantile
 
 BIG = "spawn_join/262144"
 PATIENCE_S = 600   # for one process
@@ -136,14 +137,6 @@ def run_part(part: Part, programs: pathlib.Path, results: pathlib.Path, quick: b
 
 
 # ---- reading ---------------------------------------------------------------------------------------------
-
-def quantile(values: list, share: float) -> float:
-    ordered = sorted(values)
-    place = share * (len(ordered) - 1)
-    low = int(place)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
-
 
 def show(value: float) -> str:
     if value >= 1e6 or value == int(value):

@@ -9,15 +9,12 @@ Writes BUILD_DIR/bench/argobots/: results.json with every sample, tables.md, and
 """
 
 import argparse
-import json
 import pathlib
-import platform
-import shutil
 import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from measured import COLOURS, KINDS, NAMES, Figures, median, quantile, samples_of, show, table  # noqa: E402
+from measured import COLOURS, KINDS, NAMES, Figures, median, quantile, samples_of, show, table, write_results  # noqa: E402
 
 PHASES = ("create", "join", "free")
 # What each adds to the one before; from the last on the kinds differ.
@@ -121,17 +118,11 @@ def main() -> int:
     phases = samples_of([programs / "argobots_phases", *(["--rounds=1", "--most=14"] if options.quick else [])])
     streams = {kind: samples_of([programs / "argobots_streams", f"--kind={kind}", *(["--rounds=3"] if options.quick else [])]) for kind in KINDS}
     page = "\n\n".join(["## Create, join, free", phases_text(phases), "## Streams", "ns per operation:\n", streams_text(streams)])
-    print("\n" + page)
-    (results / "tables.md").write_text(page + "\n")
-    (results / "results.json").write_text(json.dumps(
-        {"machine": platform.uname()._asdict(), "quick": options.quick, "phases": phases, "streams": streams}, indent=1))
+    write_results(results, page, options.quick, {"phases": phases, "streams": streams})
     if plots.pyplot:
         plots.phases(phases)
         plots.streams(streams)
-    if options.figures:
-        options.figures.mkdir(parents=True, exist_ok=True)
-        for path in plots.made:
-            shutil.copy(path, options.figures)
+    plots.copy_to(options.figures)
     return 0
 
 

@@ -11,17 +11,15 @@ each figure as SVG and PNG if matplotlib is there.
 """
 
 import argparse
-import json
 import os
 import pathlib
-import platform
 import shutil
 import subprocess
 import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from measured import COLOURS, KINDS, NAMES, Figures, median, output_of, quantile, samples_of, show, table  # noqa: E402
+from measured import COLOURS, KINDS, NAMES, Figures, median, output_of, quantile, samples_of, show, table, write_results  # noqa: E402
 
 SHARES = (0, 1, 5, 10, 25, 50, 75, 100)
 PARTS = ("fork_join", "instructions", "kmeans", "fmm", "bfs")
@@ -287,15 +285,8 @@ def main() -> int:
         if plots.pyplot:
             plots.application(name, measured[name], unit, title, case_name)
 
-    page = "\n\n".join(text)
-    print("\n" + page)
-    (results / "tables.md").write_text(page + "\n")
-    (results / "results.json").write_text(json.dumps(
-        {"machine": platform.uname()._asdict(), "quick": options.quick, "measured": measured}, indent=1))
-    if options.figures:
-        options.figures.mkdir(parents=True, exist_ok=True)
-        for path in plots.made:
-            shutil.copy(path, options.figures)
+    write_results(results, "\n\n".join(text), options.quick, {"measured": measured})
+    plots.copy_to(options.figures)
     return 0
 
 
