@@ -2,6 +2,7 @@
 // is one call of fib, all inner calls included. The streams share what CPUs the process has: with two of them, nobody else must.
 #include <weft/parallel.hpp>
 
+#include "harness.hpp"
 #include "weft_harness.hpp"
 
 namespace {
