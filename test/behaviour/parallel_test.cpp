@@ -372,25 +372,29 @@ TEST(Invoke, ABranchThatWasTakenMaySuspendAndItsCallerWaits) {
     }
 }
 
-// A joiner calls the unit that is next anyway, past the look of those that leave; its forks must not lie below those of what it calls.
+// A joiner calls the unit that is next anyway, past the look of those that leave, out of whatever pool; its forks must not lie below those of what it calls.
 TEST(Invoke, AUnitThatJoinsTheNextOneKeepsItsForksApart) {
-    Runtime runtime;
-    int ran = 0;
-    const auto forks_and_yields = [&] {
-        weft::invoke([] {
-            weft_unit_yield();
-            weft_unit_yield();
-        }, [&] { ++ran; });
-    };
-    Ult caller([&] {
-        Ult([] {}).join();   // which leaves the stack that the next one is called on
-        weft::invoke([&] {
-            Ult called(forks_and_yields), other(forks_and_yields);
-            called.join();
-        }, [&] { ++ran; });
-    });
-    EXPECT_EQ(caller.join(), WEFT_OK);
-    EXPECT_EQ(ran, 3);
+    for (const auto pool : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
+        weft_settings settings = with_streams(1);
+        settings.pool = pool;
+        Runtime runtime(settings);
+        int ran = 0;
+        const auto forks_and_yields = [&] {
+            weft::invoke([] {
+                weft_unit_yield();
+                weft_unit_yield();
+            }, [&] { ++ran; });
+        };
+        Ult caller([&] {
+            Ult([] {}).join();   // which leaves the stack that the next one is called on
+            weft::invoke([&] {
+                Ult called(forks_and_yields), other(forks_and_yields);
+                called.join();
+            }, [&] { ++ran; });
+        });
+        EXPECT_EQ(caller.join(), WEFT_OK);
+        EXPECT_EQ(ran, 3);
+    }
 }
 
 TEST(Invoke, AUnitJoinsOnAnotherStreamWhatItForkedOnThis) {
