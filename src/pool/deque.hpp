@@ -76,6 +76,13 @@ public:
         return node;
     }
 
+    // Owner. pop_bottom(), if that would be `node`.
+    bool pop_bottom_if(Node* node) {
+        // relaxed: only the owner writes either. An index that has come round to an old slot finds another node there, or one that is gone from
+        // here, which pop_bottom() sees.
+        return slot(bottom_.load(std::memory_order_relaxed) - 1).load(std::memory_order_relaxed) == node && pop_bottom() != nullptr;
+    }
+
     // Any thread. The oldest.
     Stolen steal() {
         Index top = top_.load(Orders::steal_top);

@@ -35,6 +35,21 @@ TEST(Deque, TheOwnerTakesTheNewestAndAThiefTheOldest) {
     EXPECT_EQ(deque.length(), 0u);
 }
 
+TEST(Deque, TheOwnerTakesACertainItemIfThatIsTheNewest) {
+    Deque<Item, 4> deque;
+    Item items[2];
+    EXPECT_FALSE(deque.pop_bottom_if(&items[0]));
+    EXPECT_FALSE(deque.pop_bottom_if(nullptr));
+    for (Item& item : items) EXPECT_TRUE(deque.push_bottom(&item));
+    EXPECT_FALSE(deque.pop_bottom_if(&items[0]));
+    EXPECT_TRUE(deque.pop_bottom_if(&items[1]));
+    EXPECT_EQ(deque.steal().node, &items[0]);
+    EXPECT_FALSE(deque.pop_bottom_if(&items[0]));   // though it is in the slot still
+    EXPECT_TRUE(deque.push_bottom(&items[1]));
+    EXPECT_TRUE(deque.pop_bottom_if(&items[1]));
+    EXPECT_TRUE(deque.looks_empty());
+}
+
 TEST(Deque, AFullRingSaysSoAndKeepsWhatItHas) {
     Deque<Item, 4> deque;
     Item items[6];

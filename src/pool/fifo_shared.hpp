@@ -6,6 +6,9 @@
 // yet set its link (or, in an empty queue, the head) leaves a gap there. What lies behind the gap cannot be popped
 // until the link is set; looks_empty() is false meanwhile, so nobody goes to sleep over it.
 //
+// The lock is one that is let go by a store: one read-modify-write less for each pop. Who walks through the queue under it (length, remove)
+// lets those who wait yield their processors.
+//
 // Rejected: a two-lock queue (the pusher's lock may be held by a preempted thread, which then stops all pushers),
 // a ring of slots (bounded), Michael and Scott's (needs tags, two compare-and-swaps a push).
 #pragma once
@@ -15,7 +18,7 @@
 #include "base/atomic.hpp"
 #include "base/config.hpp"
 #include "base/probe.hpp"
-#include "os/lock.hpp"
+#include "os/spin.hpp"
 
 namespace weft {
 
@@ -54,6 +57,15 @@ public:
         Node* node = take_first();
         lock_.unlock();
         return node;
+    }
+
+    // pop(), if that would be `node`. False also where another popper, or a pusher, is in the way.
+    bool pop_if(Node* node) {
+        // relaxed: a look; what counts is read under the lock.
+        if (head_.load(std::memory_order_relaxed) != node || !lock_.try_lock()) return false;
+        const bool popped = head_.load(Orders::follow) == node && take_after(head_, node);
+        lock_.unlock();
+        return popped;
     }
 
     // Takes `node` out of the middle, by a walk under the poppers' lock. False: it is not here, or so new that
@@ -131,7 +143,7 @@ private:
 
     alignas(config::cache_line) atomic<Node*> tail_{nullptr};   // pushers'
     alignas(config::cache_line) atomic<Node*> head_{nullptr};   // poppers', and the pusher's into an empty queue
-    mutable os::Lock lock_;                                     // poppers take turns
+    mutable os::SpinLock lock_;                                 // poppers take turns
 };
 
 }  // namespace weft

@@ -36,6 +36,20 @@ TEST(SharedFifo, GivesWhatWasPushedInItsOrder) {
     EXPECT_EQ(queue.pop(), &items[1]);
 }
 
+TEST(SharedFifo, PopsACertainNodeIfThatIsTheOldest) {
+    SharedFifo<Item> queue;
+    Item items[2];
+    EXPECT_FALSE(queue.pop_if(&items[0]));
+    for (Item& item : items) queue.push(&item);
+    EXPECT_FALSE(queue.pop_if(&items[1]));
+    EXPECT_TRUE(queue.pop_if(&items[0]));
+    EXPECT_FALSE(queue.pop_if(&items[0]));
+    EXPECT_TRUE(queue.pop_if(&items[1]));
+    EXPECT_TRUE(queue.looks_empty());
+    queue.push(&items[0]);
+    EXPECT_EQ(queue.pop(), &items[0]);
+}
+
 TEST(SharedFifo, AChainIsPushedWhole) {
     SharedFifo<Item> queue;
     Item items[5];

@@ -47,9 +47,9 @@ struct OwnerAndThieves : rl::test_suite<OwnerAndThieves<Orders, thieves, items>,
     }
 };
 
-// One item, the owner and `thieves` who want it: exactly one gets it, and the deque is good afterwards.
-template <class Orders, int thieves>
-struct LastItem : rl::test_suite<LastItem<Orders, thieves>, 1 + thieves> {
+// One item, the owner, who is `choosy` or not, and `thieves` who want it: exactly one gets it, and the deque is good afterwards.
+template <class Orders, int thieves, bool choosy = false>
+struct LastItem : rl::test_suite<LastItem<Orders, thieves, choosy>, 1 + thieves> {
     Deque<Node, 2, Orders> deque;
     Node node, second;
     int times = 0;
@@ -60,9 +60,11 @@ struct LastItem : rl::test_suite<LastItem<Orders, thieves>, 1 + thieves> {
     }
 
     void thread(unsigned index) {
-        Node* taken = index == 0 ? deque.pop_bottom() : deque.steal().node;
+        Node* taken = index != 0 ? deque.steal().node : choosy ? pop_wanted() : deque.pop_bottom();
         if (taken != nullptr) ++times;
     }
+
+    Node* pop_wanted() { return deque.pop_bottom_if(&node) ? &node : nullptr; }
 
     void after() {
         WEFT_ASSERT(times == 1 || (times == 0 && deque.pop_bottom() == &node));
@@ -113,6 +115,7 @@ void weft::model::search(Models& models) {
     const unsigned times = models.full() ? 10 : 1;
     models.holds<LastItem<DequeOrders, 1>>("the last item, one thief", All{});
     models.holds<LastItem<DequeOrders, 2>>("the last item, two thieves", All{});
+    models.holds<LastItem<DequeOrders, 1, true>>("the last item, one thief, an owner who wants that one", All{});
     models.holds<OwnerAndThieves<DequeOrders, 1, 3>>("an owner and a thief", Preemptions{4 + more});
     models.holds<OwnerAndThieves<DequeOrders, 1, 4>>("an owner and a thief", Random{100'000 * times});
     models.holds<OwnerAndThieves<DequeOrders, 2, 4>>("an owner and two thieves", Random{100'000 * times});

@@ -49,9 +49,9 @@ struct PushersAndPoppers : rl::test_suite<PushersAndPoppers<Orders, poppers>, 2 
     }
 };
 
-// One pusher, one popper, one who wants the first node from wherever it is.
-template <class Orders>
-struct Remover : rl::test_suite<Remover<Orders>, 3> {
+// One pusher, one popper, one who wants the second node: from wherever it is, or, as `choosy`, if it is the oldest.
+template <class Orders, bool choosy = false>
+struct Remover : rl::test_suite<Remover<Orders, choosy>, 3> {
     SharedFifo<Node, Orders> queue;
     Node nodes[3];
     int times[3] = {0, 0, 0};
@@ -67,7 +67,7 @@ struct Remover : rl::test_suite<Remover<Orders>, 3> {
             pop();
         } else {
             Node& wanted = nodes[1];
-            if (queue.remove(&wanted)) ++times[wanted.value];
+            if (choosy ? queue.pop_if(&wanted) : queue.remove(&wanted)) ++times[wanted.value];
         }
     }
 
@@ -133,6 +133,8 @@ void weft::model::search(Models& models) {
     models.holds<PushersAndPoppers<SharedFifoOrders, 2>>("two pushers, two poppers", Random{100'000 * times});
     models.holds<Remover<SharedFifoOrders>>("a pusher, a popper and a remover", Preemptions{3 + more});
     models.holds<Remover<SharedFifoOrders>>("a pusher, a popper and a remover", Random{100'000 * times});
+    models.holds<Remover<SharedFifoOrders, true>>("a pusher, a popper and one who pops a certain node", Preemptions{3 + more});
+    models.holds<Remover<SharedFifoOrders, true>>("a pusher, a popper and one who pops a certain node", Random{100'000 * times});
     models.holds<LastLook<SharedFifoOrders>>("push, then look for sleepers", All{});
     // With one popper the look at the tail acquires what the links would; it takes two to need the links' orders.
     models.fails<PushersAndPoppers<LinkRelaxed, 2>>("a link that releases nothing", Random{1'000'000});
