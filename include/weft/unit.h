@@ -127,7 +127,8 @@ WEFT_API weft_status weft_unit_join_many(weft_unit *const *units, size_t count) 
 
 /** Joins the unit if it has not ended, then frees it; the handle is invalid afterwards. Returns as weft_unit_join; the
  * unit is freed if and only if it has ended, that is, on WEFT_OK, WEFT_EXCEPTION, WEFT_CANCELLED and WEFT_NO_MEMORY. WEFT_WRONG_STATE for
- * the primary unit. From any thread or unit; a ULT may switch. Since 0.1. */
+ * the primary unit. From the call on nobody else may begin to wait for the unit, or detach it. From any thread or unit; a ULT may switch.
+ * Since 0.1. */
 WEFT_API weft_status weft_unit_free(weft_unit *unit) WEFT_NOTHROW;
 
 /** As weft_unit_join_many, and frees each of them that has ended and sets its handle to NULL; on WEFT_WRONG_STATE, WEFT_BUSY and

@@ -63,21 +63,34 @@ template <bool tasklet>
 }
 
 // Of kind auto, on a stream, without options, into any pool.
-[[gnu::noinline]] weft_status spawn_by_site(Pool* pool, void (*body)(void*), void* argument, weft_unit** handle, const void* address) noexcept {
+[[gnu::noinline]] weft_status spawn_by_site(Pool& pool, void (*body)(void*), void* argument, weft_unit** handle, const void* address) noexcept {
     Stream* const caller = current_or_null();
     if (caller == nullptr) __builtin_unreachable();   // make_unit() need not ask
     Stream& stream = *caller;
-    if (pool == nullptr) pool = stream.standard;
     if (stream.latest_address != address || stream.latest_body != body) [[unlikely]] look_up_site(stream, address, body);
     const Site& site = *stream.latest_site;
     stream.birth_ult = Unit::birth(site.kind_in(true), true);
-    const bool private_pool = pool->kind == WEFT_POOL_PRIVATE;
-    Unit* const unit = make_unit(&stream, *pool, body, argument, births.of(site.kind_in(private_pool), private_pool), address);
+    const bool private_pool = pool.kind == WEFT_POOL_PRIVATE;
+    Unit* const unit = make_unit(&stream, pool, body, argument, births.of(site.kind_in(private_pool), private_pool), address);
     if (unit == nullptr) [[unlikely]] return fail(WEFT_NO_MEMORY, "no memory for a unit");
     if (stream.sampling.takes_next(site)) [[unlikely]] make_sample(*unit, site);
     if (unit->marked(Unit::observed)) [[unlikely]] observe(trace::Event::create, *unit);
     *handle = weft::to_handle(unit);
-    pool::push(*pool, unit, pool::Place::spawned);
+    pool::push(pool, unit, pool::Place::spawned);
+    return WEFT_OK;
+}
+
+// A ULT of the default kind, into the stream's common pool; the stream is not observed.
+[[gnu::always_inline]] inline weft_status spawn_into_common(Stream& stream, Pool& pool, void (*body)(void*), void* argument, weft_unit** handle,
+                                                            const void* site) {
+    Unit* const unit = make_unit(&stream, pool, body, argument, stream.birth_common, site);
+    if (unit == nullptr) [[unlikely]] return fail(WEFT_NO_MEMORY, "no memory for a unit");
+    *handle = weft::to_handle(unit);
+    if (pool.kind == WEFT_POOL_SHARED) {
+        pool::push_shared(static_cast<SharedPool&>(pool), unit);
+    } else {
+        pool::push_other(pool, unit, pool::Place::spawned);
+    }
     return WEFT_OK;
 }
 
@@ -88,9 +101,10 @@ template <bool tasklet>
     Stream* const caller = current_or_null();
     if (caller == nullptr) __builtin_unreachable();   // as above
     Stream& stream = *caller;
-    const Kind kind = tasklet ? Kind::tasklet : stream.default_kind;
-    if (kind == Kind::automatic) return spawn_by_site(pool, body, argument, handle, site);
     if (pool == nullptr) pool = stream.standard;
+    if (!tasklet && pool == stream.common_home) return spawn_into_common(stream, *pool, body, argument, handle, site);
+    const Kind kind = tasklet ? Kind::tasklet : stream.default_kind;
+    if (kind == Kind::automatic) return spawn_by_site(*pool, body, argument, handle, site);
     Unit* unit = make_unit(&stream, *pool, body, argument, birth_in(*pool, kind), site);
     if (unit == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a unit");
     if (kind == Kind::full && !give_default_stack(&stream, *unit)) [[unlikely]] {
@@ -288,7 +302,7 @@ weft_status weft_unit_free(weft_unit* unit) noexcept {
     if (unit == nullptr) return is_null("unit");
     Unit* of = to_unit(unit);
     Stream* stream = current_or_null();
-    if (stream != nullptr && may_call_at_once(*stream, *of)) [[likely]] return free_by_call(*stream, *stream->running, *of);
+    if (stream != nullptr && may_call_at_once(*stream, *of)) [[likely]] return free_by_call<Out::first>(*stream, *stream->running, *of);
     return of->joint.done_and_known() ? free_ended(*of) : free_unended(*of);
 }
 

@@ -59,6 +59,12 @@ Unit* DequePool::pop_own() {
     return spill.pop();
 }
 
+bool DequePool::pop_own_if(Unit* unit) {
+    if ((pops + 1) % turn == 0 || !ring.pop_bottom_if(unit)) return false;
+    ++pops;
+    return true;
+}
+
 Unit* DequePool::steal() {
     // A lost race is not tried again here: the scheduler has other victims, and asks again before it sleeps.
     if (Unit* unit = ring.steal().node) return unit;
@@ -112,11 +118,10 @@ bool LockedPool::remove(Unit* unit) {
 namespace pool {
 
 void push_other(Pool& to, Unit* unit, Place place) {
-    if (to.kind != WEFT_POOL_PRIVATE) to.promise.pushed(to.access);
+    if (to.kind == WEFT_POOL_SHARED || to.kind == WEFT_POOL_BLOCKING) return push_shared(static_cast<SharedPool&>(to), unit);
+    if (to.kind == WEFT_POOL_PRIVATE) return static_cast<PrivatePool&>(to).send(unit);
+    to.promise.pushed(to.access);
     switch (to.kind) {
-    case WEFT_POOL_PRIVATE: static_cast<PrivatePool&>(to).send(unit); return;
-    case WEFT_POOL_BLOCKING:
-    case WEFT_POOL_SHARED: static_cast<SharedPool&>(to).ready.push(unit); break;
     case WEFT_POOL_LIFO:
     case WEFT_POOL_PRIORITY: static_cast<LockedPool&>(to).push(unit, behind_all(place)); break;
     case WEFT_POOL_DEQUE: {
@@ -128,6 +133,9 @@ void push_other(Pool& to, Unit* unit, Place place) {
         if (place == Place::spawned) tell_attached(*unit);
         push_user(static_cast<UserPool&>(to), unit, operation_of(place));
         return;
+    case WEFT_POOL_PRIVATE:
+    case WEFT_POOL_SHARED:
+    case WEFT_POOL_BLOCKING:
     case WEFT_POOL_DEFAULT: break;
     }
     probe(Probe::push_before_ring);

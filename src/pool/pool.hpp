@@ -149,6 +149,7 @@ struct DequePool : Pool {
     }
 
     Unit* pop_own();
+    bool pop_own_if(Unit* unit);       // pop_own(), if that would be this one
     Unit* steal();
 };
 
@@ -183,6 +184,13 @@ static_assert(operation_of(Place::yielded_to_resumed) == WEFT_POOL_OP_RESUME_YIE
 
 // A ready unit goes in; from anywhere. Afterwards the unit may run, end and be freed at any moment.
 void push_other(Pool& to, Unit* unit, Place place);
+
+[[gnu::always_inline]] inline void push_shared(SharedPool& to, Unit* unit) {
+    to.promise.pushed(to.access);
+    to.ready.push(unit);
+    probe(Probe::push_before_ring);
+    to.bell.ring();
+}
 
 [[gnu::always_inline]] inline void push(Pool& to, Unit* unit, Place place = Place::next) {
     WEFT_ASSERT(unit->life.is(State::ready) || unit->has(Unit::internal));
@@ -221,6 +229,17 @@ std::size_t pop_many(Pool& from, Unit** units, std::size_t capacity);
 
 // A ready unit comes out, or null. From a stream; from the owner if the pool is private.
 Unit* pop_other(Pool& from);
+
+// pop(), if that would be this unit; false also where another is in the way. From a stream.
+inline bool pop_if(Pool& from, Unit* unit) {
+    if (from.kind == WEFT_POOL_SHARED) {
+        if (!static_cast<SharedPool&>(from).ready.pop_if(unit)) return false;
+    } else if (from.kind != WEFT_POOL_DEQUE || !static_cast<DequePool&>(from).mine() || !static_cast<DequePool&>(from).pop_own_if(unit)) {
+        return false;
+    }
+    from.promise.popped(from.access);
+    return true;
+}
 
 [[gnu::always_inline]] inline Unit* pop(Pool& from) {
     if (from.kind == WEFT_POOL_PRIVATE) [[likely]] return static_cast<PrivatePool&>(from).pop();

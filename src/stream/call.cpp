@@ -135,7 +135,7 @@ template <class How, class Handle>
         Unit& target = *pool.ready.front();   // whose handle is units[ended]
         mem::Stack* const stack = how.stack_of(target);
         *stream.errno_address = 0;
-        const bool plainly = call_first(stream, self, target, stack);
+        const bool plainly = call_first<Out::first>(stream, self, target, stack);
         if (!plainly && end_called(stream, target) == nullptr) [[unlikely]] {
             calling.come_back();
             return ended;

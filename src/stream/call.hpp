@@ -25,6 +25,16 @@ namespace weft {
 [[gnu::noinline]] bool fetch_spare(Stream& stream);
 inline bool has_spare(Stream& stream) { return stream.spare != nullptr || fetch_spare(stream); }
 
+// Whether what runs is a ULT that may call a unit out of the common pool, and `target` was there, was next, and has been taken out. It may have
+// begun before, all the same, or be one that cannot be called.
+[[gnu::always_inline]] inline bool take_next(Stream& stream, Unit& target) {
+    if (!context::may_call || stream.common == nullptr || stream.wanted() || detail::handles_exception(stream)) return false;
+    const Unit& self = *stream.running;
+    if (self.kind == Kind::tasklet || self.has_jobs() || !has_spare(stream)) return false;
+    const PrivatePool* const own = stream.own;   // whose units have their turns, too
+    return (own == nullptr || (own->ready.empty() && own->inbox.empty())) && pool::pop_if(*stream.common, &target);
+}
+
 // Where a unit that is called begins.
 void called_main(void* unit);
 
@@ -37,13 +47,20 @@ void called_main(void* unit);
     arch::call(&caller.context, stack->top, called_main, &unit);
 }
 
-// Calls the first unit of the direct pool on that stack, with errno as it is. True: it has returned, and has nothing to tell but how it ended; the stream is still
-// the caller's, the unit has yet to be ended. False: end_called() is to be asked.
+// Where the unit is that is to be called.
+enum class Out : unsigned char {
+    first,   // of the direct pool
+    taken,   // in no pool
+};
+
+// Calls a unit that nobody else may wait for on that stack, with errno as it is. True: it has returned, and has nothing to tell but how it ended;
+// the stream is still the caller's, the unit has yet to be ended. False: end_called() is to be asked.
+template <Out out>
 [[gnu::always_inline]] inline bool call_first(Stream& stream, Unit& self, Unit& target, mem::Stack* stack) {
     probe(Probe::join_before_announce);
     target.joint.announce_first(&self);
     self.waits_object = to_handle(&target);
-    stream.callable->take_front(&target);
+    if constexpr (out == Out::first) stream.callable->take_front(&target);
     call_on(stack, stream, self, target);
     return target.light_and_unmarked(Unit::at_end | Unit::at_release);
 }
@@ -52,10 +69,10 @@ void called_main(void* unit);
 // from before; else null.
 Unit* end_called(Stream& stream, Unit& target);
 
-// The running ULT waits for the end of `target`, which may_call_at_once() is true of: a unit that never waits costs no switch. `end`: what is
-// done on the same stream with one that has returned and has nothing to tell. Returns whether that was done; if not, it may have come back on
-// another stream.
-template <class End>
+// The running ULT waits for the end of `target`, which may_call_at_once() is true of, or which has been taken out and may be called: a unit
+// that never waits costs no switch. `end`: what is done on the same stream with one that has returned and has nothing to tell. Returns whether that was
+// done; if not, it may have come back on another stream.
+template <Out out, class End>
 [[gnu::always_inline]] inline bool call_and_wait(Stream& stream, Unit& self, Unit& target, End end) {
     mem::Stack* const stack = stream.take_spare();
     self.life.move(State::running, State::waiting);
@@ -63,7 +80,7 @@ template <class End>
     const int error = error_here;
     error_here = 0;
     Unit* joiner;   // and the stack: read from the unit, they need not be kept in registers over the call
-    const bool plainly = call_first(stream, self, target, stack);
+    const bool plainly = call_first<out>(stream, self, target, stack);
     if (plainly) [[likely]] {
         stream.counters.add(trace::Count::finished);
         joiner = target.joint.announced().sole_unit();

@@ -116,11 +116,8 @@ weft_status outcome(const Unit& unit) { return static_cast<weft_status>(unit.out
     return request.busy ? busy_status() : outcome(target);
 }
 
-// The general case: the unit may be any stream's.
-[[gnu::noinline]] weft_status join_with_care(Stream& stream, Unit& self, Unit& target) {
-    if (weft_status status = may_join(target); status != WEFT_OK) return status;
-    if (auto* home = foreign_pool(target)) return join_by_letter(stream, self, target, *home);
-    Unit* const next = detail::successor(stream);
+// The unit is local to no other stream. `next`: taken out of its pool, or null: who runs meanwhile.
+[[gnu::noinline]] weft_status join_towards(Stream& stream, Unit& self, Unit& target, Unit* next) {
     if (next == &target && may_call_taken(stream, target) && announce(target, Joint::Waiter(&self)) == Joint::Announced::waiting) {
         call_taken(stream, self, target);
         return outcome(target);
@@ -130,13 +127,20 @@ weft_status outcome(const Unit& unit) { return static_cast<weft_status>(unit.out
     return request.busy ? busy_status() : outcome(target);
 }
 
+// The general case: the unit may be any stream's.
+[[gnu::noinline]] weft_status join_with_care(Stream& stream, Unit& self, Unit& target) {
+    if (weft_status status = may_join(target); status != WEFT_OK) return status;
+    if (auto* home = foreign_pool(target)) return join_by_letter(stream, self, target, *home);
+    return join_towards(stream, self, target, take_next(stream, target) ? &target : detail::successor(stream));
+}
+
 // Returns whether the unit has ended; if not, `status` says why it was not waited for. `stream` becomes the one that the
 // joiner comes back on.
 [[gnu::always_inline]] inline bool wait_in_unit(Stream*& stream, Unit& target, weft_status& status) {
     Unit& self = *stream->running;
     if (target.joint.untouched()) [[likely]] {
         if (may_call_at_once(*stream, target)) [[likely]] {
-            call_and_wait(*stream, self, target, end_quietly);
+            call_and_wait<Out::first>(*stream, self, target, end_quietly);
             stream = current_or_null();
             return true;
         }
@@ -225,7 +229,7 @@ struct GroupJoin : JoinWaiter, Suspension {
 
 // Announces the joiner to all units at once. Not to those of private pools: one stream runs them in their order, so that a
 // joiner who waits for the first finds the others ended.
-[[gnu::noinline]] void join_group(Stream& stream, Unit& self, weft_unit* const* units, std::size_t count) {
+[[gnu::noinline]] void join_group(Unit& self, weft_unit* const* units, std::size_t count) {
     GroupJoin group(self);
     for (std::size_t i = 0; i < count; ++i) {
         Unit* unit = to_unit(units[i]);
@@ -233,7 +237,7 @@ struct GroupJoin : JoinWaiter, Suspension {
         group.left.fetch_add(1);
         if (announce(*unit, Joint::Waiter(&group)) != Joint::Announced::waiting) group.left.fetch_sub(1);
     }
-    if (group.left.load() > 1) suspend(stream, group, Waits::join_many, units);
+    if (group.left.load() > 1) suspend(current(), group, Waits::join_many, units);
 }
 
 // As Letter, but nobody waits for it, so it has memory of its own.
@@ -358,6 +362,19 @@ weft_status free_ended(Unit& unit) noexcept {
     return status;
 }
 
+namespace {
+
+// The running ULT frees a unit that take_next() has given it.
+[[gnu::always_inline]] inline weft_status free_taken(Stream& stream, Unit& unit) {
+    Unit& self = *stream.running;
+    if (unit.untouched() && unit.plain_and_unasked()) [[likely]] return free_by_call<Out::taken>(stream, self, unit);
+    const weft_status status = join_towards(stream, self, unit, &unit);
+    if (means_end(status)) release(current_or_null(), unit);
+    return status;
+}
+
+}  // namespace
+
 weft_status free_unended(Unit& unit) noexcept {
     Stream* stream = current_or_null();
     weft_status status;
@@ -366,6 +383,7 @@ weft_status free_unended(Unit& unit) noexcept {
         if (means_end(status)) release(current_or_null(), unit);
         return status;
     }
+    if (take_next(*stream, unit)) return free_taken(*stream, unit);
     if (stream->callable->ready.front() == &unit) {
         weft_unit* handle = to_handle(&unit);
         if (call_row(*stream, *stream->running, &handle, 1) != 0) return WEFT_OK;
@@ -377,13 +395,49 @@ weft_status free_unended(Unit& unit) noexcept {
     return status;
 }
 
+namespace {
+
+// How the first unit ended, in their order, that did not end well.
+struct Worst {
+    weft_status status = WEFT_OK;
+    std::size_t place = SIZE_MAX;
+
+    void note(weft_status of, std::size_t at) {
+        if (of == WEFT_OK || at > place) return;
+        status = of;
+        place = at;
+    }
+};
+
+// Calls those that are next in the common pool as their turns come; others draw from it meanwhile, so that some may be passed over. What is not freed here will
+// be asked for once more.
+template <class Handle>
+[[gnu::noinline]] void call_those_at_hand(Unit& self, Handle* units, std::size_t count, Worst& worst) {
+    for (std::size_t i = 0; i < count; ++i) {
+        Stream& stream = current();
+        Unit* const unit = to_unit(units[i]);
+        if (unit == nullptr || !take_next(stream, *unit)) continue;
+        if constexpr (std::is_const_v<Handle>) {
+            join_towards(stream, self, *unit, unit);
+        } else if (const weft_status status = free_taken(stream, *unit); means_end(status)) {
+            worst.note(status, i);
+            units[i] = nullptr;
+        }
+    }
+}
+
+}  // namespace
+
 template <class Handle>
 weft_status join_many(Handle* units, std::size_t count) {
     Stream* stream = current_or_null();
     Unit* self = stream == nullptr ? nullptr : stream->running;
     const bool shared = count > 1 && units[0] != nullptr && !to_unit(units[0])->has_now(Unit::local);
-    if (shared && self != nullptr && self->kind != Kind::tasklet) join_group(*stream, *self, units, count);
-    weft_status worst = WEFT_OK;
+    Worst worst;
+    if (shared && self != nullptr && self->kind != Kind::tasklet) {
+        call_those_at_hand(*self, units, count, worst);
+        join_group(*self, units, count);
+    }
     for (std::size_t i = 0; i < count;) {
         if (units[i] == nullptr) {
             ++i;
@@ -400,14 +454,14 @@ weft_status join_many(Handle* units, std::size_t count) {
         if (status == WEFT_BUSY || status == WEFT_WRONG_KIND || status == WEFT_WRONG_STATE || status == WEFT_WRONG_CONTEXT) {
             return status;
         }
-        if (worst == WEFT_OK) worst = status;
+        worst.note(status, i);
         if constexpr (!std::is_const_v<Handle>) {
             release(current_or_null(), unit);
             units[i] = nullptr;
         }
         ++i;
     }
-    return worst;
+    return worst.status;
 }
 template weft_status join_many(weft_unit**, std::size_t);
 template weft_status join_many(weft_unit* const*, std::size_t);

@@ -99,9 +99,10 @@ constexpr bool means_end(weft_status status) {
     }
 }
 
-// As free_unended(), where may_call_at_once() has said so.
+// As free_unended(), where may_call_at_once() has said so, or of a unit that has been taken out of its pool and may be called.
+template <Out out>
 [[gnu::always_inline]] inline weft_status free_by_call(Stream& stream, Unit& self, Unit& unit) {
-    const bool freed = call_and_wait(stream, self, unit, [&stream](Unit& ended) { end_and_free(stream, ended); });
+    const bool freed = call_and_wait<out>(stream, self, unit, [&stream](Unit& ended) { end_and_free(stream, ended); });
     return freed ? WEFT_OK : free_ended(unit);
 }
 

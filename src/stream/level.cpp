@@ -191,10 +191,11 @@ bool is_scheduler(const Unit& unit) { return unit.has_now(Unit::scheduler); }
 bool is_main_scheduler(const Unit& unit) { return is_scheduler(unit) && static_cast<const Sched*>(unit.argument)->as_main; }
 
 Level::Level(Stream& stream, Sched& by)
-    : unit_(stream.running), sched_(stream.sched), home_(stream.home), direct_(stream.direct), standard_(stream.standard) {
+    : unit_(stream.running), sched_(stream.sched), home_(stream.home), direct_(stream.direct), common_(stream.common), standard_(stream.standard) {
     stream.sched = &by;
     stream.home.stack = unit_->stack;
     stream.direct = nullptr;
+    stream.common = nullptr;
     stream.standard = by.pools[0];
     settle_homes(stream);
     stream.running = nullptr;
@@ -209,6 +210,7 @@ void Level::leave(Stream& stream) {
     stream.sched = sched_;
     stream.home = home_;
     stream.direct = direct_;
+    stream.common = common_;
     stream.standard = standard_;
     settle_homes(stream);
     stream.running = unit_;
@@ -227,11 +229,14 @@ void begin_main(Stream& stream) {
     stream.standard = main.pools[0];
     stream.main_pool.store(main.pools[0]);
     stream.direct = nullptr;
+    stream.common = nullptr;
     stream.callable = &Stream::no_pool;
     if (main.stateless()) {
         stream.sched = &main;
-        const bool direct = main.kind == WEFT_SCHED_BASIC && main.count == 1 && main.pools[0]->kind == WEFT_POOL_PRIVATE && stream.own == nullptr;
-        if (direct) stream.direct = static_cast<PrivatePool*>(main.pools[0]);
+        Pool* const first = main.pools[0];
+        const bool alone = main.kind == WEFT_SCHED_BASIC && main.count == 1;
+        if (alone && first->kind == WEFT_POOL_PRIVATE && stream.own == nullptr) stream.direct = static_cast<PrivatePool*>(first);
+        if ((alone && first->kind == WEFT_POOL_SHARED) || (main.kind == WEFT_SCHED_RANDOM_STEAL && first->kind == WEFT_POOL_DEQUE)) stream.common = first;
     } else {
         stream.sched = stream.beneath;
         stream.main_runs = true;

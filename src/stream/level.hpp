@@ -21,6 +21,7 @@ private:
     Sched* sched_;
     context::Target home_;
     PrivatePool* direct_;
+    Pool* common_;
     Pool* standard_;
 };
 

@@ -572,6 +572,75 @@ TEST_P(CallFrom, OneThatItsJoinerHasCalledHasNoOtherJoiner) {
     EXPECT_EQ(seen, WEFT_BUSY);
 }
 
+TEST_P(CallFrom, TheUnitThatIsNextIsFreedWithoutASuspension) {
+    warm_up();
+    const auto suspended = counter("/units/count/suspended"), finished = counter("/units/count/finished");
+    errno = ERANGE;
+    for (int i = 0; i < 10; ++i) {
+        weft_unit_state joiners{};
+        weft_unit* const joiner = weft_unit_self();
+        Ult child([&] {
+            EXPECT_EQ(errno, 0);
+            weft_unit_state_get(joiner, &joiners);
+        });
+        EXPECT_EQ(child.free(), WEFT_OK);
+        EXPECT_EQ(joiners, WEFT_UNIT_SUSPENDED);
+    }
+    EXPECT_EQ(errno, ERANGE);
+    EXPECT_EQ(counter("/units/count/finished") - finished, 10u);
+    EXPECT_EQ(units_alive(), 1u);
+    if (!calls) return;
+    EXPECT_EQ(counter("/units/count/suspended"), suspended);
+}
+
+TEST_P(CallFrom, AllOfARowAreFreedWhateverBecomesOfThem) {
+    warm_up();
+    for (const bool freed : {false, true}) {
+        std::string order;
+        weft_unit* suspended = nullptr;
+        const auto suspend = [&] { weft_unit_suspend([](weft_unit* unit, void* to) { *static_cast<weft_unit**>(to) = unit; }, &suspended); };
+        Ult begun([&] {
+            suspend();
+            throw std::runtime_error("the first of the row, though not the first to end");
+        });
+        while (suspended == nullptr) weft_unit_yield();
+        Ult first([&] { EXPECT_EQ(weft_unit_resume(suspended), WEFT_OK); });
+        Ult second([&] { order += "2"; }), third([] { weft_unit_yield(); }), fourth([&] { order += "4"; });
+        EXPECT_EQ(weft_unit_cancel(fourth.handle()), WEFT_OK);
+        weft_unit* units[] = {begun.handle(), nullptr, first.handle(), second.handle(), third.handle(), fourth.handle()};
+        if (freed) {
+            EXPECT_EQ(weft_unit_free_many(units, 6), WEFT_EXCEPTION);
+            for (weft_unit* unit : units) EXPECT_EQ(unit, nullptr);
+            for (Ult* gone : {&begun, &first, &second, &third, &fourth}) gone->forget();
+        } else {
+            EXPECT_EQ(weft_unit_join_many(units, 6), WEFT_EXCEPTION);
+            EXPECT_EQ(begun.free(), WEFT_EXCEPTION);
+            EXPECT_EQ(fourth.free(), WEFT_CANCELLED);
+            for (Ult* kept : {&first, &second, &third}) EXPECT_EQ(kept->free(), WEFT_OK);
+        }
+        EXPECT_EQ(order, "2");
+    }
+    EXPECT_EQ(units_alive(), 1u);
+}
+
+TEST_P(CallFrom, WhoOnlyCallsKeepsNobodyOut) {
+    warm_up();
+    bool older_ran = false, primary_ran = false;
+    Ult caller([&] {
+        const auto call_until = [](const bool& ran) {
+            for (int i = 0; i < 10'000 && !ran; ++i) EXPECT_EQ(Ult([] {}).free(), WEFT_OK);
+        };
+        call_until(primary_ran);
+        EXPECT_TRUE(primary_ran);
+        Ult older([&] { older_ran = true; });
+        call_until(older_ran);
+        EXPECT_EQ(older_ran, GetParam() != WEFT_POOL_LIFO);   // which promises nothing
+    });
+    while (caller.state() == WEFT_UNIT_READY) weft_unit_yield();
+    primary_ran = true;
+    EXPECT_EQ(caller.free(), WEFT_OK);
+}
+
 // ---- children that begin at once ------------------------------------------------------------------------
 
 weft_unit_options child_first(weft_kind kind) {
