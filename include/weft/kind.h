@@ -21,8 +21,9 @@ typedef enum weft_kind {
                                 begins anew. Needs schedulers with pick. Since 0.4 */
     WEFT_KIND_SC = 6,      /**< scheduler creation: called on the scheduler's stack, which it keeps if it suspends; the scheduler begins
                                 anew on another one. Needs schedulers with pick, and no more than their stack. Since 0.4 */
-    WEFT_KIND_AUTO = 7     /**< what costs least: Weft learns for each place in the program that spawns units how often they suspend, and
-                                makes them SC, RoC or LSA accordingly, or RoC where other options leave no choice; see weft_site_each. Since 0.4 */
+    WEFT_KIND_AUTO = 7     /**< what costs least: LSA in private pools; for others Weft learns for each place in the program that spawns units how
+                                often they suspend, and makes them SC, RoC or LSA accordingly, or LSA where other options leave no choice; see
+                                weft_site_each. The default. Since 0.4 */
 } weft_kind;
 
 WEFT_END

@@ -320,18 +320,18 @@ typedef struct weft_unit_info {
 WEFT_API weft_status weft_unit_each(void (*visit)(const weft_unit_info *info, void *argument),
                                     void *argument) WEFT_NOTHROW;
 
-/** A place in the program that has spawned units of kind WEFT_KIND_AUTO. */
+/** A place in the program that has spawned units of kind WEFT_KIND_AUTO into pools that several streams may draw from. In private pools such
+ * units are of kind WEFT_KIND_LSA, and teach nothing. */
 typedef struct weft_site_info {
     size_t size;               /**< sizeof(weft_site_info) of the library; read only what lies within */
     const void *address;       /**< the code address that spawns them, or weft_unit_options.site */
     const void *what;          /**< the body; NULL with a site */
     uint32_t samples;          /**< how many units that have ended were looked at: one of some 16 at first, of some 128 later */
     double share;              /**< of the latest 64 of them, those that have suspended: 0 to 1 */
-    weft_kind kind;            /**< of units that it spawns now into a pool that several streams may draw from, */
-    weft_kind kind_in_private; /**< and into a private one */
+    weft_kind kind;            /**< of units that it spawns now */
 } weft_site_info;
 
-/** Calls visit(info, argument) for each place that has spawned units of kind WEFT_KIND_AUTO since weft_init; of 256 places at most
+/** Calls visit(info, argument) for each such place since weft_init; of 256 places at most
  * something is learnt. Returns WEFT_OK, WEFT_INVALID, WEFT_NOT_INITIALIZED. From any thread or unit; never switches. Since 0.4. */
 WEFT_API weft_status weft_site_each(void (*visit)(const weft_site_info *info, void *argument), void *argument) WEFT_NOTHROW;
 

@@ -62,35 +62,43 @@ template <bool tasklet>
     return WEFT_OK;
 }
 
-// Of kind auto, on a stream, without options, into any pool.
+// Into a pool that is not private: most likely into a shared one.
+[[gnu::always_inline]] inline void push_new(Pool& pool, Unit* unit) {
+    if (pool.kind == WEFT_POOL_SHARED) return pool::push_shared(static_cast<SharedPool&>(pool), unit);
+    pool::push_other(pool, unit, pool::Place::spawned);
+}
+
+// Of kind auto, on a stream, without options, into a pool that others draw from.
 [[gnu::noinline]] weft_status spawn_by_site(Pool& pool, void (*body)(void*), void* argument, weft_unit** handle, const void* address) noexcept {
     Stream* const caller = current_or_null();
     if (caller == nullptr) __builtin_unreachable();   // make_unit() need not ask
     Stream& stream = *caller;
     if (stream.latest_address != address || stream.latest_body != body) [[unlikely]] look_up_site(stream, address, body);
     const Site& site = *stream.latest_site;
-    stream.birth_ult = Unit::birth(site.kind_in(true), true);
-    const bool private_pool = pool.kind == WEFT_POOL_PRIVATE;
-    Unit* const unit = make_unit(&stream, pool, body, argument, births.of(site.kind_in(private_pool), private_pool), address);
+    stream.birth_common = Unit::birth(site.kind(), false);
+    Unit* const unit = make_unit(&stream, pool, body, argument, births.of(site.kind(), false), address);
     if (unit == nullptr) [[unlikely]] return fail(WEFT_NO_MEMORY, "no memory for a unit");
     if (stream.sampling.takes_next(site)) [[unlikely]] make_sample(*unit, site);
     if (unit->marked(Unit::observed)) [[unlikely]] observe(trace::Event::create, *unit);
     *handle = weft::to_handle(unit);
-    pool::push(pool, unit, pool::Place::spawned);
+    push_new(pool, unit);
     return WEFT_OK;
+}
+
+// Whether a unit of kind auto may go by the short way: from the place of the one before, and it is no sample. What was found out for that one
+// holds for this one.
+[[gnu::always_inline]] inline bool goes_on_at_site(Stream& stream, void (*body)(void*), const void* address) {
+    return stream.latest_address == address && stream.latest_body == body && stream.sampling.passes_over_next();
 }
 
 // A ULT of the default kind, into the stream's common pool; the stream is not observed.
 [[gnu::always_inline]] inline weft_status spawn_into_common(Stream& stream, Pool& pool, void (*body)(void*), void* argument, weft_unit** handle,
                                                             const void* site) {
+    if (stream.default_kind == Kind::automatic && !goes_on_at_site(stream, body, site)) return spawn_by_site(pool, body, argument, handle, site);
     Unit* const unit = make_unit(&stream, pool, body, argument, stream.birth_common, site);
     if (unit == nullptr) [[unlikely]] return fail(WEFT_NO_MEMORY, "no memory for a unit");
     *handle = weft::to_handle(unit);
-    if (pool.kind == WEFT_POOL_SHARED) {
-        pool::push_shared(static_cast<SharedPool&>(pool), unit);
-    } else {
-        pool::push_other(pool, unit, pool::Place::spawned);
-    }
+    push_new(pool, unit);
     return WEFT_OK;
 }
 
@@ -103,8 +111,11 @@ template <bool tasklet>
     Stream& stream = *caller;
     if (pool == nullptr) pool = stream.standard;
     if (!tasklet && pool == stream.common_home) return spawn_into_common(stream, *pool, body, argument, handle, site);
-    const Kind kind = tasklet ? Kind::tasklet : stream.default_kind;
-    if (kind == Kind::automatic) return spawn_by_site(*pool, body, argument, handle, site);
+    Kind kind = tasklet ? Kind::tasklet : stream.default_kind;
+    if (kind == Kind::automatic) {
+        if (pool->kind != WEFT_POOL_PRIVATE) return spawn_by_site(*pool, body, argument, handle, site);
+        kind = Kind::lsa;
+    }
     Unit* unit = make_unit(&stream, *pool, body, argument, birth_in(*pool, kind), site);
     if (unit == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a unit");
     if (kind == Kind::full && !give_default_stack(&stream, *unit)) [[unlikely]] {
@@ -117,14 +128,6 @@ template <bool tasklet>
     return WEFT_OK;
 }
 
-// Whether a unit of kind auto may go by the short way: from the place of the one before, and it is no sample. What was found out for that one
-// holds for this one. Of other kinds there is no latest place, so that the kind need not be asked for.
-[[gnu::always_inline]] inline bool goes_on_at_site(Stream& stream, const Pool* pool, void (*body)(void*), const void* address) {
-    if (stream.latest_address != address) return false;
-    Pool* const home = stream.tasklet_home;   // the direct pool for both, or none
-    return (pool == home || (pool == nullptr && home != Stream::nowhere())) && stream.latest_body == body && stream.sampling.passes_over_next();
-}
-
 // The plain case, into the stream's own private pool, calls nothing but as its last step, so that it needs no frame.
 template <bool tasklet>
 [[gnu::always_inline]] inline weft_status spawn(Pool* pool, void (*body)(void*), void* argument,
@@ -133,10 +136,9 @@ template <bool tasklet>
     if (stream == nullptr || body == nullptr || options != nullptr || handle == nullptr) [[unlikely]] {
         return spawn_slowly<tasklet>(pool, body, argument, options, handle, site);
     }
-    Pool* home = tasklet ? stream->tasklet_home : stream->ult_home;
+    Pool* const home = tasklet ? stream->tasklet_home : stream->ult_home;
     if (pool != home && (pool != nullptr || home == Stream::nowhere())) [[unlikely]] {
-        if (tasklet || !goes_on_at_site(*stream, pool, body, site)) return spawn_elsewhere<tasklet>(pool, body, argument, handle, site);
-        home = stream->tasklet_home;
+        return spawn_elsewhere<tasklet>(pool, body, argument, handle, site);
     }
     auto* unit = static_cast<Unit*>(stream->units->try_take());
     if (unit == nullptr) [[unlikely]] return spawn_slowly<tasklet>(home, body, argument, nullptr, handle, site);

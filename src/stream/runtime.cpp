@@ -173,7 +173,7 @@ weft_status bring_up(Runtime& made) {
 Runtime::Runtime(const Settings& chosen)
     : settings(chosen), stacks(stack_settings(chosen.values)), lookout(lookout_round, lookout_ready, this) {
     default_kind = static_cast<Kind>(chosen.values.kind);
-    sites.forget();   // what runtimes before this one have learnt: no run depends on another
+    sites.begin(chosen.values.scheduler_stack_bytes >= chosen.values.stack_bytes);
 }
 
 Runtime* runtime_or_null() {

@@ -15,10 +15,10 @@ constexpr std::uint32_t percent(std::uint32_t number) { return number * Sites::w
 
 // The cheapest kind for that share (doc/decisions/0018 has the measurements). `now` stays what it is for some way beyond, so that a share
 // that lies between two kinds does not change with each sample.
-Kind cheapest(std::uint32_t share, Kind now, bool private_pool) {
+Kind cheapest(std::uint32_t share, Kind now) {
     const auto below = [&](std::uint32_t limit, bool is) { return share < (is ? percent(limit) * 5 / 4 : percent(limit)); };
-    if (below(private_pool ? 2 : 20, now == Kind::sc)) return Kind::sc;
-    if (!private_pool && below(45, now == Kind::sc || now == Kind::roc)) return Kind::roc;
+    if (below(20, now == Kind::sc)) return Kind::sc;
+    if (below(45, now == Kind::sc || now == Kind::roc)) return Kind::roc;
     return Kind::lsa;
 }
 
@@ -51,13 +51,14 @@ void Sites::learn(unsigned tag, bool has_suspended) {
     const auto share = static_cast<std::uint32_t>(before + ((has_suspended ? std::int64_t{whole} : 0) - before) / weight);
     site.share.store(share, std::memory_order_relaxed);
     if (samples < Site::enough) return;
-    for (const bool private_pool : {false, true}) {
-        const Kind now = site.kind_in(private_pool), better = cheapest(share, now, private_pool);
-        if (better != now) site.kinds[private_pool].store(better, std::memory_order_relaxed);
-    }
+    const Kind now = site.kind();
+    Kind better = cheapest(share, now);
+    if (better == Kind::sc && !sc_) better = Kind::roc;
+    if (better != now) site.cheapest.store(better, std::memory_order_relaxed);   // relaxed: as above
 }
 
-void Sites::forget() {
+void Sites::begin(bool sc) {
+    sc_ = sc;
     if (!used_.load(std::memory_order_relaxed)) return;   // relaxed: nobody else looks
     for (Site& site : sites_) new (&site) Site();
     used_.store(false, std::memory_order_relaxed);
@@ -72,8 +73,7 @@ void Sites::each(void (*visit)(const weft_site_info* info, void* argument), void
         info.what = site.what.load(std::memory_order_relaxed);
         info.samples = site.samples.load(std::memory_order_relaxed);
         info.share = static_cast<double>(site.share.load(std::memory_order_relaxed)) / whole;
-        info.kind = static_cast<weft_kind>(site.kind_in(false));
-        info.kind_in_private = static_cast<weft_kind>(site.kind_in(true));
+        info.kind = static_cast<weft_kind>(site.kind());
         visit(&info, argument);
     }
 }

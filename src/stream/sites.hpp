@@ -1,4 +1,5 @@
-// Places in the program that spawn units of kind auto: how often such units suspend, and which kind costs least so (decision 0018).
+// Places in the program that spawn units of kind auto into pools that others draw from: how often such units suspend, and which kind costs least
+// so (decision 0018). In private pools they are LSA, which no other kind is better than there, and nothing is learnt.
 //
 // A unit now and then is a sample. That it is one stands in its descriptor (Unit::spawn_tag) and brings its release to the careful way, by
 // the mark that all have who have ended otherwise than by returning; there its context tells whether it has ever left. So a unit that is no
@@ -20,8 +21,8 @@ namespace weft {
 struct alignas(config::cache_line) Site {
     // Read at each spawn there.
     atomic<std::uintptr_t> key{0};                    // 0: nobody's
-    // [whether the pool is private]. Where it is not, what is not known yet is of a kind that tells for certain whether it suspends.
-    atomic<Kind> kinds[2] = {Kind::roc, Kind::lsa};
+    // What is not known yet is of a kind that tells for certain whether it suspends.
+    atomic<Kind> cheapest{Kind::roc};
 
     // Written with each sample.
     alignas(config::cache_line) atomic<std::uint32_t> samples{0};
@@ -29,11 +30,11 @@ struct alignas(config::cache_line) Site {
     atomic<const void*> address{nullptr};
     atomic<const void*> what{nullptr};
 
-    // Whether so much is known that kinds[] follows from it.
+    // Whether so much is known that `cheapest` follows from it.
     static constexpr std::uint32_t enough = 16;
     bool is_believed() const { return samples.load(std::memory_order_relaxed) >= enough; }   // relaxed, here and below: see above
 
-    Kind kind_in(bool private_pool) const { return kinds[private_pool].load(std::memory_order_relaxed); }
+    Kind kind() const { return cheapest.load(std::memory_order_relaxed); }
 };
 
 class Sites {
@@ -50,8 +51,9 @@ public:
 
     unsigned tag_of(const Site& site) const { return static_cast<unsigned>(&site - sites_) + 1; }
 
-    // All that is known is forgotten. While nobody else looks.
-    void forget();
+    // A runtime begins: what those before it have learnt is forgotten, since no run depends on another. `sc`: whether a unit finds as much stack
+    // where its scheduler runs as it would have of its own. While nobody else looks.
+    void begin(bool sc);
 
     void each(void (*visit)(const weft_site_info* info, void* argument), void* argument) const;
 
@@ -64,6 +66,7 @@ private:
 
     Site sites_[count + 1];   // the last: all others
     atomic<bool> used_{false};
+    bool sc_ = true;
 };
 extern Sites sites;
 

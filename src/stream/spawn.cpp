@@ -71,7 +71,7 @@ weft_status choose_kind(const weft_unit_options& given, bool tasklet, Plan& out)
     if (number != WEFT_KIND_DEFAULT) out.kind = static_cast<Kind>(number);
     if (out.kind == Kind::automatic) {
         // What asks for a stack, or begins in its parent's place, has no choice that is worth learning.
-        if (given.stack_bytes != 0 || given.stack != nullptr || given.measure_stack || given.child_first) out.kind = Kind::roc;
+        if (given.stack_bytes != 0 || given.stack != nullptr || given.measure_stack || given.child_first) out.kind = Kind::lsa;
         out.site = given.site;
         return WEFT_OK;
     }
@@ -93,8 +93,12 @@ void look_up_site(Stream& stream, const void* address, void (*body)(void*)) {
 
 void decide(Plan& plan, const Pool& pool, const void* address, void (*body)(void*)) {
     if (plan.kind != Kind::automatic) return;
+    if (pool.kind == WEFT_POOL_PRIVATE) {
+        plan.kind = Kind::lsa;
+        return;
+    }
     plan.learner = plan.site != nullptr ? &sites.find(plan.site, nullptr) : &sites.find(address, reinterpret_cast<const void*>(body));
-    plan.kind = plan.learner->kind_in(pool.kind == WEFT_POOL_PRIVATE);
+    plan.kind = plan.learner->kind();
 }
 
 weft_status fits(const Plan& plan, const Pool& pool) {

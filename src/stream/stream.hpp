@@ -95,8 +95,8 @@ struct Stream {
     Pool* ult_home = nowhere();        // the direct pool, where a ULT without options may go there by the short way
     Pool* tasklet_home = nowhere();    // the same of a tasklet
     Pool* common_home = nowhere();     // the common pool, as ult_home
-    Unit::Birth birth_ult;             // of a unit of the default kind in the direct pool; of kind auto: there, from latest_site
-    Unit::Birth birth_common;          // of a unit of the default kind in the common pool
+    Unit::Birth birth_ult;             // of a unit of the default kind in the direct pool
+    Unit::Birth birth_common;          // of a unit of the default kind in the common pool; of kind auto: there, from latest_site
     Unit::Birth birth_tasklet;
     const Site* latest_site = nullptr; // of the latest unit of kind auto that it has spawned without options,
     const void* latest_address = nullptr;   // and what it was found by
@@ -218,19 +218,19 @@ inline std::uint64_t Stream::counted(trace::Count which) const {
 // Where units without options go by the short way. A stream that is observed has none: each of its spawns is told of.
 [[gnu::always_inline]] inline void settle_homes(Stream& stream) {
     const auto home_in = [&](Pool* pool) { return pool == nullptr || stream.observed ? Stream::nowhere() : pool; };
-    const bool short_way = stream.default_kind != Kind::full && stream.default_kind != Kind::automatic;
+    const bool full = stream.default_kind == Kind::full;   // which gets its stack at once
     stream.tasklet_home = home_in(stream.direct);
-    stream.ult_home = short_way ? stream.tasklet_home : Stream::nowhere();
-    stream.common_home = short_way ? home_in(stream.common) : Stream::nowhere();
+    stream.ult_home = full ? Stream::nowhere() : stream.tasklet_home;
+    stream.common_home = full ? Stream::nowhere() : home_in(stream.common);
 }
 
 // ULTs whose options say nothing are of that kind from now on. From the stream, or before it has begun.
 inline void set_default_kind(Stream& stream, Kind kind) {
     stream.default_kind = kind;
-    stream.birth_ult = Unit::birth(kind, true);
+    stream.birth_ult = Unit::birth(kind == Kind::automatic ? Kind::lsa : kind, true);
     stream.birth_common = Unit::birth(kind, false);
-    if (kind == Kind::full || kind == Kind::automatic) stream.birth_ult.state = static_cast<std::uint8_t>(State::free);   // like no ready unit
-    stream.latest_address = nullptr;   // birth_ult is no place's
+    if (kind == Kind::full) stream.birth_ult.state = static_cast<std::uint8_t>(State::free);   // like no ready unit
+    stream.latest_address = nullptr;   // birth_common is no place's
     settle_homes(stream);
 }
 

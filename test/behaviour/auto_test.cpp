@@ -3,6 +3,7 @@
 // One unit in some 16 is a sample until a place has 16 of them and is believed, and one in some 128 from then on: loops here spawn as many
 // as that takes.
 #include <cstring>
+#include <optional>
 #include <set>
 #include <stdexcept>
 
@@ -40,14 +41,14 @@ struct Place {
     const void* what;
     std::uint32_t samples;
     double share;
-    weft_kind shared, in_private;
+    weft_kind kind;
 };
 
 std::vector<Place> places() {
     std::vector<Place> found;
     EXPECT_EQ(weft_site_each([](const weft_site_info* info, void* to) {
         EXPECT_EQ(info->size, sizeof *info);
-        static_cast<std::vector<Place>*>(to)->push_back({info->address, info->what, info->samples, info->share, info->kind, info->kind_in_private});
+        static_cast<std::vector<Place>*>(to)->push_back({info->address, info->what, info->samples, info->share, info->kind});
     }, &found), WEFT_OK);
     return found;
 }
@@ -124,7 +125,7 @@ bool may_be(weft_kind kind) { return kind == WEFT_KIND_SC || kind == WEFT_KIND_R
 // Of one stream, whose ULTs are of kind auto where they do not say.
 struct Learning {
     Runtime runtime;
-    explicit Learning(weft_pool_kind pool = WEFT_POOL_PRIVATE) : runtime(of(pool)) {
+    explicit Learning(weft_pool_kind pool = WEFT_POOL_SHARED) : runtime(of(pool)) {
         EXPECT_EQ(weft_stream_kind_set(weft_stream_self(), WEFT_KIND_AUTO), WEFT_OK);
     }
     static weft_settings of(weft_pool_kind pool) {
@@ -134,21 +135,20 @@ struct Learning {
     }
 };
 
-constexpr weft_pool_kind all_pools[] = {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE};
+constexpr weft_pool_kind pools_of_others[] = {WEFT_POOL_SHARED, WEFT_POOL_DEQUE};   // from which others may draw, too
 
 }  // namespace
 
 // ---- what is learnt ----------------------------------------------------------------------------------
 
 TEST(Auto, UnitsThatNeverSuspendComeToSc) {
-    for (const auto pool : all_pools) {
+    for (const auto pool : pools_of_others) {
         Learning learning(pool);
-        EXPECT_EQ(here(1, returns), pool == WEFT_POOL_PRIVATE ? WEFT_KIND_LSA : WEFT_KIND_ROC) << "nothing is known yet";
+        EXPECT_EQ(here(1, returns), WEFT_KIND_ROC) << "nothing is known yet";
         EXPECT_EQ(here(enough, returns), WEFT_KIND_SC);
         EXPECT_GE(place().samples, 16u);
         EXPECT_EQ(place().share, 0);
-        EXPECT_EQ(place().shared, WEFT_KIND_SC);
-        EXPECT_EQ(place().in_private, WEFT_KIND_SC);
+        EXPECT_EQ(place().kind, WEFT_KIND_SC);
     }
 }
 
@@ -168,20 +168,19 @@ TEST(Auto, UnitsThatJoinWhatReturnsAtOnceComeToSc) {
 }
 
 TEST(Auto, UnitsThatAlwaysSuspendComeToLsa) {
-    for (const auto pool : all_pools) {
+    for (const auto pool : pools_of_others) {
         Learning learning(pool);
         EXPECT_EQ(here(enough, suspends), WEFT_KIND_LSA);
         EXPECT_EQ(place().share, 1);
-        EXPECT_EQ(place().shared, WEFT_KIND_LSA);
-        EXPECT_EQ(place().in_private, WEFT_KIND_LSA);
+        EXPECT_EQ(place().kind, WEFT_KIND_LSA);
     }
 }
 
-TEST(Auto, InBetweenTheyComeToRocInASharedPool) {
+TEST(Auto, InBetweenTheyComeToRoc) {
     Learning learning(WEFT_POOL_SHARED);
     EXPECT_EQ(now_and_then(2 * enough, 3), WEFT_KIND_ROC);
     EXPECT_NEAR(place().share, 0.33, 0.13);
-    EXPECT_EQ(place().shared, WEFT_KIND_ROC);
+    EXPECT_EQ(place().kind, WEFT_KIND_ROC);
 }
 
 TEST(Auto, OneInSome16IsASampleAtFirstAndOneInSome128Later) {
@@ -204,7 +203,7 @@ TEST(Auto, TheShareIsOfUnitsThatSuspendedWhateverTheirKind) {
 }
 
 TEST(Auto, FollowsAProgramWhoseUnitsBeginToSuspend) {
-    for (const auto pool : all_pools) {
+    for (const auto pool : pools_of_others) {
         Learning learning(pool);
         auto turn = [](std::size_t count, bool suspend) { return here(count, suspends_if, suspend ? &errno : nullptr); };
         ASSERT_EQ(turn(2 * enough, false), WEFT_KIND_SC);
@@ -213,7 +212,7 @@ TEST(Auto, FollowsAProgramWhoseUnitsBeginToSuspend) {
 }
 
 TEST(Auto, FollowsAProgramWhoseUnitsNoLongerSuspend) {
-    for (const auto pool : all_pools) {
+    for (const auto pool : pools_of_others) {
         Learning learning(pool);
         auto turn = [](std::size_t count, bool suspend) { return here(count, suspends_if, suspend ? &errno : nullptr); };
         ASSERT_EQ(turn(2 * enough, true), WEFT_KIND_LSA);
@@ -250,7 +249,7 @@ TEST(Auto, PlacesAreToldApartByTheBody) {
 }
 
 TEST(Auto, AnObjectStandsForSeveralAddresses) {
-    Runtime runtime;
+    Runtime runtime(Learning::of(WEFT_POOL_SHARED));
     static const char object = 0;
     auto chosen = automatic();
     chosen.site = &object;
@@ -265,7 +264,7 @@ TEST(Auto, AnObjectStandsForSeveralAddresses) {
 }
 
 TEST(Auto, MorePlacesThanAreKeptDoNoHarm) {
-    Runtime runtime;
+    Runtime runtime(Learning::of(WEFT_POOL_SHARED));
     static const char objects[2'000] = {};
     atomic<std::size_t> ran{0};
     auto chosen = automatic();
@@ -294,7 +293,7 @@ TEST(Auto, WhatWasLearntIsForgottenWithTheRuntime) {
     for (int run = 0; run < 2; ++run) {
         Learning learning;
         EXPECT_TRUE(places().empty());
-        EXPECT_EQ(here(1, returns), WEFT_KIND_LSA);
+        EXPECT_EQ(here(1, returns), WEFT_KIND_ROC);
         EXPECT_EQ(here(enough, returns), WEFT_KIND_SC);
     }
 }
@@ -310,11 +309,11 @@ TEST(Auto, PlacesAreNotShownToNobodyOrWithoutARuntime) {
 // ---- who asks for it ---------------------------------------------------------------------------------
 
 TEST(Auto, IsAskedForByOptions) {
-    Runtime runtime;
+    Runtime runtime(Learning::of(WEFT_POOL_SHARED));
     const auto chosen = automatic();
     EXPECT_EQ(here(enough, returns, nullptr, &chosen), WEFT_KIND_SC);
     EXPECT_EQ(here(enough, suspends, nullptr, &chosen), WEFT_KIND_LSA);
-    EXPECT_EQ(place_of(returns).in_private, WEFT_KIND_SC);
+    EXPECT_EQ(place_of(returns).kind, WEFT_KIND_SC);
 }
 
 TEST(Auto, OptionsThatDoNotSayLeaveItToTheStream) {
@@ -325,7 +324,7 @@ TEST(Auto, OptionsThatDoNotSayLeaveItToTheStream) {
 }
 
 TEST(Auto, IsTheKindOfAStream) {
-    Runtime runtime;
+    Runtime runtime(Learning::of(WEFT_POOL_SHARED));
     auto chosen = stream_options();
     chosen.kind = WEFT_KIND_AUTO;
     chosen.pool = make_pool(WEFT_POOL_SHARED);
@@ -357,14 +356,40 @@ TEST(Auto, AStreamThatIsOfAnotherKindForAWhileRemembers) {
 }
 
 TEST(Auto, IsTheKindOfTheProcess) {
-    Variable variable("WEFT_KIND", "auto");
-    Runtime runtime;
-    EXPECT_EQ(here(enough, returns), WEFT_KIND_SC);
-    EXPECT_EQ(place().what, reinterpret_cast<const void*>(returns));
+    const Variable pool("WEFT_POOL", "shared");
+    for (const bool asked : {false, true}) {   // it is the default, too
+        std::optional<Variable> kind;
+        if (asked) kind.emplace("WEFT_KIND", "auto");
+        Runtime runtime;
+        EXPECT_EQ(here(enough, returns), WEFT_KIND_SC);
+        EXPECT_EQ(place().what, reinterpret_cast<const void*>(returns));
+    }
+}
+
+TEST(Auto, IsLsaInPrivatePoolsAndLearnsNothingThere) {
+    Learning learning(WEFT_POOL_PRIVATE);
+    const auto chosen = automatic();
+    for (const weft_unit_options* how : {static_cast<const weft_unit_options*>(nullptr), &chosen}) {
+        EXPECT_EQ(here(enough, returns, nullptr, how), WEFT_KIND_LSA);
+        weft_unit* units[10];
+        ASSERT_EQ(weft_unit_spawn_many(nullptr, 10, returns, nullptr, how, units), WEFT_OK);
+        for (weft_unit* unit : units) EXPECT_EQ(kind_of(unit), WEFT_KIND_LSA);
+        EXPECT_EQ(weft_unit_free_many(units, 10), WEFT_OK);
+    }
+    EXPECT_TRUE(places().empty());
+    weft_pool* pool = make_pool(WEFT_POOL_SHARED);   // a pool that others draw from, of a stream whose own is private
+    {
+        auto with = stream_options();
+        with.pool = pool;
+        Stream stream(&with);
+        EXPECT_EQ(here(enough, returns, nullptr, nullptr, pool), WEFT_KIND_SC);
+        EXPECT_EQ(here(1, returns), WEFT_KIND_LSA);
+    }
+    EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
 
 TEST(Auto, UnitsSpawnedTogetherAreOfOnePlace) {
-    for (const auto pool : all_pools) {
+    for (const auto pool : pools_of_others) {
         Learning learning(pool);
         constexpr std::size_t count = 100;
         weft_unit* units[count];
@@ -382,7 +407,7 @@ TEST(Auto, UnitsSpawnedTogetherAreOfOnePlace) {
 }
 
 TEST(Auto, DetachedUnitsTeachToo) {
-    for (const auto pool : all_pools) {
+    for (const auto pool : pools_of_others) {
         Learning learning(pool);
         atomic<std::size_t> ran{0};
         std::vector<void*> arguments(10, &ran);
@@ -404,7 +429,7 @@ TEST(Auto, DetachedUnitsTeachToo) {
 }
 
 TEST(Auto, IsAThreadsKindInCpp) {
-    Runtime runtime;
+    Runtime runtime(Learning::of(WEFT_POOL_SHARED));
     static const char object = 0;
     std::size_t ran = 0;
     weft_kind last = WEFT_KIND_DEFAULT;
@@ -423,7 +448,7 @@ TEST(Auto, IsAThreadsKindInCpp) {
 // ---- what it goes with -------------------------------------------------------------------------------
 
 TEST(Auto, OptionsThatLeaveNoChoiceTeachNothing) {
-    Runtime runtime;
+    Runtime runtime(Learning::of(WEFT_POOL_SHARED));
     static char memory[256 << 10];
     auto large = automatic(), huge = automatic(), own = automatic(), measured = automatic(), first = automatic();
     large.stack_bytes = 1 << 20;
@@ -437,7 +462,7 @@ TEST(Auto, OptionsThatLeaveNoChoiceTeachNothing) {
         for (std::size_t i = 0; i < between_samples; ++i) {
             weft_unit* unit = nullptr;
             ASSERT_EQ(weft_ult_spawn(nullptr, i % 2 == 0 ? returns : suspends, nullptr, chosen, &unit), WEFT_OK) << weft_error_text();
-            EXPECT_EQ(kind_of(unit), forced ? WEFT_KIND_FULL : WEFT_KIND_ROC);
+            EXPECT_EQ(kind_of(unit), forced ? WEFT_KIND_FULL : WEFT_KIND_LSA);
             EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
         }
         std::uint32_t samples = 0;
@@ -446,8 +471,23 @@ TEST(Auto, OptionsThatLeaveNoChoiceTeachNothing) {
     }
 }
 
+TEST(Auto, UnitsHaveTheStackOfTheSettingsWhateverTheirKind) {
+    weft_settings settings = Learning::of(WEFT_POOL_SHARED);
+    settings.stack_bytes = 2 << 20;
+    settings.scheduler_stack_bytes = 64 << 10;
+    settings.kind = WEFT_KIND_AUTO;
+    Runtime runtime(settings);
+    const auto uses_much = [](void*) {
+        volatile char much[1 << 20];
+        for (std::size_t i = 0; i < sizeof much; i += 1024) much[i] = 1;
+    };
+    EXPECT_EQ(here(enough, uses_much), WEFT_KIND_ROC);
+    for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(weft_ult_spawn(nullptr, uses_much, nullptr, nullptr, nullptr), WEFT_OK);   // which nobody joins, nor calls
+    until([] { return units_alive() == 1; });
+}
+
 TEST(Auto, IsNoTaskletsKind) {
-    Runtime runtime;
+    Runtime runtime(Learning::of(WEFT_POOL_SHARED));
     const auto chosen = automatic();
     weft_unit* unit = nullptr;
     EXPECT_EQ(weft_tasklet_spawn(nullptr, returns, nullptr, &chosen, &unit), WEFT_WRONG_KIND);
@@ -469,7 +509,7 @@ TEST(Auto, OfWhatNoStreamSpawnsNothingIsLearnt) {
 
 // Whose place is no unit's to take.
 TEST(Auto, UnderASchedulerThatOwnsItsLoopUnitsRunAllTheSame) {
-    Runtime runtime;
+    Runtime runtime(Learning::of(WEFT_POOL_SHARED));
     weft_pool* pool = make_pool(WEFT_POOL_SHARED);
     weft_sched_ops ops{};
     ops.size = sizeof ops;
@@ -487,7 +527,9 @@ TEST(Auto, UnderASchedulerThatOwnsItsLoopUnitsRunAllTheSame) {
 }
 
 TEST(Auto, SeveralStreamsLearnOfOnePlace) {
-    Runtime runtime(3);
+    weft_settings settings = with_streams(3);
+    settings.pool = WEFT_POOL_SHARED;
+    Runtime runtime(settings);
     atomic<std::size_t> ran{0};
     {
         auto spawn = [&] {
