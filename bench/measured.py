@@ -9,9 +9,10 @@ from collections import defaultdict
 
 PATIENCE_S = 900   # for one process
 
-KINDS = ("full", "lsa", "roc", "ss", "sc", "rtc")
-COLOURS = dict(zip(KINDS, ("#1f77b4", "#17becf", "#2ca02c", "#ff7f0e", "#d62728", "#7f7f7f")))
-NAMES = dict(zip(KINDS, ("Full", "LSA", "RoC", "SS", "SC", "RtC")))
+KINDS = ("full", "lsa", "roc", "ss", "sc", "rtc", "auto")
+MAY_SUSPEND = tuple(kind for kind in KINDS if kind not in ("rtc", "auto"))   # auto picks among these
+COLOURS = dict(zip(KINDS, ("#1f77b4", "#17becf", "#2ca02c", "#ff7f0e", "#d62728", "#7f7f7f", "#9467bd")))
+NAMES = dict(zip(KINDS, ("Full", "LSA", "RoC", "SS", "SC", "RtC", "auto")))
 
 
 def quantile(values: list, share: float) -> float:

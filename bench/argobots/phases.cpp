@@ -177,12 +177,14 @@ constexpr Step steps[] = {
     {.name = "weft.ss", .kind = WEFT_KIND_SS},
     {.name = "weft.sc", .kind = WEFT_KIND_SC},
     {.name = "weft.rtc", .kind = WEFT_KIND_RTC},
+    {.name = "weft.auto", .kind = WEFT_KIND_AUTO},
     {.name = "weft.full.many", .many = true},
     {.name = "weft.lsa.many", .kind = WEFT_KIND_LSA, .many = true},
     {.name = "weft.roc.many", .kind = WEFT_KIND_ROC, .many = true},
     {.name = "weft.ss.many", .kind = WEFT_KIND_SS, .many = true},
     {.name = "weft.sc.many", .kind = WEFT_KIND_SC, .many = true},
     {.name = "weft.rtc.many", .kind = WEFT_KIND_RTC, .many = true},
+    {.name = "weft.auto.many", .kind = WEFT_KIND_AUTO, .many = true},
 };
 
 void run(const Step& step, std::size_t most_units) {

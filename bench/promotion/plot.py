@@ -19,7 +19,7 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from measured import COLOURS, KINDS, NAMES, Figures, median, output_of, quantile, samples_of, show, table, write_results  # noqa: E402
+from measured import COLOURS, KINDS, MAY_SUSPEND, NAMES, Figures, median, output_of, quantile, samples_of, show, table, write_results  # noqa: E402
 
 SHARES = (0, 1, 5, 10, 25, 50, 75, 100)
 PARTS = ("fork_join", "instructions", "kmeans", "fmm", "bfs")
@@ -100,7 +100,7 @@ def between(points: dict, share: float) -> float:
 
 def cheapest(samples: dict, suffix: str) -> list:
     """[(from this share on, kind)], between shares as `between` has it."""
-    lines = {kind: {share: median(values) for share, values in series(samples, kind, suffix).items()} for kind in KINDS if kind != "rtc"}
+    lines = {kind: {share: median(values) for share, values in series(samples, kind, suffix).items()} for kind in MAY_SUSPEND}
     found = []
     for tenth in range(0, 1001):
         share = tenth / 10
@@ -129,17 +129,17 @@ def fork_join_text(samples: dict) -> str:
                 base = floor_rtc if kind == "rtc" else floor
                 cells.append(f"{median(values):.1f} ({quantile(values, 0.1):.1f}-{quantile(values, 0.9):.1f}) {median(values) / base:.2f} x" if values else "")
             rows.append([kind, *cells])
-        best = {share: min((kind for kind in KINDS if share in series(samples, kind, suffix) and kind != "rtc"),
-                           key=lambda kind: median(series(samples, kind, suffix)[share])) for share in SHARES}
-        rows.append(["best", *(best[share] for share in SHARES)])
+        best = {share: min(MAY_SUSPEND, key=lambda kind: median(series(samples, kind, suffix)[share])) for share in SHARES}
+        rows.append(["best but auto", *(best[share] for share in SHARES)])
         text.append(f"ns per unit, {title}: median (p10-p90), multiple of the floor (RtC: of the one without a stack); by share of units that suspend:\n")
         text.append(table(["kind", *(f"{share} %" for share in SHARES)], rows))
         steps = cheapest(samples, suffix)
         text.append("Cheapest of those that may suspend: " + ", ".join(f"from {share:g} % on {kind}" for share, kind in steps) + ".")
-        text.append("Dearer than Full: " + ", ".join(f"{kind} {dearer_than_full(samples, suffix, kind)}" for kind in KINDS[1:-1]) + ".")
+        text.append("Dearer than Full: " + ", ".join(f"{kind} {dearer_than_full(samples, suffix, kind)}" for kind in (*MAY_SUSPEND[1:], "auto")) + ".")
         of = {kind: {share: median(values) for share, values in series(samples, kind, suffix).items()} for kind in KINDS}
         text.append(f"SC beside RtC where nobody suspends: {of['sc'][0] / of['rtc'][0]:.2f}. SS beside SC: "
                     + ", ".join(f"{of['ss'][share] / of['sc'][share]:.2f} at {share} %" for share in SHARES) + ".")
+        text.append("Auto beside the best: " + ", ".join(f"{of['auto'][share] / of[best[share]][share]:.2f} at {share} %" for share in SHARES) + ".")
     counters = [name for name in ("cycles", "l1_misses") if f"promotion/0:weft.full.{name}" in samples]
     for name in counters:
         rows = [[kind, *(f"{median(samples[f'promotion/{share}:weft.{kind}.{name}']):.2f}" if share in shares_of(kind) else "" for share in SHARES)]
