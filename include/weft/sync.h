@@ -31,8 +31,9 @@ WEFT_API uint64_t weft_now_ns(void) WEFT_NOTHROW;
 
 /* ---- mutex ----------------------------------------------------------------------------------------- */
 
-/** A lock. Whoever comes may overtake those who wait; but one that was woken and overtaken is given it next. One waiter is
- * woken at a time, so what a lock costs does not grow with the number of those who wait. */
+/** A lock. Whoever comes may overtake those who wait; but one that was woken and overtaken is given it next, or, where other
+ * streams or OS threads run, when it was overtaken eight times. One waiter is woken at a time, so what a lock costs does not grow
+ * with the number of those who wait. */
 typedef struct weft_mutex {
     uint32_t word;    /**< the library's; 0 when nobody holds it */
     uint32_t gap;     /**< the library's */

@@ -27,7 +27,7 @@ struct Release : Suspension {
 };
 
 [[gnu::noinline]] void lock_again(Mutex mutex, Waiter& waiter) {
-    Mutex::ask(waiter, Urgency::normal, true);
+    Mutex::insist(waiter);
     while (!mutex.take(waiter)) {
         waiter.answer = Answer::none;
         wait_at(mutex, waiter, forever, Waits::mutex, mutex.address());

@@ -5,11 +5,15 @@
 namespace weft::sync {
 namespace {
 
-// A holder on another stream or OS thread is often about to let go.
+// A holder on another stream or OS thread is often about to let go; not one that was given the mutex and does not run yet.
 bool take_soon(Mutex& mutex, Waiter& waiter) {
     static constexpr int looks = 40;
     for (int i = 0; i < looks; ++i) {
-        if (mutex.come()) return mutex.take(waiter);
+        if (mutex.come()) {
+            if (mutex.take(waiter)) return true;
+        } else if (mutex.is_on_its_way()) {
+            return false;
+        }
         arch::pause();
     }
     return false;
@@ -21,6 +25,7 @@ bool take_soon(Mutex& mutex, Waiter& waiter) {
     const Caller caller;
     void* const identity = caller.identity();
     Waiter waiter;
+    Mutex::ask(waiter, urgency);
     if (mutex.come() && mutex.take(waiter)) {   // the quick way gives up too soon when others come and go
         note_holder(mutex, caller.unit, identity);
         return WEFT_OK;
@@ -30,16 +35,14 @@ bool take_soon(Mutex& mutex, Waiter& waiter) {
         ++mutex.body().depth;
         return WEFT_OK;
     }
-    bool again = false;
-    if (!others_run(caller) || !take_soon(mutex, waiter)) {
-        for (;;) {
-            Mutex::ask(waiter, urgency, again);
-            waiter.answer = Answer::none;
-            const weft_status status = wait_at(mutex, waiter, deadline_ns, Waits::mutex, mutex.address());
-            if (status != WEFT_OK) return status;
-            if (waiter.answer != Answer::woken || mutex.take(waiter)) break;
-            again = true;
-        }
+    bool others = others_run(caller);
+    while (!others || !take_soon(mutex, waiter)) {
+        waiter.answer = Answer::none;
+        const weft_status status = wait_at(mutex, waiter, deadline_ns, Waits::mutex, mutex.address());
+        if (status != WEFT_OK) return status;
+        if (waiter.answer != Answer::woken || mutex.take(waiter)) break;
+        others = others_run(caller);
+        if (!others) Mutex::insist(waiter);   // the holder has left in the middle: to be woken again is two switches
     }
     note_holder(mutex, caller.unit, identity);
     return WEFT_OK;

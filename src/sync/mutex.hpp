@@ -54,6 +54,7 @@ public:
     static constexpr std::uint32_t recursive = 1;   // its holder may lock it again
     static constexpr std::uint32_t held = 2;
     static constexpr std::uint32_t waiters = 4;     // the ring is not empty: whoever lets go must look
+    static constexpr std::uint32_t awake = 8;       // one that was woken has not tried yet: nobody else is woken meanwhile
 
     BasicMutex(Word& word, Body& body) : word_(word), body_(body) {}
 
@@ -62,7 +63,9 @@ public:
     const void* address() const { return &word_; }
     bool is_held() const { return word_.glance(held); }
     bool is_recursive() const { return word_.glance(recursive); }
-    // relaxed: see Body::owner.
+    // Whether its holder was given it and has not run since: to look for its end is in vain. A hint.
+    bool is_on_its_way() const { return (reinterpret_cast<std::uintptr_t>(owner()) & on_its_way) != 0; }
+    // Who has been given it writes itself down. relaxed: see Body::owner.
     void* owner() const { return body_.owner.load(std::memory_order_relaxed); }
     void set_owner(void* identity) { body_.owner.store(identity, std::memory_order_relaxed); }   // relaxed: as above
 
@@ -83,7 +86,8 @@ public:
         return false;
     }
 
-    // Lets it go. The first in the ring is woken to try for it; if it has tried in vain before, it is given the mutex.
+    // Lets it go. The first in the ring is woken to try for it, unless another is on its way; if it was overtaken often enough, it is
+    // given the mutex.
     void unlock_slow() {
         const std::uint32_t seen = word_.lock();
         WEFT_ASSERT((seen & held) != 0);
@@ -94,10 +98,7 @@ public:
 
     bool come() const { return !is_held(); }
 
-    bool take(Waiter& waiter) {
-        static_cast<void>(waiter);
-        return take_word();
-    }
+    bool take(Waiter& waiter) { return take_word(claim_of(waiter)); }
 
     template <class By = Entrance>
     bool enter(Waiter& waiter, By&& by = {}) {
@@ -105,10 +106,10 @@ public:
             std::uint32_t seen = by.lock_if(word_, [](std::uint32_t word) { return (word & held) != 0; });
             if (!by.changed((seen & held) == 0)) {
                 insert(waiter);
-                by.let_go(word_, seen | waiters);
+                by.let_go(word_, (seen & ~claim_of(waiter)) | waiters);
                 return true;
             }
-            if (word_.enter(seen, seen | held)) return false;
+            if (word_.enter(seen, (seen & ~claim_of(waiter)) | held)) return false;
         }
     }
 
@@ -136,20 +137,30 @@ public:
     }
 
 private:
-    bool take_word() {
+    // Whoever takes it ends `claim`, a bit of the word or none.
+    bool take_word(std::uint32_t claim = 0) {
         std::uint32_t seen = word_.glance();
-        return (seen & (held | Word::busy)) == 0 && word_.enter(seen, seen | held);
+        return (seen & (held | Word::busy)) == 0 && word_.enter(seen, (seen & ~claim) | held);
     }
 
-    static constexpr std::uint8_t tried = 4;    // in Waiter::mark beside the urgency: it was woken and found the mutex held
+    // Waiter::mark is the urgency and, above it, how often the waiter was woken.
+    static constexpr std::uint8_t urgency_bits = 3;
+    static constexpr std::uint8_t once = urgency_bits + 1;
+    static constexpr std::uint8_t enough = 8 * once;   // who was overtaken as often is given the mutex
 
-    static Urgency urgency(const Waiter& waiter) { return static_cast<Urgency>(waiter.mark & 3); }
+    static Urgency urgency(const Waiter& waiter) { return static_cast<Urgency>(waiter.mark & urgency_bits); }
+    static bool was_woken(const Waiter& waiter) { return waiter.mark >= once; }
+    // What one that tries takes from the word: that it is on its way. If it was somebody else's way, one more is woken than need be.
+    static std::uint32_t claim_of(const Waiter& waiter) { return was_woken(waiter) ? awake : 0; }
+
+    static constexpr std::uintptr_t on_its_way = 1;   // in the owner's identity
+    static void* given_to(void* identity) { return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(identity) | on_its_way); }
 
 public:
-    // Before its first wait; `again`: it was woken and came too late.
-    static void ask(Waiter& waiter, Urgency as, bool again) {
-        waiter.mark = static_cast<std::uint8_t>(static_cast<unsigned>(as) | (again ? unsigned{tried} : 0u));
-    }
+    // Before it tries for the first time.
+    static void ask(Waiter& waiter, Urgency as) { waiter.mark = static_cast<std::uint8_t>(as); }
+    // It need not be overtaken again: it comes first, and the next unlock gives it the mutex.
+    static void insist(Waiter& waiter) { waiter.mark = static_cast<std::uint8_t>((waiter.mark & urgency_bits) | enough); }
 
 private:
     // Under the busy bit, all of them.
@@ -157,7 +168,7 @@ private:
     void insert(Waiter& waiter) {
         waiter.answer = Answer::awaited;
         auto& ring = body_.ring;
-        if ((waiter.mark & tried) != 0) return ring.push_front(waiter);
+        if (was_woken(waiter)) return ring.push_front(waiter);
         switch (urgency(waiter)) {
         case Urgency::high:
             if (body_.last_high == nullptr) {
@@ -186,7 +197,7 @@ private:
         auto& ring = body_.ring;
         if (&waiter == body_.last_high) {
             Waiter* before = ring.before(waiter);
-            body_.last_high = before != nullptr && urgency(*before) == Urgency::high && (before->mark & tried) == 0 ? before : nullptr;
+            body_.last_high = before != nullptr && urgency(*before) == Urgency::high && !was_woken(*before) ? before : nullptr;
         }
         if (&waiter == body_.first_low) body_.first_low = ring.after(waiter);
         delist(ring, waiter);
@@ -203,7 +214,7 @@ private:
     void append(Claimed<Who>& claimed) {
         while (Waiter* waiter = claimed.take()) {
             waiter->who.settle();
-            ask(*waiter, Urgency::normal, false);
+            ask(*waiter, Urgency::normal);
             insert(*waiter);
         }
     }
@@ -211,17 +222,17 @@ private:
     std::uint32_t with_waiters(std::uint32_t seen) const { return body_.ring.empty() ? seen & ~waiters : seen | waiters; }
 
     void let_go(std::uint32_t seen) {
-        Waiter* const next = claim_next();
+        Waiter* const next = (seen & awake) != 0 ? nullptr : claim_next();
         if (next == nullptr) {
             set_owner(nullptr);
-            return word_.unlock(seen & recursive);   // nobody is left
+            return word_.unlock(with_waiters(seen & (recursive | awake)));
         }
-        const bool give = (next->mark & tried) != 0;
+        const bool give = next->mark >= enough;
         next->answer = give ? Answer::given : Answer::woken;
+        if (!give) next->mark = static_cast<std::uint8_t>(next->mark + once);
         const Who who = next->who;
-        set_owner(give ? who.identity() : nullptr);
-        const std::uint32_t rest = with_waiters(seen & recursive);
-        word_.unlock(give ? rest | held : rest);
+        set_owner(give ? given_to(who.identity()) : nullptr);
+        word_.unlock(with_waiters(seen & recursive) | (give ? held : awake));
         who.wake(typename Who::Waker());
     }
 

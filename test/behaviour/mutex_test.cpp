@@ -155,6 +155,31 @@ TEST(Mutex, WakesOneWaiterForAnUnlock) {
     EXPECT_EQ(counter("/units/count/resumed"), before + 1);
 }
 
+TEST(Mutex, WakesNobodyWhileOneThatWasWokenHasNotTried) {
+    Runtime runtime;
+    weft_mutex mutex = WEFT_MUTEX_INIT;
+    ASSERT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
+    int entered = 0;
+    std::vector<std::unique_ptr<Ult>> all;
+    for (int i = 0; i < 10; ++i) {
+        all.push_back(std::make_unique<Ult>([&] {
+            ASSERT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
+            ++entered;
+            ASSERT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
+        }));
+    }
+    until([] { return waiting_for("mutex") == 10; });
+    const auto before = counter("/units/count/resumed");
+    for (int i = 0; i < 5; ++i) {
+        EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
+        EXPECT_EQ(weft_mutex_lock(&mutex), WEFT_OK) << "barging is allowed";
+    }
+    EXPECT_EQ(counter("/units/count/resumed"), before + 1);
+    EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
+    all.clear();
+    EXPECT_EQ(entered, 10);
+}
+
 // The first waiter is woken, finds the mutex taken again, and is given it the next time.
 TEST(Mutex, IsGivenToOneThatWasOvertaken) {
     Runtime runtime;
@@ -175,6 +200,50 @@ TEST(Mutex, IsGivenToOneThatWasOvertaken) {
     EXPECT_EQ(weft_mutex_try_lock(&mutex), WEFT_BUSY) << "it is the other's already";
     EXPECT_EQ(waits.join(), WEFT_OK);
     EXPECT_TRUE(got);
+}
+
+// Another unit has its stream while it is overtaken, so that it cannot try before.
+TEST(Mutex, IsGivenInTheEndToOneThatIsOvertakenFromAnotherStream) {
+    weft_settings settings = with_streams(2);
+    settings.pool = WEFT_POOL_PRIVATE;
+    Runtime runtime(settings);
+    weft_mutex mutex = WEFT_MUTEX_INIT;
+    ASSERT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
+    bool got = false;
+    atomic<bool> over{false}, wanted{false}, kept{false};
+    Ult waits([&] {
+        ASSERT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
+        got = true;
+        ASSERT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
+    }, nullptr, pool_of(1));
+    Ult keeps([&] {
+        while (!over) {
+            while (wanted) {
+                kept = true;
+                std::this_thread::yield();
+            }
+            kept = false;
+            weft_unit_yield();
+        }
+    }, nullptr, pool_of(1));
+    int overtaken = -1;
+    bool mine = true;
+    for (; mine && overtaken < 100; ++overtaken) {
+        until([] { return waiting_for("mutex") == 1; });
+        wanted = true;
+        until([&] { return kept.load(); });
+        EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
+        mine = weft_mutex_try_lock(&mutex) == WEFT_OK;
+        wanted = false;
+    }
+    EXPECT_EQ(overtaken, 8);
+    EXPECT_FALSE(mine) << "nobody is overtaken for ever";
+    if (mine) {
+        EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
+    }
+    EXPECT_EQ(waits.join(), WEFT_OK);
+    EXPECT_TRUE(got);
+    over = true;
 }
 
 TEST(Mutex, ThatIsRecursiveIsUnlockedAsOftenAsItWasLocked) {

@@ -85,7 +85,7 @@ struct Meeting {
     void lock_again(Party& party) {
         Mutex of = mutex.view();
         if (party.waiter.answer != Answer::given) {
-            Mutex::ask(party.waiter, Urgency::normal, true);
+            Mutex::insist(party.waiter);
             while (!of.take(party.waiter)) {
                 party.wait(of);
                 if (party.waiter.answer != Answer::woken) break;

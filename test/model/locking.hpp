@@ -19,17 +19,19 @@ struct Mutual {
 
     Mutex view() { return Mutex(word, body); }
 
-    // False: it gave up.
-    bool lock(Party& party, bool hurries = false, Urgency urgency = Urgency::normal) {
+    // False: it gave up. `patient`: it may be overtaken as often as where many streams run; otherwise as where one does.
+    bool lock(Party& party, bool hurries = false, Urgency urgency = Urgency::normal, bool patient = false) {
         Mutex mutex = view();
         if (mutex.try_lock(&party)) return true;
-        for (bool again = false;; again = true) {
-            Mutex::ask(party.waiter, urgency, again);
-            if (!party.wait(mutex, hurries)) return false;
-            if (party.waiter.answer != Answer::woken || mutex.take(party.waiter)) break;
+        Mutex::ask(party.waiter, urgency);
+        while (party.wait(mutex, hurries)) {
+            if (party.waiter.answer != Answer::woken || mutex.take(party.waiter)) {
+                mutex.set_owner(&party);
+                return true;
+            }
+            if (!patient) Mutex::insist(party.waiter);
         }
-        mutex.set_owner(&party);
-        return true;
+        return false;
     }
 
     void unlock() {

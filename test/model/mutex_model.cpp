@@ -4,9 +4,9 @@
 namespace weft::model {
 
 // Each thread locks `rounds` times, changes what the mutex guards and what of its body is the holder's, and lets go.
-// The last `hurried` of them may give up. Somebody who is not woken is a deadlock here.
-template <class Habits, class Orders, int threads, int rounds, int hurried = 0, Urgency last = Urgency::normal>
-struct Exclusion : rl::test_suite<Exclusion<Habits, Orders, threads, rounds, hurried, last>, threads> {
+// The last `hurried` of them may give up. Somebody who is not woken is a deadlock here. `patient`: as Mutual::lock() has it.
+template <class Habits, class Orders, int threads, int rounds, int hurried = 0, Urgency last = Urgency::normal, bool patient = false>
+struct Exclusion : rl::test_suite<Exclusion<Habits, Orders, threads, rounds, hurried, last, patient>, threads> {
     Mutual<Habits, Orders> mutex;
     BasicParty<Habits> parties[threads];
     plain<int> guarded{0};
@@ -15,7 +15,7 @@ struct Exclusion : rl::test_suite<Exclusion<Habits, Orders, threads, rounds, hur
     void thread(unsigned index) {
         for (int i = 0; i < rounds; ++i) {
             const Urgency urgency = index + 1 == threads ? last : Urgency::normal;
-            if (!mutex.lock(parties[index], index + hurried >= threads, urgency)) continue;
+            if (!mutex.lock(parties[index], index + hurried >= threads, urgency, patient)) continue;
             ++guarded;
             ++mutex.body.depth;
             ++locked[index];
@@ -35,7 +35,7 @@ struct Exclusion : rl::test_suite<Exclusion<Habits, Orders, threads, rounds, hur
 };
 
 // As Exclusion, with a step done wrongly.
-enum class Wrong { looks_then_stores, takes_woken_for_given, stays_in_the_ring };
+enum class Wrong { looks_then_stores, takes_woken_for_given, stays_in_the_ring, stays_on_its_way };
 
 template <Wrong wrong, int threads>
 struct Broken : rl::test_suite<Broken<wrong, threads>, threads> {
@@ -56,9 +56,14 @@ struct Broken : rl::test_suite<Broken<wrong, threads>, threads> {
         if (wrong == Wrong::looks_then_stores) return mutex.lock(party);
         Mutex view = mutex.view();
         if (view.try_lock(&party)) return true;
-        Mutex::ask(party.waiter, Urgency::normal, false);
+        Mutex::ask(party.waiter, Urgency::normal);
         party.begin(hurries);
         if (!view.enter(party.waiter)) return true;
+        if (wrong == Wrong::stays_on_its_way) {
+            party.park(false);
+            Mutex::ask(party.waiter, Urgency::normal);   // forgets that it was woken
+            return mutex.lock(party);
+        }
         if (party.park(hurries)) return wrong == Wrong::takes_woken_for_given || mutex.lock(party);
         party.begin(false);   // its memory is used for something else
         return false;
@@ -86,6 +91,9 @@ void weft::model::search(Models& models) {
     models.holds<Exclusion<Careful, Strong, 2, 1, 1>>("one that locks, one that may give up", Preemptions{3 + more});
     models.holds<Exclusion<Careful, Strong, 3, 1, 1>>("two that lock, one that may give up", Preemptions{2 + more});
     models.holds<Exclusion<Careful, Strong, 3, 2, 2>>("one that locks, two that may give up", Random{50'000 * times});
+    models.holds<Exclusion<Careful, Strong, 2, 2, 0, Urgency::normal, true>>("two that are overtaken and try again", Preemptions{2 + more});
+    models.holds<Exclusion<Careful, Strong, 3, 2, 0, Urgency::normal, true>>("three that are overtaken and try again", Random{50'000 * times});
+    models.holds<Exclusion<Careful, Strong, 3, 2, 2, Urgency::high, true>>("three that try again, two of them may give up", Random{50'000 * times});
 
     models.fails<Exclusion<Careful, EnterRelaxed, 2, 1>>("one that comes in and acquires nothing", Random{100'000});
     models.fails<Exclusion<Careful, LeaveRelaxed, 2, 1>>("one that lets go and releases nothing", Random{100'000});
@@ -93,5 +101,6 @@ void weft::model::search(Models& models) {
     models.fails<Exclusion<Careless, Strong, 3, 1, 1>>("one that gives up without asking", Random{100'000});
     models.fails<Broken<Wrong::looks_then_stores, 2>>("one that lets go by a look and a store", Random{100'000});
     models.fails<Broken<Wrong::takes_woken_for_given, 3>>("one that was woken and does not try", Random{100'000});
+    models.fails<Broken<Wrong::stays_on_its_way, 3>>("one that stays on its way", Random{100'000});
     models.fails<Broken<Wrong::stays_in_the_ring, 2>>("one that gives up and stays in the ring", Random{100'000});
 }
