@@ -1,0 +1,20 @@
+# The benches compile: `make test` does not run them, and builds none that it does not run. Included by tests.cmake; in the release group,
+# where Google Benchmark is found. No code is made, so that it is a matter of seconds (20 of a processor), and nothing is kept. Without a
+# compiled header, which would hide an include that is missing. Of the peers only those that need nothing else; bench/promotion has tests.
+find_package(benchmark QUIET)
+if(NOT WEFT_GROUP STREQUAL "release" OR NOT benchmark_FOUND OR CMAKE_CROSSCOMPILING)
+  return()
+endif()
+
+file(GLOB weft_bench_files CONFIGURE_DEPENDS bench/*.cpp bench/argobots/*.cpp)
+add_library(benches_compile OBJECT EXCLUDE_FROM_ALL ${weft_bench_files} bench/peers/pthread.cpp)
+target_include_directories(benches_compile PRIVATE bench bench/${WEFT_ARCH})
+target_link_libraries(benches_compile PRIVATE weft benchmark::benchmark)
+target_compile_options(benches_compile PRIVATE ${WEFT_WARNINGS} -O0 -g0 -fsyntax-only)
+# The one that measures what no public header shows, as in bench/CMakeLists.txt.
+set_source_files_properties(bench/switch.cpp PROPERTIES
+  INCLUDE_DIRECTORIES "${CMAKE_SOURCE_DIR}/src;${CMAKE_BINARY_DIR}/generated"
+  COMPILE_DEFINITIONS "$<TARGET_PROPERTY:weft_objects,INTERFACE_COMPILE_DEFINITIONS>")
+
+add_test(NAME house_benches_compile COMMAND ${CMAKE_COMMAND} --build ${CMAKE_BINARY_DIR} --target benches_compile)
+weft_label(house_benches_compile quick)
