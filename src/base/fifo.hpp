@@ -22,12 +22,15 @@ public:
     // Null when there is none.
     Node* pop_front() {
         Node* node = first_;
-        if (node != nullptr) first_ = node->*Link;
+        if (node != nullptr) drop_front(node);
         return node;
     }
 
-    // Takes out `front`, which is front().
-    void drop_front(Node* front) { first_ = front->*Link; }
+    // Takes out `front`, which is front(). The next is wanted soon, and of many it is in no near cache.
+    void drop_front(Node* front) {
+        first_ = front->*Link;
+        __builtin_prefetch(first_, 1);
+    }
 
     // pop_front() and push_back(node) in one. Null when there is no other: then `node` is not put in.
     Node* rotate(Node* node) {
