@@ -16,17 +16,12 @@ struct Branch : weft_job {
 // As weft::invoke has it. noinline: a unit may come back on another stream, whose ring is asked for anew.
 [[gnu::noinline]] void fork(weft_job& job) {
     Stream* const stream = current_or_null();
-    if (stream == nullptr) return offer(job);
-    weft_jobs& ring = stream->jobs.face;
-    if (ring.bottom >= atomic_ref(ring.limit).load(std::memory_order_relaxed)) return offer(job);   // relaxed: room is taken away at any time
-    *ring.bottom++ = &job;
+    if (stream == nullptr || !stream->jobs.push(job)) offer(job);
 }
 
 [[gnu::noinline]] bool joined(weft_job& job) {
     Stream* const stream = current_or_null();
-    if (stream == nullptr || stream->jobs.face.bottom[-1] != &job) return take_back(job);
-    --stream->jobs.face.bottom;
-    return true;
+    return (stream != nullptr && stream->jobs.pop(job)) || take_back(job);
 }
 
 }  // namespace

@@ -9,24 +9,13 @@
 namespace weft {
 namespace {
 
-// True: the waiter will be woken. False: the job has been run.
-bool enroll(weft_job& job, JobWaiter& waiter) {
-    std::uintptr_t seen = Shown::taken;
-    // acq_rel, acquire: pair with the exchange in finish_job(), whichever comes first.
-    return Shown::of(job).state.compare_exchange_strong(seen, reinterpret_cast<std::uintptr_t>(&waiter), std::memory_order_acq_rel,
-                                                        std::memory_order_acquire);
-}
-
-// acquire: as in enroll().
-bool done(weft_job& job) { return Shown::of(job).state.load(std::memory_order_acquire) == Shown::done; }
-
 struct UnitWait : Suspension, JobWaiter {
     weft_job& job;
 
     UnitWait(Unit& unit, weft_job& of) : Suspension{unit}, JobWaiter{[](JobWaiter* raw) { static_cast<UnitWait*>(raw)->go_on(); }}, job(of) {}
 
     void publish() {
-        if (!enroll(job, *this)) go_on();
+        if (!Shown::of(job).enroll(*this)) go_on();
     }
     void go_on() {
         self.life.move(State::waiting, State::ready);
@@ -50,7 +39,7 @@ struct TaskletWait : JobWaiter {
 [[gnu::noinline]] void wait_in_tasklet(weft_job& job) {
     constexpr int most_looks = 256;
     for (int looks = 0; looks < most_looks; ++looks) {
-        if (done(job)) return;
+        if (Shown::of(job).done()) return;
         if (weft_job* const other = take_tasklets_job()) {
             other->run(other);
             finish_job(*other);
@@ -59,7 +48,7 @@ struct TaskletWait : JobWaiter {
         arch::pause();
     }
     TaskletWait wait;
-    if (enroll(job, wait)) wait.gate.wait();
+    if (Shown::of(job).enroll(wait)) wait.gate.wait();
 }
 
 }  // namespace
@@ -70,7 +59,7 @@ bool take_back(weft_job& job) {
     if (Shown::of(job).state.load(std::memory_order_relaxed) == Shown::refused) return true;
     Unit& self = *current().running;
     const bool mine = runtime().jobs.remove(job);
-    if (!mine && !done(job)) {
+    if (!mine && !Shown::of(job).done()) {
         if (self.kind == Kind::tasklet) wait_in_tasklet(job);
         else wait_in_ult(current(), self, job);
     }

@@ -14,36 +14,7 @@
 
 namespace weft {
 
-// ---- the list ------------------------------------------------------------------------------------------
-
-void Jobs::append(weft_job& first, weft_job& last, std::size_t count) {
-    std::lock_guard guard(lock);
-    Shown::of(first).older = newest;
-    if (newest != nullptr) Shown::of(*newest).newer = &first;
-    else oldest = &first;
-    newest = &last;
-    shown.fetch_add(count, std::memory_order_seq_cst);   // against a stream that goes to sleep: README.md
-}
-
-bool Jobs::remove(weft_job& job) {
-    const Shown& at = Shown::of(job);
-    // acquire: pairs with the exchange in finish_job(). A job that was taken is not put back.
-    if (at.state.load(std::memory_order_acquire) != Shown::available) return false;
-    std::lock_guard guard(lock);
-    if (at.state.load(std::memory_order_relaxed) != Shown::available) return false;   // relaxed: it is changed under the lock
-    unlink(job);
-    return true;
-}
-
-void Jobs::unlink(weft_job& job) {
-    Shown& at = Shown::of(job);
-    if (at.newer != nullptr) Shown::of(*at.newer).older = at.older;
-    else newest = at.older;
-    if (at.older != nullptr) Shown::of(*at.older).newer = at.newer;
-    else oldest = at.newer;
-    at.state.store(Shown::taken, std::memory_order_relaxed);   // relaxed: who took it tells the owner by finish_job()
-    shown.fetch_sub(1, std::memory_order_seq_cst);
-}
+// ---- showing -------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -53,28 +24,10 @@ std::uint8_t stack_wanted_by(const Unit& owner) {
     return static_cast<std::uint8_t>(owner.stack_class());
 }
 
-// ---- showing -------------------------------------------------------------------------------------------
-
 // The oldest `count` jobs of the ring, which are the running unit's.
 void show(Stream& stream, Unit& owner, std::size_t count) {
-    JobRing& ring = stream.jobs;
-    weft_job** const from = ring.first;
-    weft_job** const to = from + count;
-    const std::uint8_t wanted = stack_wanted_by(owner);
-    for (weft_job** at = from; at != to; ++at) {
-        auto* made = new ((*at)->kept) Shown(owner, wanted);
-        if (at != from) made->older = at[-1];
-        if (at + 1 != to) made->newer = at[1];
-    }
-    weft_job& first = **from;
-    weft_job& last = *to[-1];
-    ring.first = to;
-    to[-1] = nullptr;   // its join must not find it there
     owner.jobs_out += static_cast<std::uint32_t>(count);
-    Jobs& jobs = runtime().jobs;
-    jobs.append(first, last, count);
-    probe(Probe::job_before_ring);
-    if (jobs.searching.load(std::memory_order_seq_cst) == 0) jobs.bell.ring();
+    runtime().jobs.show(stream.jobs, count, owner, stack_wanted_by(owner));
 }
 
 // Nothing lies in the ring: it is used from its beginning again.
@@ -87,7 +40,7 @@ void rewind(JobRing& ring) {
 // Room at the end of a ring that is full. False: none can be made.
 bool make_room(Stream& stream, Unit& owner) {
     JobRing& ring = stream.jobs;
-    if (ring.length() > 1 && ring.asked.exchange(false)) show(stream, owner, ring.length() / 2);
+    if (ring.length() > 1 && ring.take_request()) show(stream, owner, ring.length() / 2);
     if (ring.first == ring.begin()) return false;
     ring.face.bottom = std::copy(ring.first, ring.face.bottom, ring.begin());
     ring.first = ring.begin();
@@ -118,7 +71,7 @@ bool may_show(const Unit& unit) {
 
 // Streams sleep, nobody is on the way to find something, and there is nothing to be found.
 bool somebody_starves(const Jobs& jobs) {
-    return jobs.bell.anybody() && jobs.searching.load(std::memory_order_seq_cst) == 0 && jobs.shown.load(std::memory_order_seq_cst) == 0;
+    return jobs.bell.anybody() && jobs.searching.load() == 0 && !jobs.any();
 }
 
 }  // namespace
@@ -138,12 +91,11 @@ void offer(weft_job& job) {
         new (job.kept) Shown(Shown::refused);
         return;
     }
-    *ring.face.bottom++ = &job;
-    ring.open();
+    const bool asked = ring.push_and_open(job);
     // The first one is shown unasked, where there is somebody to see it: f may be long and fork no more, and who will be idle then has not asked yet.
     const Jobs& jobs = runtime().jobs;
     const bool seen = first && jobs.streams.load(std::memory_order_relaxed) > 1;   // relaxed: a wish
-    const bool wanted = ring.asked.exchange(false, std::memory_order_seq_cst) || seen || somebody_starves(jobs);
+    const bool wanted = asked || seen || somebody_starves(jobs);
     // Half of it, so that there is something to be taken for as many as come and the owner keeps something.
     if (wanted) show(stream, *unit, (ring.length() + 1) / 2);
 }
@@ -224,7 +176,7 @@ Unit* unit_for(Stream& stream, weft_job& job) {
 
 Unit* take_job(Stream& stream) {
     Jobs& jobs = runtime().jobs;
-    if (jobs.shown.load(std::memory_order_seq_cst) == 0) [[likely]] return nullptr;
+    if (!jobs.any()) [[likely]] return nullptr;
     if (has_mail(stream)) return nullptr;
     Unit* unit;
     {
@@ -243,7 +195,7 @@ Unit* take_job(Stream& stream) {
 
 weft_job* take_tasklets_job() {
     Jobs& jobs = runtime().jobs;
-    if (jobs.shown.load(std::memory_order_seq_cst) == 0) return nullptr;
+    if (!jobs.any()) return nullptr;
     std::lock_guard guard(jobs.lock);
     weft_job* job = jobs.oldest;
     while (job != nullptr && Shown::of(*job).owner->kind != Kind::tasklet) job = Shown::of(*job).newer;
@@ -254,10 +206,7 @@ weft_job* take_tasklets_job() {
 void finish_job(weft_job& job) {
     probe(Probe::job_before_done);
     // acq_rel: what the job has done is seen by its owner, who reads the state or is woken; and the waiter is seen here.
-    const std::uintptr_t was = Shown::of(job).state.exchange(Shown::done, std::memory_order_acq_rel);
-    if (was == Shown::taken) return;   // the owner may have gone on, and the job be no more
-    auto* waiter = reinterpret_cast<JobWaiter*>(was);
-    waiter->wake(waiter);
+    Shown::of(job).finish();
 }
 
 // ---- hunger --------------------------------------------------------------------------------------------
@@ -271,14 +220,6 @@ void ask_for_jobs(const Stream& asker, bool at_once) {
         Stream* const stream = of.streams[rank];
         if (stream != nullptr && stream != &asker) stream->jobs.ask();
     }
-}
-
-Search::Search(Jobs& in) : jobs_(in) { jobs_.searching.fetch_add(1, std::memory_order_seq_cst); }
-
-Search::~Search() {
-    jobs_.searching.fetch_sub(1, std::memory_order_seq_cst);
-    // Who has shown something meanwhile has woken nobody, and this stream may have found something else.
-    if (jobs_.shown.load(std::memory_order_seq_cst) != 0) jobs_.bell.ring();
 }
 
 }  // namespace weft

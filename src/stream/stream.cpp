@@ -82,7 +82,7 @@ void sleep(Stream& stream) {
     if (!claimed) return;
     if (stream.handed == nullptr) stream.handed = pick(stream);
     if (stream.handed == nullptr) stream.handed = take_job(stream);
-    if (jobs.shown.load() != 0) jobs.bell.ring();                                    // 6
+    if (jobs.any()) jobs.bell.ring();                                                // 6
     // A stateful scheduler picks for itself, and from which pool it does nobody knows: when there are several it pays
     // for all of them.
     const bool owes = stream.handed != nullptr || (!by.stateless() && by.count > 1);
