@@ -89,6 +89,12 @@ private:
     volatile bool alive_ = true;
 };
 
+// Where the library has a plain field that one place accesses as an atomic one, a model has an atomic one.
+template <class T>
+atomic<T>& atomic_ref(atomic<T>& word) {
+    return word;
+}
+
 // A plain field: Relacy reports two accesses, one of them a write, that nothing orders. It cannot print enumerations: kept as numbers.
 template <class T>
 class plain {
