@@ -106,8 +106,8 @@ struct BasicJobs {
     // By its owner. False: it has been taken.
     bool remove(Job& job) {
         const Shown& at = Shown::of(job);
-        // acquire: pairs with the exchange in finish(). A job that was taken is not put back.
-        if (at.state.load(std::memory_order_acquire) != Shown::available) return false;
+        // relaxed: a job that was taken is not put back, and what it has done is seen by the owner's next look, done().
+        if (at.state.load(std::memory_order_relaxed) != Shown::available) return false;
         std::lock_guard guard(lock);
         if (at.state.load(std::memory_order_relaxed) != Shown::available) return false;   // relaxed: it is changed under the lock
         unlink(job);
