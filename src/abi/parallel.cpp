@@ -40,9 +40,9 @@ weft_status weft_invoke(void (*f)(void*), void* f_argument, void (*g)(void*), vo
     return WEFT_OK;
 }
 
-void weft_job_offer(weft_job* job) noexcept { offer(*job); }
+// Under weft::sim the caller's word leads nowhere, and it asks at both in any case: they look at the ring as it would.
+void weft_job_offer(weft_job* job) noexcept { fork(*job); }
 
-// Under weft::sim the caller's word leads nowhere, and it asks here in any case.
 bool weft_job_take_back(weft_job* job) noexcept { return joined(*job); }
 
 }  // extern "C"
