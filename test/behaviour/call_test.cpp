@@ -240,6 +240,53 @@ TEST(Call, OfARowTheFirstStatusThatIsNotOkIsTold) {
     EXPECT_EQ(fourth.free(), WEFT_OK);
 }
 
+TEST(Call, OfARowThatIsJoinedInAnotherOrderThanItIsRunInAllHaveEnded) {
+    Runtime runtime;
+    warm_up();
+    for (const bool freed : {false, true}) {
+        std::string order;
+        auto name = [&](const char* what) { return [&order, what] { order += what; }; };
+        Ult first(name("1")), second(name("2")), third(name("3")), fourth(name("4"));
+        weft_unit* units[] = {first.handle(), third.handle(), second.handle(), fourth.handle()};
+        if (freed) {
+            EXPECT_EQ(weft_unit_free_many(units, 4), WEFT_OK);
+            for (Ult* gone : {&first, &second, &third, &fourth}) gone->forget();
+        } else {
+            EXPECT_EQ(weft_unit_join_many(units, 4), WEFT_OK);
+            for (Ult* kept : {&first, &second, &third, &fourth}) EXPECT_EQ(kept->state(), WEFT_UNIT_DONE);
+        }
+        EXPECT_EQ(order, "1234");
+    }
+}
+
+TEST(Call, OfARowOneThatAnotherWaitsForIsRefusedAndTheOtherIsTold) {
+    Runtime runtime;
+    warm_up();
+    std::vector<weft_unit*> row;
+    weft_status others = WEFT_BUSY, rows = WEFT_OK;
+    Ult other([&] { others = weft_unit_join(row[1]); });   // which is not the next then: `joiner` is
+    Ult joiner([&] { rows = weft_unit_join_many(row.data(), row.size()); });
+    Ult first([] {}), second([] {}), third([] {});
+    row = {first.handle(), second.handle(), third.handle()};
+    EXPECT_EQ(joiner.free(), WEFT_OK);
+    EXPECT_EQ(other.free(), WEFT_OK);
+    EXPECT_EQ(rows, WEFT_BUSY);
+    EXPECT_EQ(others, WEFT_OK);
+}
+
+TEST(Call, BetweenTwoOfARowTheStreamDoesWhatItIsAskedFor) {
+    Runtime runtime;
+    warm_up();
+    bool called = false, seen = false;
+    Ult first([&] {
+        EXPECT_EQ(weft_stream_post(weft_stream_self(), [](void* to) { *static_cast<bool*>(to) = true; }, &called), WEFT_OK);
+    });
+    Ult second([&] { seen = called; });
+    weft_unit* units[] = {first.handle(), second.handle()};
+    EXPECT_EQ(weft_unit_join_many(units, 2), WEFT_OK);
+    EXPECT_TRUE(seen);
+}
+
 TEST(Call, ATaskletRunsOnTheSchedulersStackAndLeavesErrnoAlone) {
     Runtime runtime;
     warm_up();
@@ -722,6 +769,25 @@ TEST_P(ChildFirst, AChildThatExitsOrThrowsOrIsDetachedLetsItsParentGoOn) {
         EXPECT_EQ(weft_ult_spawn(nullptr, yield_and_run, &runs, &how, nullptr), WEFT_OK);
         EXPECT_EQ(runs, 1);
         while (runs < 2) weft_unit_yield();
+    }
+}
+
+TEST_P(ChildFirst, AParentThatIsAskedToEndMeanwhileDoesSoWhenItComesBack) {
+    for (int i = 0; i < 3; ++i) {
+        weft_unit *asked = nullptr, *made = nullptr;
+        auto ask = [](void* unit) {
+            EXPECT_EQ(weft_unit_cancel(*static_cast<weft_unit**>(unit)), WEFT_OK);
+            EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+        };
+        bool went_on = false;
+        Ult parent([&] {
+            asked = weft_unit_self();
+            EXPECT_EQ(weft_ult_spawn(nullptr, ask, &asked, &how, &made), WEFT_OK);
+            went_on = true;
+        });
+        EXPECT_EQ(parent.free(), WEFT_CANCELLED);
+        EXPECT_FALSE(went_on);
+        EXPECT_EQ(weft_unit_free(made), WEFT_OK);
     }
 }
 
