@@ -533,10 +533,9 @@ answer<Value, Options...> reduce_in(const Sequence& elements, Value init, const 
     } else {
         pieces.run(result, init, 0, elements.size(), pace(all.grain, elements.size()));
     }
-    const bool whole = all.settle();
+    all.settle();
     if constexpr (stoppable<Options...>) {
-        if (!whole) result.reset();
-        return result;
+        return result;   // nothing, if something was left out: run()
     } else {
         return std::move(*result);
     }
