@@ -267,6 +267,26 @@ TEST(Invoke, ShowsAnOlderForkToAStreamThatFellAsleepMeanwhile) {
     EXPECT_GT(stolen(), before);
 }
 
+// One looks for work, so nobody else is woken for a branch that is shown; then it finds a unit instead, and has to see to it.
+TEST(Invoke, ABranchIsTakenThoughWhoLookedForWorkHasFoundOther) {
+    weft_settings settings = two_with(WEFT_POOL_PRIVATE);
+    settings.streams = 3;
+    settings.spin_ns = 100'000;
+    Runtime runtime(settings);
+    for (int i = 0; i < 20; ++i) {
+        weft_sleep_until(in_ms(1));   // the others sleep
+        Ult([] {}, nullptr, pool_of(2)).join();
+        atomic<bool> taken{false};
+        const auto hold = [&] { EXPECT_TRUE(holds_at_last([&] { return taken.load(); })); };
+        Ult forks([&] {
+            Ult other(hold, nullptr, pool_of(2));
+            weft::invoke(hold, [&] { taken = true; });
+            EXPECT_EQ(other.free(), WEFT_OK);
+        });
+        EXPECT_EQ(forks.free(), WEFT_OK);
+    }
+}
+
 TEST(Invoke, SpreadsATreeOverStreams) {
     for (const std::size_t streams : {2, 4}) {
         for (const auto pool : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
@@ -319,6 +339,25 @@ TEST(Invoke, AStreamTakesTheBranchOfItsOwnUnitThatWaits) {
         });
     }
     EXPECT_EQ(stolen(), std::size(ult_kinds));
+}
+
+TEST(Invoke, AUnitThatHasForkedLeavesTheNextOneNothing) {
+    Runtime runtime;
+    for (const weft_kind kind : all_kinds) {
+        for (const bool joined : {false, true}) {   // it is begun by the scheduler, or by its joiner
+            const auto chosen = of_kind(kind);
+            Ult first([] { weft::invoke([] {}, [] {}); }, &chosen);
+            while (!joined && first.state() != WEFT_UNIT_DONE) weft_unit_yield();
+            EXPECT_EQ(first.free(), WEFT_OK);
+            run_as(WEFT_KIND_LSA, [] {   // it begins anew, and so shows what it leaves
+                bool ran = false;
+                weft::invoke([&] {
+                    for (int i = 0; i < 1'000 && !ran; ++i) weft_sleep_until(in_ms(1));
+                    EXPECT_TRUE(ran);
+                }, [&] { ran = true; });
+            });
+        }
+    }
 }
 
 TEST(Invoke, UnitsThatYieldToEachOtherKeepTheirForksApart) {
