@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <stdexcept>
+#include <string>
 
 #include "test/behaviour/atomic.hpp"
 #include "test/behaviour/several.hpp"
@@ -95,6 +96,20 @@ TEST(Kinds, OneThatSuspendsIsPromotedOnce) {
         }
         EXPECT_EQ(units_alive(), 1u);
     }
+}
+
+// They are called one after the other, and the second needs what the first does not: a stack for the scheduler to begin anew.
+TEST(Kinds, AnScThatSuspendsIsPromotedWhereATaskletIsCalledBeforeIt) {
+    Runtime runtime;
+    const auto tasklets = of_kind(WEFT_KIND_RTC), sc = of_kind(WEFT_KIND_SC);
+    std::string order;
+    Ult tasklet([&] { order += "t"; }, &tasklets), unit([&] {
+        order += "1";
+        EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+        order += "2";
+    }, &sc);
+    run_until_done(unit.handle());
+    EXPECT_EQ(order, "t12");
 }
 
 TEST(Kinds, ATaskletThatTriesToSuspendGetsAStatusAndGoesOn) {
