@@ -66,7 +66,8 @@ typedef struct weft_settings {
  * May be nested: each call needs its weft_finalize; settings of inner calls are ignored.
  * Returns WEFT_OK, WEFT_NO_MEMORY, WEFT_INVALID (settings out of range), WEFT_ENVIRONMENT (also: the file of the trace cannot be written),
  * WEFT_SYSTEM (a thread was refused), WEFT_WRONG_CONTEXT (the runtime was started by another OS
- * thread and the caller is no unit of it). After a failure nothing is left behind.
+ * thread and the caller is no unit of it), WEFT_UNSUPPORTED (a trace is asked for of a library without WEFT_FEATURE_OBSERVERS; see
+ * weft_features). After a failure nothing is left behind.
  * From any OS thread, or any unit when nested; never switches. Since 0.1. */
 WEFT_API weft_status weft_init(const weft_settings *settings) WEFT_NOTHROW;
 

@@ -27,7 +27,7 @@ typedef enum weft_status {
     WEFT_WRONG_CONTEXT = 5,   /**< not from here (yielding outside of a unit) */
     WEFT_NOT_INITIALIZED = 6, /**< weft_init has not been called, or all was finalized */
     WEFT_BUSY = 7,            /**< not yet, or somebody else has it; the call may be repeated */
-    WEFT_UNSUPPORTED = 8,     /**< this machine, kernel or plug-in cannot do it */
+    WEFT_UNSUPPORTED = 8,     /**< this machine, kernel or plug-in cannot do it, or the library was built without it (weft_features) */
     WEFT_EXCEPTION = 9,       /**< the unit's body ended by an exception; see weft_unit_exception */
     WEFT_ENVIRONMENT = 10,    /**< a WEFT_ variable has a value that is not legal */
     WEFT_SYSTEM = 11,         /**< the kernel refused (threads, affinity); the text says what */

@@ -43,5 +43,15 @@ inline void check(weft_status status) {
 /** The version of the library that is running, as MAJOR * 10000 + MINOR * 100 + PATCH. */
 inline int version() noexcept { return weft_version(); }
 
+/** What a library may have been built without. Since 0.4. */
+enum class feature : unsigned {
+    migration = WEFT_FEATURE_MIGRATION, /**< units are asked to go to other pools */
+    cancel = WEFT_FEATURE_CANCEL,       /**< units are asked to end */
+    observers = WEFT_FEATURE_OBSERVERS  /**< observers of units, and the trace */
+};
+
+/** Whether the library that is running was built with it; a call that needs what it lacks throws weft::error with WEFT_UNSUPPORTED. Since 0.4. */
+inline bool has(feature which) noexcept { return (weft_features() & static_cast<unsigned>(which)) != 0; }
+
 }  // namespace v0
 }  // namespace weft

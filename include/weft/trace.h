@@ -114,8 +114,8 @@ typedef struct weft_observer_options {
  *
  * options, observer  required
  *
- * Returns WEFT_OK, WEFT_INVALID (also: no such events), WEFT_NO_MEMORY, WEFT_WRONG_CONTEXT (an observer calls), WEFT_NOT_INITIALIZED. From any
- * thread or unit; never switches, but waits for calls of observers that are under way. Since 0.3. */
+ * Returns WEFT_OK, WEFT_INVALID (also: no such events), WEFT_NO_MEMORY, WEFT_WRONG_CONTEXT (an observer calls), WEFT_NOT_INITIALIZED,
+ * WEFT_UNSUPPORTED (a library without WEFT_FEATURE_OBSERVERS; see weft_features). From any thread or unit; never switches, but waits for calls of observers that are under way. Since 0.3. */
 WEFT_API weft_status weft_observer_add(const weft_observer_options *options, weft_observer **observer) WEFT_NOTHROW;
 
 /** Its call is not made any more, and when this returns none is under way. The last weft_finalize removes all that are left.

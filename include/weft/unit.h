@@ -67,7 +67,8 @@ typedef struct weft_unit_options {
  * Returns WEFT_OK, WEFT_NO_MEMORY, WEFT_INVALID (a null body, a user's stack too small, no such priority, both
  * a pool and a stream, more than the scheduler's stack for a unit that runs on that), WEFT_WRONG_KIND (there is no such kind),
  * WEFT_UNSUPPORTED (SS or SC where a scheduler with run, or one that was pushed into a pool, draws from the pool; SS, SC or RtC with child_first; SC
- * or RtC with measure_stack), WEFT_WRONG_CONTEXT (child_first outside of a ULT), WEFT_NOT_INITIALIZED.
+ * or RtC with measure_stack; on_migration in a library without WEFT_FEATURE_MIGRATION), WEFT_WRONG_CONTEXT (child_first outside of a ULT),
+ * WEFT_NOT_INITIALIZED.
  * From any thread or unit; switches only with child_first. Since 0.1. */
 WEFT_API weft_status weft_ult_spawn(weft_pool *pool, void (*body)(void *), void *argument,
                                     const weft_unit_options *options, weft_unit **unit) WEFT_NOTHROW;
@@ -158,8 +159,8 @@ WEFT_API weft_status weft_unit_exit(void) WEFT_NOTHROW;
  * As with weft_unit_exit, destructors of its C++ frames do not run, and what it holds stays held; where that matters ask by a
  * std::stop_token (weft/thread.hpp).
  *
- * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE (it has ended, or is the primary unit). From any thread or unit, itself
- * included; never switches. Since 0.2. */
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE (it has ended, or is the primary unit), WEFT_UNSUPPORTED (a library without
+ * WEFT_FEATURE_CANCEL; see weft_features). From any thread or unit, itself included; never switches. Since 0.2. */
 WEFT_API weft_status weft_unit_cancel(weft_unit *unit) WEFT_NOTHROW;
 
 /** Asks the unit to go to another pool, which becomes its pool (migration, Argobots IV-C). It goes when it looks: a unit that has not
@@ -172,7 +173,7 @@ WEFT_API weft_status weft_unit_cancel(weft_unit *unit) WEFT_NOTHROW;
  *       handled by the rules of shared ones for the rest of its life
  *
  * Returns WEFT_OK (it is asked), WEFT_INVALID (also: it belongs to that pool), WEFT_NO_MEMORY, WEFT_UNSUPPORTED (it is not
- * migratable), WEFT_WRONG_STATE (it has ended, is a tasklet that has started, or is the primary unit). From any thread or
+ * migratable, or this is a library without WEFT_FEATURE_MIGRATION; see weft_features), WEFT_WRONG_STATE (it has ended, is a tasklet that has started, or is the primary unit). From any thread or
  * unit, itself included; never switches. Since 0.2. */
 WEFT_API weft_status weft_unit_migrate_to_pool(weft_unit *unit, weft_pool *pool) WEFT_NOTHROW;
 
@@ -182,7 +183,7 @@ WEFT_API weft_status weft_unit_migrate_to_stream(weft_unit *unit, weft_stream *s
 /** As weft_unit_migrate_to_pool, to the main pool of a scheduler; WEFT_INVALID if it belongs to any of the scheduler's pools. Since 0.2. */
 WEFT_API weft_status weft_unit_migrate_to_sched(weft_unit *unit, weft_sched *sched) WEFT_NOTHROW;
 
-/** As weft_unit_migrate_to_pool, to the shortest main pool of a stream that is not its own; WEFT_UNSUPPORTED when there is
+/** As weft_unit_migrate_to_pool, to the shortest main pool of a stream that is not its own; WEFT_UNSUPPORTED also when there is
  * none. Since 0.2. */
 WEFT_API weft_status weft_unit_migrate(weft_unit *unit) WEFT_NOTHROW;
 
@@ -190,21 +191,23 @@ WEFT_API weft_status weft_unit_migrate(weft_unit *unit) WEFT_NOTHROW;
  * itself: it goes now. The unit must not be freed meanwhile. One that is suspended goes when it is resumed, so somebody must do that.
  *
  * Returns WEFT_OK (it has gone, or was not asked), WEFT_INVALID, WEFT_WRONG_STATE (it has ended before), WEFT_WRONG_KIND (the
- * caller is a tasklet), WEFT_WRONG_CONTEXT (a scheduler calls). From any thread or unit; a ULT may switch. Since 0.2. */
+ * caller is a tasklet), WEFT_WRONG_CONTEXT (a scheduler calls), WEFT_UNSUPPORTED (a library without WEFT_FEATURE_MIGRATION). From any thread
+ * or unit; a ULT may switch. Since 0.2. */
 WEFT_API weft_status weft_unit_migrate_wait(weft_unit *unit) WEFT_NOTHROW;
 
 /** Says what is called when the unit migrates: callback(unit, argument), once for each request that it heeds, when it belongs to the
  * new pool and has not gone there yet, on the stream that it leaves. It must not suspend or throw. NULL: nothing. Migrations of a
  * scheduler's making (stealing, weft_pool_push) are none.
- * Returns WEFT_OK, WEFT_INVALID, WEFT_NO_MEMORY. From any thread or unit; never switches. Since 0.2. */
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_NO_MEMORY, WEFT_UNSUPPORTED (a library without WEFT_FEATURE_MIGRATION). From any thread or unit; never
+ * switches. Since 0.2. */
 WEFT_API weft_status weft_unit_on_migration(weft_unit *unit, void (*callback)(weft_unit *unit, void *argument),
                                             void *argument) WEFT_NOTHROW;
 
 /** Says whether the unit may be asked to migrate from now on; what it was asked before it does. Returns WEFT_OK, WEFT_INVALID,
- * WEFT_WRONG_STATE (the primary unit never may). From any thread or unit; never switches. Since 0.2. */
+ * WEFT_WRONG_STATE (the primary unit never may), WEFT_UNSUPPORTED (it may, in a library without WEFT_FEATURE_MIGRATION). From any thread or unit; never switches. Since 0.2. */
 WEFT_API weft_status weft_unit_migratable_set(weft_unit *unit, bool migratable) WEFT_NOTHROW;
 
-/** Whether the unit may be asked to migrate. Returns WEFT_OK or WEFT_INVALID. From any thread or unit; never switches. Since 0.2. */
+/** Whether the unit may be asked to migrate: never in a library without WEFT_FEATURE_MIGRATION. Returns WEFT_OK or WEFT_INVALID. From any thread or unit; never switches. Since 0.2. */
 WEFT_API weft_status weft_unit_migratable(const weft_unit *unit, bool *migratable) WEFT_NOTHROW;
 
 /** Lets others run: the calling ULT goes to the end of its pool. Returns WEFT_OK, WEFT_WRONG_KIND (in a tasklet),

@@ -34,6 +34,17 @@ WEFT_BEGIN
  * from the macros, which are those of the header. From anywhere; never switches. Since 0.1. */
 WEFT_API int weft_version(void) WEFT_NOTHROW;
 
+/** What a library may have been built without, by an option of its CMake. */
+typedef enum weft_feature {
+    WEFT_FEATURE_MIGRATION = 1, /**< units are asked to go to other pools: weft_unit_migrate_to_pool and its like (WEFT_MIGRATION) */
+    WEFT_FEATURE_CANCEL = 2,    /**< units are asked to end: weft_unit_cancel (WEFT_CANCEL) */
+    WEFT_FEATURE_OBSERVERS = 4  /**< weft_observer_add, and the trace of the settings (WEFT_OBSERVERS) */
+} weft_feature;
+
+/** Bits of weft_feature: what the library that is running was built with, unless told otherwise all. A call that needs another returns
+ * WEFT_UNSUPPORTED and does nothing. From anywhere; never switches. Since 0.4. */
+WEFT_API unsigned weft_features(void) WEFT_NOTHROW;
+
 WEFT_END
 
 #endif

@@ -337,6 +337,7 @@ weft_status weft_unit_exit(void) noexcept {
 
 weft_status weft_unit_cancel(weft_unit* unit) noexcept {
     if (unit == nullptr) return is_null("unit");
+    if constexpr (!config::cancel) return built_without("cancellation", "WEFT_CANCEL");
     Unit* of = to_unit(unit);
     if (of->has_now(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the program");
     if (of->joint.done()) return fail(WEFT_WRONG_STATE, "unit %llu has ended", static_cast<unsigned long long>(of->id));
@@ -380,6 +381,7 @@ weft_status weft_unit_migratable_set(weft_unit* unit, bool migratable) noexcept 
     Unit* of = to_unit(unit);
     if (of->has_now(Unit::bound)) return fail(WEFT_WRONG_STATE, "the unit is bound to its stream and stays in its pool");
     if (migratable) {
+        if constexpr (!config::migration) return no_migration();
         of->unmark(Unit::fixed);
     } else {
         of->mark(Unit::fixed);
@@ -390,7 +392,7 @@ weft_status weft_unit_migratable_set(weft_unit* unit, bool migratable) noexcept 
 weft_status weft_unit_migratable(const weft_unit* unit, bool* migratable) noexcept {
     if (unit == nullptr || migratable == nullptr) return is_null(unit == nullptr ? "unit" : "migratable");
     const Unit* of = to_unit(unit);
-    *migratable = !of->has_now(Unit::bound) && !of->marked(Unit::fixed);
+    *migratable = config::migration && !of->has_now(Unit::bound) && !of->marked(Unit::fixed);
     return WEFT_OK;
 }
 

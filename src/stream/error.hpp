@@ -13,7 +13,12 @@ namespace weft {
 // long value the remedy, which stands behind it, would be cut off.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 2, 3)]] weft_status fail(weft_status status, const char* format, ...);
 
-// The same with a sentence that needs no formatting: for answers that are no surprise to the caller (a try that fails).
+// What is asked for was left out when the library was built: `option` of CMake's.
+inline weft_status built_without(const char* what, const char* option) {
+    return fail(WEFT_UNSUPPORTED, "this library was built without %s; configure it with -D%s=ON", what, option);
+}
+
+// As fail(), with a sentence that needs no formatting: for answers that are no surprise to the caller (a try that fails).
 template <std::size_t bytes>
 weft_status say(weft_status status, const char (&text)[bytes]) {
     static_assert(bytes <= os::error_text_bytes);

@@ -200,7 +200,10 @@ void tell_movers_slowly(const Unit* ended) { wake_all(take_waits(ended, false));
 
 // ---- asking ----------------------------------------------------------------------------------------------
 
+weft_status no_migration() { return built_without("migration", "WEFT_MIGRATION"); }
+
 weft_status ask_to_move(Unit& unit, Pool& to) {
+    if constexpr (!config::migration) return no_migration();
     const auto id = static_cast<unsigned long long>(unit.id);
     if (unit.has_now(Unit::bound)) return fail(WEFT_WRONG_STATE, "unit %llu is bound to its stream, and stays in its pool", id);
     if (unit.joint.done()) return fail(WEFT_WRONG_STATE, "unit %llu has ended", id);
@@ -218,6 +221,7 @@ weft_status ask_to_move(Unit& unit, Pool& to) {
 }
 
 weft_status ask_to_move_to(Unit& unit, const Sched& sched) {
+    if constexpr (!config::migration) return no_migration();
     Pool* const now = unit.pool_now();
     for (std::size_t i = 0; i < sched.count; ++i) {
         if (sched.pools[i] == now) return fail(WEFT_INVALID, "unit %llu belongs to one of those pools already; name others", static_cast<unsigned long long>(unit.id));
@@ -226,6 +230,7 @@ weft_status ask_to_move_to(Unit& unit, const Sched& sched) {
 }
 
 weft_status ask_to_move_anywhere(Unit& unit) {
+    if constexpr (!config::migration) return no_migration();
     Runtime& of = runtime();
     Pool* const now = unit.pool_now();
     Pool* least = nullptr;
@@ -248,6 +253,7 @@ weft_status ask_to_move_anywhere(Unit& unit) {
 }
 
 weft_status set_on_migration(Unit& unit, void (*callback)(weft_unit*, void*), void* argument) {
+    if constexpr (!config::migration) return no_migration();
     Extras* extras = callback == nullptr ? extras_of(unit) : obtain_extras(unit);
     if (extras == nullptr) return callback == nullptr ? WEFT_OK : fail(WEFT_NO_MEMORY, "no memory for what a unit's migration calls");
     std::lock_guard guard(extras->lock);
@@ -257,6 +263,7 @@ weft_status set_on_migration(Unit& unit, void (*callback)(weft_unit*, void*), vo
 }
 
 weft_status wait_for_move(Unit& unit) {
+    if constexpr (!config::migration) return no_migration();
     Stream* stream = current_or_null();
     Unit* self = stream == nullptr ? nullptr : stream->running;
     if (stream != nullptr && self == nullptr) return fail(WEFT_WRONG_CONTEXT, "a scheduler cannot wait for a migration");

@@ -8,6 +8,9 @@
 
 namespace weft {
 
+// The status of all that follows, in a library that was built without it.
+weft_status no_migration();
+
 // Asks the unit to go to `to`.
 weft_status ask_to_move(Unit& unit, Pool& to);
 
@@ -37,7 +40,9 @@ void tell_movers_slowly(const Unit* ended);
 // A unit has ended, and may be gone: whoever waits for its move learns that. seq_cst, after the end was published: against one
 // who has counted itself and looks then whether the unit has ended.
 [[gnu::always_inline]] inline void tell_movers_of_end(const Unit* ended) {
-    if (movers_waiting.load(std::memory_order_seq_cst) != 0) [[unlikely]] tell_movers_slowly(ended);
+    if constexpr (config::migration) {
+        if (movers_waiting.load(std::memory_order_seq_cst) != 0) [[unlikely]] tell_movers_slowly(ended);
+    }
 }
 
 }  // namespace weft

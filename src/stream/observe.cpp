@@ -248,6 +248,7 @@ void note_observed(Stream& stream) {
 }
 
 weft_status add_observer(Runtime& of, const Observer& observer, Observer** added) {
+    if constexpr (!config::observers) return built_without("observers", "WEFT_OBSERVERS");
     if (told_from_here(of.observers)) return from_a_callback("add");
     auto* made = os::make<Observer>(observer);
     std::lock_guard guard(of.observers.changing);
@@ -294,6 +295,7 @@ weft_status remove_observer(Runtime& of, Observer& observer) {
 
 weft_status begin_trace(Runtime& of) {
     if (of.settings.values.trace == nullptr) return WEFT_OK;
+    if constexpr (!config::observers) return built_without("traces", "WEFT_OBSERVERS");
     const weft_status status = TraceFile::open(of.settings.values.trace, of.settings.values.trace_events, &of.observers.trace);
     if (status != WEFT_OK) return status;
     of.observers.outside_ring = of.observers.trace->ring(Runtime::most_streams, nullptr);

@@ -97,6 +97,7 @@ void observe_wait(Unit& unit, Waits what, const void* object) noexcept;
 
 // An observed unit has ended, and somebody asks for it: whoever is the first is told of.
 inline void learn(Unit& unit) {
+    if constexpr (!config::observers) return;
     if (unit.joint.learn()) observe(trace::Event::join, unit);
 }
 

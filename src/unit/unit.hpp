@@ -88,15 +88,16 @@ struct Unit {
     static constexpr std::uint8_t jobs = 32;       // of shape: it may have jobs that its stream alone sees (stream/jobs.hpp)
     static constexpr std::uint8_t class_bits = 31; // of shape
 
-    // Of marks. Anybody may set one at any time, by a read-modify-write; the flags change only while nobody else looks.
+    // Of marks. Anybody may set one at any time, by a read-modify-write; the flags change only while nobody else looks. What the library was
+    // built without is no mark: it is never set, and nobody looks for it.
     static constexpr std::uint8_t canary = 1;      // its stack is guarded by a canary: look when it leaves
     static constexpr std::uint8_t untidy = 2;      // it has ended otherwise than by returning from a stack of ours, or is a sample (spawn_tag)
     static constexpr std::uint8_t extras = 4;      // it has some (unit/extras.hpp)
-    static constexpr std::uint8_t cancel = 8;      // it was asked to end
-    static constexpr std::uint8_t migrate = 16;    // it was asked to go to another pool
+    static constexpr std::uint8_t cancel = config::cancel ? 8 : 0;           // it was asked to end
+    static constexpr std::uint8_t migrate = config::migration ? 16 : 0;      // it was asked to go to another pool
     static constexpr std::uint8_t fixed = 32;      // it may not be asked to
     static constexpr std::uint8_t ending = 64;     // nothing that it is asked for counts any more
-    static constexpr std::uint8_t observed = 128;  // what becomes of it is told (stream/observe.hpp); never of a scheduler's
+    static constexpr std::uint8_t observed = config::observers ? 128 : 0;    // what becomes of it is told (stream/observe.hpp); never of a scheduler's
     static constexpr std::uint8_t requests = cancel | migrate;
     static constexpr std::uint8_t at_start = requests | observed;          // what is looked at when it starts,
     static constexpr std::uint8_t at_leave = canary | observed;            // when it leaves to wait,
@@ -250,7 +251,7 @@ struct Unit {
     void set_pool(Pool& to) { atomic_ref(pool).store(&to, WhereaboutsOrders::pool); }
 
     // relaxed: what a mark stands for is read under a lock or belongs to whoever looks.
-    [[gnu::always_inline]] bool marked(std::uint8_t which) const { return arch::any_of(marks, which); }
+    [[gnu::always_inline]] bool marked(std::uint8_t which) const { return which != 0 && arch::any_of(marks, which); }
     void mark(std::uint8_t which) { marks.fetch_or(which, std::memory_order_release); }       // release: pairs with extras_of()
     void unmark(std::uint8_t which) {
         marks.fetch_and(static_cast<std::uint8_t>(~which), std::memory_order_relaxed);        // relaxed: as above
