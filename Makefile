@@ -3,7 +3,7 @@
 #
 #   JOBS=n     processes at a time (default: as many as there are CPUs)
 #   DIR=path   the tree that `make demo` hashes (default: /usr/share)
-#   GROUP=g    the tests of this group only: release, models, simulation, debug, asan, tsan, aarch64, fuzz
+#   GROUP=g    the tests of this group only: release, models, simulation, debug, asan, tsan, aarch64, lean, fuzz
 #   FIGURES=path   where `make bench-promotion` and `bench-argobots` also put their figures (bench/promotion/figures: the README's)
 #   SETUP=no   packages are neither looked for nor installed (systems without dpkg)
 JOBS ?= $(shell nproc)

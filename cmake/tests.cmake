@@ -46,6 +46,7 @@ set(WEFT_CHOSEN_clang ".*")
 set(WEFT_CHOSEN_debug "debugger|windows|faults|refused|unit_test|random_test|bell|deque|fifo|joint|life|peek|observ|hostile|call_test|parallel|auto_test")
 set(WEFT_CHOSEN_asan "unit_test|stream_test|pool_test|sched_test|exit|faults|migration|random_test|cpp_thread|cpp_exception|runtime|letters|slab|stack|overflow|pool_kinds|pool_ops|placement|sched_stack|sched_replace|migrate_test|cancel|towards|revive|behaviour_local|cpp_stop|life|mutex|condition|event_test|counting|channel|timer|poller|blocking|cpp_sync|dump|peek|observ|hostile|kinds|auto_test|parallel")
 set(WEFT_CHOSEN_tsan "unit_test|stream_test|pool_test|windows|migration|random_test|letters|bell|deque|fifo|inbox|joint|gate|slab|lock|runtime|signals|pool_kinds|pool_ops|placement|sched_stack|sched_replace|migrat|cancel|towards|behaviour_local|life|mutex|condition|event_test|counting|channel|timer|poller|blocking|cpp_sync|dump|peek|observ|kinds|algorithm|auto_test|parallel")
+set(WEFT_CHOSEN_lean "^$")   # all of it is full
 set(WEFT_CHOSEN_aarch64 "context_test|registers|unit_test|migration|slab_test|stack_test|local_word|switch_claims|kinds_test|auto_test|parallel_test|call_test")
 
 function(weft_label test size)
@@ -59,8 +60,27 @@ endfunction()
 # Under an emulator a program cannot start itself anew, and sees the emulator's memory beside its own, the emulator's handlers of
 # faults instead of the kernel's, and the CPUs of one thread for those of all.
 if(CMAKE_CROSSCOMPILING)
-  set(WEFT_TEST_ARGUMENTS --gtest_death_test_style=fast
-    "--gtest_filter=-Faults.GuardsThatFail*:Million.*:StartStop.*Times*:OneCreatesOneFrees.*:Overflow.IsTold*:Overflow.AFaultThatIsNone*:AccessDeathTest.*:HartLimit.*")
+  set(WEFT_TEST_ARGUMENTS --gtest_death_test_style=fast)
+  list(APPEND weft_left_out Faults.GuardsThatFail* Million.* StartStop.*Times* OneCreatesOneFrees.* Overflow.IsTold* Overflow.AFaultThatIsNone* AccessDeathTest.*
+    HartLimit.*)
+endif()
+
+# Tests of what the library was built without: that it is refused is in features_test.cpp.
+if(NOT WEFT_MIGRATION)
+  list(APPEND weft_left_out Migrate.* MoveWindows.* Migration.* Invoke.AUnitJoinsOnAnotherStream* Kinds.APromotedUnitGoesOnOnAnotherStream Life.*
+    Locals.EachUnitHasItsOwnAndTheyGoWithIt Observers.AMigrationIsTold* Refused.* Revive.HowTheLastLife* Revive.WhatWasSaidOfMigration*
+    Stacked.OneThatRunsIsNotWhere* Trace.CancellationsMigrations*)
+endif()
+if(NOT WEFT_CANCEL)
+  list(APPEND weft_left_out Cancel.* Cancelled.* *CallFrom.AllOfARow* InvokeEnds.*Cancelled* Kinds.OneThatWaitsCanBeCancelled* Locals.ValuesAreDestroyedBefore*
+    Migrate.ACancelled* Observers.*Cancelled* Observers.HowAUnitEnded* Refused.* Revive.HowTheLastLife* Towards.ACancelled* Trace.CancellationsMigrations*)
+endif()
+if(NOT WEFT_OBSERVERS)
+  list(APPEND weft_left_out Observers.* Observing.* Trace* Kinds.AnObserver*)
+endif()
+if(weft_left_out)
+  list(JOIN weft_left_out ":" weft_left_out)
+  list(APPEND WEFT_TEST_ARGUMENTS "--gtest_filter=-${weft_left_out}")
 endif()
 
 set(weft_test_files)
@@ -71,6 +91,9 @@ foreach(file ${weft_test_files})
   get_filename_component(folder ${file} DIRECTORY)
   get_filename_component(folder ${folder} NAME)
   set(target ${folder}_${name})
+  if(WEFT_GROUP STREQUAL "lean" AND NOT file MATCHES "/test/")
+    continue()   # what lies beside the code knows of no feature
+  endif()
   add_executable(${target} ${file})
   target_link_libraries(${target} PRIVATE weft_test_main weft_test_support)
   target_compile_options(${target} PRIVATE ${WEFT_WARNINGS} ${WEFT_TEST_OPTIONS})

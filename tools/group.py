@@ -3,7 +3,7 @@
 
     tools/group.py --build build/asan --group asan --size quick
 
-A group is what a build folder's CTest entries carry as a label (release, models, debug, asan, tsan, aarch64, fuzz);
+A group is what a build folder's CTest entries carry as a label (release, models, debug, asan, tsan, aarch64, lean, fuzz);
 so are the size (quick, full, soak) and the budget ("budget=120s"), which all tests of one group and size share.
 The budget is printed before; at twice that a single test, and at three times that the group is stopped, with every
 process it started, and has failed. A group without a test has failed too: nobody would see that a filter matches nothing.

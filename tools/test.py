@@ -23,9 +23,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # Group, and the preset whose build folder its tests are in.
 GROUPS = {"release": "release", "models": "release", "simulation": "release", "debug": "debug", "asan": "asan", "tsan": "tsan",
-          "aarch64": "aarch64", "fuzz": "fuzz"}
+          "aarch64": "aarch64", "lean": "lean", "fuzz": "fuzz"}
 # Every group has quick tests but these: `make test` leaves them out, and does not build them.
-NEVER_QUICK = {"fuzz"}
+NEVER_QUICK = {"lean", "fuzz"}
 SIZES = {"quick": ["quick"], "full": ["quick", "full"], "soak": ["soak"]}
 
 
