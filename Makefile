@@ -58,7 +58,9 @@ bench-argobots:
 	@tools/setup bench
 	@cmake --preset release -B build/bench -DWEFT_TESTS=OFF -DWEFT_SIM=OFF -DWEFT_BENCH=ON --log-level=WARNING
 	@cmake --build build/bench --parallel $(JOBS) --target bench_argobots_phases bench_argobots_streams
-	@$(PYTHON) bench/argobots/plot.py build/bench $(if $(FIGURES),--figures $(FIGURES))
+	@cmake --preset lean -B build/bench-lean -DWEFT_TESTS=OFF -DWEFT_BENCH=ON --log-level=WARNING
+	@cmake --build build/bench-lean --parallel $(JOBS) --target bench_argobots_phases
+	@$(PYTHON) bench/argobots/plot.py build/bench --lean build/bench-lean $(if $(FIGURES),--figures $(FIGURES))
 
 # The instructions for AArch64 are counted where its compiler and its emulator are (`tools/setup test`).
 bench-promotion:

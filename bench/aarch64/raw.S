@@ -1,4 +1,19 @@
-/* The hand-written switches of bench/aarch64/raw.hpp: x0 = saved, x1 = next. */
+/* The hand-written switches of bench/aarch64/raw.hpp: x0 = saved, x1 = next; bench_enter: x0 = next. */
+        .macro  enter next
+        mov     sp, \next
+        ldp     x19, x20, [sp, #0]
+        ldp     x21, x22, [sp, #16]
+        ldp     x23, x24, [sp, #32]
+        ldp     x25, x26, [sp, #48]
+        ldp     x27, x28, [sp, #64]
+        ldp     x29, x30, [sp, #80]
+        ldp     d8, d9, [sp, #96]
+        ldp     d10, d11, [sp, #112]
+        ldp     d12, d13, [sp, #128]
+        ldp     d14, d15, [sp, #144]
+        add     sp, sp, #160
+        .endm
+
         .macro  leave_and_enter
         hint    #34                     /* bti c */
         sub     sp, sp, #160
@@ -14,18 +29,7 @@
         stp     d14, d15, [sp, #144]
         mov     x9, sp
         str     x9, [x0]
-        mov     sp, x1
-        ldp     x19, x20, [sp, #0]
-        ldp     x21, x22, [sp, #16]
-        ldp     x23, x24, [sp, #32]
-        ldp     x25, x26, [sp, #48]
-        ldp     x27, x28, [sp, #64]
-        ldp     x29, x30, [sp, #80]
-        ldp     d8, d9, [sp, #96]
-        ldp     d10, d11, [sp, #112]
-        ldp     d12, d13, [sp, #128]
-        ldp     d14, d15, [sp, #144]
-        add     sp, sp, #160
+        enter   x1
         .endm
 
         .text
@@ -45,5 +49,15 @@ bench_switch_ret:
         leave_and_enter
         ret
         .size   bench_switch_ret, . - bench_switch_ret
+
+        .globl  bench_enter
+        .type   bench_enter, %function
+        .balign 64
+bench_enter:
+        hint    #34                     /* bti c */
+        enter   x0
+        mov     x16, x30
+        br      x16
+        .size   bench_enter, . - bench_enter
 
         .section .note.GNU-stack, "", %progbits

@@ -7,6 +7,7 @@
 extern "C" {
 void bench_switch(void** saved, void* next);       // ends in `br`
 void bench_switch_ret(void** saved, void* next);   // ends in `ret`
+[[noreturn]] void bench_enter(void* next);
 }
 
 namespace bench {

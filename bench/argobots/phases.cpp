@@ -7,6 +7,7 @@
 // JSON, a line per sample: ns per unit. --most: the logarithm of the most units. The steps are shuffled anew in each round.
 #include <malloc.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 
 #include <algorithm>
 #include <climits>
@@ -36,10 +37,15 @@ struct HandThread {
 HandThread* running = nullptr;
 void* creator = nullptr;  // the context of whoever runs a thread
 
+// How a thread ends: saved like one that goes on later, or not.
+enum class End : bool { saved, unsaved };
+
+template <End end>
 void hand_main() {
     HandThread& self = *running;
     self.body(self.argument);
     self.done = true;
+    if constexpr (end == End::unsaved) bench_enter(creator);
     bench_switch(&self.context, creator);
 }
 
@@ -62,7 +68,7 @@ struct Kernel {
     static void give(char* stack) { munmap(stack - page_bytes, stack_bytes + page_bytes); }
 };
 
-template <class Stacks>
+template <class Stacks, End end>
 struct ByHand {
     using Handle = HandThread*;
     static void create(std::vector<Handle>& threads) {
@@ -70,7 +76,7 @@ struct ByHand {
             thread = static_cast<HandThread*>(std::malloc(sizeof(HandThread)));
             *thread = {nullptr, bench::nothing, nullptr, Stacks::take(), false};
             const auto top = reinterpret_cast<std::uintptr_t>(thread->stack + stack_bytes) & ~std::uintptr_t{63};
-            thread->context = bench::prepare_stack(reinterpret_cast<void*>(top), hand_main);
+            thread->context = bench::prepare_stack(reinterpret_cast<void*>(top), hand_main<end>);
         }
     }
     static void join(std::vector<Handle>& threads) {
@@ -157,7 +163,8 @@ void measure(const std::string& step, std::size_t most_units) {
 
 struct Step {
     const char* name;
-    enum { heap, kernel, library } threads = library;
+    enum { heap, heap_unsaved, kernel, library } threads = library;
+    bool huge_pages = true;
     std::size_t idle_memory_bytes = std::size_t{1} << 36;
     weft_guard guard = WEFT_GUARD_AUTO;
     weft_pool_kind pool = WEFT_POOL_PRIVATE;
@@ -167,10 +174,12 @@ struct Step {
 
 constexpr Step steps[] = {
     {.name = "malloc", .threads = Step::heap},
+    {.name = "malloc.unsaved", .threads = Step::heap_unsaved},  // beside the one before
     {.name = "mmap", .threads = Step::kernel},
-    {.name = "weft", .idle_memory_bytes = 1, .guard = WEFT_GUARD_MPROTECT, .pool = WEFT_POOL_SHARED},
-    {.name = "weft.cached", .guard = WEFT_GUARD_MPROTECT, .pool = WEFT_POOL_SHARED},
-    {.name = "weft.cached.canary", .guard = WEFT_GUARD_CANARY, .pool = WEFT_POOL_SHARED},  // beside the one before
+    {.name = "weft", .huge_pages = false, .idle_memory_bytes = 1, .guard = WEFT_GUARD_MPROTECT, .pool = WEFT_POOL_SHARED},
+    {.name = "weft.cached", .huge_pages = false, .guard = WEFT_GUARD_MPROTECT, .pool = WEFT_POOL_SHARED},
+    {.name = "weft.huge", .guard = WEFT_GUARD_MPROTECT, .pool = WEFT_POOL_SHARED},
+    {.name = "weft.huge.canary", .guard = WEFT_GUARD_CANARY, .pool = WEFT_POOL_SHARED},  // beside the one before
     {.name = "weft.full"},
     {.name = "weft.lsa", .kind = WEFT_KIND_LSA},
     {.name = "weft.roc", .kind = WEFT_KIND_ROC},
@@ -188,10 +197,15 @@ constexpr Step steps[] = {
 };
 
 void run(const Step& step, std::size_t most_units) {
-    if (step.threads == Step::heap) return measure<ByHand<Heap>>(step.name, most_units);
+    if (step.threads == Step::heap) return measure<ByHand<Heap, End::saved>>(step.name, most_units);
+    if (step.threads == Step::heap_unsaved) return measure<ByHand<Heap, End::unsaved>>(step.name, most_units);
     // Each stack is two mappings, and the kernel has 65,530 of them.
     if (step.threads == Step::kernel)
-        return measure<ByHand<Kernel>>(step.name, std::min<std::size_t>(most_units, 16384));
+        return measure<ByHand<Kernel, End::saved>>(step.name, std::min<std::size_t>(most_units, 16384));
+    if (prctl(PR_SET_THP_DISABLE, !step.huge_pages, 0, 0, 0) != 0) {
+        std::perror("bench: huge pages");
+        std::exit(1);
+    }
     weft_settings settings = {};
     settings.size = sizeof settings;
     settings.streams = 1;

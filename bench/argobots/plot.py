@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs argobots_phases and argobots_streams and prints what they came to, as tables and as plots.
 
-    bench/argobots/plot.py BUILD_DIR [--quick] [--figures DIR]
+    bench/argobots/plot.py BUILD_DIR [--lean BUILD_DIR] [--quick] [--figures DIR]
 
 Writes BUILD_DIR/bench/argobots/: results.json with every sample, tables.md, and each figure as SVG and PNG if matplotlib is there.
+--lean      a build of the library with its features out (doc/decisions/0019): the last step
 --quick     fewer samples and fewer units: a look, not a measurement
 --figures   copies the SVGs there as well
 """
@@ -18,16 +19,30 @@ from measured import COLOURS, KINDS, NAMES, Figures, median, quantile, samples_o
 
 PHASES = ("create", "join", "free")
 # What each adds to the one before; from the last on the kinds differ.
-STEPS = {"malloc": "by hand, stack from malloc", "mmap": "by hand, stack from mmap, guard page", "weft": "Full, shared pool, nothing kept, guard page",
-         "weft.cached": "memory is kept", "weft.cached.canary": "beside the one before: a canary, no guard page", "weft.full": "a private pool"}
+STEPS = {"malloc": "by hand, stack from malloc", "malloc.unsaved": "beside the one before: nothing of a thread that ends is saved",
+         "mmap": "by hand, stack from mmap, guard page", "weft": "Full, shared pool, nothing kept, guard page, no huge pages",
+         "weft.cached": "memory is kept", "weft.huge": "descriptors on huge pages", "weft.huge.canary": "beside the one before: a canary, no guard page",
+         "weft.full": "a private pool"}
 STEPS |= {f"weft.{kind}": f"kind {NAMES[kind]}" for kind in KINDS if kind != "full"}
 STEPS |= {f"weft.{kind}.many": f"kind {NAMES[kind]}, by one call each" for kind in KINDS}
+LEAN = "weft.lsa.many"   # with the features out, and once more in turns with that
+STEPS |= {f"{LEAN}.again": f"{NAMES['lsa']} once more, in turns with the next", f"{LEAN}.lean": "features out"}
 OPERATIONS = ("create_join", "yield", "yield_to")
 SHOWN = (64, 1024, 16384, 262144)
 
 
 def counts_of(samples: dict, step: str, phase: str = "create") -> list:
     return sorted(int(name.split("/")[1].split(":")[0]) for name in samples if name.startswith(phase + "/") and name.endswith(":" + step))
+
+
+def lean_samples(programs: pathlib.Path, lean: pathlib.Path, quick: bool) -> dict:
+    samples = {}
+    for _ in range(1 if quick else 21):
+        for folder, which in ((programs, "again"), (lean, "lean")):
+            command = [folder / "argobots_phases", "--rounds=1", f"--step={LEAN}", *(["--most=14"] if quick else [])]
+            for name, values in samples_of(command).items():
+                samples.setdefault(f"{name}.{which}", []).extend(values)
+    return samples
 
 
 def multiple(value: float) -> str:
@@ -39,6 +54,8 @@ def phases_text(samples: dict) -> str:
     for phase in PHASES:
         rows = []
         for step, title in STEPS.items():
+            if not counts_of(samples, step):
+                continue
             cells = []
             for count in SHOWN:
                 values = samples.get(f"{phase}/{count}:{step}")
@@ -69,7 +86,7 @@ def streams_text(by_kind: dict) -> str:
 class Plots(Figures):
     def phases(self, samples: dict) -> None:
         figure, rows = self.pyplot.subplots(2, 3, figsize=(11, 6.4), sharex=True)
-        ways = ("malloc", "mmap", "weft", "weft.cached", "weft.cached.canary", "weft.full", "weft.lsa", "weft.lsa.many")
+        ways = ("malloc", "mmap", "weft", "weft.cached", "weft.huge", "weft.full", "weft.lsa", "weft.lsa.many")
         for steps, row in ((ways, rows[0]), (tuple(f"weft.{kind}" for kind in KINDS), rows[1])):
             for axes, phase in zip(row, PHASES):
                 for step in steps:
@@ -105,17 +122,22 @@ class Plots(Figures):
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--lean", type=pathlib.Path)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--figures", type=pathlib.Path)
     options = parser.parse_args()
     programs = options.build.resolve() / "bench"
-    if not (programs / "argobots_phases").exists():
-        parser.error(f"{programs} has no programs: configure with -DWEFT_BENCH=ON and build")
+    lean = options.lean.resolve() / "bench" if options.lean else None
+    for folder in filter(None, (programs, lean)):
+        if not (folder / "argobots_phases").exists():
+            parser.error(f"{folder} has no programs: configure with -DWEFT_BENCH=ON and build")
     results = programs / "argobots"
     results.mkdir(exist_ok=True)
     plots = Plots(results)
 
     phases = samples_of([programs / "argobots_phases", *(["--rounds=1", "--most=14"] if options.quick else [])])
+    if lean:
+        phases |= lean_samples(programs, lean, options.quick)
     streams = {kind: samples_of([programs / "argobots_streams", f"--kind={kind}", *(["--rounds=3"] if options.quick else [])]) for kind in KINDS}
     page = "\n\n".join(["## Create, join, free", phases_text(phases), "## Streams", "ns per operation:\n", streams_text(streams)])
     write_results(results, page, options.quick, {"phases": phases, "streams": streams})

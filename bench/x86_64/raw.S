@@ -1,4 +1,14 @@
-/* The hand-written switches of bench/x86_64/raw.hpp: rdi = saved, rsi = next. */
+/* The hand-written switches of bench/x86_64/raw.hpp: rdi = saved, rsi = next; bench_enter: rdi = next. */
+        .macro  enter next
+        movq    \next, %rsp
+        popq    %r15
+        popq    %r14
+        popq    %r13
+        popq    %r12
+        popq    %rbx
+        popq    %rbp
+        .endm
+
         .macro  leave_and_enter
         endbr64
         pushq   %rbp
@@ -8,13 +18,7 @@
         pushq   %r14
         pushq   %r15
         movq    %rsp, (%rdi)
-        movq    %rsi, %rsp
-        popq    %r15
-        popq    %r14
-        popq    %r13
-        popq    %r12
-        popq    %rbx
-        popq    %rbp
+        enter   %rsi
         .endm
 
         .text
@@ -34,5 +38,15 @@ bench_switch_ret:
         leave_and_enter
         ret
         .size   bench_switch_ret, . - bench_switch_ret
+
+        .globl  bench_enter
+        .type   bench_enter, @function
+        .balign 64
+bench_enter:
+        endbr64
+        enter   %rdi
+        popq    %rdx
+        jmpq    *%rdx
+        .size   bench_enter, . - bench_enter
 
         .section .note.GNU-stack, "", @progbits

@@ -10,6 +10,8 @@ extern "C" {
 void bench_switch(void** saved, void* next);
 // The same, but ends in `ret`: the return predictor is wrong each time.
 void bench_switch_ret(void** saved, void* next);
+// Goes on there, and saves nothing of what is left: for good.
+[[noreturn]] void bench_enter(void* next);
 }
 
 namespace bench {
