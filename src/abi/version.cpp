@@ -9,7 +9,11 @@ extern "C" {
 int weft_version(void) noexcept { return WEFT_VERSION_MAJOR * 10000 + WEFT_VERSION_MINOR * 100 + WEFT_VERSION_PATCH; }
 
 unsigned weft_features(void) noexcept {
-    return (config::migration ? WEFT_FEATURE_MIGRATION : 0u) | (config::cancel ? WEFT_FEATURE_CANCEL : 0u) | (config::observers ? WEFT_FEATURE_OBSERVERS : 0u);
+    unsigned features = 0;
+    if (config::migration) features |= WEFT_FEATURE_MIGRATION;
+    if (config::cancel) features |= WEFT_FEATURE_CANCEL;
+    if (config::observers) features |= WEFT_FEATURE_OBSERVERS;
+    return features;
 }
 
 }  // extern "C"
