@@ -93,6 +93,7 @@ constexpr Operation operations[] = {
     {"spawn_join.auto", WEFT_KIND_AUTO, spawn_join_free},
     {"spawn_join.lsa.shared", WEFT_KIND_LSA, spawn_join_free, WEFT_POOL_SHARED},
     {"spawn_join.auto.shared", WEFT_KIND_AUTO, spawn_join_free, WEFT_POOL_SHARED},
+    {"spawn_join.auto.deque", WEFT_KIND_AUTO, spawn_join_free, WEFT_POOL_DEQUE},
     {"bulk256.lsa.shared", WEFT_KIND_LSA, in_bulk_of_256, WEFT_POOL_SHARED},
     {"spawn_join.lsa.deque", WEFT_KIND_LSA, spawn_join_free, WEFT_POOL_DEQUE},
     {"child_first.lsa", WEFT_KIND_LSA, child_first},

@@ -1,5 +1,6 @@
-// fib(n) by a fork for each call, beside the call itself, a ULT for each call, and oneTBB's task_group where there is one (peers/tbb.cpp). One iteration
-// is one call of fib, all inner calls included. The streams share what CPUs the process has: with two of them, nobody else must.
+// fib(n) by a fork for each call, beside the call itself and a ULT for each call (one branch is spawned, the other called). One iteration is one call of
+// fib, all inner calls included. The pool is a deque, which has the newest unit first, as one who waits for it wants it. The streams share what CPUs
+// the process has: with two of them, nobody else must.
 #include <weft/parallel.hpp>
 
 #include "harness.hpp"
@@ -7,7 +8,7 @@
 
 namespace {
 
-constexpr int deep = 35, shallow = 20;   // a ULT for each call takes too long for the deep one
+constexpr int deep = 35, shallow = 20;
 
 // noinline, as the others are: what is compared is calls.
 [[gnu::noinline]] long called(int n) { return n < 2 ? n : called(n - 1) + called(n - 2); }
@@ -75,7 +76,7 @@ void from_a_ult(benchmark::State& state, weft_pool* pool, int n) {
 int main(int argc, char** argv) {
     const std::size_t streams = std::stoul(bench::take_flag(argc, argv, "streams", "1"));
     if (streams == 1) bench::pin(bench::usable_cpus().back());
-    const bench::Runtime runtime(streams == 1 ? WEFT_POOL_PRIVATE : WEFT_POOL_DEQUE, WEFT_KIND_LSA, streams);
+    const bench::Runtime runtime(WEFT_POOL_DEQUE, WEFT_KIND_AUTO, streams);
     weft_pool* const pool = runtime.pool();
     const std::string on = "." + std::to_string(streams);
     for (const int n : {deep, shallow}) {
@@ -83,7 +84,7 @@ int main(int argc, char** argv) {
         bench::add(primitive, "call", from_a_ult<called>, pool, n)->UseRealTime();
         bench::add(primitive, "weft.invoke" + on, from_a_ult<forked>, pool, n)->UseRealTime();
         bench::add(primitive, "weft.invoke.c" + on, from_a_ult<forked_in_c>, pool, n)->UseRealTime();
+        bench::add(primitive, "weft.ult" + on, from_a_ult<spawned>, pool, n)->UseRealTime();
     }
-    bench::add("fib/" + std::to_string(shallow), "weft.ult" + on, from_a_ult<spawned>, pool, shallow)->UseRealTime();
     return bench::run_registered(argc, argv);
 }

@@ -67,6 +67,7 @@ PARTS = [
     Part("rounds", "rounds"),
     Part("rounds.blocking", "rounds", ("--blocking=1",)),
     *(Part(f"invoke.{streams}", "invoke", (f"--streams={streams}", "--benchmark_repetitions=21")) for streams in (1, 2)),
+    Part("busy", "busy", ("--benchmark_repetitions=21",)),
     *(Part(f"{program}.{streams}", program, (f"--streams={streams}", "--benchmark_repetitions=21"))
       for program in ("algorithms", "peer_tbb_algorithms") for streams in (1, 2)),
     Part("wake", "wake", (), ("--samples=201",), google=False),
@@ -330,12 +331,19 @@ def invoke_rows() -> list:
         for how, ratio in (("weft.invoke", target), ("weft.invoke.c", 0)):
             rows.append(Row(f"fib(35) by {how}, {streams} stream{'s' if streams > 1 else ''}", f"invoke.{streams}",
                             f"fib/35:{how}.{streams}", "fib/35:call", ratio))
-        rows.append(Row(f"fib(20) by a ULT a call, {streams} stream{'s' if streams > 1 else ''}", f"invoke.{streams}",
-                        f"fib/20:weft.ult.{streams}", "fib/20:call"))
+        rows.append(Row(f"fib(35) by a ULT a call, {streams} stream{'s' if streams > 1 else ''}", f"invoke.{streams}",
+                        f"fib/35:weft.ult.{streams}", "fib/35:call", 15.8 if streams == 1 else 8.2))
     return rows
 
 
-ROWS = [*spawn_join_rows(), *yield_rows(), *invoke_rows(), *algorithm_rows(), *sync_rows(), *sync_two_rows(), *timer_rows(), *round_rows(), *promotion_rows(), *other_rows()]
+def busy_rows() -> list:
+    """The targets are efficiencies of .96, .985 and .99."""
+    return [Row(f"half a million tasks of {grain}, {how}", "busy", f"busy/{grain}:weft.{how}", f"busy/{grain}:plain", target if how != "parallel_for" else 0)
+            for grain, target in (("0.2us", 1 / 0.96), ("0.5us", 1 / 0.985), ("1us", 1 / 0.99))
+            for how in ("ult", "ult.at_once", "tasklet", "parallel_for")]
+
+
+ROWS = [*spawn_join_rows(), *yield_rows(), *invoke_rows(), *busy_rows(), *algorithm_rows(), *sync_rows(), *sync_two_rows(), *timer_rows(), *round_rows(), *promotion_rows(), *other_rows()]
 
 
 def peers_of(primitive: str, samples: dict) -> str:
