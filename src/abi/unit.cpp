@@ -62,43 +62,42 @@ template <bool tasklet>
     return WEFT_OK;
 }
 
-// Into a pool that is not private: most likely into a shared one.
-[[gnu::always_inline]] inline void push_new(Pool& pool, Unit* unit) {
-    if (pool.kind == WEFT_POOL_SHARED) return pool::push_shared(static_cast<SharedPool&>(pool), unit);
-    pool::push_other(pool, unit, pool::Place::spawned);
-}
-
 // Of kind auto, on a stream, without options, into a pool that others draw from.
 [[gnu::noinline]] weft_status spawn_by_site(Pool& pool, void (*body)(void*), void* argument, weft_unit** handle, const void* address) noexcept {
     Stream* const caller = current_or_null();
     if (caller == nullptr) __builtin_unreachable();   // make_unit() need not ask
     Stream& stream = *caller;
-    if (stream.latest_address != address || stream.latest_body != body) [[unlikely]] look_up_site(stream, address, body);
-    const Site& site = *stream.latest_site;
-    stream.birth_common = Unit::birth(site.kind(), false);
+    LatestSites::Entry& latest = stream.latest_sites.at(address);
+    if (latest.address != address || latest.body != body) [[unlikely]] look_up_site(latest, address, body);
+    const Site& site = *latest.site;
+    latest.birth = Unit::birth(site.kind(), false);
     Unit* const unit = make_unit(&stream, pool, body, argument, births.of(site.kind(), false), address);
     if (unit == nullptr) [[unlikely]] return fail(WEFT_NO_MEMORY, "no memory for a unit");
     if (stream.sampling.takes_next(site)) [[unlikely]] make_sample(*unit, site);
     if (unit->marked(Unit::observed)) [[unlikely]] observe(trace::Event::create, *unit);
     *handle = weft::to_handle(unit);
-    push_new(pool, unit);
+    pool::push(pool, unit, pool::Place::spawned);
     return WEFT_OK;
 }
 
-// Whether a unit of kind auto may go by the short way: from the place of the one before, and it is no sample. What was found out for that one
-// holds for this one.
-[[gnu::always_inline]] inline bool goes_on_at_site(Stream& stream, void (*body)(void*), const void* address) {
-    return stream.latest_address == address && stream.latest_body == body && stream.sampling.passes_over_next();
-}
-
-// A ULT of the default kind, into the stream's common pool; the stream is not observed.
+// A ULT of the default kind, into the stream's common pool; the stream is not observed. One of kind auto goes this way if it comes from one of the latest
+// places and is no sample: what was found out for the one before holds for it.
 [[gnu::always_inline]] inline weft_status spawn_into_common(Stream& stream, Pool& pool, void (*body)(void*), void* argument, weft_unit** handle,
                                                             const void* site) {
-    if (stream.default_kind == Kind::automatic && !goes_on_at_site(stream, body, site)) return spawn_by_site(pool, body, argument, handle, site);
-    Unit* const unit = make_unit(&stream, pool, body, argument, stream.birth_common, site);
+    const Unit::Birth* birth = &stream.birth_common;
+    if (stream.default_kind == Kind::automatic) {
+        const LatestSites::Entry& latest = stream.latest_sites.at(site);
+        if (latest.address != site || latest.body != body || !stream.sampling.passes_over_next()) return spawn_by_site(pool, body, argument, handle, site);
+        birth = &latest.birth;
+    }
+    Unit* const unit = make_unit(&stream, pool, body, argument, *birth, site);
     if (unit == nullptr) [[unlikely]] return fail(WEFT_NO_MEMORY, "no memory for a unit");
     *handle = weft::to_handle(unit);
-    push_new(pool, unit);
+    if (pool.kind == WEFT_POOL_SHARED) {
+        pool::push_shared(static_cast<SharedPool&>(pool), unit);
+    } else {
+        pool::push_own(static_cast<DequePool&>(pool), unit);
+    }
     return WEFT_OK;
 }
 

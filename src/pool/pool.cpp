@@ -59,12 +59,6 @@ Unit* DequePool::pop_own() {
     return spill.pop();
 }
 
-bool DequePool::pop_own_if(Unit* unit) {
-    if ((pops + 1) % turn == 0 || !ring.pop_bottom_if(unit)) return false;
-    ++pops;
-    return true;
-}
-
 Unit* DequePool::steal() {
     // A lost race is not tried again here: the scheduler has other victims, and asks again before it sleeps.
     if (Unit* unit = ring.steal().node) return unit;

@@ -149,7 +149,12 @@ struct DequePool : Pool {
     }
 
     Unit* pop_own();
-    bool pop_own_if(Unit* unit);       // pop_own(), if that would be this one
+    // pop_own(), if that would be this one.
+    bool pop_own_if(Unit* unit) {
+        if ((pops + 1) % turn == 0 || !ring.pop_bottom_if(unit)) return false;
+        ++pops;
+        return true;
+    }
     Unit* steal();
 };
 
@@ -192,6 +197,14 @@ void push_other(Pool& to, Unit* unit, Place place);
     to.bell.ring();
 }
 
+// A spawned unit goes into a deque of the calling stream's.
+[[gnu::always_inline]] inline void push_own(DequePool& to, Unit* unit) {
+    to.promise.pushed(to.access);
+    if (!to.ring.push_bottom(unit)) [[unlikely]] to.spill.push(unit);
+    probe(Probe::push_before_ring);
+    to.bell.ring();
+}
+
 [[gnu::always_inline]] inline void push(Pool& to, Unit* unit, Place place = Place::next) {
     WEFT_ASSERT(unit->life.is(State::ready) || unit->has(Unit::internal));
     if (to.kind == WEFT_POOL_PRIVATE) [[likely]] {
@@ -230,15 +243,11 @@ std::size_t pop_many(Pool& from, Unit** units, std::size_t capacity);
 // A ready unit comes out, or null. From a stream; from the owner if the pool is private.
 Unit* pop_other(Pool& from);
 
-// pop(), if that would be this unit; false also where another is in the way. From a stream.
-inline bool pop_if(Pool& from, Unit* unit) {
-    if (from.kind == WEFT_POOL_SHARED) {
-        if (!static_cast<SharedPool&>(from).ready.pop_if(unit)) return false;
-    } else if (from.kind != WEFT_POOL_DEQUE || !static_cast<DequePool&>(from).mine() || !static_cast<DequePool&>(from).pop_own_if(unit)) {
-        return false;
-    }
-    from.promise.popped(from.access);
-    return true;
+// pop(), if that would be this unit; false also where another is in the way. Of a shared pool, or a deque of the calling stream's.
+[[gnu::always_inline]] inline bool pop_if(Pool& from, Unit* unit) {
+    const bool popped = from.kind == WEFT_POOL_SHARED ? static_cast<SharedPool&>(from).ready.pop_if(unit) : static_cast<DequePool&>(from).pop_own_if(unit);
+    if (popped) from.promise.popped(from.access);
+    return popped;
 }
 
 [[gnu::always_inline]] inline Unit* pop(Pool& from) {

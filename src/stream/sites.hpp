@@ -70,6 +70,25 @@ private:
 };
 extern Sites sites;
 
+// The places at which a stream has spawned lately, each with what the bytes of its next unit begin as: whoever spawns at one of them again need not look
+// for it. Several, since a function that calls itself may have several places, and a compiler makes more of them.
+class LatestSites {
+public:
+    struct Entry {
+        const void* address = nullptr;
+        void (*body)(void*) = nullptr;
+        const Site* site = nullptr;
+        Unit::Birth birth;                 // where others draw from the pool, too; looked at anew with each sample
+    };
+
+    [[gnu::always_inline]] Entry& at(const void* address) { return entries_[reinterpret_cast<std::uintptr_t>(address) / 16 % count]; }
+
+private:
+    static constexpr std::size_t count = 8;
+
+    Entry entries_[count];
+};
+
 // Which units of a stream's are samples: one in so many, and not each so many, since programs have periods of their own. More of them where
 // little is known yet.
 class Sampling {
@@ -78,7 +97,7 @@ public:
 
     [[gnu::always_inline]] bool takes_next(const Site& site) { return (left_ == 0 || --left_ == 0) && draw(site) != 0; }
 
-    // False: it is to be a sample, if takes_next() is asked next.
+    // The next unit is no sample, and is passed over; or it is one, if takes_next() is asked next.
     [[gnu::always_inline]] bool passes_over_next() { return --left_ != 0; }
 
     // Of units that are made together: the how many-th, from 1, is the next sample; and after them.

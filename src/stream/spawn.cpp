@@ -85,10 +85,10 @@ weft_status choose_kind(const weft_unit_options& given, bool tasklet, Plan& out)
 
 }  // namespace
 
-void look_up_site(Stream& stream, const void* address, void (*body)(void*)) {
-    stream.latest_site = &sites.find(address, reinterpret_cast<const void*>(body));
-    stream.latest_address = address;
-    stream.latest_body = body;
+void look_up_site(LatestSites::Entry& entry, const void* address, void (*body)(void*)) {
+    entry.site = &sites.find(address, reinterpret_cast<const void*>(body));
+    entry.address = address;
+    entry.body = body;
 }
 
 void decide(Plan& plan, const Pool& pool, const void* address, void (*body)(void*)) {

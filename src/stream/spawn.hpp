@@ -53,8 +53,8 @@ weft_status no_such_kind(int number);
 // The pool where a unit goes that names a stream, or is bound to one, and no pool.
 weft_status place(const Plan& plan, Stream* caller, Pool** pool);
 
-// The place of a unit of kind auto that is spawned on the stream without options: it is the stream's latest one from now on.
-void look_up_site(Stream& stream, const void* address, void (*body)(void*));
+// The place of a unit of kind auto that is spawned on the stream without options: it is one of the stream's latest from now on.
+void look_up_site(LatestSites::Entry& entry, const void* address, void (*body)(void*));
 
 // Kind auto: the one that is the cheapest there, in that pool, of those that suit. Any other stays.
 void decide(Plan& plan, const Pool& pool, const void* address, void (*body)(void*));

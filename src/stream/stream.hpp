@@ -96,11 +96,9 @@ struct Stream {
     Pool* tasklet_home = nowhere();    // the same of a tasklet
     Pool* common_home = nowhere();     // the common pool, as ult_home
     Unit::Birth birth_ult;             // of a unit of the default kind in the direct pool
-    Unit::Birth birth_common;          // of a unit of the default kind in the common pool; of kind auto: there, from latest_site
+    Unit::Birth birth_common;          // of a unit of the default kind in the common pool, if that is not auto
     Unit::Birth birth_tasklet;
-    const Site* latest_site = nullptr; // of the latest unit of kind auto that it has spawned without options,
-    const void* latest_address = nullptr;   // and what it was found by
-    void (*latest_body)(void*) = nullptr;
+    LatestSites latest_sites;          // of units of kind auto that it has spawned without options
     Sampling sampling;                 // of the units of kind auto that it spawns
     std::uint64_t first_id = 0;        // what next_id was when the stream began
     std::uint32_t passes_left = 1;     // of the stream from one unit to the next past its pools (sync/condition.cpp)
@@ -230,7 +228,6 @@ inline void set_default_kind(Stream& stream, Kind kind) {
     stream.birth_ult = Unit::birth(kind == Kind::automatic ? Kind::lsa : kind, true);
     stream.birth_common = Unit::birth(kind, false);
     if (kind == Kind::full) stream.birth_ult.state = static_cast<std::uint8_t>(State::free);   // like no ready unit
-    stream.latest_address = nullptr;   // birth_common is no place's
     settle_homes(stream);
 }
 
