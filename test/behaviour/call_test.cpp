@@ -270,7 +270,7 @@ TEST(Call, OfARowOneThatAnotherWaitsForIsRefusedAndTheOtherIsTold) {
     row = {first.handle(), second.handle(), third.handle()};
     EXPECT_EQ(joiner.free(), WEFT_OK);
     EXPECT_EQ(other.free(), WEFT_OK);
-    EXPECT_EQ(rows, WEFT_BUSY);
+    EXPECT_EQ(rows, calls ? WEFT_BUSY : WEFT_OK);   // where nobody is called all have ended when it looks at the second
     EXPECT_EQ(others, WEFT_OK);
 }
 
