@@ -221,6 +221,26 @@ TEST_P(ParallelFor, TheFirstExceptionComesOutWhenAllThatRunsHasEnded) {
     }
 }
 
+// Which of two that are thrown at once is the first nobody can tell from outside.
+TEST(ParallelForDetail, OfSeveralExceptionsTheFirstIsKept) {
+    weft::detail::common all{weft::detail::chosen{}};
+    for (const int at : {1, 2}) {
+        try {
+            throw Failed{at};
+        } catch (...) {
+            all.fail();
+        }
+    }
+    EXPECT_TRUE(all.over());
+    int kept = 0;
+    try {
+        all.settle();
+    } catch (const Failed& failed) {
+        kept = failed.at;
+    }
+    EXPECT_EQ(kept, 1);
+}
+
 TEST_P(ParallelFor, ExitInAnElementEndsTheCaller) {
     bool after = false;
     weft::thread caller([&] {
@@ -254,6 +274,19 @@ TEST_P(ParallelFor, AStopLeavesOutWhatHasNotBegunAndTheCallSaysSo) {
 TEST_P(ParallelFor, AStopInTheLastElementHasLeftNothingOut) {
     std::stop_source stop;
     EXPECT_TRUE(weft::parallel_for(0, 1, [&](int) { stop.request_stop(); }, stop.get_token()));
+}
+
+TEST_P(ParallelFor, AsManyElementsAsTheGrainSaysStayTogether) {
+    constexpr std::size_t count = 1'000, grain = 100;
+    std::vector<weft_unit*> ran_by(count);
+    weft::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
+        take_a_while();
+        ran_by[i] = weft_unit_self();
+    }, weft::splitting{.grain = grain});
+    for (std::size_t begin = 0, end = 0; begin != count; begin = end) {
+        while (end != count && ran_by[end] == ran_by[begin]) ++end;
+        EXPECT_GE(end - begin, grain) << "from " << begin;
+    }
 }
 
 TEST_P(ParallelFor, ATaskletMayCallItToo) {
@@ -430,6 +463,19 @@ TEST_P(ParallelReduce, ThrowsWhatTheOperationThrowsAndDropsThePartialSums) {
     }
 }
 
+TEST_P(ParallelReduce, ThrowsWhicheverElementItIs) {
+    for (const bool reproducible : {false, true}) {
+        for (int at = 0; at < 32; ++at) {
+            const auto throwing = [at](int i) {
+                take_a_while();
+                if (i == at) throw Failed{i};
+                return i;
+            };
+            EXPECT_THROW(weft::parallel_reduce(0, 32, 0, std::plus<>(), throwing, weft::splitting{1, reproducible}), Failed) << at;
+        }
+    }
+}
+
 TEST_P(ParallelReduce, AStoppedOneReturnsNothing) {
     std::stop_source stop;
     EXPECT_EQ(weft::parallel_reduce(0, 10, 0, std::plus<>(), stop.get_token()), std::optional(45));
@@ -538,6 +584,19 @@ TEST_P(ParallelSort, TakesProjectionsMoveOnlyElementsAndAnySizedRange) {
     EXPECT_FALSE(std::is_sorted(halves.begin(), halves.end()));
 }
 
+TEST_P(ParallelSort, AsManyElementsAsTheGrainSaysAreSortedByOneStream) {
+    std::vector<int> numbers = random_numbers(5'000, 1);
+    std::mutex lock;
+    std::set<weft_stream*> streams;
+    weft::parallel_sort(numbers, [&](int a, int b) {
+        std::lock_guard guard(lock);
+        streams.insert(weft_stream_self());
+        return a < b;
+    }, {}, weft::splitting{.grain = numbers.size()});
+    EXPECT_TRUE(std::is_sorted(numbers.begin(), numbers.end()));
+    EXPECT_EQ(streams.size(), 1u);
+}
+
 TEST_P(ParallelSort, AThrowingComparisonLeavesTheElementsValid) {
     for (const int at : {1, 10, 5'000, 50'000}) {
         std::vector<std::string> list(10'000);
@@ -587,6 +646,20 @@ TEST(ParallelSortOnOneStream, NoInputTakesItMoreThanSomeComparisonsForEachElemen
     };
     weft::parallel_sort(numbers, less);
     EXPECT_LT(comparisons, std::int64_t{count} * 14 * 8);
+}
+
+TEST(ParallelSortOnOneStream, EqualElementsDivideAsWellAsOthers) {
+    Runtime runtime;
+    const auto comparisons = [](std::vector<int> numbers) {
+        std::int64_t made = 0;
+        weft::parallel_sort(numbers, [&](int a, int b) {
+            ++made;
+            return a < b;
+        });
+        return made;
+    };
+    constexpr std::size_t count = 1 << 16;
+    EXPECT_LT(comparisons(std::vector<int>(count, 4)), 2 * comparisons(random_numbers(count, 1)));
 }
 
 TEST_P(ParallelSort, AStopLeavesAllElementsInSomeOrder) {
@@ -660,6 +733,41 @@ TEST_P(TaskGroup, CancelLeavesOutWhatHasNotBegunAndTellsThoseThatTakeAToken) {
     EXPECT_TRUE(seen);
 }
 
+TEST(TaskGroupOnOneStream, AStopLeavesOutTasksThatWereAddedAndHaveNotBegun) {
+    Runtime runtime;
+    for (const bool cancelled : {false, true}) {
+        weft::task_group group;
+        int ran = 0;
+        if (!cancelled) group.run([] { throw Failed{0}; });
+        for (int i = 0; i < 10; ++i) group.run([&] { ++ran; });
+        if (cancelled) {
+            group.cancel();
+            EXPECT_FALSE(group.wait());
+        } else {
+            EXPECT_THROW(group.wait(), Failed);
+        }
+        EXPECT_EQ(ran, 0);
+    }
+}
+
+TEST(TaskGroupOnOneStream, OfSeveralExceptionsTheFirstIsKept) {
+    Runtime runtime;
+    weft::task_group group;
+    for (const int at : {1, 2}) {
+        group.run([at] {
+            weft::this_thread::yield();   // so that both have begun
+            throw Failed{at};
+        });
+    }
+    int kept = 0;
+    try {
+        group.wait();
+    } catch (const Failed& failed) {
+        kept = failed.at;
+    }
+    EXPECT_EQ(kept, 1);
+}
+
 TEST_P(TaskGroup, AStopOfTheParentStopsIt) {
     std::stop_source parent;
     weft::task_group outer(parent.get_token()), inner(outer.get_stop_token());
@@ -722,6 +830,21 @@ TEST_P(TaskGroup, WhatATaskHoldsIsGoneWhenItHasBeenWaitedFor) {
     group.cancel();
     group.run([held] {});
     EXPECT_EQ(held.use_count(), 1);
+}
+
+TEST_P(TaskGroup, WhatATaskHoldsIsGoneThoughThatTakesItsTime) {
+    weft_test::atomic<bool> gone{false};
+    {
+        weft::task_group group;
+        const auto drop = [&](int* held) {
+            weft::this_thread::yield();
+            delete held;
+            gone = true;
+        };
+        group.run([held = std::unique_ptr<int, decltype(drop)>(new int(1), drop)] { EXPECT_EQ(*held, 1); });
+        group.wait();
+        EXPECT_TRUE(gone);
+    }
 }
 
 TEST_P(TaskGroup, RunAndWaitRunsHereAndThenWaits) {
