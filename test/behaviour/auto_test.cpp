@@ -477,14 +477,14 @@ TEST(Auto, UnitsHaveTheStackOfTheSettingsWhateverTheirKind) {
     weft_settings settings = Learning::of(WEFT_POOL_SHARED);
     settings.stack_bytes = 2 << 20;
     settings.scheduler_stack_bytes = 64 << 10;
-    settings.kind = WEFT_KIND_AUTO;
     Runtime runtime(settings);
+    const auto chosen = automatic();
     const auto uses_much = [](void*) {
         volatile char much[1 << 20];
         for (std::size_t i = 0; i < sizeof much; i += 1024) much[i] = 1;
     };
-    EXPECT_EQ(here(enough, uses_much), WEFT_KIND_ROC);
-    for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(weft_ult_spawn(nullptr, uses_much, nullptr, nullptr, nullptr), WEFT_OK);   // which nobody joins, nor calls
+    EXPECT_EQ(here(enough, uses_much, nullptr, &chosen), WEFT_KIND_ROC);
+    for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(weft_ult_spawn(nullptr, uses_much, nullptr, &chosen, nullptr), WEFT_OK);   // which nobody joins, nor calls
     until([] { return units_alive() == 1; });
 }
 
