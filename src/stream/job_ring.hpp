@@ -37,8 +37,7 @@ struct BasicJobRing {
     bool push(Job& job) {
         Job** const bottom = face.bottom;
         if (bottom >= atomic_ref(face.limit).load(std::memory_order_relaxed)) return false;   // relaxed: room is taken away at any time
-        *bottom = &job;
-        face.bottom = bottom + 1;
+        put(bottom, job);
         return true;
     }
     // A join. False: the job is not the newest here.
@@ -51,9 +50,7 @@ struct BasicJobRing {
 
     // The fork of a job where the limit says that there is no room, and there is. Whether somebody has asked.
     bool push_and_open(Job& job) {
-        Job** const bottom = face.bottom;
-        *bottom = &job;
-        face.bottom = bottom + 1;
+        put(face.bottom, job);
         open();
         return take_request();
     }
@@ -78,6 +75,12 @@ struct BasicJobRing {
 
     // Where the ring begins before there is one: shared by all, and never written.
     static constinit inline Job* nothing[1] = {nullptr};
+
+private:
+    void put(Job** bottom, Job& job) {
+        *bottom = &job;
+        face.bottom = bottom + 1;
+    }
 };
 
 }  // namespace weft

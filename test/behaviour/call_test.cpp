@@ -563,25 +563,31 @@ protected:
 INSTANTIATE_TEST_SUITE_P(Pools, CallFrom, ::testing::Values(WEFT_POOL_SHARED, WEFT_POOL_DEQUE, WEFT_POOL_LIFO, WEFT_POOL_PRIORITY, WEFT_POOL_BLOCKING));
 
 TEST_P(CallFrom, TheUnitThatIsNextIsCalledWithoutASuspension) {
-    warm_up();
-    const auto suspended = counter("/units/count/suspended"), finished = counter("/units/count/finished");
-    errno = ERANGE;
-    for (int i = 0; i < 10; ++i) {
-        weft_unit_state joiners{};
-        weft_unit* const joiner = weft_unit_self();
-        Ult child([&] {
-            EXPECT_EQ(errno, 0);
-            weft_unit_state_get(joiner, &joiners);
-        });
-        EXPECT_EQ(child.join(), WEFT_OK);
-        EXPECT_EQ(child.state(), WEFT_UNIT_DONE);
-        EXPECT_EQ(child.free(), WEFT_OK);
-        EXPECT_EQ(joiners, WEFT_UNIT_SUSPENDED);
+    for (const bool joined : {true, false}) {   // and freed then; or freed at once
+        warm_up();
+        const auto suspended = counter("/units/count/suspended"), finished = counter("/units/count/finished");
+        errno = ERANGE;
+        for (int i = 0; i < 10; ++i) {
+            weft_unit_state joiners{};
+            weft_unit* const joiner = weft_unit_self();
+            Ult child([&] {
+                EXPECT_EQ(errno, 0);
+                weft_unit_state_get(joiner, &joiners);
+            });
+            if (joined) {
+                EXPECT_EQ(child.join(), WEFT_OK);
+                EXPECT_EQ(child.state(), WEFT_UNIT_DONE);
+            }
+            EXPECT_EQ(child.free(), WEFT_OK);
+            EXPECT_EQ(joiners, WEFT_UNIT_SUSPENDED);
+        }
+        EXPECT_EQ(errno, ERANGE);
+        EXPECT_EQ(counter("/units/count/finished") - finished, 10u);
+        EXPECT_EQ(units_alive(), 1u);
+        if (calls) {
+            EXPECT_EQ(counter("/units/count/suspended"), suspended);
+        }
     }
-    EXPECT_EQ(errno, ERANGE);
-    EXPECT_EQ(counter("/units/count/finished") - finished, 10u);
-    if (!calls) return;
-    EXPECT_EQ(counter("/units/count/suspended"), suspended);
 }
 
 TEST_P(CallFrom, AUnitThatSuspendsEndsLikeAnyOther) {
@@ -617,27 +623,6 @@ TEST_P(CallFrom, OneThatItsJoinerHasCalledHasNoOtherJoiner) {
     handle = child.handle();
     EXPECT_EQ(child.free(), WEFT_OK);
     EXPECT_EQ(seen, WEFT_BUSY);
-}
-
-TEST_P(CallFrom, TheUnitThatIsNextIsFreedWithoutASuspension) {
-    warm_up();
-    const auto suspended = counter("/units/count/suspended"), finished = counter("/units/count/finished");
-    errno = ERANGE;
-    for (int i = 0; i < 10; ++i) {
-        weft_unit_state joiners{};
-        weft_unit* const joiner = weft_unit_self();
-        Ult child([&] {
-            EXPECT_EQ(errno, 0);
-            weft_unit_state_get(joiner, &joiners);
-        });
-        EXPECT_EQ(child.free(), WEFT_OK);
-        EXPECT_EQ(joiners, WEFT_UNIT_SUSPENDED);
-    }
-    EXPECT_EQ(errno, ERANGE);
-    EXPECT_EQ(counter("/units/count/finished") - finished, 10u);
-    EXPECT_EQ(units_alive(), 1u);
-    if (!calls) return;
-    EXPECT_EQ(counter("/units/count/suspended"), suspended);
 }
 
 TEST_P(CallFrom, AllOfARowAreFreedWhateverBecomesOfThem) {
