@@ -21,7 +21,9 @@ typedef enum weft_pool_kind {
     WEFT_POOL_PRIVATE = 1, /**< first in, first out; drawn from by one stream. No atomics on that stream;
                                 what other streams and threads push comes by an inbox */
     WEFT_POOL_SHARED = 2,  /**< first in, first out, for any number of streams */
-    WEFT_POOL_DEQUE = 3,   /**< one stream's newest first; other streams steal the oldest (Chase and Lev 2005) */
+    WEFT_POOL_DEQUE = 3,   /**< one stream's newest first; other streams steal the oldest (Chase and Lev 2005). Every 61st pop
+                                takes the oldest, so that none waits for ever behind newer ones; where joiners call what
+                                they wait for, the first such pop after a millisecond */
     WEFT_POOL_USER = 4,    /**< made from a table by weft_pool_create_user */
     WEFT_POOL_LIFO = 5,    /**< last in, first out, for any number of streams; what yields goes behind all others */
     WEFT_POOL_PRIORITY = 6, /**< the most urgent first (weft_unit_options.priority), first in, first out among equals, for any

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "os/clock.hpp"
 #include "os/thread.hpp"
 
 namespace weft {
@@ -49,6 +50,7 @@ void PrivatePool::serve_orphan() {
 
 Unit* DequePool::pop_own() {
     if (++pops % turn == 0) {
+        turn_by_ns = 0;
         // The oldest of the spill and the oldest of the ring by turns: either may lie behind what always grows anew.
         const bool spill_first = pops / turn % 2 == 0;
         Unit* unit = spill_first ? spill.pop() : ring.steal().node;
@@ -57,6 +59,12 @@ Unit* DequePool::pop_own() {
     }
     if (Unit* unit = ring.pop_bottom()) return unit;
     return spill.pop();
+}
+
+bool DequePool::turn_may_wait() {
+    const std::uint64_t now_ns = os::now_ns();
+    if (turn_by_ns == 0) turn_by_ns = now_ns + longest_calling_ns;
+    return now_ns < turn_by_ns;
 }
 
 Unit* DequePool::steal() {

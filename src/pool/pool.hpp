@@ -135,11 +135,15 @@ private:
 // first. Every `turn`-th pop takes the oldest, so that nobody waits forever behind units that spawn.
 struct DequePool : Pool {
     static constexpr unsigned turn = 61;   // as Go's scheduler has it: prime, so that it does not fall in step
+    // How long those whose turn it is wait while nobody suspends: to let them in, all who have called each other suspend, and what a joiner waits
+    // for is no longer on top (decision 0006).
+    static constexpr std::uint64_t longest_calling_ns = 1'000'000;
 
     Deque<Unit> ring;
     SharedFifo<Unit> spill;
     atomic<void*> owner{nullptr};
-    unsigned pops = 0;                 // the owner's
+    unsigned pops = 0;                 // the owner's, as are these
+    std::uint64_t turn_by_ns = 0;      // since the first turn that a call was let go before; 0: none was
 
     DequePool() : Pool(WEFT_POOL_DEQUE) {}
 
@@ -149,13 +153,16 @@ struct DequePool : Pool {
     }
 
     Unit* pop_own();
-    // pop_own(), if that would be this one.
+    // To call it: pop_own(), if that would be this one, or would be but for the turn of another that has not waited for long.
     bool pop_own_if(Unit* unit) {
-        if ((pops + 1) % turn == 0 || !ring.pop_bottom_if(unit)) return false;
+        if (((pops + 1) % turn == 0 && !turn_may_wait()) || !ring.pop_bottom_if(unit)) return false;
         ++pops;
         return true;
     }
     Unit* steal();
+
+private:
+    bool turn_may_wait();
 };
 
 struct UserPool : Pool {
