@@ -32,11 +32,14 @@ public:
         __builtin_prefetch(first_, 1);
     }
 
-    // pop_front() and push_back(node) in one. Null when there is no other: then `node` is not put in.
-    Node* rotate(Node* node) {
+    // pop_front() and push_back(node) in one. Null when there is no other: then `node` is not put in. `expect`: is told of whoever is the
+    // first then, unless it is `node`.
+    template <class Expect>
+    Node* rotate(Node* node, Expect expect) {
         Node* next = first_;
         if (next == nullptr) return nullptr;
         first_ = next->*Link;
+        if (first_ != nullptr) expect(*first_);
         push_back(node);
         return next;
     }

@@ -45,12 +45,16 @@ TEST(Fifo, AnEmptiedListTakesMore) {
 TEST(Fifo, RotateGivesTheFirstForOneThatGoesBehindTheOthers) {
     Item items[3] = {{1}, {2}, {3}};
     Items list;
-    EXPECT_EQ(list.rotate(&items[0]), nullptr);   // nobody to give: it does not go in
+    std::vector<int> expected;
+    const auto expect = [&](const Item& item) { expected.push_back(item.value); };
+    EXPECT_EQ(list.rotate(&items[0], expect), nullptr);   // nobody to give: it does not go in
     EXPECT_TRUE(list.empty());
     list.push_back(&items[1]);
-    EXPECT_EQ(list.rotate(&items[0]), &items[1]);
+    EXPECT_EQ(list.rotate(&items[0], expect), &items[1]);
+    EXPECT_EQ(expected, std::vector<int>{});   // nobody but the one that went in
     list.push_back(&items[2]);
-    EXPECT_EQ(list.rotate(&items[1]), &items[0]);
+    EXPECT_EQ(list.rotate(&items[1], expect), &items[0]);
+    EXPECT_EQ(expected, std::vector<int>{3});
     EXPECT_EQ(drained(list), (std::vector<int>{3, 2}));
 }
 

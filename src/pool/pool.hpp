@@ -80,10 +80,16 @@ struct PrivatePool : Pool {
     Unit* rotate(Unit* unit) {
         promise.pushed(access);
         if (!inbox.empty()) [[unlikely]] collect();
-        return ready.rotate(unit);
+        return ready.rotate(unit, expect);
     }
 
     std::size_t length() const { return static_cast<std::size_t>(waiting.read()) + (inbox.empty() ? 0 : 1); }
+
+    // The unit runs next but one: of thousands neither its stack nor the descriptor of the one behind it is in a near cache.
+    [[gnu::always_inline]] static void expect(const Unit& unit) {
+        __builtin_prefetch(unit.context, 1);
+        __builtin_prefetch(unit.link, 1);
+    }
 
     void keep(Unit* unit) {
         ready.push_back(unit);
