@@ -72,6 +72,22 @@ TEST(Kinds, EachIsBegunByTheScheduler) {
     EXPECT_EQ(promoted(), 0u);
 }
 
+// Those that begin alike are called one after the other.
+TEST(Kinds, BetweenTwoOfARowTheSchedulerDoesWhatItsStreamIsAskedFor) {
+    Runtime runtime;
+    for (const weft_kind kind : {WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC, WEFT_KIND_RTC}) {
+        const auto chosen = of_kind(kind), tasklet = of_kind(WEFT_KIND_RTC);
+        bool called = false, seen = false;
+        Ult brings_the_scheduler([] {}, &tasklet);   // which is passed over where a ULT yields to a ULT
+        Ult first([&] {
+            EXPECT_EQ(weft_stream_post(weft_stream_self(), [](void* to) { *static_cast<bool*>(to) = true; }, &called), WEFT_OK);
+        }, &chosen);
+        Ult second([&] { seen = called; }, &chosen);
+        run_until_done(second.handle());
+        EXPECT_TRUE(seen) << kind;
+    }
+}
+
 TEST(Kinds, OneThatSuspendsIsPromotedOnce) {
     for (const auto pool_kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
         weft_settings settings = with_streams(1);
