@@ -80,7 +80,7 @@ struct PrivatePool : Pool {
     Unit* rotate(Unit* unit) {
         promise.pushed(access);
         if (!inbox.empty()) [[unlikely]] collect();
-        return ready.rotate(unit, expect);
+        return ready.rotate(unit, [](const Unit& next_but_one) { expect(next_but_one); });
     }
 
     std::size_t length() const { return static_cast<std::size_t>(waiting.read()) + (inbox.empty() ? 0 : 1); }
