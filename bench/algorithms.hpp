@@ -23,6 +23,12 @@ namespace bench {
     return x;
 }
 
+// How long a busy task takes, by its name, and the rounds that it computes for.
+inline constexpr struct {
+    const char* name;
+    int rounds;
+} grains[] = {{"0.2us", 128}, {"0.5us", 320}, {"1us", 640}};
+
 inline constexpr std::size_t few = 100, many = 10'000'000, sorted = 1'000'000;
 inline constexpr int ten_ns = 14, one_ns = 1;
 

@@ -9,12 +9,6 @@ namespace {
 
 constexpr std::size_t count = 512'000, row = 128;
 
-// Some 1.56 ns a round (bench::compute).
-constexpr struct {
-    const char* name;
-    int rounds;
-} grains[] = {{"0.2us", 128}, {"0.5us", 320}, {"1us", 640}};
-
 void work(void* rounds) { benchmark::DoNotOptimize(bench::compute(1, *static_cast<const int*>(rounds))); }
 
 // Which of them are together at a time.
@@ -41,7 +35,7 @@ int main(int argc, char** argv) {
     const bench::Runtime runtime(WEFT_POOL_PRIVATE, WEFT_KIND_LSA);
     weft_pool* const pool = runtime.pool();
     static const weft_unit_options tasklets = bench::options_of(WEFT_KIND_TASKLET);
-    for (const auto& [name, rounds] : grains) {
+    for (const auto& [name, rounds] : bench::grains) {
         const std::string primitive = std::string("busy/") + name;
         const auto add = [&, rounds = rounds](const char* subject, auto tasks) {
             bench::add(primitive, subject, [=](benchmark::State& state) { measure(state, pool, [=] { tasks(rounds); }); });

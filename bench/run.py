@@ -77,7 +77,10 @@ PARTS = [
     Part("suspended.pthread", "peer_pthread", ("--suspended=1000000",), ("--suspended=10000",), False, (3, 1)),
     Part("peer_pthread", "peer_pthread"),
     Part("peer_boost_fiber", "peer_boost_fiber"),
-    Part("peer_tbb", "peer_tbb"),
+    *(Part(f"{peer}.{streams}", peer, (f"--streams={streams}", "--benchmark_repetitions=5") if streams == 2 else ("--benchmark_repetitions=21",))
+      for peer in ("peer_tbb", "peer_libgomp", "peer_libomp") for streams in (1, 2)),
+    *(Part(f"peer_rayon.{streams}", "peer_rayon", (f"--streams={streams}",), (f"--streams={streams}", "--samples=5"), google=False)
+      for streams in (1, 2)),
     *pools("peer_argobots", "peer_argobots", ("private", "shared")),
     Part("promotion", "promotion/fork_join", (), ("--samples=7", "--cycles=2"), google=False),   # promotion/plot.py has the whole
 ]
