@@ -399,7 +399,7 @@ weft_status weft_unit_yield(void) noexcept { return yield_now(); }
 
 weft_status weft_unit_yield_to(weft_unit* unit) noexcept {
     if (unit == nullptr) return is_null("unit");
-    return leave_for(*to_unit(unit), Leaving::yields, Named::ready);
+    return yield_to(*to_unit(unit));
 }
 
 weft_status weft_unit_suspend_to(weft_unit* unit) noexcept {

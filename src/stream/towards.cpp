@@ -57,7 +57,23 @@ void (*way_back(Named from))(void*) {
     return from == Named::ready ? detail::requeue<pool::Place::yielded_to> : detail::requeue<pool::Place::yielded_to_resumed>;
 }
 
+// Whether a yield of the running ULT is all that it takes for `target` to run next: that is the next in the pool that the two share.
+[[gnu::always_inline]] inline bool is_next_anyway(const Stream& stream, const Unit& self, const Unit& target) {
+    const PrivatePool* const direct = stream.direct;
+    return direct != nullptr && self.pool == direct && direct->ready.front() == &target && !stream.wanted() &&
+           !self.light_or_marked(Unit::at_yield) && target.kind != Kind::tasklet;
+}
+
 }  // namespace
+
+weft_status yield_to(Unit& target) noexcept {
+    Stream* const stream = current_or_null();
+    if (stream != nullptr && stream->running != nullptr && is_next_anyway(*stream, *stream->running, target)) [[likely]] {
+        yield(*stream, *stream->running);
+        return WEFT_OK;
+    }
+    return leave_for(target, Leaving::yields, Named::ready);
+}
 
 weft_status leave_for(Unit& target, Leaving how, Named from) noexcept {
     Stream* stream = current_or_null();

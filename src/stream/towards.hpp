@@ -15,4 +15,7 @@ enum class Named : unsigned char { ready, suspended };
 // The running ULT leaves for `target`. Statuses as weft_unit_yield_to; when it ends, returns only with one that is not WEFT_OK.
 weft_status leave_for(Unit& target, Leaving how, Named from) noexcept;
 
+// leave_for(target, yields, ready).
+weft_status yield_to(Unit& target) noexcept;
+
 }  // namespace weft

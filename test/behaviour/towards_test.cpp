@@ -68,6 +68,52 @@ TEST(Towards, AReadyUnitRunsNextAndTheCallerYieldsSuspendsOrEnds) {
     }
 }
 
+TEST(Towards, OneThatIsNextAnywayRunsNextAndTheCallerGoesBehindTheOthers) {
+    Runtime runtime;
+    Track track;
+    Ult* next = nullptr;
+    Ult yields([&] {
+        track('a');
+        EXPECT_EQ(weft_unit_yield_to(next->handle()), WEFT_OK);
+        track('b');
+        EXPECT_EQ(weft_unit_yield_to(next->handle()), WEFT_WRONG_STATE);   // it has ended
+    });
+    Ult target([&] { track('t'); }), behind([&] { track('-'); });
+    next = &target;
+    behind.join();
+    yields.join();
+    EXPECT_EQ(track.steps, "at-b");
+    EXPECT_EQ(target.state(), WEFT_UNIT_DONE);
+}
+
+TEST(Towards, OneThatWasAskedForSomethingDoesItBeforeItLeavesForTheNext) {
+    Runtime runtime;
+    Track track;
+    Ult* next = nullptr;
+    Ult cancelled([&] {
+        EXPECT_EQ(weft_unit_cancel(weft_unit_self()), WEFT_OK);
+        weft_unit_yield_to(next->handle());
+        track('!');
+    });
+    Ult target([&] { track('t'); });
+    next = &target;
+    EXPECT_EQ(cancelled.join(), WEFT_CANCELLED);
+    target.join();
+    EXPECT_EQ(track.steps, "t");
+}
+
+TEST(Towards, ATaskletThatIsNextIsRefused) {
+    Runtime runtime;
+    auto rtc = options();
+    rtc.kind = WEFT_KIND_RTC;
+    Ult* next = nullptr;
+    Ult yields([&] { EXPECT_EQ(weft_unit_yield_to(next->handle()), WEFT_WRONG_KIND); });
+    Ult tasklet([] {}, &rtc);
+    next = &tasklet;
+    yields.join();
+    tasklet.join();
+}
+
 TEST(Towards, ASuspendedUnitIsResumedAndRunsNext) {
     Runtime runtime;
     for (const Call call : {weft_unit_resume_yield_to, weft_unit_resume_suspend_to, weft_unit_resume_exit_to}) {
