@@ -303,7 +303,10 @@ weft_status weft_unit_free(weft_unit* unit) noexcept {
     if (unit == nullptr) return is_null("unit");
     Unit* of = to_unit(unit);
     Stream* stream = current_or_null();
-    if (stream != nullptr && may_call_at_once(*stream, *of)) [[likely]] return free_by_call<Out::first>(*stream, *stream->running, *of);
+    if (stream != nullptr && stream->callable->ready.front() == of) {
+        if (may_call_at_once(*stream, *of)) [[likely]] return free_by_call<Out::first>(*stream, *stream->running, *of);
+        if (may_call_tasklet_at_once(*stream, *of)) return free_tasklet_by_call(*stream, *stream->running, *of);
+    }
     return of->joint.done_and_known() ? free_ended(*of) : free_unended(*of);
 }
 

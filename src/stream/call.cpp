@@ -96,32 +96,56 @@ private:
     handle = nullptr;
 }
 
-// Nobody but tasklets is called: they return.
+// The running ULT waits while tasklets are called, which return: below what the scheduler, which is suspended, has on its stack.
+class CallingTasklets : Calling {
+public:
+    CallingTasklets(Stream& stream, Unit& self)
+        : Calling(stream, self), stream_(stream), self_(self), pool_(*stream.callable),
+          top_(reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(arch::stack_pointer(stream.home.context)) & ~(arch::stack_alignment - 1))) {
+        stream.callable = &Stream::no_pool;
+    }
+
+    // The first of the pool. True: it has nothing to tell, and is to be ended.
+    [[gnu::always_inline]] bool call(Unit& target) {
+        target.joint.announce_first(&self_);
+        self_.waits_object = to_handle(&target);
+        pool_.take_front(&target);
+        target.life.move(State::ready, State::running);
+        stream_.running = &target;
+        *stream_.errno_address = 0;
+        arch::call(&self_.context, top_, tasklet_main, &target);
+        if (target.marked(Unit::at_end | Unit::at_release)) [[unlikely]] {
+            end_with_care(stream_, target);
+            return false;
+        }
+        stream_.counters.add(trace::Count::finished);
+        return true;
+    }
+
+    void go_on() {
+        stream_.callable = &pool_;
+        Calling::go_on();
+    }
+
+    [[nodiscard]] const PrivatePool& pool() const { return pool_; }
+
+private:
+    Stream& stream_;
+    Unit& self_;
+    PrivatePool& pool_;
+    void* const top_;
+};
+
+// Nobody but tasklets is called.
 template <class Handle>
 [[gnu::noinline]] std::size_t call_tasklets(Stream& stream, Unit& self, Handle* units, std::size_t count) {
-    Calling calling(stream, self);
-    PrivatePool& pool = *stream.callable;
-    stream.callable = &Stream::no_pool;
-    // Below what the scheduler, which is suspended, has on its stack.
-    auto* const top = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(arch::stack_pointer(stream.home.context)) & ~(arch::stack_alignment - 1));
+    CallingTasklets calling(stream, self);
     std::size_t ended = 0;
     do {
-        Unit& target = *pool.ready.front();   // whose handle is units[ended]
-        target.joint.announce_first(&self);
-        self.waits_object = to_handle(&target);
-        pool.take_front(&target);
-        target.life.move(State::ready, State::running);
-        stream.running = &target;
-        *stream.errno_address = 0;
-        arch::call(&self.context, top, tasklet_main, &target);
-        if (target.marked(Unit::at_end | Unit::at_release)) [[unlikely]] {
-            end_with_care(stream, target);
-            break;
-        }
-        stream.counters.add(trace::Count::finished);
+        Unit& target = *calling.pool().ready.front();   // whose handle is units[ended]
+        if (!calling.call(target)) [[unlikely]] break;
         end_of_row(stream, target, units[ended++]);
-    } while (goes_on<OnSchedulers>(stream, pool, units + ended, units + count));
-    stream.callable = &pool;
+    } while (goes_on<OnSchedulers>(stream, calling.pool(), units + ended, units + count));
     calling.go_on();
     return ended;
 }
@@ -151,6 +175,14 @@ template <class How, class Handle>
 }
 
 }  // namespace
+
+weft_status free_tasklet_by_call(Stream& stream, Unit& self, Unit& target) {
+    CallingTasklets calling(stream, self);
+    const bool plainly = calling.call(target);
+    if (plainly) [[likely]] end_and_free(stream, target);
+    calling.go_on();
+    return plainly ? WEFT_OK : free_ended(target);
+}
 
 bool fetch_spare(Stream& stream) {
     mem::Stack* const stack = stream.heap->stacks.take();

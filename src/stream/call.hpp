@@ -118,6 +118,15 @@ template <Out out, class End>
     stream.units->give(&unit);
 }
 
+// Whether what runs is a ULT that may call `target`, a tasklet and next in the direct pool, with what the stream has at hand. Without a context the
+// scheduler's place is taken by a unit that has not been promoted.
+[[gnu::always_inline]] inline bool may_call_tasklet_at_once(const Stream& stream, const Unit& target) {
+    return context::may_call && target.as_born(Unit::birth(Kind::tasklet, true)) && target.untouched() && stream.home.context != nullptr && free_to_call(stream);
+}
+
+// Joins and frees it.
+[[gnu::noinline]] weft_status free_tasklet_by_call(Stream& stream, Unit& self, Unit& target);
+
 // Whether the running ULT may call `target`, which its stream has just taken out of whatever pool.
 bool may_call_taken(Stream& stream, const Unit& target);
 

@@ -59,8 +59,8 @@ void Sites::learn(unsigned tag, bool has_suspended) {
 
 void Sites::begin(bool sc) {
     sc_ = sc;
-    if (!used_.load(std::memory_order_relaxed)) return;   // relaxed: nobody else looks
-    for (Site& site : sites_) new (&site) Site();
+    if (!used_.load(std::memory_order_relaxed)) return;   // relaxed, here and below: see Site
+    for (Site& site : sites_) site.forget();
     used_.store(false, std::memory_order_relaxed);
 }
 

@@ -32,7 +32,16 @@ struct alignas(config::cache_line) Site {
 
     // Whether so much is known that `cheapest` follows from it.
     static constexpr std::uint32_t enough = 16;
-    bool is_believed() const { return samples.load(std::memory_order_relaxed) >= enough; }   // relaxed, here and below: see above
+    void forget() {
+        address.store(nullptr, std::memory_order_relaxed);   // relaxed, here and below: see above
+        what.store(nullptr, std::memory_order_relaxed);
+        samples.store(0, std::memory_order_relaxed);
+        share.store(0, std::memory_order_relaxed);
+        cheapest.store(Kind::roc, std::memory_order_relaxed);
+        key.store(0, std::memory_order_relaxed);
+    }
+
+    bool is_believed() const { return samples.load(std::memory_order_relaxed) >= enough; }
 
     Kind kind() const { return cheapest.load(std::memory_order_relaxed); }
 };
@@ -52,7 +61,7 @@ public:
     unsigned tag_of(const Site& site) const { return static_cast<unsigned>(&site - sites_) + 1; }
 
     // A runtime begins: what those before it have learnt is forgotten, since no run depends on another. `sc`: whether a unit finds as much stack
-    // where its scheduler runs as it would have of its own. While nobody else looks.
+    // where its scheduler runs as it would have of its own. Before there are streams; others may look (each()).
     void begin(bool sc);
 
     void each(void (*visit)(const weft_site_info* info, void* argument), void* argument) const;

@@ -313,6 +313,35 @@ TEST(Call, ATaskletRunsOnTheSchedulersStackAndLeavesErrnoAlone) {
     EXPECT_EQ(counter("/units/count/suspended"), suspended);   // not by a switch
 }
 
+TEST(Call, ATaskletThatIsFreedAtOnceHasTheEndOfAnyOther) {
+    Runtime runtime;
+    warm_up();
+    weft_unit* tasklet = nullptr;
+    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) { throw std::runtime_error("tasklet"); }, nullptr, nullptr, &tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_free(tasklet), WEFT_EXCEPTION);
+
+    static weft_key* key;
+    static int dropped;
+    dropped = 0;
+    ASSERT_EQ(weft_key_create([](void* value) { dropped += *static_cast<int*>(value); }, &key), WEFT_OK);
+    int one = 1;
+    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void* value) { EXPECT_EQ(weft_local_set(key, value), WEFT_OK); }, &one, nullptr, &tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    EXPECT_EQ(dropped, 1);
+    EXPECT_EQ(weft_key_free(key), WEFT_OK);
+
+    // What it has spawned it cannot wait for, nor call; it is run by others.
+    weft_unit* child = nullptr;
+    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void* to) {
+        auto& unit = *static_cast<weft_unit**>(to);
+        ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) {}, nullptr, nullptr, &unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_free(unit), WEFT_WRONG_KIND);
+    }, &child, nullptr, &tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_free(child), WEFT_OK);
+    EXPECT_EQ(units_alive(), 1u);
+}
+
 TEST(Call, ADetachedUnitThatItSpawnsRunsToo) {
     Runtime runtime;
     warm_up();
