@@ -32,18 +32,18 @@ struct alignas(config::cache_line) Site {
 
     // Whether so much is known that `cheapest` follows from it.
     static constexpr std::uint32_t enough = 16;
+    bool is_believed() const { return samples.load(std::memory_order_relaxed) >= enough; }   // relaxed, here and below: see above
+
+    Kind kind() const { return cheapest.load(std::memory_order_relaxed); }
+
     void forget() {
-        address.store(nullptr, std::memory_order_relaxed);   // relaxed, here and below: see above
+        address.store(nullptr, std::memory_order_relaxed);
         what.store(nullptr, std::memory_order_relaxed);
         samples.store(0, std::memory_order_relaxed);
         share.store(0, std::memory_order_relaxed);
         cheapest.store(Kind::roc, std::memory_order_relaxed);
         key.store(0, std::memory_order_relaxed);
     }
-
-    bool is_believed() const { return samples.load(std::memory_order_relaxed) >= enough; }
-
-    Kind kind() const { return cheapest.load(std::memory_order_relaxed); }
 };
 
 class Sites {
