@@ -81,7 +81,8 @@ weft_settings settings_of(Input& input) {
     settings.stack_bytes = 256 << 10;   // the calls that print need some
     settings.pool = pools[input.below(std::size(pools))];
     const std::uint8_t more = input.byte();
-    settings.kind = (more & 1) != 0 ? WEFT_KIND_FULL : WEFT_KIND_LSA;
+    constexpr weft_kind kinds[] = {WEFT_KIND_LSA, WEFT_KIND_FULL, WEFT_KIND_AUTO, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC, WEFT_KIND_AUTO, WEFT_KIND_DEFAULT};
+    settings.kind = kinds[(more & 1) + (more >> 4 & 6)];
     settings.timing = (more & 2) != 0;
     settings.guard = (more & 4) != 0 ? WEFT_GUARD_CANARY : WEFT_GUARD_AUTO;
     settings.spin_ns = (more & 8) != 0 ? 1 : 0;

@@ -49,12 +49,13 @@ inline weft_unit* some_unit(Actor& actor) {
     return weft_unit_self();
 }
 
-inline weft_unit_options some_options(Actor& actor) {
+// `later`: of the kinds that came later.
+inline weft_unit_options some_options(Actor& actor, bool later) {
     Input& program = actor.program;
     weft_unit_options options{};
     options.size = sizeof options;
     const std::uint8_t choice = program.byte();
-    options.kind = static_cast<weft_kind>(choice % 4);
+    options.kind = static_cast<weft_kind>(choice % 4 + (later ? WEFT_KIND_ROC : 0));
     if (choice & 4) options.stack_bytes = std::size_t{65536} << program.below(3);
     options.child_first = (choice & 8) != 0;
     options.measure_stack = (choice & 16) != 0;
@@ -71,17 +72,32 @@ inline weft_unit_options some_options(Actor& actor) {
     return options;
 }
 
+// What a spawn with these options may come to.
+inline unsigned spawns(const Actor& actor, const weft_unit_options& options, bool tasklet, const weft_pool* pool) {
+    if (options.priority < WEFT_PRIORITY_LEAST || options.priority > WEFT_PRIORITY_MOST) return bit(WEFT_INVALID);
+    if (tasklet && options.kind != WEFT_KIND_DEFAULT && options.kind != WEFT_KIND_TASKLET) return bit(WEFT_WRONG_KIND);
+    const bool rtc = !tasklet && options.kind == WEFT_KIND_RTC, sc = options.kind == WEFT_KIND_SC, ss = options.kind == WEFT_KIND_SS;
+    if ((rtc || sc) && options.measure_stack) return bit(WEFT_UNSUPPORTED);
+    if ((rtc || sc || ss) && options.child_first) return bit(WEFT_UNSUPPORTED);
+    if (!tasklet && options.child_first && !actor.suspends()) return bit(WEFT_WRONG_CONTEXT);
+    const unsigned under_a_stateful_scheduler = sc || ss ? bit(WEFT_UNSUPPORTED) : 0;
+    if (options.stream != nullptr && pool != nullptr) return bit(WEFT_INVALID) | under_a_stateful_scheduler;
+    if (!tasklet && options.bound && options.child_first) return bits({WEFT_OK, WEFT_INVALID});
+    return bit(WEFT_OK) | under_a_stateful_scheduler;
+}
+
 inline void spawn_one(Actor& actor, bool tasklet) {
     Input& program = actor.program;
     const std::size_t slot = program.below(Actor::slots);
     if (actor.units[slot] != nullptr) return;
-    Actor* body = actor.world.recruit(actor.world.piece(program), tasklet ? Who::tasklet : Who::ult);
-    if (body == nullptr) return;
+    const Input piece = actor.world.piece(program);
     const std::uint8_t how = program.byte();
     weft_unit_options options{};
-    if ((how & 1) != 0) options = some_options(actor);
+    if ((how & 1) != 0) options = some_options(actor, (how & 8) != 0);
     weft_pool* pool = options.stream != nullptr ? nullptr : some_pool(actor);
     if ((how & 2) != 0 && options.stream != nullptr) pool = actor.world.pools[0];
+    Actor* body = actor.world.recruit(piece, tasklet || options.kind == WEFT_KIND_RTC ? Who::tasklet : Who::ult);
+    if (body == nullptr) return;
     const bool detached = how % 8 == 4 && body->detach();
     actor.bodies[slot] = body;
     weft_unit** handle = detached ? nullptr : &actor.units[slot];
@@ -90,22 +106,14 @@ inline void spawn_one(Actor& actor, bool tasklet) {
     const weft_status status = tasklet ? weft_tasklet_spawn(pool, unit_body, body, given, handle)
                                        : weft_ult_spawn(pool, unit_body, body, given, handle);
     if (status != WEFT_OK) body->ended.store(true);
-    unsigned legal = bit(WEFT_OK);
-    if (how & 1) {
-        if (options.priority < WEFT_PRIORITY_LEAST || options.priority > WEFT_PRIORITY_MOST) legal = bit(WEFT_INVALID);
-        else if (!tasklet && options.kind == WEFT_KIND_TASKLET) legal = bit(WEFT_WRONG_KIND);
-        else if (!tasklet && options.child_first && !actor.suspends()) legal = bit(WEFT_WRONG_CONTEXT);
-        else if (options.stream != nullptr && pool != nullptr) legal = bit(WEFT_INVALID);
-        else if (!tasklet && options.bound && options.child_first) legal = bits({WEFT_OK, WEFT_INVALID});
-    }
-    expect(status, legal, "weft_ult_spawn or weft_tasklet_spawn");
+    expect(status, given == nullptr ? bit(WEFT_OK) : spawns(actor, options, tasklet, pool), "weft_ult_spawn or weft_tasklet_spawn");
 }
 
 inline void spawn_several(Actor& actor) {
     std::array<std::size_t, Actor::slots> free{};
     std::array<void*, Actor::slots> bodies{};
     std::array<weft_unit*, Actor::slots> units{};
-    weft_unit_options options = some_options(actor);
+    weft_unit_options options = some_options(actor, actor.program.below(2) != 0);
     options.child_first = false;
     const bool tasklets = options.kind == WEFT_KIND_TASKLET;
     std::size_t count = 0;
@@ -117,13 +125,13 @@ inline void spawn_several(Actor& actor) {
     }
     weft_pool* pool = options.stream != nullptr ? nullptr : some_pool(actor);
     const weft_status status = weft_unit_spawn_many(pool, count, unit_body, bodies.data(), &options, units.data());
-    const bool priority = options.priority >= WEFT_PRIORITY_LEAST && options.priority <= WEFT_PRIORITY_MOST;
+    const unsigned legal = count == 0 ? bit(WEFT_OK) : spawns(actor, options, tasklets, pool);
     for (std::size_t i = 0; i < count; ++i) {
         actor.units[free[i]] = units[i];
         actor.bodies[free[i]] = static_cast<Actor*>(bodies[i]);
         check((status == WEFT_OK) == (units[i] != nullptr), "all of them or none");
     }
-    expect(status, bit(priority || count == 0 ? WEFT_OK : WEFT_INVALID), "weft_unit_spawn_many");
+    expect(status, legal, "weft_unit_spawn_many");
 }
 
 constexpr unsigned endings = bits({WEFT_OK, WEFT_EXCEPTION, WEFT_CANCELLED});
