@@ -87,6 +87,7 @@ TEST(Towards, OneThatIsNextAnywayRunsNextAndTheCallerGoesBehindTheOthers) {
 }
 
 TEST(Towards, OneThatWasAskedForSomethingDoesItBeforeItLeavesForTheNext) {
+    if ((weft_features() & WEFT_FEATURE_CANCEL) == 0) GTEST_SKIP() << "nobody can be asked";
     Runtime runtime;
     Track track;
     Ult* next = nullptr;
