@@ -36,9 +36,13 @@ inline void pin(int cpu) {
     }
 }
 
+// Those that the program has asked for.
+inline std::string known_flags;
+
 // The value of --NAME=VALUE, taken out of the arguments; `otherwise` when it is not there.
 inline std::string take_flag(int& argc, char** argv, const char* name, std::string otherwise) {
     const std::string prefix = std::string("--") + name + "=";
+    known_flags += ' ' + prefix;
     int kept = 1;
     for (int i = 1; i < argc; ++i) {
         if (std::strncmp(argv[i], prefix.c_str(), prefix.size()) == 0) {
@@ -49,6 +53,13 @@ inline std::string take_flag(int& argc, char** argv, const char* name, std::stri
     }
     argc = kept;
     return otherwise;
+}
+
+// When all flags have been taken.
+inline void refuse_others(int argc, char** argv) {
+    if (argc <= 1) return;
+    std::fprintf(stderr, "bench: %s is not legal; legal are:%s\n", argv[1], known_flags.c_str());
+    std::exit(1);
 }
 
 }  // namespace bench

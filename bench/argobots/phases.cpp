@@ -226,10 +226,7 @@ int main(int argc, char** argv) {
     const auto rounds = std::stoul(bench::take_flag(argc, argv, "rounds", "7"));
     const auto most = std::stoul(bench::take_flag(argc, argv, "most", "18"));
     const std::string only = bench::take_flag(argc, argv, "step", "");
-    if (argc > 1) {
-        std::fprintf(stderr, "bench: %s is not legal\n", argv[1]);
-        return 1;
-    }
+    bench::refuse_others(argc, argv);
     bench::pin(bench::usable_cpus().back());
     // Otherwise what malloc costs depends on how much it happens to give back to the kernel after each pass.
     mallopt(M_TRIM_THRESHOLD, INT_MAX);

@@ -123,10 +123,7 @@ int main(int argc, char** argv) {
     const auto rounds = std::stoul(bench::take_flag(argc, argv, "rounds", "21"));
     const auto most = std::stoul(bench::take_flag(argc, argv, "streams", std::to_string(bench::usable_cpus().size())));
     const weft_kind kind = bench::ult_kind(bench::take_flag(argc, argv, "kind", "full"));
-    if (argc > 1) {
-        std::fprintf(stderr, "bench: %s is not legal\n", argv[1]);
-        return 1;
-    }
+    bench::refuse_others(argc, argv);
     if (most > bench::usable_cpus().size()) {
         std::fprintf(stderr, "bench: there are %zu CPUs: more streams than that would wait for each other\n",
                      bench::usable_cpus().size());

@@ -247,7 +247,7 @@ int main(int argc, char** argv) {
     const auto parts = promotion::take_number(argc, argv, "parts", 4);
     const std::string buffers = bench::take_flag(argc, argv, "buffer", "8,64,512");
     const auto root_count = promotion::take_number(argc, argv, "roots", 4);
-    promotion::refuse_others(argc, argv);
+    bench::refuse_others(argc, argv);
     if (scale < 1 || scale > 30) promotion::refuse("--scale=", std::to_string(scale));
     if (edges == 0 || parts == 0 || root_count == 0) promotion::refuse("--edges, --parts or --roots of 0", "");
 

@@ -330,7 +330,7 @@ int main(int argc, char** argv) {
     const auto count = promotion::take_number(argc, argv, "particles", 100'000);
     const auto leaf = promotion::take_number(argc, argv, "leaf", 16);
     const auto sample = promotion::take_number(argc, argv, "check", 200);
-    promotion::refuse_others(argc, argv);
+    bench::refuse_others(argc, argv);
     if (count == 0) promotion::refuse("--particles=", "0");
 
     Fmm fmm(drawn_particles(count), leaf);

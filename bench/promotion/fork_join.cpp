@@ -215,7 +215,7 @@ int main(int argc, char** argv) {
     const std::string kind = bench::take_flag(argc, argv, "kind", "");
     const std::string way = bench::take_flag(argc, argv, "way", "one");
     const weft_pool_kind pool = bench::pool_kind(bench::take_flag(argc, argv, "pool", "private"));
-    promotion::refuse_others(argc, argv);
+    bench::refuse_others(argc, argv);
     bench::pin(bench::usable_cpus().back());
     const bench::Runtime runtime(pool, WEFT_KIND_FULL);
     bench::on_ult(runtime.pool(), [&] {

@@ -58,11 +58,6 @@ inline std::vector<std::string> words(const std::string& list) {
     return found;
 }
 
-// Called when all flags have been taken.
-inline void refuse_others(int argc, char** argv) {
-    if (argc > 1) refuse("", argv[1]);
-}
-
 // What the applications have in common.
 struct Settings {
     std::vector<Kind> kinds;

@@ -226,7 +226,7 @@ int main(int argc, char** argv) {
     const auto iterations = promotion::take_number(argc, argv, "iterations", 3);
     const std::string path = bench::take_flag(argc, argv, "file", "");
     const std::string locks = bench::take_flag(argc, argv, "locks", "1,5,205");
-    promotion::refuse_others(argc, argv);
+    bench::refuse_others(argc, argv);
     if (clusters == 0 || chunk == 0 || count < clusters)
         promotion::refuse("--clusters or --chunk of 0, or more clusters than points", "");
 
