@@ -17,6 +17,9 @@ inline constexpr std::uint64_t ms = 1'000'000;
 inline std::uint64_t never_in_this_test() { return weft_now_ns() + 60'000 * ms; }
 inline std::uint64_t in_ms(std::uint64_t count) { return weft_now_ns() + count * ms; }
 
+// How long a test waits for what others may never do. Less in simulation, whose steps are few.
+inline std::uint64_t patience_ms = 5'000;
+
 // Two streams, of which one that has nothing to run looks for as long as may be.
 inline constexpr std::uint64_t long_look_ns = 1'000 * ms;
 inline weft_settings two_that_look_long() {

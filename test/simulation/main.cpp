@@ -25,6 +25,7 @@
 #include <weft/status.hpp>
 
 #include "os/sim/machine.hpp"
+#include "test/behaviour/waiting.hpp"
 #include "weft/sim.hpp"
 
 namespace {
@@ -247,6 +248,7 @@ int main(int count, char** words) {
     testing::GTEST_FLAG(color) = "no";
     const Command command = read(count, words);
     may_fail = command.faults || command.explore.fail_at != 0;
+    weft_test::patience_ms = 100;
     const std::vector<Scenario> all = scenarios(command);
     std::uint64_t pairs = 0, failed = 0, steps = 0;
     for (std::size_t i = command.shard; i < all.size(); i += command.shards) {
