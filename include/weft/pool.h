@@ -145,6 +145,13 @@ WEFT_API weft_status weft_pool_kind_get(const weft_pool *pool, weft_pool_kind *k
 /** What was promised of the pool's use. Returns WEFT_OK or WEFT_INVALID. From anywhere; never switches. Since 0.2. */
 WEFT_API weft_status weft_pool_access_get(const weft_pool *pool, weft_pool_access *access) WEFT_NOTHROW;
 
+/** Gives the pool a pointer of the program's: what a runtime that embeds Weft knows of it. Not at the same time as weft_pool_data. Returns
+ * WEFT_OK or WEFT_INVALID. From anywhere; never switches. Since 0.5. */
+WEFT_API weft_status weft_pool_data_set(weft_pool *pool, void *data) WEFT_NOTHROW;
+
+/** What weft_pool_data_set has given the pool last, or NULL. From anywhere; never switches. Since 0.5. */
+WEFT_API void *weft_pool_data(const weft_pool *pool) WEFT_NOTHROW;
+
 /** Puts a unit that was popped back into a pool, which becomes its pool; wakes a stream that sleeps for
  * want of work. Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE (the unit is not ready, or it is the
  * primary unit of a stream and may not leave its pool), or WEFT_WRONG_CONTEXT (it leaves a private pool, and the caller

@@ -57,6 +57,8 @@ typedef struct weft_settings {
     size_t trace_events;          /**< WEFT_TRACE_EVENTS: how many events of each stream the trace holds, rounded up to a power
                                        of two, 32 bytes each once there are so many; the oldest are lost, and that is told;
                                        0: 1048576. Since 0.3 */
+    bool own_stacks;              /**< WEFT_OWN_STACKS: off, on: no ULT of kind auto runs on its scheduler's stack (kind SC): for programs
+                                       that ask for the stack of their units. Since 0.5 */
 } weft_settings;
 
 /** Starts the runtime: the calling OS thread becomes the primary unit of stream 0.

@@ -4,6 +4,7 @@
 #ifndef WEFT_STREAM_H
 #define WEFT_STREAM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <weft/kind.h>
@@ -23,6 +24,7 @@ typedef struct weft_stream_options {
     weft_pool *pool;    /**< with sched NULL: its main pool; NULL: a new one, freed with the stream */
     const char *name;   /**< at most 15 bytes are kept; NULL: "weft/RANK" */
     weft_kind kind;     /**< of ULTs that are spawned on it without a kind; 0: as the settings say. Since 0.4 */
+    void *data;         /**< what weft_stream_data tells from the beginning. Since 0.5 */
 } weft_stream_options;
 
 /** Starts a stream, while the others run. From any thread or unit; never switches.
@@ -47,6 +49,25 @@ WEFT_API weft_status weft_stream_kind_set(weft_stream *stream, weft_kind kind) W
  * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_CONTEXT (stream 0, or the caller runs on it, or is a tasklet), WEFT_BUSY
  * (somebody frees it already). From any thread or ult; may switch. Since 0.1. */
 WEFT_API weft_status weft_stream_free(weft_stream *stream) WEFT_NOTHROW;
+
+/** Asks a stream to end, and does not wait for that; weft_stream_free does.
+ *
+ * at_once  true: when it next has the choice, whatever waits in its pools: units stay there, for a stream that draws from them later. False: when its
+ *          pools are empty
+ *
+ * A scheduler with `run` learns of it by weft_sched_should_stop. Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_CONTEXT (stream 0). From any thread or unit; never
+ * switches. Since 0.5. */
+WEFT_API weft_status weft_stream_stop(weft_stream *stream, bool at_once) WEFT_NOTHROW;
+
+/** Whether the stream has ended, because it was asked to. Returns WEFT_OK or WEFT_INVALID. From any thread or unit; never switches. Since 0.5. */
+WEFT_API weft_status weft_stream_ended(const weft_stream *stream, bool *ended) WEFT_NOTHROW;
+
+/** Gives the stream a pointer of the program's: what a runtime that embeds Weft knows of it. Not at the same time as
+ * weft_stream_data. Returns WEFT_OK or WEFT_INVALID. From anywhere; never switches. Since 0.5. */
+WEFT_API weft_status weft_stream_data_set(weft_stream *stream, void *data) WEFT_NOTHROW;
+
+/** What weft_stream_data_set has given the stream last, or NULL; also for NULL. From anywhere; never switches. Since 0.5. */
+WEFT_API void *weft_stream_data(const weft_stream *stream) WEFT_NOTHROW;
 
 /** Asks a stream to run nothing more, from its next switch on, until weft_stream_resume; its hart is given
  * back. Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE (it is suspended already), WEFT_WRONG_CONTEXT (the caller

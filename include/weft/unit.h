@@ -73,11 +73,21 @@ typedef struct weft_unit_options {
 WEFT_API weft_status weft_ult_spawn(weft_pool *pool, void (*body)(void *), void *argument,
                                     const weft_unit_options *options, weft_unit **unit) WEFT_NOTHROW;
 
+/** As weft_ult_spawn, for a function that spawns on behalf of others: `site` is the address that stands for the place where the unit is spawned,
+ * as weft_unit_info.spawn_site and weft_unit_options.site have it, instead of the address of the call. Costs no more than weft_ult_spawn.
+ * Since 0.5. */
+WEFT_API weft_status weft_ult_spawn_at(weft_pool *pool, void (*body)(void *), void *argument,
+                                       const weft_unit_options *options, weft_unit **unit, const void *site) WEFT_NOTHROW;
+
 /** Spawns a tasklet: as weft_ult_spawn, but it runs on the scheduler's stack and any call in it that would suspend
  * returns WEFT_WRONG_KIND. Of the options only `name`, `priority`, `stream`, `bound` and those of migration count; a stack that is larger than the scheduler's is
  * refused (WEFT_INVALID). Never switches. Since 0.1. */
 WEFT_API weft_status weft_tasklet_spawn(weft_pool *pool, void (*body)(void *), void *argument,
                                         const weft_unit_options *options, weft_unit **unit) WEFT_NOTHROW;
+
+/** As weft_tasklet_spawn, with a site as weft_ult_spawn_at has it. Since 0.5. */
+WEFT_API weft_status weft_tasklet_spawn_at(weft_pool *pool, void (*body)(void *), void *argument,
+                                           const weft_unit_options *options, weft_unit **unit, const void *site) WEFT_NOTHROW;
 
 /** Spawns `count` units that run body(arguments[i]); all of them or none.
  *
@@ -100,6 +110,18 @@ WEFT_API weft_status weft_unit_spawn_many(weft_pool *pool, size_t count, void (*
  * Returns WEFT_OK, WEFT_NO_MEMORY (nothing has changed), WEFT_INVALID, WEFT_WRONG_STATE (it has not ended, or is the primary
  * unit), WEFT_NOT_INITIALIZED. From any thread or unit; never switches. Since 0.2. */
 WEFT_API weft_status weft_unit_revive(weft_pool *pool, void (*body)(void *), void *argument, weft_unit *unit) WEFT_NOTHROW;
+
+/** How a unit is to begin anew. Zero means the default. */
+typedef struct weft_revive_options {
+    size_t size;      /**< sizeof(weft_revive_options) */
+    bool child_first; /**< run the unit at once and let the caller wait in its pool; only inside a ULT, and of a ULT */
+    const void *site; /**< as weft_ult_spawn_at has it; NULL: the address of the call */
+} weft_revive_options;
+
+/** As weft_unit_revive, with options; NULL for the defaults. Returns as it does; with child_first also WEFT_WRONG_CONTEXT (outside of a ULT) and
+ * WEFT_UNSUPPORTED (the unit is a tasklet, or of kind SS or SC). Switches only with child_first. Since 0.5. */
+WEFT_API weft_status weft_unit_revive_with(weft_pool *pool, void (*body)(void *), void *argument, const weft_revive_options *options,
+                                           weft_unit *unit) WEFT_NOTHROW;
 
 /** Waits until the unit has ended; the handle stays valid. One at a time may wait for a unit.
  *
@@ -243,6 +265,25 @@ WEFT_API weft_status weft_unit_resume_suspend_to(weft_unit *unit) WEFT_NOTHROW;
 /** As weft_unit_resume_yield_to, but the caller ends, as by weft_unit_exit; returns only with a status, of the two calls. Since 0.2. */
 WEFT_API weft_status weft_unit_resume_exit_to(weft_unit *unit) WEFT_NOTHROW;
 
+/** As weft_unit_yield_to, of a unit that was popped: it is ready, and in no pool.
+ *
+ * Returns WEFT_OK; WEFT_WRONG_STATE (it is not ready), WEFT_UNSUPPORTED (it belongs to the private pool of another stream), WEFT_WRONG_KIND,
+ * WEFT_WRONG_CONTEXT, WEFT_INVALID. In all those nothing happens. May switch. Since 0.5. */
+WEFT_API weft_status weft_unit_yield_to_popped(weft_unit *unit) WEFT_NOTHROW;
+
+/** As weft_unit_yield_to_popped, but the caller is suspended, as by weft_unit_suspend. May switch. Since 0.5. */
+WEFT_API weft_status weft_unit_suspend_to_popped(weft_unit *unit) WEFT_NOTHROW;
+
+/** As weft_unit_yield_to_popped, but the caller ends, as by weft_unit_exit; returns only with a status, of the two calls. Since 0.5. */
+WEFT_API weft_status weft_unit_exit_to_popped(weft_unit *unit) WEFT_NOTHROW;
+
+/** Runs a unit that was popped, and returns when it has ended or left the stream: the calling ULT is its scheduler meanwhile, as `run` of a
+ * weft_sched is (Argobots' self_schedule). What the unit leaves for goes back to the caller. To any depth.
+ *
+ * Returns WEFT_OK; WEFT_WRONG_STATE (it is not ready, or is the caller), WEFT_UNSUPPORTED (it belongs to the private pool of another stream),
+ * WEFT_WRONG_KIND (in a tasklet), WEFT_WRONG_CONTEXT (outside of units), WEFT_INVALID. The caller stays on its stream. Since 0.5. */
+WEFT_API weft_status weft_unit_run(weft_unit *unit) WEFT_NOTHROW;
+
 /** Suspends the calling ULT until somebody calls weft_unit_resume on it.
  *
  * publish   NULL, or called as publish(unit, argument) once the unit is suspended and its stack has been left, on whatever
@@ -271,6 +312,38 @@ WEFT_API const char *weft_unit_name(const weft_unit *unit) WEFT_NOTHROW;
 /** Names the unit; `name` is copied, 23 bytes at most. Returns WEFT_OK, WEFT_INVALID or WEFT_NO_MEMORY. From the unit
  * itself, or while it does not run; never switches. Since 0.1. */
 WEFT_API weft_status weft_unit_name_set(weft_unit *unit, const char *name) WEFT_NOTHROW;
+
+/** Gives the unit a pointer of the program's, once: a runtime that embeds Weft hangs there what it knows of the unit. It stays over
+ * a revival.
+ *
+ * data     not null
+ * release  NULL, or called as release(data) when the unit is freed (a detached one: when it has ended), or by the last
+ *          weft_finalize; it must not suspend or throw, nor free or spawn units
+ *
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_NO_MEMORY, WEFT_WRONG_STATE (it has one: of several that give it one at once, one succeeds). From any
+ * thread or unit; never switches. Since 0.5. */
+WEFT_API weft_status weft_unit_data_set(weft_unit *unit, void *data, void (*release)(void *data)) WEFT_NOTHROW;
+
+/** What weft_unit_data_set has given the unit, or NULL. From any thread or unit; never switches. Since 0.5. */
+WEFT_API void *weft_unit_data(const weft_unit *unit) WEFT_NOTHROW;
+
+/** What the unit's body is called with.
+ *
+ * argument  required; receives it
+ *
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE (its body has ended by an exception). From any thread or unit; never switches. Since 0.5. */
+WEFT_API weft_status weft_unit_argument(const weft_unit *unit, void **argument) WEFT_NOTHROW;
+
+/** Changes what the unit's body is called with, or, once it was called, what weft_unit_argument tells. From the unit itself, or while it cannot
+ * begin meanwhile. Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE (it has ended). Never switches. Since 0.5. */
+WEFT_API weft_status weft_unit_argument_set(weft_unit *unit, void *argument) WEFT_NOTHROW;
+
+/** Where the unit was spawned or revived, as weft_unit_info.spawn_site has it; NULL for NULL. From any thread or unit; never switches.
+ * Since 0.5. */
+WEFT_API const void *weft_unit_spawn_site(const weft_unit *unit) WEFT_NOTHROW;
+
+/** Whether the unit frees itself when it ends. Returns WEFT_OK or WEFT_INVALID. From the unit itself, or while it lives; never switches. Since 0.5. */
+WEFT_API weft_status weft_unit_detached(const weft_unit *unit, bool *detached) WEFT_NOTHROW;
 
 /** The unit's kind. Returns WEFT_OK or WEFT_INVALID. From any thread or unit; never switches. Since 0.1. */
 WEFT_API weft_status weft_unit_kind(const weft_unit *unit, weft_kind *kind) WEFT_NOTHROW;

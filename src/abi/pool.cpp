@@ -119,6 +119,14 @@ weft_status weft_pool_access_get(const weft_pool* pool, weft_pool_access* access
     return WEFT_OK;
 }
 
+weft_status weft_pool_data_set(weft_pool* pool, void* data) noexcept {
+    if (pool == nullptr) return is_null("pool");
+    to_pool(pool)->data = data;
+    return WEFT_OK;
+}
+
+void* weft_pool_data(const weft_pool* pool) noexcept { return pool == nullptr ? nullptr : to_pool(pool)->data; }
+
 weft_status weft_pool_push(weft_pool* pool, weft_unit* unit) noexcept {
     return weft_pool_push_with(pool, unit, WEFT_POOL_OP_OTHER);
 }

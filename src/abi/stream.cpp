@@ -69,7 +69,7 @@ weft_status weft_stream_create(const weft_stream_options* options, weft_stream**
     Pool* automatic = nullptr;
     weft_status status = choose_sched(given, &sched, &automatic);
     Stream* made = nullptr;
-    if (status == WEFT_OK) status = start_stream(*sched, automatic, given.name, &made, kind);
+    if (status == WEFT_OK) status = start_stream(*sched, automatic, given.name, &made, kind, given.data);
     if (status != WEFT_OK) {
         if (given.sched == nullptr && sched != nullptr) dismiss(*sched);
         return_pool(automatic);
@@ -93,6 +93,29 @@ weft_status weft_stream_free(weft_stream* stream) noexcept {
     if (weft_status status = check(stream); status != WEFT_OK) return status;
     return free_stream(*to_stream(stream));
 }
+
+weft_status weft_stream_stop(weft_stream* stream, bool at_once) noexcept {
+    if (weft_status status = check(stream); status != WEFT_OK) return status;
+    Stream* of = to_stream(stream);
+    if (of->rank == 0) return fail(WEFT_WRONG_CONTEXT, "stream 0 ends with weft_finalize");
+    unask(*of, attention::pause);
+    ask(*of, attention::stop | (at_once ? attention::abandon : 0));
+    return WEFT_OK;
+}
+
+weft_status weft_stream_ended(const weft_stream* stream, bool* ended) noexcept {
+    if (stream == nullptr || ended == nullptr) return is_null(stream == nullptr ? "stream" : "ended");
+    *ended = to_stream(stream)->end.done();
+    return WEFT_OK;
+}
+
+weft_status weft_stream_data_set(weft_stream* stream, void* data) noexcept {
+    if (weft_status status = check(stream); status != WEFT_OK) return status;
+    to_stream(stream)->data = data;
+    return WEFT_OK;
+}
+
+void* weft_stream_data(const weft_stream* stream) noexcept { return stream == nullptr ? nullptr : to_stream(stream)->data; }
 
 weft_status weft_stream_suspend(weft_stream* stream) noexcept {
     if (weft_status status = check(stream); status != WEFT_OK) return status;

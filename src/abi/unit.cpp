@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 #include "abi/convert.hpp"
@@ -14,6 +15,7 @@
 #include "stream/spawn.hpp"
 #include "stream/suspend.hpp"
 #include "stream/towards.hpp"
+#include "unit/extras.hpp"
 
 using namespace weft;
 
@@ -33,7 +35,7 @@ void launch(Stream* stream, Unit& unit, bool child_first, weft_unit** handle) {
     }
     if (child_first) {
         pool::belongs(unit);   // what is pushed as spawned is told of by the push
-        return launch_child_first(unit);
+        return launch_child_first<pool::Place::parent>(unit);
     }
     make_ready(stream, unit, pool::Place::spawned);
 }
@@ -219,6 +221,13 @@ Made make_row(Stream* stream, Pool& home, Unit::Birth birth, const Given& given,
     for (Unit* unit = first; count-- > 0; unit = unit->link) observe(trace::Event::create, *unit);
 }
 
+weft_status revive_at(weft_pool* pool, void (*body)(void*), void* argument, weft_unit* unit, const void* site, bool child_first) {
+    if (body == nullptr || unit == nullptr) return is_null(body == nullptr ? "body" : "unit");
+    if (runtime_or_null() == nullptr) return not_initialized();
+    Pool& home = pool == nullptr ? standard_pool(current_or_null()) : *to_pool(pool);
+    return revive(*to_unit(unit), home, body, argument, site, child_first);
+}
+
 struct UserSuspension : Suspension {
     static constexpr State state = State::suspended;
     static constexpr std::uint8_t heeded = Unit::at_return;
@@ -251,6 +260,16 @@ weft_status weft_ult_spawn(weft_pool* pool, void (*body)(void*), void* argument,
 weft_status weft_tasklet_spawn(weft_pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
                                weft_unit** unit) noexcept {
     return spawn<true>(to_pool(pool), body, argument, options, unit, __builtin_return_address(0));
+}
+
+weft_status weft_ult_spawn_at(weft_pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
+                              weft_unit** unit, const void* site) noexcept {
+    return spawn<false>(to_pool(pool), body, argument, options, unit, site);
+}
+
+weft_status weft_tasklet_spawn_at(weft_pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
+                                  weft_unit** unit, const void* site) noexcept {
+    return spawn<true>(to_pool(pool), body, argument, options, unit, site);
 }
 
 weft_status weft_unit_spawn_many(weft_pool* pool, size_t count, void (*body)(void*), void* const* arguments,
@@ -430,11 +449,48 @@ weft_status weft_unit_resume_exit_to(weft_unit* unit) noexcept {
     return leave_for(*to_unit(unit), Leaving::ends, Named::suspended);
 }
 
+weft_status weft_unit_yield_to_popped(weft_unit* unit) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    return leave_for(*to_unit(unit), Leaving::yields, Named::popped);
+}
+
+weft_status weft_unit_suspend_to_popped(weft_unit* unit) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    return leave_for(*to_unit(unit), Leaving::suspends, Named::popped);
+}
+
+weft_status weft_unit_exit_to_popped(weft_unit* unit) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    return leave_for(*to_unit(unit), Leaving::ends, Named::popped);
+}
+
+weft_status weft_unit_run(weft_unit* unit) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    Stream* const stream = current_or_null();
+    Unit* const self = stream == nullptr ? nullptr : stream->running;
+    if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a ULT runs another unit; this is none");
+    if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet runs no other unit; make it a ULT");
+    Unit& child = *to_unit(unit);
+    if (!child.life.is(State::ready)) {
+        return fail(WEFT_WRONG_STATE, "unit %llu is not ready: only one that was popped can be run", static_cast<unsigned long long>(child.id));
+    }
+    if (const weft_status status = may_run_here(child); status != WEFT_OK) return status;
+    run_child(*stream, *self, &child);
+    return WEFT_OK;
+}
+
 weft_status weft_unit_revive(weft_pool* pool, void (*body)(void*), void* argument, weft_unit* unit) noexcept {
-    if (body == nullptr || unit == nullptr) return is_null(body == nullptr ? "body" : "unit");
-    if (runtime_or_null() == nullptr) return not_initialized();
-    Pool& home = pool == nullptr ? standard_pool(current_or_null()) : *to_pool(pool);
-    return revive(*to_unit(unit), home, body, argument, __builtin_return_address(0));
+    return revive_at(pool, body, argument, unit, __builtin_return_address(0), false);
+}
+
+weft_status weft_unit_revive_with(weft_pool* pool, void (*body)(void*), void* argument, const weft_revive_options* options,
+                                  weft_unit* unit) noexcept {
+    weft_revive_options given{};
+    if (options != nullptr && (options->size < sizeof(std::size_t) || options->size > 4096)) {
+        return fail(WEFT_INVALID, "weft_revive_options.size is %zu; set it to sizeof(weft_revive_options)", options->size);
+    }
+    if (options != nullptr) std::memcpy(&given, options, options->size < sizeof given ? options->size : sizeof given);
+    return revive_at(pool, body, argument, unit, given.site == nullptr ? __builtin_return_address(0) : given.site, given.child_first);
 }
 
 weft_status weft_unit_suspend(void (*publish)(weft_unit*, void*), void* argument) noexcept {
@@ -468,6 +524,46 @@ weft_status weft_unit_name_set(weft_unit* unit, const char* name) noexcept {
     Unit* of = to_unit(unit);
     std::strncpy(of->name, name, sizeof of->name - 1);
     of->name[sizeof of->name - 1] = '\0';
+    return WEFT_OK;
+}
+
+weft_status weft_unit_data_set(weft_unit* unit, void* data, void (*release)(void*)) noexcept {
+    if (unit == nullptr || data == nullptr) return is_null(unit == nullptr ? "unit" : "data");
+    Extras* extras = obtain_extras(*to_unit(unit));
+    if (extras == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a unit's data");
+    std::lock_guard guard(extras->lock);
+    if (extras->data.load() != nullptr) return fail(WEFT_WRONG_STATE, "the unit has data; they are given once");
+    extras->release = release;
+    extras->data.store(data, std::memory_order_release);   // release: pairs with weft_unit_data
+    return WEFT_OK;
+}
+
+void* weft_unit_data(const weft_unit* unit) noexcept {
+    const Extras* extras = unit == nullptr ? nullptr : extras_of(*to_unit(unit));
+    return extras == nullptr ? nullptr : extras->data.load(std::memory_order_acquire);   // acquire: pairs with weft_unit_data_set
+}
+
+weft_status weft_unit_argument(const weft_unit* unit, void** argument) noexcept {
+    if (unit == nullptr || argument == nullptr) return is_null(unit == nullptr ? "unit" : "argument");
+    const Unit* of = to_unit(unit);
+    if (of->joint.done() && of->outcome == WEFT_EXCEPTION) return fail(WEFT_WRONG_STATE, "the unit has ended by an exception, which is kept where its argument was");
+    *argument = of->argument;
+    return WEFT_OK;
+}
+
+weft_status weft_unit_argument_set(weft_unit* unit, void* argument) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    Unit* of = to_unit(unit);
+    if (of->joint.done()) return fail(WEFT_WRONG_STATE, "unit %llu has ended", static_cast<unsigned long long>(of->id));
+    of->argument = argument;
+    return WEFT_OK;
+}
+
+const void* weft_unit_spawn_site(const weft_unit* unit) noexcept { return unit == nullptr ? nullptr : to_unit(unit)->spawned_at(); }
+
+weft_status weft_unit_detached(const weft_unit* unit, bool* detached) noexcept {
+    if (unit == nullptr || detached == nullptr) return is_null(unit == nullptr ? "unit" : "detached");
+    *detached = to_unit(unit)->joint.announced().detached();
     return WEFT_OK;
 }
 

@@ -33,6 +33,7 @@ struct Pool {
     atomic<unsigned> drawers{0};       // schedulers that may draw from it, and streams that do
     atomic<unsigned> stateful{0};      // of those schedulers that have it now: those whose place no unit can take (stream/begin.hpp)
     Pool* next = nullptr;              // the runtime's list of all pools
+    void* data = nullptr;              // the program's
     pool::Promise promise;             // that access is; looked at in checked builds
     Bell bell;                         // rung after a push, heard by streams that sleep for want of work
 

@@ -3,6 +3,7 @@
 #include <mutex>
 #include <utility>
 
+#include "stream/begin.hpp"
 #include "stream/error.hpp"
 #include "stream/join.hpp"
 #include "stream/observe.hpp"
@@ -26,6 +27,7 @@ bool has_pool(const Sched& sched, const Pool& pool) {
 }
 
 bool replacing(const Stream& stream) { return (stream.attention.load() & attention::replace) != 0; }
+bool abandoning(const Stream& stream) { return (stream.attention.load() & attention::abandon) != 0; }
 
 // ---- what belongs to a scheduler ---------------------------------------------------------------------
 
@@ -114,7 +116,7 @@ bool take_turn(Sched& by) {
     for (unsigned left = by.turn; left != 0; --left) {
         if (stream.wanted()) [[unlikely]] {
             attend(stream);
-            if (replacing(stream)) break;   // the stream's own loop is wanted
+            if (replacing(stream) || abandoning(stream)) break;   // the stream's own loop is wanted
         }
         Unit* unit = std::exchange(stream.handed, nullptr);
         if (unit == nullptr) unit = sched::pick(by);
@@ -407,6 +409,12 @@ void run_below(Stream& stream, Sched& by, Unit* unit) {
     *stream.exceptions = kept;
 }
 
+void run_child(Stream& stream, Unit& caller, Unit* unit) {
+    // Whoever called it goes on elsewhere if it suspends, and what it runs may have it do so.
+    if (caller.is_light()) promote(stream, caller);
+    run_below(stream, is_scheduler(caller) ? *static_cast<Sched*>(caller.argument) : *stream.sched, unit);
+}
+
 bool run_should_stop(Stream& stream, Sched& by) {
     if (stacked(by)) {
         if (by.ran >= by.turn) {
@@ -420,7 +428,7 @@ bool run_should_stop(Stream& stream, Sched& by) {
         attend(stream);
         level.leave(stream);
     }
-    if (replacing(stream)) return true;
+    if (replacing(stream) || abandoning(stream)) return true;
     if (stream.own != nullptr) {
         if (Unit* unit = stream.own->pop()) run_below(stream, by, unit);
     }

@@ -20,6 +20,16 @@ mem::Stack* first_stack(Stream* stream, const Unit& unit) {
     return take_stack(stream, unit.wanted_stack_bytes());
 }
 
+// Why the unit cannot run before the caller goes on, or WEFT_OK.
+weft_status may_begin_first(const Stream* stream, const Unit& unit) {
+    if (unit.kind == Kind::tasklet || unit.kind == Kind::ss || unit.kind == Kind::sc) {
+        return fail(WEFT_UNSUPPORTED, "unit %llu begins where its scheduler runs, and not child-first", static_cast<unsigned long long>(unit.id));
+    }
+    const Unit* const self = stream == nullptr ? nullptr : stream->running;
+    if (self != nullptr && self->kind != Kind::tasklet) return WEFT_OK;
+    return fail(WEFT_WRONG_CONTEXT, "child_first needs a ULT that waits; there is none here");
+}
+
 }  // namespace
 
 void remember_user_stack(Unit& unit) {
@@ -28,11 +38,14 @@ void remember_user_stack(Unit& unit) {
     unit.user_stack_bytes = static_cast<std::size_t>(end - unit.stack->lowest);
 }
 
-weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, const void* site) {
+weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, const void* site, bool child_first) {
     const auto id = static_cast<unsigned long long>(unit.id);
     if (unit.has_now(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the program");
     if (!unit.joint.done()) return fail(WEFT_WRONG_STATE, "unit %llu has not ended; join it first", id);
     Stream* stream = current_or_null();
+    if (child_first) {
+        if (const weft_status status = may_begin_first(stream, unit); status != WEFT_OK) return status;
+    }
     mem::Stack* stack = nullptr;
     if (unit.kind == Kind::full) {
         stack = first_stack(stream, unit);
@@ -71,7 +84,11 @@ weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, 
     }
     if (observed) observe(trace::Event::revive, unit);
     pool::belongs(unit);
-    make_ready(stream, unit, pool::Place::revived);
+    if (child_first) {
+        launch_child_first<pool::Place::reviving_parent>(unit);
+    } else {
+        make_ready(stream, unit, pool::Place::revived);
+    }
     return WEFT_OK;
 }
 

@@ -157,7 +157,8 @@ weft_status bring_up(Runtime& made) {
     if (!os::affinity_get(0, made.cpus)) return fail(WEFT_SYSTEM, "the kernel does not tell this process's CPUs");
     static_cast<void>(hart::process_cpus());   // read now: the first who asks later may be a carrier that is bound
     if (weft_status status = begin_trace(made); status != WEFT_OK) return status;
-    sites.begin(made.settings.values.scheduler_stack_bytes >= made.settings.values.stack_bytes);
+    const weft_settings& values = made.settings.values;
+    sites.begin(!values.own_stacks && values.scheduler_stack_bytes >= values.stack_bytes);
     made.outside = make_heap(made);
     Stream* zero = nullptr;
     if (made.outside == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the runtime");

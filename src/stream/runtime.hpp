@@ -92,7 +92,7 @@ void enlist(Sched& sched);
 void dismiss(Sched& sched);
 
 // Starts a stream; the scheduler is its from then on. On failure the scheduler is the caller's still.
-weft_status start_stream(Sched& sched, Pool* automatic_pool, const char* name, Stream** stream, Kind kind);
+weft_status start_stream(Sched& sched, Pool* automatic_pool, const char* name, Stream** stream, Kind kind, void* data = nullptr);
 
 // A scheduler as the settings say, for a stream whose main pool is `main`.
 Sched* default_sched(Pool& main);

@@ -218,9 +218,12 @@ weft_status furnish(Stream* stream, Unit& unit, const Plan& plan) {
     return WEFT_OK;
 }
 
+template <pool::Place place>
 void launch_child_first(Unit& unit) {
     Stream& stream = current();
-    if (!call_child(stream, unit)) spawn_away(stream, unit);
+    if (!call_child(stream, unit)) spawn_away<place>(stream, unit);
 }
+template void launch_child_first<pool::Place::parent>(Unit&);
+template void launch_child_first<pool::Place::reviving_parent>(Unit&);
 
 }  // namespace weft

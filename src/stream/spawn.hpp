@@ -110,6 +110,10 @@ bool give_default_stack(Stream* stream, Unit& unit);
 weft_status furnish(Stream* stream, Unit& unit, const Plan& plan);
 
 // A described unit begins at once in the place of the running ULT.
+// `place`: how that comes into its pool.
+template <pool::Place place>
 void launch_child_first(Unit& unit);
+extern template void launch_child_first<pool::Place::parent>(Unit&);
+extern template void launch_child_first<pool::Place::reviving_parent>(Unit&);
 
 }  // namespace weft

@@ -205,6 +205,10 @@ bool run_units(Stream& stream) {
                 if (Unit* unit = std::exchange(stream.handed, nullptr)) pool::push(*unit->pool, unit);
                 return false;
             }
+            if ((stream.heeded & attention::abandon) != 0 && !stream.main_runs) {
+                if (Unit* unit = std::exchange(stream.handed, nullptr)) pool::push(*unit->pool, unit);
+                return true;
+            }
         }
         Unit* unit = std::exchange(stream.handed, nullptr);
         if (unit == nullptr) unit = pick(stream);

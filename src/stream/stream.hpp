@@ -56,6 +56,7 @@ inline constexpr std::uint32_t replace = 512; // another main scheduler is there
 inline constexpr std::uint32_t observing = 1024;   // always pass through the scheduler: units are observed (observe.hpp)
 inline constexpr std::uint32_t observed = 2048;    // that has begun or ended
 inline constexpr std::uint32_t unwatched = 4096;   // in Stream::heeded alone: timers wait that the lookout does not know of; see duties.hpp
+inline constexpr std::uint32_t abandon = 8192;     // with stop: return now, and leave in the pools what waits there
 inline constexpr std::uint32_t leisurely = timing | polling | observing | observed;   // nobody waits for an answer to them
 }  // namespace attention
 
@@ -121,6 +122,7 @@ struct Stream {
     Sched* main = nullptr;             // the main scheduler
     Sched* beneath = nullptr;          // of a main scheduler that owns its loop: what the stream's own loop asks, with its unit's pool
     Sched* next_main = nullptr;        // takes its place soon; under Runtime::replacing
+    void* data = nullptr;              // the program's
     char name[16] = {};
     Pool* automatic_pool = nullptr;    // made with the stream
     mem::Stack carrier_stack{};        // the OS thread's own: of the primary unit, or where the carrier waits for the scheduler to end

@@ -295,11 +295,12 @@ void stop_other_streams(Runtime& of) {
     }
 }
 
-weft_status start_stream(Sched& sched, Pool* automatic_pool, const char* name, Stream** stream, Kind kind) {
+weft_status start_stream(Sched& sched, Pool* automatic_pool, const char* name, Stream** stream, Kind kind, void* data) {
     Runtime& of = runtime();
     Stream* made;
     if (weft_status status = prepare_stream(of, sched, automatic_pool, name, &made); status != WEFT_OK) return status;
     set_default_kind(*made, kind);
+    made->data = data;
     if (!os::thread_start(made->thread, of.settings.values.scheduler_stack_bytes, carrier_main, made)) {
         if (made->main_runs) static_cast<PrivatePool*>(made->beneath->pools[0])->inbox.take_all();   // its unit
         forget_main(sched);
@@ -429,6 +430,7 @@ Pool* make_pool(weft_pool_kind kind, weft_pool_access access) {
             *at = pool->next;
             pool->freed = false;   // empty, and without drawers, as it was when it was made
             pool->access = access;
+            pool->data = nullptr;
             pool->promise.reset();
             return pool;
         }

@@ -204,11 +204,13 @@ Unit* detail::successor_other(Stream& stream) {
     return now;
 }
 
+template <pool::Place place>
 [[gnu::noinline]] void spawn_away(Stream& stream, Unit& next) {
     stream.counters.add(trace::Count::yielded);
-    leave_towards<Leaves::yields>(stream, *stream.running, unless_wanted(stream, &next), {requeue<pool::Place::parent>, stream.running},
-                                  Unit::at_return);
+    leave_towards<Leaves::yields>(stream, *stream.running, unless_wanted(stream, &next), {requeue<place>, stream.running}, Unit::at_return);
 }
+template void spawn_away<pool::Place::parent>(Stream&, Unit&);
+template void spawn_away<pool::Place::reviving_parent>(Stream&, Unit&);
 
 [[gnu::noinline]] void yield_with_care(Stream& stream, Unit& self) {
     if (is_called_by_parent(self)) promote(stream, self);   // the parent is one of those that are ready

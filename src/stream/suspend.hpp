@@ -213,8 +213,11 @@ template <std::derived_from<Suspension> By>
     suspend_towards(stream, by, detail::successor(stream), what, object);
 }
 
-// The running ULT leaves for `next`, a unit that is in no pool, and goes to its own pool.
+// The running ULT leaves for `next`, a unit that is in no pool, and goes to its own pool, as a parent that spawns or revives.
+template <pool::Place place>
 void spawn_away(Stream& stream, Unit& next);
+extern template void spawn_away<pool::Place::parent>(Stream&, Unit&);
+extern template void spawn_away<pool::Place::reviving_parent>(Stream&, Unit&);
 
 // The running ULT goes to the end of its pool, and others run; returns at once when there is nobody.
 void yield_with_care(Stream& stream, Unit& self);

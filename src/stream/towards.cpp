@@ -24,12 +24,15 @@ weft_status take_ready(Unit& target) {
                                   "another stream's private one)");
 }
 
+// A unit that was popped: it is in no pool.
+weft_status take_popped(const Unit& target) {
+    if (!target.life.is(State::ready)) return fail(WEFT_WRONG_STATE, "unit %llu is not ready: it was not popped", number(target));
+    return may_run_here(target);
+}
+
 // A suspended unit becomes ready, in no pool.
 weft_status take_suspended(Stream& stream, Unit& target) {
-    // A unit that is not foreign does not become so: it is shared, or this stream's own.
-    if (foreign_pool(target) != nullptr) {
-        return fail(WEFT_UNSUPPORTED, "unit %llu belongs to the private pool of another stream, which alone may run it", number(target));
-    }
+    if (const weft_status status = may_run_here(target); status != WEFT_OK) return status;
     if (!target.life.claim()) return fail(WEFT_WRONG_STATE, "unit %llu is not suspended by the program", number(target));
     stream.counters.add(trace::Count::resumed);
     return WEFT_OK;
@@ -54,7 +57,7 @@ struct PlainSuspension : Suspension {
 
 // How the one that leaves comes into its pool.
 void (*way_back(Named from))(void*) {
-    return from == Named::ready ? detail::requeue<pool::Place::yielded_to> : detail::requeue<pool::Place::yielded_to_resumed>;
+    return from == Named::suspended ? detail::requeue<pool::Place::yielded_to_resumed> : detail::requeue<pool::Place::yielded_to>;
 }
 
 // Whether a yield of the running ULT is all that it takes for `target` to run next: that is the next in the pool that the two share.
@@ -75,6 +78,12 @@ weft_status yield_to(Unit& target) noexcept {
     return leave_for(target, Leaving::yields, Named::ready);
 }
 
+weft_status may_run_here(const Unit& target) {
+    // A unit that is not foreign does not become so: it is shared, or this stream's own.
+    if (foreign_pool(target) == nullptr) return WEFT_OK;
+    return fail(WEFT_UNSUPPORTED, "unit %llu belongs to the private pool of another stream, which alone may run it", number(target));
+}
+
 weft_status leave_for(Unit& target, Leaving how, Named from) noexcept {
     Stream* stream = current_or_null();
     Unit* self = stream == nullptr ? nullptr : stream->running;
@@ -87,7 +96,8 @@ weft_status leave_for(Unit& target, Leaving how, Named from) noexcept {
         stream = &heed(*self, Unit::cancel);
     }
     if (is_called_by_parent(*self)) promote(*stream, *self);   // the target may be the parent, who is in no pool yet
-    const weft_status status = from == Named::ready ? take_ready(target) : take_suspended(*stream, target);
+    if (from == Named::popped && &target == self) return fail(WEFT_WRONG_STATE, "a unit cannot leave for itself");
+    const weft_status status = from == Named::ready ? take_ready(target) : from == Named::popped ? take_popped(target) : take_suspended(*stream, target);
     if (status != WEFT_OK) return status;
     switch (how) {
     case Leaving::yields: leave_ready(*stream, *self, target, {way_back(from), self}); break;

@@ -1,4 +1,4 @@
-// What few units have: a migration that was asked for, values of their own (stream/locals.hpp). Made when first needed, by
+// What few units have: a migration that was asked for, values of their own (stream/locals.hpp), a pointer of the program's. Made when first needed, by
 // whoever needs them, and freed with the descriptor; found by a word beside it, in its slab.
 #pragma once
 
@@ -26,6 +26,10 @@ struct Extras {
     void (*on_migration)(weft_unit* unit, void* argument) = nullptr;
     void* on_migration_argument = nullptr;
 
+    // The program's; given once, and published by `data`.
+    atomic<void*> data{nullptr};
+    void (*release)(void* data) = nullptr;
+
     // The unit's own: no lock.
     Local first_locals[few] = {};
     Local* locals = first_locals;              // by the key's place
@@ -34,6 +38,9 @@ struct Extras {
     Extras() = default;
     Extras(const Extras&) = delete;
     ~Extras() {
+        // relaxed: whoever frees the unit knows what was given to it.
+        void* const given = data.load(std::memory_order_relaxed);
+        if (given != nullptr && release != nullptr) release(given);
         if (locals != first_locals) os::release(locals);
     }
 };
