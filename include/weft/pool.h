@@ -165,6 +165,9 @@ WEFT_API weft_status weft_pool_push_with(weft_pool *pool, weft_unit *unit, uint6
  * status than WEFT_OK none has been pushed. Null handles are refused. Since 0.2. */
 WEFT_API weft_status weft_pool_push_many(weft_pool *pool, weft_unit *const *units, size_t count) WEFT_NOTHROW;
 
+/** As weft_pool_push_many; a pool of one's own is told `operation`, as by weft_pool_push_with. Since 0.5. */
+WEFT_API weft_status weft_pool_push_many_with(weft_pool *pool, weft_unit *const *units, size_t count, uint64_t operation) WEFT_NOTHROW;
+
 /** Takes a ready unit out of a pool, to be given to weft_sched_run_unit or back to weft_pool_push.
  *
  * unit  required; receives the unit, or NULL when nothing waits

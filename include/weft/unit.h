@@ -55,6 +55,9 @@ typedef struct weft_unit_options {
     void *on_migration_argument; /**< given to on_migration. Since 0.2 */
     const void *site; /**< of kind WEFT_KIND_AUTO: the address of anything that stands for the place where the unit is spawned, for a
                            function that spawns on behalf of others; NULL: the address of the call, and the body. Since 0.4 */
+    void *data;                  /**< as weft_unit_data_set would give it; not of weft_unit_spawn_many. Released also where the spawn fails, once the runtime runs. NULL:
+                                      none. Since 0.5 */
+    void (*release)(void *data); /**< with data, as there. Since 0.5 */
 } weft_unit_options;
 
 /** Spawns a user-level thread: body(argument) runs once some stream pops it.

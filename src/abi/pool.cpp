@@ -146,6 +146,10 @@ weft_status weft_pool_push_with(weft_pool* pool, weft_unit* unit, uint64_t opera
 }
 
 weft_status weft_pool_push_many(weft_pool* pool, weft_unit* const* units, size_t count) noexcept {
+    return weft_pool_push_many_with(pool, units, count, WEFT_POOL_OP_OTHER);
+}
+
+weft_status weft_pool_push_many_with(weft_pool* pool, weft_unit* const* units, size_t count, uint64_t operation) noexcept {
     if (pool == nullptr || (units == nullptr && count != 0)) return is_null(pool == nullptr ? "pool" : "units");
     if (count == 0) return WEFT_OK;
     Pool* to = to_pool(pool);
@@ -161,7 +165,11 @@ weft_status weft_pool_push_many(weft_pool* pool, weft_unit* const* units, size_t
         unit->link = first;
         first = unit;
     }
-    pool::push_many(*to, first, last, count);
+    if (to->kind == WEFT_POOL_USER) {
+        pool::push_many_user(static_cast<UserPool&>(*to), first, count, operation);
+    } else {
+        pool::push_many(*to, first, last, count);
+    }
     return WEFT_OK;
 }
 

@@ -40,15 +40,13 @@ void launch(Stream* stream, Unit& unit, bool child_first, weft_unit** handle) {
     make_ready(stream, unit, pool::Place::spawned);
 }
 
-// Everything but the plain case.
+// Everything but the plain case, and but for what the options' data need where there is no unit to have them.
 template <bool tasklet>
-[[gnu::noinline]] weft_status spawn_slowly(Pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
-                                           weft_unit** handle, const void* site) noexcept {
-    if (body == nullptr) return is_null("body");
-    if (runtime_or_null() == nullptr) return not_initialized();
-    Stream* stream = current_or_null();
-    Plan chosen;
+weft_status spawn_as_planned(Pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options, Plan& chosen,
+                             weft_unit** handle, const void* site) noexcept {
     if (weft_status status = plan(options, tasklet, chosen); status != WEFT_OK) return status;
+    if (body == nullptr) return is_null("body");
+    Stream* stream = current_or_null();
     if (chosen.placed) {
         if (weft_status status = place(chosen, stream, &pool); status != WEFT_OK) return status;
     }
@@ -58,10 +56,21 @@ template <bool tasklet>
     Unit* unit = make_unit(stream, *pool, body, argument, birth_in(*pool, chosen.kind), site);
     if (unit == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a unit");
     if (weft_status status = furnish(stream, *unit, chosen); status != WEFT_OK) return status;
+    chosen.data = nullptr;   // the unit's from here on
     if (chosen.learner != nullptr && stream != nullptr && stream->sampling.takes_next(*chosen.learner)) make_sample(*unit, *chosen.learner);
     if (unit->marked(Unit::observed)) [[unlikely]] observe(trace::Event::create, *unit);
     launch(stream, *unit, chosen.child_first, handle);
     return WEFT_OK;
+}
+
+template <bool tasklet>
+[[gnu::noinline]] weft_status spawn_slowly(Pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
+                                           weft_unit** handle, const void* site) noexcept {
+    if (runtime_or_null() == nullptr) return not_initialized();
+    Plan chosen;
+    const weft_status status = spawn_as_planned<tasklet>(pool, body, argument, options, chosen, handle, site);
+    if (status != WEFT_OK && chosen.data != nullptr && chosen.release != nullptr) chosen.release(chosen.data);
+    return status;
 }
 
 // Of kind auto, on a stream, without options, into a pool that others draw from.
@@ -281,8 +290,8 @@ weft_status weft_unit_spawn_many(weft_pool* pool, size_t count, void (*body)(voi
     const bool tasklets = options != nullptr && options->size >= sizeof(size_t) + sizeof(weft_kind) && number_of(options->kind) == WEFT_KIND_TASKLET;
     Plan chosen;
     if (weft_status status = plan(options, tasklets, chosen); status != WEFT_OK) return status;
-    if (chosen.child_first || chosen.stack != nullptr) {
-        return fail(WEFT_INVALID, "units spawned together cannot be child-first or share one stack");
+    if (chosen.child_first || chosen.stack != nullptr || chosen.data != nullptr) {
+        return fail(WEFT_INVALID, "units spawned together cannot be child-first or share one stack or one pointer of the program's");
     }
     Pool* named = to_pool(pool);
     if (chosen.placed) {
@@ -529,18 +538,14 @@ weft_status weft_unit_name_set(weft_unit* unit, const char* name) noexcept {
 
 weft_status weft_unit_data_set(weft_unit* unit, void* data, void (*release)(void*)) noexcept {
     if (unit == nullptr || data == nullptr) return is_null(unit == nullptr ? "unit" : "data");
-    Extras* extras = obtain_extras(*to_unit(unit));
-    if (extras == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a unit's data");
-    std::lock_guard guard(extras->lock);
-    if (extras->data.load() != nullptr) return fail(WEFT_WRONG_STATE, "the unit has data; they are given once");
-    extras->release = release;
-    extras->data.store(data, std::memory_order_release);   // release: pairs with weft_unit_data
-    return WEFT_OK;
+    if (give_data(*to_unit(unit), data, release)) return WEFT_OK;
+    if (extras_of(*to_unit(unit)) == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a unit's data");
+    return fail(WEFT_WRONG_STATE, "the unit has data; they are given once");
 }
 
 void* weft_unit_data(const weft_unit* unit) noexcept {
     const Extras* extras = unit == nullptr ? nullptr : extras_of(*to_unit(unit));
-    return extras == nullptr ? nullptr : extras->data.load(std::memory_order_acquire);   // acquire: pairs with weft_unit_data_set
+    return extras == nullptr ? nullptr : extras->data.load(std::memory_order_acquire);   // acquire: pairs with give_data()
 }
 
 weft_status weft_unit_argument(const weft_unit* unit, void** argument) noexcept {

@@ -156,10 +156,16 @@ void push_user(UserPool& to, Unit* unit, std::uint64_t operation) {
     to.pushing.fetch_sub(1);           // the last touch: whoever frees the pool waits for it
 }
 
-namespace {
-
 // By parts, since the units are linked and the table wants them in a row.
 void push_many_user(UserPool& to, Unit* first, std::size_t count, std::uint64_t operation) {
+    if (to.ops.push_many == nullptr) {
+        while (count-- != 0) {
+            Unit* const next = first->link;   // read before the pool has the link
+            push_user(to, first, operation);
+            first = next;
+        }
+        return;
+    }
     constexpr std::size_t most = 64;
     to.pushing.fetch_add(1);
     while (count != 0) {
@@ -177,8 +183,6 @@ void push_many_user(UserPool& to, Unit* first, std::size_t count, std::uint64_t 
     }
     to.pushing.fetch_sub(1);
 }
-
-}  // namespace
 
 void tell_attached(Unit& unit) {
     auto& user = static_cast<UserPool&>(*unit.pool);

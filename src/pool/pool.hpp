@@ -234,8 +234,9 @@ void push_other(Pool& to, Unit* unit, Place place);
 // `count` ready units, linked first to last by their link.
 void push_many(Pool& to, Unit* first, Unit* last, std::size_t count, Place place = Place::next);
 
-// A ready unit into a user's pool, which is told this word.
+// A ready unit, or `count` linked by their link, into a user's pool, which is told this word.
 void push_user(UserPool& to, Unit* unit, std::uint64_t operation);
+void push_many_user(UserPool& to, Unit* first, std::size_t count, std::uint64_t operation);
 
 // A unit begins, or ceases, to belong to its pool: a user's may want to know. The owner of the unit says so, before its first push
 // and before its end is published. A push of one that is spawned says it by itself.

@@ -125,6 +125,8 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
         options = &older;
     }
     const weft_unit_options& given = *options;
+    out.data = given.data;
+    out.release = given.release;
     out.name = given.name;
     out.priority = given.priority;
     if (!is_priority(given.priority)) return no_such_priority(given.priority);
@@ -183,7 +185,9 @@ bool give_default_stack(Stream* stream, Unit& unit) {
     return true;
 }
 
-weft_status furnish(Stream* stream, Unit& unit, const Plan& plan) {
+namespace {
+
+weft_status furnish_with_stack(Stream* stream, Unit& unit, const Plan& plan) {
     unit.flags |= plan.flags;
     if ((plan.stack_class | plan.priority) != 0) {
         unit.shape |= plan.stack_class;
@@ -216,6 +220,15 @@ weft_status furnish(Stream* stream, Unit& unit, const Plan& plan) {
     if (unit.has(Unit::measured)) mem::measure_begin(*unit.stack);
     if (unit.stack->guarded == mem::Guard::canary) unit.mark(Unit::canary);
     return WEFT_OK;
+}
+
+}  // namespace
+
+weft_status furnish(Stream* stream, Unit& unit, const Plan& plan) {
+    const weft_status status = furnish_with_stack(stream, unit, plan);
+    if (status != WEFT_OK || plan.data == nullptr || give_data(unit, plan.data, plan.release)) return status;
+    give_back(stream, unit);
+    return fail(WEFT_NO_MEMORY, "no memory for a unit's data");
 }
 
 template <pool::Place place>

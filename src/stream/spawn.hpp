@@ -26,12 +26,14 @@ struct Plan {
     bool migratable = true;
     void (*on_migration)(weft_unit* unit, void* argument) = nullptr;
     void* on_migration_argument = nullptr;
+    void* data = nullptr;              // the program's, as in Extras
+    void (*release)(void* data) = nullptr;
     const void* site = nullptr;        // an object that stands for the place where it is spawned
     Site* learner = nullptr;           // of kind auto: the place
 
     // Whether furnish() has anything to do.
     bool asks_for_more() const {
-        return kind == Kind::full || (flags | stack_class | priority) != 0 || name != nullptr || !migratable || on_migration != nullptr;
+        return kind == Kind::full || (flags | stack_class | priority) != 0 || name != nullptr || !migratable || on_migration != nullptr || data != nullptr;
     }
 };
 

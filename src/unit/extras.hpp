@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 
 #include "mem/slab.hpp"
 #include "os/lock.hpp"
@@ -69,6 +70,17 @@ inline Extras* obtain_extras(Unit& unit) {
     }
     unit.mark(Unit::extras);
     return made;
+}
+
+// The program's data, given once. False: no memory, or it has some.
+inline bool give_data(Unit& unit, void* data, void (*release)(void*)) {
+    Extras* extras = obtain_extras(unit);
+    if (extras == nullptr) return false;
+    std::lock_guard guard(extras->lock);
+    if (extras->data.load() != nullptr) return false;
+    extras->release = release;
+    extras->data.store(data, std::memory_order_release);   // release: pairs with whoever asks for them
+    return true;
 }
 
 // With the descriptor: nobody else knows the unit.

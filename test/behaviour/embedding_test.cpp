@@ -58,6 +58,30 @@ TEST(Embedding, DataHangOnAUnitFromWhenTheyAreGivenUntilItIsFreed) {
     EXPECT_EQ(released, 111) << "and one that never ends with the runtime";
 }
 
+TEST(Embedding, DataThatASpawnIsGivenAreThereBeforeTheUnitRunsAndReleasedIfThereIsNone) {
+    released = 0;
+    static int one = 1;
+    Runtime runtime;
+    auto how = options();
+    how.data = &one;
+    how.release = release;
+    {
+        Ult unit([] { EXPECT_EQ(weft_unit_data(weft_unit_self()), &one); }, &how);
+        EXPECT_EQ(unit.join(), WEFT_OK);
+        EXPECT_EQ(released, 0);
+    }
+    EXPECT_EQ(released, 1);
+    how.priority = 100;
+    weft_unit* unit = nullptr;
+    EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &how, &unit), WEFT_INVALID);
+    EXPECT_EQ(released, 2);
+    how.priority = 0;
+    EXPECT_EQ(weft_ult_spawn(nullptr, nullptr, nullptr, &how, &unit), WEFT_INVALID);
+    EXPECT_EQ(released, 3);
+    weft_unit* units[2];
+    EXPECT_EQ(weft_unit_spawn_many(nullptr, 2, [](void*) {}, nullptr, &how, units), WEFT_INVALID);
+}
+
 TEST(Embedding, PoolsAndStreamsHaveAPointerOfTheProgramsToo) {
     Runtime runtime;
     int mine = 0;
