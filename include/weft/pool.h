@@ -100,6 +100,12 @@ typedef struct weft_pool_ops {
     /** Instead of the library's own waiting in weft_pool_pop_wait: a unit, or NULL after `timeout_ns` or earlier. It may block
      * the OS thread. Since 0.2. */
     weft_unit *(*pop_wait)(void *self, uint64_t timeout_ns);
+    /** Instead of attach, when it is set: asked before a unit begins to belong to the pool, while it belongs to the one before still, if there is one. Returns 1,
+     * or 0 when the pool has no memory for what it keeps of the unit: then the spawn, revival or push returns WEFT_NO_MEMORY and nothing has happened, and a
+     * migration is dropped. What is asked for many units at once is done for all or none; those that were admitted before a refusal are told by detach. It must
+     * neither spawn nor free units. The branches of forks (parallel.h) that other streams take do not go into a pool that has this, but into that stream's
+     * own; one whose own pool has it takes none. Since 0.5. */
+    int (*admit)(void *self, weft_unit *unit);
 } weft_pool_ops;
 
 /** Creates one of the pools that come with the library.
@@ -154,8 +160,8 @@ WEFT_API void *weft_pool_data(const weft_pool *pool) WEFT_NOTHROW;
 
 /** Puts a unit that was popped back into a pool, which becomes its pool; wakes a stream that sleeps for
  * want of work. Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE (the unit is not ready, or it is the
- * primary unit of a stream and may not leave its pool), or WEFT_WRONG_CONTEXT (it leaves a private pool, and the caller
- * is not on that pool's stream). From schedulers and units; never switches. Since 0.1. */
+ * primary unit of a stream and may not leave its pool), WEFT_WRONG_CONTEXT (it leaves a private pool, and the caller
+ * is not on that pool's stream), or WEFT_NO_MEMORY (weft_pool_ops.admit; it is in no pool still, and belongs to the one that it belonged to). From schedulers and units; never switches. Since 0.1. */
 WEFT_API weft_status weft_pool_push(weft_pool *pool, weft_unit *unit) WEFT_NOTHROW;
 
 /** As weft_pool_push; a pool of one's own is told `operation`, a weft_pool_operation or any number from 256 on. Since 0.2. */

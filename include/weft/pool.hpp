@@ -164,7 +164,7 @@ public:
  * `bool remove(unit)`, without which yield_to cannot reach into the pool; `push(unit, weft_pool_operation)`, called instead of
  * push(unit); `push_many(units, weft_pool_operation)` and `pop_many(units)`, which says how many, of spans of them,
  * instead of one by one; `pop_wait(std::chrono::nanoseconds)`, a unit or none, which may block the OS thread; `attach(unit)` and
- * `detach(unit)`; see weft_pool_ops. A unit is a weft_unit* or a unit_ref; units are linked without memory by unit_ref::link(). */
+ * `detach(unit)`; `bool admit(unit)` instead of attach; see weft_pool_ops. A unit is a weft_unit* or a unit_ref; units are linked without memory by unit_ref::link(). */
 template <class P>
 concept pool_policy = std::destructible<P> && requires(P& pool, const P& quiet, weft_unit* unit) {
     { pool.push(unit) } noexcept;
@@ -192,6 +192,9 @@ constexpr weft_pool_ops pool_table() noexcept {
     }
     if constexpr (requires(P& pool, weft_unit* unit) { { pool.detach(unit) } noexcept; }) {
         ops.detach = [](void* self, weft_unit* unit) { static_cast<P*>(self)->detach(unit); };
+    }
+    if constexpr (requires(P& pool, weft_unit* unit) { { pool.admit(unit) } noexcept -> std::convertible_to<bool>; }) {
+        ops.admit = [](void* self, weft_unit* unit) { return static_cast<P*>(self)->admit(unit) ? 1 : 0; };
     }
     if constexpr (requires(P& pool, weft_unit* unit) { { pool.push(unit, WEFT_POOL_OP_SPAWN) } noexcept; }) {
         ops.push_with = [](void* self, weft_unit* unit, std::uint64_t operation) {

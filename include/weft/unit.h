@@ -67,7 +67,7 @@ typedef struct weft_unit_options {
  * options  NULL for the defaults
  * unit     receives the handle, to be given to weft_unit_free; NULL detaches the unit: it frees itself
  *
- * Returns WEFT_OK, WEFT_NO_MEMORY, WEFT_INVALID (a null body, a user's stack too small, no such priority, both
+ * Returns WEFT_OK, WEFT_NO_MEMORY (also: the pool has none for it; see weft_pool_ops.admit), WEFT_INVALID (a null body, a user's stack too small, no such priority, both
  * a pool and a stream, more than the scheduler's stack for a unit that runs on that), WEFT_WRONG_KIND (there is no such kind),
  * WEFT_UNSUPPORTED (SS or SC where a scheduler with run, or one that was pushed into a pool, draws from the pool; SS, SC or RtC with child_first; SC
  * or RtC with measure_stack; on_migration in a library without WEFT_FEATURE_MIGRATION), WEFT_WRONG_CONTEXT (child_first outside of a ULT),
@@ -191,7 +191,7 @@ WEFT_API weft_status weft_unit_cancel(weft_unit *unit) WEFT_NOTHROW;
 /** Asks the unit to go to another pool, which becomes its pool (migration, Argobots IV-C). It goes when it looks: a unit that has not
  * started, when its turn comes; a ULT that yields, instead of going to its own pool; one that comes back from a yield, a suspension
  * or a wait, by leaving again (a joiner that has itself begun the unit it waits for may go at its next yield only). One that ends before
- * it looks has not moved. Another request takes the place of one that has not been
+ * it looks has not moved, nor has one that the pool has no memory for (weft_pool_ops.admit): it stays where it is. Another request takes the place of one that has not been
  * heeded. The pool must live until the unit has gone there.
  *
  * pool  required; any pool, also a private one of another stream or one of the user's. A unit that has left a private pool is
@@ -215,7 +215,7 @@ WEFT_API weft_status weft_unit_migrate(weft_unit *unit) WEFT_NOTHROW;
 /** Waits until the unit has gone where it was asked to: the blocking form of a migration is a request and this. Of the calling unit
  * itself: it goes now. The unit must not be freed meanwhile. One that is suspended goes when it is resumed, so somebody must do that.
  *
- * Returns WEFT_OK (it has gone, or was not asked), WEFT_INVALID, WEFT_WRONG_STATE (it has ended before), WEFT_WRONG_KIND (the
+ * Returns WEFT_OK (it has gone, or was not asked), WEFT_NO_MEMORY (the pool has refused it meanwhile; see weft_pool_ops.admit), WEFT_INVALID, WEFT_WRONG_STATE (it has ended before), WEFT_WRONG_KIND (the
  * caller is a tasklet), WEFT_WRONG_CONTEXT (a scheduler calls), WEFT_UNSUPPORTED (a library without WEFT_FEATURE_MIGRATION). From any thread
  * or unit; a ULT may switch. Since 0.2. */
 WEFT_API weft_status weft_unit_migrate_wait(weft_unit *unit) WEFT_NOTHROW;

@@ -30,6 +30,18 @@ weft_status may_push(const Pool* to, const Unit* unit) {
     return WEFT_OK;
 }
 
+// Of units that are to be pushed, those that belong to another pool: all of them, or none.
+bool admit_all(Pool& to, weft_unit* const* units, size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+        if (to_unit(units[i])->pool == &to || pool::admits(to, *to_unit(units[i]))) continue;
+        while (i-- > 0) {
+            if (to_unit(units[i])->pool != &to) pool::expel(to, *to_unit(units[i]));
+        }
+        return false;
+    }
+    return true;
+}
+
 // Why the caller cannot pop from the pool, or WEFT_OK.
 weft_status may_pop(const Pool* from) {
     if (from->kind != WEFT_POOL_PRIVATE || static_cast<const PrivatePool*>(from)->mine()) return WEFT_OK;
@@ -136,7 +148,7 @@ weft_status weft_pool_push_with(weft_pool* pool, weft_unit* unit, uint64_t opera
     Pool* to = to_pool(pool);
     Unit* pushed = to_unit(unit);
     if (weft_status status = may_push(to, pushed); status != WEFT_OK) return status;
-    pool::move(*pushed, *to);
+    if (!pool::try_move(*pushed, *to)) return not_admitted();
     if (to->kind == WEFT_POOL_USER) {
         pool::push_user(static_cast<UserPool&>(*to), pushed, operation);
     } else {
@@ -157,6 +169,7 @@ weft_status weft_pool_push_many_with(weft_pool* pool, weft_unit* const* units, s
         if (units[i] == nullptr) return fail(WEFT_INVALID, "unit %zu is null", i);
         if (weft_status status = may_push(to, to_unit(units[i])); status != WEFT_OK) return status;
     }
+    if (pool::asks(*to) && !admit_all(*to, units, count)) return not_admitted();
     Unit* first = nullptr;
     Unit* const last = to_unit(units[count - 1]);
     for (size_t i = count; i-- > 0;) {

@@ -26,6 +26,12 @@ Pool& standard_pool(Stream* stream) {
     return stream != nullptr ? *stream->standard : *runtime().streams[0]->main_pool.load();
 }
 
+// The new unit's pool has not admitted it.
+[[gnu::cold, gnu::noinline]] weft_status turn_away(Stream* stream, Unit& unit) {
+    give_back(stream, unit);
+    return not_admitted();
+}
+
 // The descriptor enters its pool; its handle goes to the caller, or it belongs to nobody.
 void launch(Stream* stream, Unit& unit, bool child_first, weft_unit** handle) {
     if (handle != nullptr) {
@@ -33,10 +39,7 @@ void launch(Stream* stream, Unit& unit, bool child_first, weft_unit** handle) {
     } else {
         unit.joint.detach_local();   // nobody else knows the unit yet
     }
-    if (child_first) {
-        pool::belongs(unit);   // what is pushed as spawned is told of by the push
-        return launch_child_first<pool::Place::parent>(unit);
-    }
+    if (child_first) return launch_child_first<pool::Place::parent>(unit);
     make_ready(stream, unit, pool::Place::spawned);
 }
 
@@ -57,6 +60,7 @@ weft_status spawn_as_planned(Pool* pool, void (*body)(void*), void* argument, co
     if (unit == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a unit");
     if (weft_status status = furnish(stream, *unit, chosen); status != WEFT_OK) return status;
     chosen.data = nullptr;   // the unit's from here on
+    if (!pool::enters(*unit)) return turn_away(stream, *unit);
     if (chosen.learner != nullptr && stream != nullptr && stream->sampling.takes_next(*chosen.learner)) make_sample(*unit, *chosen.learner);
     if (unit->marked(Unit::observed)) [[unlikely]] observe(trace::Event::create, *unit);
     launch(stream, *unit, chosen.child_first, handle);
@@ -84,6 +88,7 @@ template <bool tasklet>
     latest.birth = Unit::birth(site.kind(), false);
     Unit* const unit = make_unit(&stream, pool, body, argument, births.of(site.kind(), false), address);
     if (unit == nullptr) [[unlikely]] return fail(WEFT_NO_MEMORY, "no memory for a unit");
+    if (!pool::enters(*unit)) [[unlikely]] return turn_away(&stream, *unit);
     if (stream.sampling.takes_next(site)) [[unlikely]] make_sample(*unit, site);
     if (unit->marked(Unit::observed)) [[unlikely]] observe(trace::Event::create, *unit);
     *handle = weft::to_handle(unit);
@@ -132,6 +137,7 @@ template <bool tasklet>
         give_back(&stream, *unit);
         return fail(WEFT_NO_MEMORY, "no memory for a stack");
     }
+    if (!pool::enters(*unit)) [[unlikely]] return turn_away(&stream, *unit);
     if (unit->marked(Unit::observed)) [[unlikely]] observe(trace::Event::create, *unit);
     *handle = weft::to_handle(unit);
     pool::push(*pool, unit, pool::Place::spawned);
@@ -225,6 +231,17 @@ Made make_row(Stream* stream, Pool& home, Unit::Birth birth, const Given& given,
     return {first, unit, WEFT_OK};
 }
 
+// Linked from the first to the last: all enter their pool, which is a user's, or none.
+[[gnu::noinline]] bool enter_all(Unit* first, size_t count) {
+    Unit* unit = first;
+    for (size_t i = 0; i < count; ++i, unit = unit->link) {
+        if (pool::enters(*unit)) continue;
+        for (unit = first; i-- > 0; unit = unit->link) pool::expel(*unit->pool, *unit);
+        return false;
+    }
+    return true;
+}
+
 // Linked from the first to the last.
 [[gnu::noinline]] void observe_all_created(Unit* first, size_t count) {
     for (Unit* unit = first; count-- > 0; unit = unit->link) observe(trace::Event::create, *unit);
@@ -304,6 +321,10 @@ weft_status weft_unit_spawn_many(weft_pool* pool, size_t count, void (*body)(voi
     const Unit::Birth birth = birth_in(home, chosen.kind);
     const Made row = make_row(stream, home, birth, given, chosen.asks_for_more() ? &chosen : nullptr, chosen.learner);
     if (row.status != WEFT_OK) [[unlikely]] return row.status;
+    if (home.kind == WEFT_POOL_USER && !enter_all(row.first, count)) {
+        take_back(stream, row.first, count, units);
+        return not_admitted();
+    }
     if ((birth.marks & Unit::observed) != 0) [[unlikely]] observe_all_created(row.first, count);
     pool::push_many(home, row.first, row.last, count, pool::Place::spawned);
     return WEFT_OK;

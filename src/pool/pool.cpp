@@ -132,7 +132,6 @@ void push_other(Pool& to, Unit* unit, Place place) {
         break;
     }
     case WEFT_POOL_USER:
-        if (place == Place::spawned) tell_attached(*unit);
         push_user(static_cast<UserPool&>(to), unit, operation_of(place));
         return;
     case WEFT_POOL_PRIVATE:
@@ -173,7 +172,6 @@ void push_many_user(UserPool& to, Unit* first, std::size_t count, std::uint64_t 
         std::size_t length = 0;
         for (; length < most && length < count; ++length) {
             row[length] = to_handle(first);
-            if (operation == WEFT_POOL_OP_SPAWN) tell_attached(*first);
             first = first->link;
         }
         to.ops.push_many(to.self, row, length, operation);
@@ -184,9 +182,22 @@ void push_many_user(UserPool& to, Unit* first, std::size_t count, std::uint64_t 
     to.pushing.fetch_sub(1);
 }
 
+bool ask_user(UserPool& to, Unit& unit) { return to.ops.admit == nullptr || to.ops.admit(to.self, to_handle(&unit)) != 0; }
+
+void expel(Pool& from, Unit& unit) {
+    const auto& user = static_cast<UserPool&>(from);
+    if (asks(from) && user.ops.detach != nullptr) user.ops.detach(user.self, to_handle(&unit));
+}
+
 void tell_attached(Unit& unit) {
     auto& user = static_cast<UserPool&>(*unit.pool);
-    if (user.ops.attach != nullptr) user.ops.attach(user.self, to_handle(&unit));
+    if (user.ops.attach != nullptr && user.ops.admit == nullptr) user.ops.attach(user.self, to_handle(&unit));
+}
+
+bool enters_users(Unit& unit) {
+    if (!ask_user(static_cast<UserPool&>(*unit.pool), unit)) return false;
+    tell_attached(unit);
+    return true;
 }
 
 void tell_detached(Unit& unit) {

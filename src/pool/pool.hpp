@@ -238,19 +238,36 @@ void push_many(Pool& to, Unit* first, Unit* last, std::size_t count, Place place
 void push_user(UserPool& to, Unit* unit, std::uint64_t operation);
 void push_many_user(UserPool& to, Unit* first, std::size_t count, std::uint64_t operation);
 
-// A unit begins, or ceases, to belong to its pool: a user's may want to know. The owner of the unit says so, before its first push
-// and before its end is published. A push of one that is spawned says it by itself.
+// A user's pool may have no memory for what it keeps of a unit, and wants to be asked before that belongs to it.
+inline bool asks(const Pool& pool) { return pool.kind == WEFT_POOL_USER && static_cast<const UserPool&>(pool).ops.admit != nullptr; }
+[[gnu::noinline]] bool ask_user(UserPool& to, Unit& unit);
+inline bool admits(Pool& to, Unit& unit) { return to.kind != WEFT_POOL_USER || ask_user(static_cast<UserPool&>(to), unit); }
+void expel(Pool& from, Unit& unit);    // it was admitted, and does not come after all
+
+// A unit that was admitted begins, or one ceases, to belong to its pool: a user's may want to know. The owner of the unit says so, before its first push
+// and before its end is published.
 [[gnu::noinline]] void tell_attached(Unit& unit);
 [[gnu::noinline]] void tell_detached(Unit& unit);
 inline void belongs(Unit& unit) {
     if (unit.pool->kind == WEFT_POOL_USER) [[unlikely]] tell_attached(unit);
 }
+
+// Both, of one that is new. False: the pool has not admitted it.
+[[gnu::noinline]] bool enters_users(Unit& unit);
+inline bool enters(Unit& unit) { return unit.pool->kind != WEFT_POOL_USER || enters_users(unit); }
 inline void belongs_no_more(Unit& unit) {
     if (unit.pool->kind == WEFT_POOL_USER) [[unlikely]] tell_detached(unit);
 }
 
-// A ready unit that is in no pool, or a suspended one, goes over to another pool, which it is not pushed to yet.
+// A ready unit that is in no pool, or a suspended one, goes over to another pool, which has admitted it and which it is not pushed to yet.
 void move(Unit& unit, Pool& to);
+
+// False: the pool has not admitted it, and nothing has happened.
+inline bool try_move(Unit& unit, Pool& to) {
+    if (unit.pool != &to && !admits(to, unit)) return false;
+    move(unit, to);
+    return true;
+}
 
 // At most `capacity` units come out. As pop().
 std::size_t pop_many(Pool& from, Unit** units, std::size_t capacity);

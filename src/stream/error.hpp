@@ -12,6 +12,7 @@ namespace weft {
 // Keeps the sentence for weft_error_text and returns `status`. What others wrote is shown with a precision ("%.100s"): of a
 // long value the remedy, which stands behind it, would be cut off.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 2, 3)]] weft_status fail(weft_status status, const char* format, ...);
+[[gnu::cold, gnu::noinline]] inline weft_status not_admitted() { return fail(WEFT_NO_MEMORY, "the pool has no memory for what it keeps of another unit (weft_pool_ops.admit)"); }
 
 // What is asked for was left out when the library was built: `option` of CMake's.
 inline weft_status built_without(const char* what, const char* option) {

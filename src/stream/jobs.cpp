@@ -127,12 +127,12 @@ void run_job(void* raw) {
     finish_job(job);
 }
 
-// Where the unit goes that the job of `owner` becomes, if it suspends: where its owner would. A thief with a deque keeps what he has taken from another one's
+// Where the unit goes that the job of `owner` becomes, if it suspends: where its owner would, unless that pool wants to be asked, which here might have to wait. A thief with a deque keeps what he has taken from another one's
 // family, as he does with units (sched.cpp).
 Pool& home_of(const Unit& owner, const Stream& thief) {
     Pool& home = owner.has_now(Unit::primary) ? *runtime().streams[0]->main_pool.load() : *owner.pool_now();
     const bool deques = home.kind == WEFT_POOL_DEQUE && thief.standard->kind == WEFT_POOL_DEQUE;
-    return deques && home.automatic && thief.standard->automatic ? *thief.standard : home;
+    return (deques && home.automatic && thief.standard->automatic) || pool::asks(home) ? *thief.standard : home;
 }
 
 // The cheapest kind that can do what the owner could, and memory for its beginning; null: there is none. Under the list's lock.
@@ -141,6 +141,7 @@ Unit* unit_for(Stream& stream, weft_job& job) {
     const Unit& owner = *shown.owner;
     const weft_settings& values = runtime().settings.values;
     Pool& home = home_of(owner, stream);
+    if (pool::asks(home)) return nullptr;
     const bool private_home = home.kind == WEFT_POOL_PRIVATE;
     const std::uint8_t wanted = shown.stack_class;
     Kind kind = Kind::lsa;

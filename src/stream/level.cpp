@@ -389,6 +389,11 @@ weft_status push_sched(Pool& pool, Sched& sched, unsigned turn, Unit** unit, boo
         sched::detach(sched, &sched);
         return fail(WEFT_NO_MEMORY, "no memory for a scheduler's stack");
     }
+    if (!pool::enters(*made)) {
+        give_back(stream, *made);
+        sched::detach(sched, &sched);
+        return not_admitted();
+    }
     sched.unit = made;
     sched.turn = turn;
     *unit = made;

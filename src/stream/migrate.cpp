@@ -19,11 +19,18 @@ namespace {
 
 // ---- those who wait for a move -----------------------------------------------------------------------
 
+// What a waiter is woken with.
+enum class Went : std::uint8_t {
+    nowhere,   // it has ended, or another in the same memory has: to be looked at anew
+    there,
+    refused,   // by the pool
+};
+
 struct MoveWait {
     Unit* const unit;
     void (*const wake)(MoveWait* self);   // its last act may end the waiter's life
     MoveWait* next = nullptr;
-    bool moved = false;
+    Went went = Went::nowhere;
 
     MoveWait(Unit& of, void (*by)(MoveWait*)) : unit(&of), wake(by) {}
 };
@@ -41,7 +48,7 @@ bool over(const Unit& unit) {
 }
 
 // Takes the waiters of a unit out, linked by next.
-MoveWait* take_waits(const Unit* unit, bool moved) {
+MoveWait* take_waits(const Unit* unit, Went went) {
     std::lock_guard guard(waits.lock);
     MoveWait* taken = nullptr;
     for (MoveWait** at = &waits.first; *at != nullptr;) {
@@ -52,7 +59,7 @@ MoveWait* take_waits(const Unit* unit, bool moved) {
         }
         *at = wait->next;
         wait->next = taken;
-        wait->moved = moved;
+        wait->went = went;
         taken = wait;
         movers_waiting.fetch_sub(1);
     }
@@ -105,10 +112,10 @@ struct UnitMoveWait : MoveWait, Suspension {
     void publish() { enrolment.begin(*this); }
 };
 
-[[gnu::noinline]] bool wait_in_unit(Stream& stream, Unit& self, Unit& target) {
+[[gnu::noinline]] Went wait_in_unit(Stream& stream, Unit& self, Unit& target) {
     UnitMoveWait wait(self, target);
     suspend(stream, wait, Waits::migration, to_handle(&target));
-    return wait.moved;
+    return wait.went;
 }
 
 struct ThreadMoveWait : MoveWait {
@@ -119,11 +126,11 @@ struct ThreadMoveWait : MoveWait {
         : MoveWait(of, [](MoveWait* raw) { static_cast<ThreadMoveWait*>(raw)->gate.open(); }) {}
 };
 
-bool wait_in_thread(Unit& target) {
+Went wait_in_thread(Unit& target) {
     ThreadMoveWait wait(target);
     wait.enrolment.begin(wait);
     wait.gate.wait();
-    return wait.moved;
+    return wait.went;
 }
 
 // ---- the move ------------------------------------------------------------------------------------------
@@ -134,9 +141,22 @@ Pool* take_target(Extras& extras) {
     return std::exchange(extras.target, nullptr);
 }
 
-// The unit belongs to `to` and says so to whom it was told to.
-void change_pool(Unit& unit, Extras& extras, Pool& to) {
-    pool::move(unit, to);
+// Nothing is asked of the unit any more, unless it was asked anew meanwhile. Returns those who wait for that, to be woken.
+MoveWait* settle(Unit& unit, Extras& extras, Went went) {
+    {
+        std::lock_guard guard(extras.lock);
+        // seq_cst: see over().
+        if (extras.target == nullptr) unit.marks.fetch_and(static_cast<std::uint8_t>(~Unit::migrate), std::memory_order_seq_cst);
+    }
+    return movers_waiting.load(std::memory_order_seq_cst) != 0 ? take_waits(&unit, went) : nullptr;
+}
+
+// The unit belongs to `to` and says so to whom it was told to. False: the pool has not admitted it, and those who wait are told.
+bool change_pool(Unit& unit, Extras& extras, Pool& to) {
+    if (!pool::try_move(unit, to)) {
+        wake_all(settle(unit, extras, Went::refused));
+        return false;
+    }
     void (*call)(weft_unit*, void*);
     void* argument;
     {
@@ -146,18 +166,21 @@ void change_pool(Unit& unit, Extras& extras, Pool& to) {
     }
     if (call != nullptr) call(to_handle(&unit), argument);
     if (unit.marked(Unit::observed)) observe(trace::Event::migrate, unit);
+    return true;
+}
+
+// The unit goes over to the pool that it was asked to go to. Went::nowhere: to none, after all.
+Went go_over(Unit& unit) {
+    Extras* extras = extras_of(unit);
+    Pool* to = extras == nullptr ? nullptr : take_target(*extras);
+    if (to == nullptr) return Went::nowhere;
+    return change_pool(unit, *extras, *to) ? Went::there : Went::refused;
 }
 
 // The unit has left for the pool it belongs to now, where it goes at last; those who wait for that are woken. Afterwards it may
 // run, end and be freed.
 void arrive(Stream& stream, Unit& unit) {
-    Extras& extras = *extras_of(unit);
-    {
-        std::lock_guard guard(extras.lock);
-        // Unless it was asked anew meanwhile. seq_cst: see over().
-        if (extras.target == nullptr) unit.marks.fetch_and(static_cast<std::uint8_t>(~Unit::migrate), std::memory_order_seq_cst);
-    }
-    MoveWait* const taken = movers_waiting.load(std::memory_order_seq_cst) != 0 ? take_waits(&unit, true) : nullptr;
+    MoveWait* const taken = settle(unit, *extras_of(unit), Went::there);
     probe(Probe::move_before_push);
     make_ready(&stream, unit, pool::Place::migrated);
     wake_all(taken);
@@ -169,13 +192,8 @@ void arrive_elsewhere(void* raw) {
     arrive(current(), unit);
 }
 
-}  // namespace
-
-[[gnu::noinline]] bool move_away(Unit& self, bool started) {
-    Extras* extras = extras_of(self);
-    Pool* to = extras == nullptr ? nullptr : take_target(*extras);
-    if (to == nullptr) return false;
-    change_pool(self, *extras, *to);
+// The running ULT has gone over, and leaves for its pool.
+[[gnu::noinline]] void leave_over(Unit& self, bool started) {
     Stream& stream = current();
     stream.counters.add(trace::Count::yielded);
     Unit* const next = detail::successor(stream);
@@ -184,19 +202,27 @@ void arrive_elsewhere(void* raw) {
     } else {
         detail::leave<Leaves::told>(stream, self, next, {arrive_elsewhere, &self});   // what has not begun neither yields nor goes on
     }
+}
+
+weft_status refused(const Unit& unit) {
+    return fail(WEFT_NO_MEMORY, "the pool that unit %llu was asked to go to has no memory for it, and it stays where it is", static_cast<unsigned long long>(unit.id));
+}
+
+}  // namespace
+
+bool move_away(Unit& self, bool started) {
+    if (go_over(self) != Went::there) return false;
+    leave_over(self, started);
     return true;
 }
 
 bool move_unstarted(Unit& unit) {
-    Extras* extras = extras_of(unit);
-    Pool* to = extras == nullptr ? nullptr : take_target(*extras);
-    if (to == nullptr) return false;
-    change_pool(unit, *extras, *to);
+    if (go_over(unit) != Went::there) return false;
     arrive(current(), unit);
     return true;
 }
 
-void tell_movers_slowly(const Unit* ended) { wake_all(take_waits(ended, false)); }
+void tell_movers_slowly(const Unit* ended) { wake_all(take_waits(ended, Went::nowhere)); }
 
 // ---- asking ----------------------------------------------------------------------------------------------
 
@@ -269,8 +295,12 @@ weft_status wait_for_move(Unit& unit) {
     if (stream != nullptr && self == nullptr) return fail(WEFT_WRONG_CONTEXT, "a scheduler cannot wait for a migration");
     if (self != nullptr && self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet cannot wait for a migration; make it a ULT");
     if (self == &unit) {
-        while (unit.marked(Unit::migrate) && move_away(unit, true)) {}
-        return WEFT_OK;
+        Went went = Went::there;
+        while (went == Went::there && unit.marked(Unit::migrate)) {
+            went = go_over(unit);
+            if (went == Went::there) leave_over(unit, true);
+        }
+        return went == Went::refused ? refused(unit) : WEFT_OK;
     }
     for (;;) {
         if (unit.joint.done()) {
@@ -278,8 +308,11 @@ weft_status wait_for_move(Unit& unit) {
             return fail(WEFT_WRONG_STATE, "unit %llu has ended where it was", static_cast<unsigned long long>(unit.id));
         }
         if (!unit.marked(Unit::migrate)) return WEFT_OK;
-        // Woken without a move: it has ended, or another in the same memory has, and this one waits on.
-        if (self != nullptr ? wait_in_unit(current(), *self, unit) : wait_in_thread(unit)) return WEFT_OK;
+        switch (self != nullptr ? wait_in_unit(current(), *self, unit) : wait_in_thread(unit)) {
+        case Went::there: return WEFT_OK;
+        case Went::refused: return refused(unit);
+        case Went::nowhere: break;
+        }
     }
 }
 

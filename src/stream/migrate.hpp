@@ -26,7 +26,7 @@ weft_status set_on_migration(Unit& unit, void (*callback)(weft_unit* unit, void*
 // Waits until the unit has gone where it was asked to, or has ended.
 weft_status wait_for_move(Unit& unit);
 
-// The running ULT, which was asked to move, goes and comes back. False: it was not asked, after all. `started`: its body is at work.
+// The running ULT, which was asked to move, goes and comes back. False: it was not asked, after all, or the pool refuses it. `started`: its body is at work.
 bool move_away(Unit& self, bool started);
 
 // The same for a tasklet that has not started and is in no pool.

@@ -52,6 +52,10 @@ weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, 
         if (stack == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the stack of unit %llu", id);
         if (unit.has(Unit::measured)) mem::measure_begin(*stack);
     }
+    if (!pool::admits(pool, unit)) {
+        if (stack != nullptr) give_stack_back(stream, stack);
+        return not_admitted();
+    }
     if (unit.outcome == WEFT_EXCEPTION) unit.exception().~exception_ptr();
     if (Extras* extras = extras_of(unit)) {
         std::lock_guard guard(extras->lock);

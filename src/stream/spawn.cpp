@@ -16,11 +16,19 @@ mem::Stack* take_stack(Stream* stream, std::size_t bytes) {
     return stream != nullptr ? stream->heap->stacks.take(bytes) : runtime().take_stack_outside(bytes);
 }
 
+void give_stack_back(Stream* stream, mem::Stack* stack) {
+    if (stack->user) return mem::user_stack_done(stack);
+    if (stream != nullptr) {
+        stream->heap->stacks.give(stack);
+    } else {
+        runtime().give_stack_outside(stack);
+    }
+}
+
 void give_back(Stream* stream, Unit& unit) {
     unit.life.drop();
     if (unit.marked(Unit::extras)) drop_extras(unit);
-    if (unit.stack != nullptr && stream != nullptr) stream->heap->stacks.give(unit.stack);
-    if (unit.stack != nullptr && stream == nullptr) runtime().give_stack_outside(unit.stack);
+    if (unit.stack != nullptr) give_stack_back(stream, unit.stack);
     if (stream != nullptr) {
         stream->untake_id();
         stream->units->give(&unit);

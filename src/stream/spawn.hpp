@@ -102,6 +102,9 @@ inline Unit::Birth birth_in(const Pool& pool, Kind kind) { return births.of(kind
 // Null: none could be had. `bytes` 0: the default.
 mem::Stack* take_stack(Stream* stream, std::size_t bytes);
 
+// A stack that nobody has stood on, also one of the user's memory.
+void give_stack_back(Stream* stream, mem::Stack* stack);
+
 // Takes back a unit that nobody else knows, as if it had not been; the units made after it have been taken back before.
 void give_back(Stream* stream, Unit& unit);
 

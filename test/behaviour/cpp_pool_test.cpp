@@ -401,6 +401,33 @@ TEST(CppPool, ATypeMayLearnWhereItsUnitsComeFromAndWhichItHas) {
     EXPECT_EQ(pool->detached, 1);
 }
 
+namespace {
+
+// One that has room for two.
+class Strict : public Diary {
+public:
+    bool admit(weft::unit_ref) noexcept { return ++admitted <= 2; }
+
+    int admitted = 0;
+};
+
+}  // namespace
+
+TEST(CppPool, ATypeMayRefuseUnits) {
+    const weft::runtime runtime;
+    auto pool = weft::make_pool<Strict>();
+    {
+        weft::thread one({.pool = pool}, [] {}), two({.pool = pool}, [] {});
+        EXPECT_THROW((weft::thread({.pool = pool}, [] {})), weft::error);
+        const weft::stream stream(pool);
+        one.join();
+        two.join();
+    }
+    EXPECT_EQ(pool->admitted, 3);
+    EXPECT_EQ(pool->attached, 0) << "it was asked instead";
+    EXPECT_EQ(pool->detached, 2);
+}
+
 TEST(CppPool, UnitsAreTakenOutAndPutBackByHand) {
     const weft::runtime runtime;
     const weft::pool pool(weft::pool_kind::priority, weft::pool_access::mpmc);

@@ -1,7 +1,9 @@
 // What a table of the user's may have besides push and pop, and what is done with a pool by hand: many at once, out of the
 // middle, waiting.
+#include <algorithm>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -19,6 +21,8 @@ struct Diary {
     std::vector<std::uint64_t> operations;
     std::vector<weft_unit*> attached, detached;
     int pushed_together = 0, popped_together = 0, waited = 0;
+    int room = 1000;                            // of one that may refuse
+    std::vector<weft_pool*> asked_from;         // where those belonged that it was asked for
 
     static Diary& of(void* self) { return *static_cast<Diary*>(self); }
     static void push_with(void* self, weft_unit* unit, std::uint64_t operation) {
@@ -65,7 +69,22 @@ struct Diary {
         of(self).detached.push_back(unit);
     }
 
-    weft_pool* make() {
+    static int admit(void* self, weft_unit* unit) {
+        weft_pool* pool = nullptr;
+        EXPECT_EQ(weft_unit_pool(unit, &pool), WEFT_OK);
+        std::lock_guard guard(of(self).mutex);
+        of(self).asked_from.push_back(pool);
+        if (of(self).room == 0) return 0;
+        --of(self).room;
+        of(self).attached.push_back(unit);
+        return 1;
+    }
+    std::size_t members() {
+        std::lock_guard guard(mutex);
+        return attached.size() - detached.size();
+    }
+
+    weft_pool* make(bool may_refuse = false) {
         weft_pool_ops table{};
         table.size = sizeof table;
         table.push_with = push_with;
@@ -74,6 +93,7 @@ struct Diary {
         table.remove = remove;
         table.attach = attach;
         table.detach = detach;
+        if (may_refuse) table.admit = admit;
         table.push_many = push_many;
         table.pop_many = pop_many;
         table.pop_wait = pop_wait;
@@ -169,6 +189,236 @@ TEST(UserPool, LearnsWhichUnitsBelongToItAndWhenTheyDoNoMore) {
     }
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
     EXPECT_EQ(weft_pool_free(second), WEFT_OK);
+}
+
+namespace {
+
+void nothing(void*) {}
+
+// Each way into a pool.
+struct Way {
+    const char* name;
+    weft_status (*spawn)(weft_pool* pool, weft_unit** unit);
+};
+
+constexpr Way ways[] = {
+    {"ULT", [](weft_pool* pool, weft_unit** unit) { return weft_ult_spawn(pool, nothing, nullptr, nullptr, unit); }},
+    {"tasklet", [](weft_pool* pool, weft_unit** unit) { return weft_tasklet_spawn(pool, nothing, nullptr, nullptr, unit); }},
+    {"with options", [](weft_pool* pool, weft_unit** unit) {
+         auto how = options();
+         how.name = "named";
+         how.kind = WEFT_KIND_FULL;
+         return weft_ult_spawn(pool, nothing, nullptr, &how, unit);
+     }},
+    {"with a stack of its own", [](weft_pool* pool, weft_unit** unit) {
+         alignas(16) static char memory[65536];
+         auto how = options();
+         how.stack = memory;
+         how.stack_bytes = sizeof memory;
+         return weft_ult_spawn(pool, nothing, nullptr, &how, unit);
+     }},
+    {"child-first", [](weft_pool* pool, weft_unit** unit) {
+         auto how = options();
+         how.child_first = true;
+         return weft_ult_spawn(pool, nothing, nullptr, &how, unit);
+     }},
+    {"detached", [](weft_pool* pool, weft_unit** unit) {
+         *unit = nullptr;
+         return weft_ult_spawn(pool, nothing, nullptr, nullptr, nullptr);
+     }},
+    {"scheduler", [](weft_pool* pool, weft_unit** unit) {
+         weft_pool* own = make_pool(WEFT_POOL_SHARED);
+         weft_sched* sched = nullptr;
+         EXPECT_EQ(weft_sched_create(WEFT_SCHED_BASIC, &own, 1, &sched), WEFT_OK);
+         const weft_status status = weft_sched_push(pool, sched, nullptr, unit);
+         if (status != WEFT_OK) {
+             EXPECT_EQ(weft_sched_free(sched), WEFT_OK) << "it is still the caller's";
+         }
+         return status;
+     }},
+};
+
+int let_go;
+
+std::vector<weft_unit*> sorted(std::vector<weft_unit*> units) {
+    std::sort(units.begin(), units.end());
+    return units;
+}
+
+}  // namespace
+
+TEST(Admission, APoolThatHasNoRoomRefusesASpawnWhichHasNotBeen) {
+    Runtime runtime;
+    Diary diary;
+    weft_pool* pool = diary.make(true);
+    {
+        Stream stream(pool);
+        for (const Way& way : ways) {
+            diary.room = 0;
+            const std::size_t alive = units_alive();
+            const std::uint64_t created = counter("/units/count/created");
+            weft_unit* unit = nullptr;
+            EXPECT_EQ(way.spawn(pool, &unit), WEFT_NO_MEMORY) << way.name;
+            EXPECT_NE(std::string(weft_error_text()).find("admit"), std::string::npos) << weft_error_text();
+            EXPECT_EQ(units_alive(), alive) << way.name;
+            EXPECT_EQ(counter("/units/count/created"), created) << way.name;
+            EXPECT_EQ(diary.members(), 0u) << way.name;
+            diary.room = 1;
+            ASSERT_EQ(way.spawn(pool, &unit), WEFT_OK) << way.name;
+            if (unit != nullptr) {
+                EXPECT_EQ(weft_unit_free(unit), WEFT_OK) << way.name;
+            }
+            until([&] { return diary.members() == 0; });
+        }
+        EXPECT_EQ(diary.attached, diary.detached) << "each, when it had ended";
+        // From an OS thread that is no stream.
+        diary.room = 0;
+        std::thread([&] {
+            weft_unit* unit = nullptr;
+            for (const Way& way : {ways[0], ways[1], ways[2]}) EXPECT_EQ(way.spawn(pool, &unit), WEFT_NO_MEMORY);
+        }).join();
+        auto with_data = options();
+        with_data.data = &let_go;
+        with_data.release = [](void* count) { ++*static_cast<int*>(count); };
+        let_go = 0;
+        EXPECT_EQ(weft_ult_spawn(pool, nothing, nullptr, &with_data, nullptr), WEFT_NO_MEMORY);
+        EXPECT_EQ(let_go, 1) << "what the unit was given is let go of, once";
+    }
+    EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+}
+
+TEST(Admission, OfMany) {
+    Runtime runtime;
+    Diary diary;
+    weft_pool* pool = diary.make(true);
+    {
+        diary.room = 99;
+        weft_unit* many[100] = {};
+        const std::size_t alive = units_alive();
+        EXPECT_EQ(weft_unit_spawn_many(pool, 100, nothing, nullptr, nullptr, many), WEFT_NO_MEMORY);
+        EXPECT_EQ(units_alive(), alive);
+        for (weft_unit* unit : many) EXPECT_EQ(unit, nullptr);
+        EXPECT_EQ(diary.attached.size(), 99u);
+        EXPECT_EQ(sorted(diary.attached), sorted(diary.detached)) << "those that were admitted before";
+        EXPECT_EQ(weft_unit_spawn_many(pool, 100, nothing, nullptr, nullptr, nullptr), WEFT_NO_MEMORY);
+        weft_pool* shared = make_pool(WEFT_POOL_SHARED);
+        ASSERT_EQ(weft_unit_spawn_many(shared, 100, nothing, nullptr, nullptr, many), WEFT_OK);
+        weft_unit* popped[100] = {};
+        std::size_t count = 0;
+        EXPECT_EQ(weft_pool_pop_many(shared, popped, 100, &count), WEFT_OK);
+        diary.room = 50;
+        EXPECT_EQ(weft_pool_push(pool, popped[10]), WEFT_OK);
+        EXPECT_EQ(pop(pool), popped[10]);
+        diary.attached.clear();
+        diary.detached.clear();
+        diary.asked_from.clear();
+        EXPECT_EQ(weft_pool_push_many(pool, popped, 100), WEFT_NO_MEMORY);
+        EXPECT_EQ(diary.attached.size(), 49u);
+        EXPECT_EQ(sorted(diary.attached), sorted(diary.detached));
+        EXPECT_EQ(diary.asked_from, std::vector<weft_pool*>(50, shared)) << "one belongs to the pool already, and none was moved before all were asked for";
+        EXPECT_EQ(length(pool), 0u);
+        diary.room = 99;
+        EXPECT_EQ(weft_pool_push_many(pool, popped, 100), WEFT_OK);
+        EXPECT_EQ(diary.room, 0);
+        Stream stream(pool);
+        EXPECT_EQ(weft_unit_free_many(many, 100), WEFT_OK);
+        EXPECT_EQ(weft_pool_free(shared), WEFT_OK);
+    }
+    EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+}
+
+TEST(Admission, AUnitThatIsPushedOrRevivedStaysWhatItWas) {
+    Runtime runtime;
+    Diary diary, other;
+    weft_pool* pool = diary.make(true);
+    weft_pool* second = other.make();
+    static std::vector<char> memory(65536);
+    for (const bool with_a_stack : {false, true}) {
+        auto how = options();
+        if (with_a_stack) {
+            how.stack = memory.data();
+            how.stack_bytes = memory.size();
+        }
+        diary.room = 0;
+        Ult unit([] {}, &how, second);
+        weft_unit* popped = pop(second);
+        EXPECT_EQ(weft_pool_push(pool, popped), WEFT_NO_MEMORY);
+        weft_pool* of = nullptr;
+        EXPECT_EQ(weft_unit_pool(popped, &of), WEFT_OK);
+        EXPECT_EQ(of, second);
+        EXPECT_EQ(other.members(), 1u) << "it has not left";
+        diary.room = 1;
+        EXPECT_EQ(weft_pool_push(pool, popped), WEFT_OK);
+        EXPECT_EQ(other.members(), 0u);
+        EXPECT_EQ(weft_pool_push(pool, pop(pool)), WEFT_OK) << "it belongs to the pool: it is not asked for again";
+        Stream stream(pool);
+        EXPECT_EQ(unit.join(), WEFT_OK);
+        EXPECT_EQ(weft_unit_revive(pool, nothing, nullptr, unit.handle()), WEFT_NO_MEMORY);
+        EXPECT_EQ(unit.state(), WEFT_UNIT_DONE);
+        EXPECT_EQ(unit.join(), WEFT_OK) << "of its last life";
+        diary.room = 1;
+        EXPECT_EQ(weft_unit_revive(pool, nothing, nullptr, unit.handle()), WEFT_OK);
+        EXPECT_EQ(unit.join(), WEFT_OK);
+    }
+    EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+    EXPECT_EQ(weft_pool_free(second), WEFT_OK);
+}
+
+TEST(Admission, AMigrationThatIsRefusedIsDroppedAndThoseWhoWaitForItAreTold) {
+    Runtime runtime;
+    Diary diary;
+    weft_pool* pool = diary.make(true);
+    weft_pool* shared = make_pool(WEFT_POOL_SHARED);
+    {
+        diary.room = 0;
+        Bed bed;
+        atomic<bool> over{false}, called{false};
+        auto how = options();
+        how.on_migration = [](weft_unit*, void* flag) { static_cast<atomic<bool>*>(flag)->store(true); };
+        how.on_migration_argument = &called;
+        Stream stream(shared);
+        Ult unit([&] {
+            bed.sleep();
+            while (!over) weft_unit_yield();
+            EXPECT_EQ(weft_unit_migrate_to_pool(weft_unit_self(), pool), WEFT_OK);
+            EXPECT_EQ(weft_unit_migrate_wait(weft_unit_self()), WEFT_NO_MEMORY);
+            EXPECT_EQ(weft_unit_migrate_wait(weft_unit_self()), WEFT_OK) << "it is not asked any more";
+        }, &how, shared);
+        until([&] { return bed.occupied(); });
+        EXPECT_EQ(weft_unit_migrate_to_pool(unit.handle(), pool), WEFT_OK);
+        Ult waiter([&] { EXPECT_EQ(weft_unit_migrate_wait(unit.handle()), WEFT_NO_MEMORY) << weft_error_text(); });
+        std::thread thread([&] {
+            const weft_status status = weft_unit_migrate_wait(unit.handle());
+            EXPECT_TRUE(status == WEFT_NO_MEMORY || status == WEFT_OK) << "it waited, or came too late; " << weft_error_text();
+        });
+        weft_unit_yield();
+        until([&] { return waiter.state() == WEFT_UNIT_SUSPENDED; });
+        until_others_rest();
+        EXPECT_EQ(bed.wake(), WEFT_OK);
+        EXPECT_EQ(waiter.join(), WEFT_OK);
+        thread.join();
+        weft_pool* of = nullptr;
+        EXPECT_EQ(weft_unit_pool(unit.handle(), &of), WEFT_OK);
+        EXPECT_EQ(of, shared);
+        over = true;
+        EXPECT_EQ(unit.join(), WEFT_OK);
+        EXPECT_FALSE(called) << "it has not migrated";
+        EXPECT_EQ(diary.members(), 0u);
+    }
+    {
+        // One that has not begun, and a tasklet.
+        Ult fresh([] {}, nullptr, shared);
+        weft_unit* tasklet = nullptr;
+        EXPECT_EQ(weft_tasklet_spawn(shared, nothing, nullptr, nullptr, &tasklet), WEFT_OK);
+        EXPECT_EQ(weft_unit_migrate_to_pool(fresh.handle(), pool), WEFT_OK);
+        EXPECT_EQ(weft_unit_migrate_to_pool(tasklet, pool), WEFT_OK);
+        Stream stream(shared);
+        EXPECT_EQ(fresh.join(), WEFT_OK);
+        EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+        EXPECT_EQ(diary.asked_from, std::vector<weft_pool*>(4, shared));
+    }
+    EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+    EXPECT_EQ(weft_pool_free(shared), WEFT_OK);
 }
 
 TEST(Many, AreTakenOutAndPutBackTogether) {
