@@ -118,6 +118,9 @@ inline pool_ref pool_of(unit_ref unit) {
     return pool;
 }
 
+/** Says that `unit`, which was popped, is suspended or calls itself, belongs to `pool` from now on; see weft_unit_pool_set. */
+inline void set_pool_of(unit_ref unit, pool_ref pool) { check(weft_unit_pool_set(unit.native_handle(), pool.native_handle())); }
+
 /** A pool that is freed with this object. A pool that is still in use then, because a scheduler draws from it or units
  * wait in it, stays until the runtime ends; close() says so instead. */
 class pool : public pool_ref {

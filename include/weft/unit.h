@@ -366,6 +366,18 @@ WEFT_API weft_status weft_unit_priority_set(weft_unit *unit, int priority) WEFT_
  * unit; never switches. Since 0.1. */
 WEFT_API weft_status weft_unit_pool(const weft_unit *unit, weft_pool **pool) WEFT_NOTHROW;
 
+/** Says to which pool the unit belongs from now on: it goes there when it next becomes ready. Of a unit that was popped (it is ready, and in no pool), of one
+ * that is suspended by the program and that nobody resumes meanwhile, or of the calling unit itself, which goes there at its next yield or resume.
+ * No migration: it is not asked whether the unit is migratable, and nothing is called or told but the pools of one's own (weft_pool_ops.attach, detach, admit).
+ *
+ * unit  required
+ * pool  required; any pool, also a private one of another stream. What was popped is put there by weft_pool_push, or run by whoever has it
+ *
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE (it runs elsewhere, waits for something of the library's, such as a join, or has ended; or it is bound to its
+ * stream and stays in its pool), WEFT_WRONG_CONTEXT (it leaves a private pool, and the caller is not on that pool's stream), WEFT_NO_MEMORY
+ * (weft_pool_ops.admit; nothing has changed). From any thread or unit; never switches. Since 0.5. */
+WEFT_API weft_status weft_unit_pool_set(weft_unit *unit, weft_pool *pool) WEFT_NOTHROW;
+
 /** A unit's stack. */
 typedef struct weft_stack_info {
     size_t size;       /**< sizeof(weft_stack_info), set by the caller */

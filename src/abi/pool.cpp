@@ -5,6 +5,7 @@
 #include "abi/convert.hpp"
 #include "stream/join.hpp"
 #include "stream/level.hpp"
+#include "stream/migrate.hpp"
 #include "stream/pool_wait.hpp"
 
 using namespace weft;
@@ -24,10 +25,7 @@ void no_push(void*, weft_unit*) {}
 // Why the unit cannot be pushed to the pool, or WEFT_OK.
 weft_status may_push(const Pool* to, const Unit* unit) {
     if (!unit->life.is(State::ready)) return fail(WEFT_WRONG_STATE, "only a ready unit that was popped can be pushed");
-    if (unit->pool_now() == to) return WEFT_OK;
-    if (unit->has_now(Unit::bound)) return fail(WEFT_WRONG_STATE, "the unit is bound to its stream and stays in its pool");
-    if (foreign_pool(*unit) != nullptr) return fail(WEFT_WRONG_CONTEXT, "only the stream of a private pool moves its units elsewhere");
-    return WEFT_OK;
+    return may_move(*unit, *to);
 }
 
 // Of units that are to be pushed, those that belong to another pool: all of them, or none.

@@ -624,6 +624,11 @@ weft_status weft_unit_pool(const weft_unit* unit, weft_pool** pool) noexcept {
     return WEFT_OK;
 }
 
+weft_status weft_unit_pool_set(weft_unit* unit, weft_pool* pool) noexcept {
+    if (unit == nullptr || pool == nullptr) return is_null(unit == nullptr ? "unit" : "pool");
+    return set_pool(*to_unit(unit), *to_pool(pool));
+}
+
 weft_status weft_unit_stack(const weft_unit* unit, weft_stack_info* info) noexcept {
     if (unit == nullptr || info == nullptr) return is_null(unit == nullptr ? "unit" : "info");
     const Unit* of = to_unit(unit);

@@ -316,4 +316,30 @@ weft_status wait_for_move(Unit& unit) {
     }
 }
 
+// ---- without asking --------------------------------------------------------------------------------------
+
+weft_status may_move(const Unit& unit, const Pool& to) {
+    if (unit.pool_now() == &to) return WEFT_OK;
+    if (unit.has_now(Unit::bound)) return fail(WEFT_WRONG_STATE, "unit %llu is bound to its stream and stays in its pool", static_cast<unsigned long long>(unit.id));
+    if (foreign_pool(unit) != nullptr) return fail(WEFT_WRONG_CONTEXT, "only the stream of a private pool moves its units elsewhere");
+    return WEFT_OK;
+}
+
+weft_status set_pool(Unit& unit, Pool& to) {
+    const bool self = &unit == running_or_null();
+    const State now = unit.life.seen();
+    if (!self && now != State::ready && now != State::suspended) {
+        return fail(WEFT_WRONG_STATE, "unit %llu %s", static_cast<unsigned long long>(unit.id),
+                    now == State::running   ? "runs elsewhere, and says itself to which pool it belongs; or ask it to migrate"
+                    : now == State::waiting ? "waits for something, such as a join; ask it to migrate"
+                                            : "has ended");
+    }
+    if (const weft_status status = may_move(unit, to); status != WEFT_OK) return status;
+    if (unit.pool == &to) return WEFT_OK;
+    if (!pool::try_move(unit, to)) return not_admitted();
+    // Whoever has called it takes it for one of the pool that it was called out of, unless there is something to see to at its end.
+    if (self && unit.is_light()) unit.mark(Unit::untidy);
+    return WEFT_OK;
+}
+
 }  // namespace weft

@@ -32,6 +32,12 @@ bool move_away(Unit& self, bool started);
 // The same for a tasklet that has not started and is in no pool.
 bool move_unstarted(Unit& unit);
 
+// Why the caller, who has the unit, cannot have it belong to `to`, or WEFT_OK.
+weft_status may_move(const Unit& unit, const Pool& to);
+
+// It does from now on, and goes there when it becomes ready: popped, suspended by the program, or the caller itself. In a library without migration, too.
+weft_status set_pool(Unit& unit, Pool& to);
+
 // How many wait for some unit to move.
 extern atomic<unsigned> movers_waiting;
 

@@ -1,5 +1,10 @@
 // What a runtime that embeds Weft hangs on its units, pools and streams, asks of them, and does with units that it has popped itself.
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "test/behaviour/several.hpp"
@@ -179,6 +184,194 @@ TEST(Embedding, AUnitThatWasPoppedRunsInTheCallersPlace) {
             EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
         }
     }
+}
+
+namespace {
+
+// First in, first out, and counts who belongs to it.
+struct Counting {
+    std::mutex mutex;
+    std::deque<weft_unit*> ready;
+    atomic<int> members{0}, joined{0};
+    bool full = false;
+
+    static Counting& of(const void* self) { return *static_cast<Counting*>(const_cast<void*>(self)); }
+    weft_pool* make() {
+        weft_pool_ops table{};
+        table.size = sizeof table;
+        table.push = [](void* self, weft_unit* unit) {
+            std::lock_guard guard(of(self).mutex);
+            of(self).ready.push_back(unit);
+        };
+        table.pop = [](void* self) -> weft_unit* {
+            std::lock_guard guard(of(self).mutex);
+            if (of(self).ready.empty()) return nullptr;
+            weft_unit* unit = of(self).ready.front();
+            of(self).ready.pop_front();
+            return unit;
+        };
+        table.length = [](const void* self) {
+            std::lock_guard guard(of(self).mutex);
+            return of(self).ready.size();
+        };
+        table.admit = [](void* self, weft_unit*) {
+            if (of(self).full) return 0;
+            ++of(self).members;
+            ++of(self).joined;
+            return 1;
+        };
+        table.detach = [](void* self, weft_unit*) { --of(self).members; };
+        weft_pool* pool = nullptr;
+        EXPECT_EQ(weft_pool_create_user(&table, this, &pool), WEFT_OK) << weft_error_text();
+        return pool;
+    }
+};
+
+weft_pool* now_of(const weft_unit* unit) {
+    weft_pool* pool = nullptr;
+    EXPECT_EQ(weft_unit_pool(unit, &pool), WEFT_OK);
+    return pool;
+}
+
+}  // namespace
+
+TEST(Embedding, AUnitBelongsToThePoolThatItIsSaidToFromItsNextPushOn) {
+    for (const auto kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
+        Runtime runtime(of_pool(kind));
+        Counting counting;
+        weft_pool* const mine = pool_of(0);
+        weft_pool* const users = counting.make();
+        weft_pool* const shared = make_pool(WEFT_POOL_SHARED);
+        for (weft_pool* to : {users, shared}) {
+            Stream stream(to);
+            // One that was popped.
+            weft_unit* unit = nullptr;
+            ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { weft_unit_yield(); }, nullptr, nullptr, &unit), WEFT_OK);
+            ASSERT_EQ(pop(mine), unit);
+            EXPECT_EQ(weft_unit_pool_set(unit, to), WEFT_OK) << weft_error_text();
+            EXPECT_EQ(now_of(unit), to);
+            EXPECT_EQ(length(to), 0u) << "it is not put there";
+            EXPECT_EQ(weft_pool_push(to, unit), WEFT_OK);
+            EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+            // One that is suspended.
+            Bed bed;
+            weft_stream* on = nullptr;
+            Ult sleeps([&] {
+                bed.sleep();
+                on = weft_stream_self();
+            });
+            until([&] { return bed.occupied(); });
+            EXPECT_EQ(weft_unit_pool_set(sleeps.handle(), to), WEFT_OK) << weft_error_text();
+            EXPECT_EQ(bed.wake(), WEFT_OK);
+            EXPECT_EQ(sleeps.join(), WEFT_OK);
+            EXPECT_EQ(on, stream.handle());
+            // The caller, which goes on where it is until it yields, or waits and is woken.
+            for (const bool waits : {false, true}) {
+                weft_stream* before = nullptr;
+                atomic<bool> gone{false};
+                Ult goes([&] {
+                    EXPECT_EQ(weft_unit_pool_set(weft_unit_self(), to), WEFT_OK) << weft_error_text();
+                    before = weft_stream_self();
+                    if (waits) {
+                        Ult other([] { weft_unit_yield(); });
+                        EXPECT_EQ(other.join(), WEFT_OK);
+                    } else {
+                        weft_unit_yield();
+                    }
+                    on = weft_stream_self();
+                    gone = true;
+                });
+                until_set(gone);
+                EXPECT_EQ(before, weft_stream_self());
+                EXPECT_EQ(on, stream.handle());
+                EXPECT_EQ(goes.join(), WEFT_OK);
+            }
+        }
+        EXPECT_EQ(counting.joined, 4);
+        EXPECT_EQ(counting.members, 0);
+        EXPECT_EQ(weft_pool_free(shared), WEFT_OK);
+        EXPECT_EQ(weft_pool_free(users), WEFT_OK);
+    }
+}
+
+TEST(Embedding, OneThatIsCalledByItsJoinerEndsInThePoolThatItWentOverTo) {
+    for (const auto kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
+        for (const auto of : {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC, WEFT_KIND_TASKLET}) {
+            Runtime runtime(of_pool(kind));
+            static Counting counting;
+            counting.joined = 0;
+            weft_pool* const users = counting.make();
+            auto goes = [](void* pool) {
+                EXPECT_EQ(weft_unit_pool_set(weft_unit_self(), static_cast<weft_pool*>(pool)), WEFT_OK) << weft_error_text();
+                EXPECT_EQ(counting.members, 1);
+            };
+            auto how = options();
+            how.kind = of;
+            int expected = 0;
+            // One by one: freed, joined, detached, and child-first; and a row.
+            for (int way = 0; way < 4; ++way) {
+                how.child_first = way == 3 && of != WEFT_KIND_SS && of != WEFT_KIND_SC && of != WEFT_KIND_TASKLET;
+                weft_unit* unit = nullptr;
+                ASSERT_EQ(weft_ult_spawn(nullptr, goes, users, &how, way == 2 ? nullptr : &unit), WEFT_OK) << weft_error_text();
+                if (way == 1) {
+                    EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
+                }
+                if (way != 2) {
+                    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+                }
+                weft_unit_yield();
+                EXPECT_EQ(counting.joined, ++expected) << "kind " << of << ", way " << way;
+                EXPECT_EQ(counting.members, 0) << "kind " << of << ", way " << way;
+            }
+            how.child_first = false;
+            weft_unit* row[8] = {};
+            void* arguments[8];
+            std::fill(std::begin(arguments), std::end(arguments), users);
+            ASSERT_EQ(weft_unit_spawn_many(nullptr, 8, goes, arguments, &how, row), WEFT_OK);
+            EXPECT_EQ(weft_unit_free_many(row, 8), WEFT_OK);
+            EXPECT_EQ(counting.joined, expected + 8);
+            EXPECT_EQ(counting.members, 0);
+            EXPECT_EQ(weft_pool_free(users), WEFT_OK);
+        }
+    }
+}
+
+TEST(Embedding, AUnitThatIsNotTheCallersIsNotSaidToBelongElsewhere) {
+    Runtime runtime;
+    Counting counting;
+    weft_pool* const users = counting.make();
+    weft_pool* const shared = make_pool(WEFT_POOL_SHARED);
+    {
+        EXPECT_EQ(weft_unit_pool_set(nullptr, users), WEFT_INVALID);
+        EXPECT_EQ(weft_unit_pool_set(weft_unit_self(), nullptr), WEFT_INVALID);
+        EXPECT_EQ(weft_unit_pool_set(weft_unit_self(), users), WEFT_WRONG_STATE) << "the primary unit stays";
+        EXPECT_EQ(weft_unit_pool_set(weft_unit_self(), now_of(weft_unit_self())), WEFT_OK);
+        atomic<bool> runs{false}, over{false};
+        Stream stream(shared);
+        Ult busy([&] {
+            runs = true;
+            until_set(over);
+        }, nullptr, shared);
+        until_set(runs);
+        Ult joins([&] { EXPECT_EQ(busy.join(), WEFT_OK); });
+        weft_unit_yield();
+        EXPECT_EQ(weft_unit_pool_set(joins.handle(), users), WEFT_WRONG_STATE) << "it waits";
+        EXPECT_NE(std::string(weft_error_text()).find("waits"), std::string::npos) << weft_error_text();
+        Ult local([] {});
+        std::thread([&] { EXPECT_EQ(weft_unit_pool_set(local.handle(), users), WEFT_WRONG_CONTEXT); }).join();
+        EXPECT_EQ(local.join(), WEFT_OK);
+        EXPECT_EQ(weft_unit_pool_set(local.handle(), users), WEFT_WRONG_STATE) << "it has ended";
+        counting.full = true;
+        Ult refused([] {});
+        ASSERT_EQ(pop(pool_of(0)), refused.handle());
+        EXPECT_EQ(weft_unit_pool_set(refused.handle(), users), WEFT_NO_MEMORY);
+        EXPECT_EQ(now_of(refused.handle()), pool_of(0));
+        EXPECT_EQ(weft_pool_push(pool_of(0), refused.handle()), WEFT_OK);
+        over = true;
+    }
+    EXPECT_EQ(counting.joined, 0);
+    EXPECT_EQ(weft_pool_free(shared), WEFT_OK);
+    EXPECT_EQ(weft_pool_free(users), WEFT_OK);
 }
 
 TEST(Embedding, AnyUltRunsUnitsThatItPoppedAsItsChildren) {
