@@ -327,7 +327,7 @@ WEFT_API weft_status weft_unit_name_set(weft_unit *unit, const char *name) WEFT_
  * thread or unit; never switches. Since 0.5. */
 WEFT_API weft_status weft_unit_data_set(weft_unit *unit, void *data, void (*release)(void *data)) WEFT_NOTHROW;
 
-/** What weft_unit_data_set has given the unit, or NULL. From any thread or unit; never switches. Since 0.5. */
+/** What weft_unit_data_set has given the unit, or NULL; with a null `unit` the calling one. From any thread or unit; never switches. Since 0.5. */
 WEFT_API void *weft_unit_data(const weft_unit *unit) WEFT_NOTHROW;
 
 /** What the unit's body is called with.

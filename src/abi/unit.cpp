@@ -354,7 +354,7 @@ weft_status weft_unit_free(weft_unit* unit) noexcept {
     Stream* stream = current_or_null();
     if (stream != nullptr && stream->callable->ready.front() == of) {
         if (may_call_at_once(*stream, *of)) [[likely]] return free_by_call<Out::first>(*stream, *stream->running, *of);
-        if (may_call_tasklet_at_once(*stream, *of)) return free_tasklet_by_call(*stream, *stream->running, *of);
+        if (may_call_tasklet_at_once(*stream, *of)) return free_tasklet_by_call<Out::first>(*stream, *stream->running, *of);
     }
     return of->joint.done_and_known() ? free_ended(*of) : free_unended(*of);
 }
@@ -565,7 +565,8 @@ weft_status weft_unit_data_set(weft_unit* unit, void* data, void (*release)(void
 }
 
 void* weft_unit_data(const weft_unit* unit) noexcept {
-    const Extras* extras = unit == nullptr ? nullptr : extras_of(*to_unit(unit));
+    const Unit* of = unit == nullptr ? running_or_null() : to_unit(unit);
+    const Extras* extras = of == nullptr ? nullptr : extras_of(*of);
     return extras == nullptr ? nullptr : extras->data.load(std::memory_order_acquire);   // acquire: pairs with give_data()
 }
 

@@ -105,11 +105,12 @@ public:
         stream.callable = &Stream::no_pool;
     }
 
-    // The first of the pool. True: it has nothing to tell, and is to be ended.
+    // True: it has nothing to tell, and is to be ended.
+    template <Out out>
     [[gnu::always_inline]] bool call(Unit& target) {
         target.joint.announce_first(&self_);
         self_.waits_object = to_handle(&target);
-        pool_.take_front(&target);
+        if constexpr (out == Out::first) pool_.take_front(&target);
         target.life.move(State::ready, State::running);
         stream_.running = &target;
         *stream_.errno_address = 0;
@@ -143,7 +144,7 @@ template <class Handle>
     std::size_t ended = 0;
     do {
         Unit& target = *calling.pool().ready.front();   // whose handle is units[ended]
-        if (!calling.call(target)) [[unlikely]] break;
+        if (!calling.call<Out::first>(target)) [[unlikely]] break;
         end_of_row(stream, target, units[ended++]);
     } while (goes_on<OnSchedulers>(stream, calling.pool(), units + ended, units + count));
     calling.go_on();
@@ -176,13 +177,16 @@ template <class How, class Handle>
 
 }  // namespace
 
+template <Out out>
 weft_status free_tasklet_by_call(Stream& stream, Unit& self, Unit& target) {
     CallingTasklets calling(stream, self);
-    const bool plainly = calling.call(target);
+    const bool plainly = calling.call<out>(target);
     if (plainly) [[likely]] end_and_free(stream, target);
     calling.go_on();
     return plainly ? WEFT_OK : free_ended(target);
 }
+template weft_status free_tasklet_by_call<Out::first>(Stream&, Unit&, Unit&);
+template weft_status free_tasklet_by_call<Out::taken>(Stream&, Unit&, Unit&);
 
 bool fetch_spare(Stream& stream) {
     mem::Stack* const stack = stream.heap->stacks.take();

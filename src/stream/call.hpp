@@ -124,8 +124,16 @@ template <Out out, class End>
     return context::may_call && target.as_born(Unit::birth(Kind::tasklet, true)) && target.untouched() && stream.home.context != nullptr && free_to_call(stream);
 }
 
+// The same of one that take_next() has given the running ULT.
+[[gnu::always_inline]] inline bool may_call_taken_tasklet(const Stream& stream, const Unit& target) {
+    return target.as_born(Unit::birth(Kind::tasklet, false)) && target.untouched() && stream.home.context != nullptr;
+}
+
 // Joins and frees it.
+template <Out out>
 [[gnu::noinline]] weft_status free_tasklet_by_call(Stream& stream, Unit& self, Unit& target);
+extern template weft_status free_tasklet_by_call<Out::first>(Stream&, Unit&, Unit&);
+extern template weft_status free_tasklet_by_call<Out::taken>(Stream&, Unit&, Unit&);
 
 // Whether the running ULT may call `target`, which its stream has just taken out of whatever pool.
 bool may_call_taken(Stream& stream, const Unit& target);

@@ -368,6 +368,7 @@ namespace {
 [[gnu::always_inline]] inline weft_status free_taken(Stream& stream, Unit& unit) {
     Unit& self = *stream.running;
     if (unit.untouched() && unit.plain_and_unasked()) [[likely]] return free_by_call<Out::taken>(stream, self, unit);
+    if (may_call_taken_tasklet(stream, unit)) return free_tasklet_by_call<Out::taken>(stream, self, unit);
     const weft_status status = join_towards(stream, self, unit, &unit);
     if (means_end(status)) release(current_or_null(), unit);
     return status;

@@ -186,7 +186,40 @@ void* begin_carefully(Stream& stream, Unit& unit) {
     return arch::prepare(unit.stack->top, unit_main);
 }
 
+namespace {
+
+// The stream's main pool, if that is a shared one and picking is popping from it; null also where somebody wants the stream. `own` is where the primary unit
+// and bound ones have their turns.
+[[gnu::always_inline]] inline SharedPool* sole_shared(const Stream& stream) {
+    Pool* const common = stream.common;
+    if (common == nullptr || common->kind != WEFT_POOL_SHARED || stream.own != nullptr || stream.wanted() || stream.through_home) return nullptr;
+    return static_cast<SharedPool*>(common);
+}
+
+[[gnu::always_inline]] inline Unit* pop_shared(SharedPool& from) {
+    Unit* const unit = from.ready.pop();
+    if (unit != nullptr) from.promise.popped(from.access);
+    return unit;
+}
+
+void requeue_shared(void* raw) {
+    auto* unit = static_cast<Unit*>(raw);
+    unit->life.move(State::running, State::ready);
+    pool::push_shared(static_cast<SharedPool&>(*unit->pool), unit);
+}
+
+// A yield in that pool, of a unit that nobody wants anything of.
+[[gnu::noinline]] void yield_shared(Stream& stream, Unit& self, SharedPool& pool) {
+    Unit* const next = pop_shared(pool);
+    if (next == nullptr) return;
+    stream.counters.add(trace::Count::yielded);
+    leave_towards<Leaves::looked>(stream, self, next, {requeue_shared, &self}, Unit::at_return);
+}
+
+}  // namespace
+
 Unit* detail::successor_other(Stream& stream) {
+    if (SharedPool* const shared = sole_shared(stream)) return pop_shared(*shared);
     if (stream.through_home) return nullptr;
     if (stream.wanted()) {
         // The pollers' turn comes every so many rounds; until then only the round is counted.
@@ -213,6 +246,8 @@ template void spawn_away<pool::Place::parent>(Stream&, Unit&);
 template void spawn_away<pool::Place::reviving_parent>(Stream&, Unit&);
 
 [[gnu::noinline]] void yield_with_care(Stream& stream, Unit& self) {
+    SharedPool* const shared = sole_shared(stream);
+    if (shared != nullptr && self.pool == shared && !self.light_or_marked(Unit::at_yield)) return yield_shared(stream, self, *shared);
     if (is_called_by_parent(self)) promote(stream, self);   // the parent is one of those that are ready
     if (self.is_light() && self.pool == stream.direct && !self.marked(Unit::at_yield) && !stream.wanted() && !stream.direct->ready.empty()) {
         promote(stream, self);   // and no more is to be seen to

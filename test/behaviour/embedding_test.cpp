@@ -71,7 +71,11 @@ TEST(Embedding, DataThatASpawnIsGivenAreThereBeforeTheUnitRunsAndReleasedIfThere
     how.data = &one;
     how.release = release;
     {
-        Ult unit([] { EXPECT_EQ(weft_unit_data(weft_unit_self()), &one); }, &how);
+        EXPECT_EQ(weft_unit_data(nullptr), nullptr) << "the primary unit was given none";
+        Ult unit([] {
+            EXPECT_EQ(weft_unit_data(weft_unit_self()), &one);
+            EXPECT_EQ(weft_unit_data(nullptr), &one);
+        }, &how);
         EXPECT_EQ(unit.join(), WEFT_OK);
         EXPECT_EQ(released, 0);
     }
