@@ -1,0 +1,61 @@
+// What all files of the bridge share: handles that are none, and what a status of Weft's comes to here.
+#pragma once
+
+#include <cstdint>
+
+#include <abt.h>
+#include <weft/weft.h>
+
+namespace weft::argobots {
+
+// The NULL handles are small integers, one for each kind; the largest is that of pool definitions. A C null pointer, which nobody should
+// give us, is taken for one of them.
+template <class Handle>
+[[gnu::always_inline]] inline bool is_null(Handle handle) {
+    return reinterpret_cast<std::uintptr_t>(handle) <= reinterpret_cast<std::uintptr_t>(ABT_POOL_USER_DEF_NULL);
+}
+
+// A call that is handed the place of a handle to free.
+template <class Handle>
+inline bool is_null_at(const Handle* place) { return place == nullptr || is_null(*place); }
+
+inline ABT_bool to_bool(bool value) { return value ? ABT_TRUE : ABT_FALSE; }
+
+inline weft_unit* to_unit(ABT_thread thread) { return reinterpret_cast<weft_unit*>(thread); }
+inline ABT_thread to_thread(weft_unit* unit) { return unit == nullptr ? ABT_THREAD_NULL : reinterpret_cast<ABT_thread>(unit); }
+
+// What is the same wherever it happens.
+inline int from_weft(weft_status status) {
+    switch (status) {
+    case WEFT_OK: return ABT_SUCCESS;
+    case WEFT_NO_MEMORY: return ABT_ERR_MEM;
+    case WEFT_NOT_INITIALIZED: return ABT_ERR_UNINITIALIZED;
+    case WEFT_SYSTEM: return ABT_ERR_SYS;
+    case WEFT_UNSUPPORTED: return ABT_ERR_FEATURE_NA;
+    case WEFT_INVALID: return ABT_ERR_INV_ARG;
+    case WEFT_TIMED_OUT: return ABT_ERR_COND_TIMEDOUT;
+    default: return ABT_ERR_OTHER;
+    }
+}
+
+// Who calls.
+enum class Caller : unsigned char { external, ult, tasklet };
+inline Caller caller() {
+    const weft_unit* self = weft_unit_self();
+    if (self == nullptr) return Caller::external;
+    weft_kind kind{};
+    weft_unit_kind(self, &kind);
+    return kind == WEFT_KIND_TASKLET ? Caller::tasklet : Caller::ult;
+}
+
+// Why the caller is no ULT, or ABT_SUCCESS.
+inline int must_be_ult() {
+    switch (caller()) {
+    case Caller::external: return ABT_ERR_INV_XSTREAM;
+    case Caller::tasklet: return ABT_ERR_INV_THREAD;
+    case Caller::ult: break;
+    }
+    return ABT_SUCCESS;
+}
+
+}  // namespace weft::argobots
