@@ -1,0 +1,31 @@
+// Argobots' times are those of the real-time clock; Weft's are those of the monotonic one, which nobody sets.
+#pragma once
+
+#include <ctime>
+
+#include "common.hpp"
+
+namespace weft::argobots {
+
+constexpr std::int64_t ns_per_s = 1'000'000'000;
+
+inline timespec real_time() {
+    timespec now{};
+    clock_gettime(CLOCK_REALTIME, &now);
+    return now;
+}
+
+// When the monotonic clock will show what the real-time clock will show at `when`, if nobody sets that meanwhile. The real-time clock is
+// read first: so the deadline is never too early.
+inline std::uint64_t deadline_of(const timespec& when) {
+    const timespec now = real_time();
+    const std::uint64_t monotonic = weft_now_ns();
+    constexpr std::int64_t longest_s = 100LL * 365 * 24 * 3600;   // a hundred years, which no sum below exceeds
+    const std::int64_t seconds = static_cast<std::int64_t>(when.tv_sec) - now.tv_sec;
+    if (seconds < 0) return monotonic;
+    if (seconds > longest_s) return WEFT_FOREVER;
+    const std::int64_t left = seconds * ns_per_s + (when.tv_nsec - now.tv_nsec);
+    return left <= 0 ? monotonic : monotonic + static_cast<std::uint64_t>(left);
+}
+
+}  // namespace weft::argobots
