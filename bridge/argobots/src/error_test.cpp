@@ -1,0 +1,102 @@
+#include "test_support.hpp"
+
+namespace {
+
+struct Named {
+    int error;
+    const char* name;
+};
+
+constexpr Named all[] = {
+    {ABT_SUCCESS, "ABT_SUCCESS"},
+    {ABT_ERR_UNINITIALIZED, "ABT_ERR_UNINITIALIZED"},
+    {ABT_ERR_MEM, "ABT_ERR_MEM"},
+    {ABT_ERR_OTHER, "ABT_ERR_OTHER"},
+    {ABT_ERR_INV_XSTREAM, "ABT_ERR_INV_XSTREAM"},
+    {ABT_ERR_INV_XSTREAM_RANK, "ABT_ERR_INV_XSTREAM_RANK"},
+    {ABT_ERR_INV_XSTREAM_BARRIER, "ABT_ERR_INV_XSTREAM_BARRIER"},
+    {ABT_ERR_INV_SCHED, "ABT_ERR_INV_SCHED"},
+    {ABT_ERR_INV_SCHED_KIND, "ABT_ERR_INV_SCHED_KIND"},
+    {ABT_ERR_INV_SCHED_PREDEF, "ABT_ERR_INV_SCHED_PREDEF"},
+    {ABT_ERR_INV_SCHED_TYPE, "ABT_ERR_INV_SCHED_TYPE"},
+    {ABT_ERR_INV_SCHED_CONFIG, "ABT_ERR_INV_SCHED_CONFIG"},
+    {ABT_ERR_INV_POOL, "ABT_ERR_INV_POOL"},
+    {ABT_ERR_INV_POOL_KIND, "ABT_ERR_INV_POOL_KIND"},
+    {ABT_ERR_INV_POOL_ACCESS, "ABT_ERR_INV_POOL_ACCESS"},
+    {ABT_ERR_INV_UNIT, "ABT_ERR_INV_UNIT"},
+    {ABT_ERR_INV_THREAD, "ABT_ERR_INV_THREAD"},
+    {ABT_ERR_INV_THREAD_ATTR, "ABT_ERR_INV_THREAD_ATTR"},
+    {ABT_ERR_INV_TASK, "ABT_ERR_INV_TASK"},
+    {ABT_ERR_INV_KEY, "ABT_ERR_INV_KEY"},
+    {ABT_ERR_INV_MUTEX, "ABT_ERR_INV_MUTEX"},
+    {ABT_ERR_INV_MUTEX_ATTR, "ABT_ERR_INV_MUTEX_ATTR"},
+    {ABT_ERR_INV_COND, "ABT_ERR_INV_COND"},
+    {ABT_ERR_INV_RWLOCK, "ABT_ERR_INV_RWLOCK"},
+    {ABT_ERR_INV_EVENTUAL, "ABT_ERR_INV_EVENTUAL"},
+    {ABT_ERR_INV_FUTURE, "ABT_ERR_INV_FUTURE"},
+    {ABT_ERR_INV_BARRIER, "ABT_ERR_INV_BARRIER"},
+    {ABT_ERR_INV_TIMER, "ABT_ERR_INV_TIMER"},
+    {ABT_ERR_INV_QUERY_KIND, "ABT_ERR_INV_QUERY_KIND"},
+    {ABT_ERR_XSTREAM, "ABT_ERR_XSTREAM"},
+    {ABT_ERR_XSTREAM_STATE, "ABT_ERR_XSTREAM_STATE"},
+    {ABT_ERR_XSTREAM_BARRIER, "ABT_ERR_XSTREAM_BARRIER"},
+    {ABT_ERR_SCHED, "ABT_ERR_SCHED"},
+    {ABT_ERR_SCHED_CONFIG, "ABT_ERR_SCHED_CONFIG"},
+    {ABT_ERR_POOL, "ABT_ERR_POOL"},
+    {ABT_ERR_UNIT, "ABT_ERR_UNIT"},
+    {ABT_ERR_THREAD, "ABT_ERR_THREAD"},
+    {ABT_ERR_TASK, "ABT_ERR_TASK"},
+    {ABT_ERR_KEY, "ABT_ERR_KEY"},
+    {ABT_ERR_MUTEX, "ABT_ERR_MUTEX"},
+    {ABT_ERR_MUTEX_LOCKED, "ABT_ERR_MUTEX_LOCKED"},
+    {ABT_ERR_COND, "ABT_ERR_COND"},
+    {ABT_ERR_COND_TIMEDOUT, "ABT_ERR_COND_TIMEDOUT"},
+    {ABT_ERR_RWLOCK, "ABT_ERR_RWLOCK"},
+    {ABT_ERR_EVENTUAL, "ABT_ERR_EVENTUAL"},
+    {ABT_ERR_FUTURE, "ABT_ERR_FUTURE"},
+    {ABT_ERR_BARRIER, "ABT_ERR_BARRIER"},
+    {ABT_ERR_TIMER, "ABT_ERR_TIMER"},
+    {ABT_ERR_MIGRATION_TARGET, "ABT_ERR_MIGRATION_TARGET"},
+    {ABT_ERR_MIGRATION_NA, "ABT_ERR_MIGRATION_NA"},
+    {ABT_ERR_MISSING_JOIN, "ABT_ERR_MISSING_JOIN"},
+    {ABT_ERR_FEATURE_NA, "ABT_ERR_FEATURE_NA"},
+    {ABT_ERR_INV_TOOL_CONTEXT, "ABT_ERR_INV_TOOL_CONTEXT"},
+    {ABT_ERR_INV_ARG, "ABT_ERR_INV_ARG"},
+    {ABT_ERR_SYS, "ABT_ERR_SYS"},
+    {ABT_ERR_CPUID, "ABT_ERR_CPUID"},
+    {ABT_ERR_INV_POOL_CONFIG, "ABT_ERR_INV_POOL_CONFIG"},
+    {ABT_ERR_INV_POOL_USER_DEF, "ABT_ERR_INV_POOL_USER_DEF"},
+};
+
+TEST(Error, EachHasItsNameAndItsLength) {
+    EXPECT_EQ(std::size(all), 58u);
+    for (const Named& each : all) {
+        char text[64] = "";
+        std::size_t length = 0;
+        EXPECT_EQ(ABT_error_get_str(each.error, text, &length), ABT_SUCCESS);
+        EXPECT_STREQ(text, each.name);
+        EXPECT_EQ(length, std::string(each.name).size());
+    }
+}
+
+TEST(Error, EitherMayBeNull) {
+    char text[64] = "";
+    std::size_t length = 0;
+    EXPECT_EQ(ABT_error_get_str(ABT_ERR_MEM, nullptr, &length), ABT_SUCCESS);
+    EXPECT_EQ(length, 11u);
+    EXPECT_EQ(ABT_error_get_str(ABT_ERR_MEM, text, nullptr), ABT_SUCCESS);
+    EXPECT_STREQ(text, "ABT_ERR_MEM");
+    EXPECT_EQ(ABT_error_get_str(ABT_ERR_MEM, nullptr, nullptr), ABT_SUCCESS);
+}
+
+TEST(Error, ANumberThatIsNone) {
+    for (const int none : {-1, 58, 1000}) {
+        char text[64] = "as before";
+        std::size_t length = 7;
+        EXPECT_EQ(ABT_error_get_str(none, text, &length), ABT_ERR_OTHER);
+        EXPECT_STREQ(text, "as before");
+        EXPECT_EQ(length, 7u);
+    }
+}
+
+}  // namespace
