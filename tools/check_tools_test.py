@@ -204,6 +204,30 @@ class Symbols(Tree):
         self.fails("weft.map: weft_gone matches nothing")
 
 
+class ListedSymbols(Tree):
+    files = {"exports.txt": "abt_one\nabt_two\n", "lib.c": "int abt_one(void) { return 1; }\nint abt_two;\n"}
+
+    def command(self):
+        status, output = run("cc", "-shared", "-fPIC", self.root / "lib.c", "-o", self.root / "lib.so")
+        self.assertEqual(status, 0, output)
+        return [TOOLS / "symbols.py", "--library", self.root / "lib.so", "--list", self.root / "exports.txt"]
+
+    def test_a_library_that_exports_what_is_listed_passes(self):
+        self.passes()
+
+    def test_a_listed_symbol_that_is_not_exported_fails(self):
+        self.write("lib.c", "int abt_one(void) { return 1; }\n")
+        self.fails("abt_two: in exports.txt, but not exported")
+
+    def test_an_exported_symbol_that_is_not_listed_fails(self):
+        self.write("lib.c", self.files["lib.c"] + "int jump;\n")
+        self.fails("jump: exported, but not in exports.txt")
+
+    def test_a_list_that_is_not_in_order_fails(self):
+        self.write("exports.txt", "abt_two\nabt_one\n")
+        self.fails("exports.txt: abt_one stands after abt_two")
+
+
 class Documented(Tree):
     files = {"include/weft/a.h": "/* One thing.\n * Two. */\n/** What a call came to. */\ntypedef enum weft_s { WEFT_A = 0, /**< fine */ } weft_s;\n"
                                  "/** A place. */\ntypedef struct weft_p { int x; /**< across */ } weft_p;\n"

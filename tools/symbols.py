@@ -2,8 +2,10 @@
 """The shared library exports what the public headers declare, no more and no less.
 
     tools/symbols.py --library build/release/libweft.so [--root ROOT]
+    tools/symbols.py --library build/release/bridge/argobots/libabt.so --list bridge/argobots/exports.txt
 
-Declared is what carries WEFT_API in include/weft/, and the thread-local word that a header reads by assembly; src/abi/weft.map must name each of it, by name or by a pattern
+With a list, the library exports what that names, one a line and in order, no more and no less: for an interface that others have fixed.
+Declared is otherwise what carries WEFT_API in include/weft/, and the thread-local word that a header reads by assembly; src/abi/weft.map must name each of it, by name or by a pattern
 that matches nothing else.
 """
 import argparse
@@ -62,14 +64,18 @@ def global_patterns(path):
     return patterns
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--library", required=True)
-    parser.add_argument("--root", default=pathlib.Path(__file__).parent.parent)
-    options = parser.parse_args()
-    root = pathlib.Path(options.root)
+def check_list(path, found):
+    """What is wrong with a library that is to export what a file lists."""
+    listed = path.read_text().split()
+    wrong = [f"{path.name}: {name} stands after {before}" for before, name in zip(listed, listed[1:]) if name <= before]
+    wrong += [f"{name}: exported, but not in {path.name}" for name in sorted(found - set(listed))]
+    wrong += [f"{name}: in {path.name}, but not exported" for name in sorted(set(listed) - found)]
+    return listed, wrong
+
+
+def check_headers(root, found):
+    """What is wrong with a library that is to export what the public headers declare."""
     names, wrong = declared(root / "include" / "weft")
-    found = exported(options.library)
     patterns = global_patterns(root / "src" / "abi" / "weft.map")
     wrong += [f"{name}: exported, but no public header declares it" for name in sorted(found - names)]
     wrong += [f"{name}: declared in a public header, but not exported" for name in sorted(names - found)]
@@ -79,9 +85,23 @@ def main():
     for name in sorted(names):
         if not any(fnmatch.fnmatch(name, pattern) for pattern in patterns):
             wrong.append(f"weft.map: does not name {name}")
+    return names, wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--library", required=True)
+    parser.add_argument("--root", default=pathlib.Path(__file__).parent.parent)
+    parser.add_argument("--list", type=pathlib.Path)
+    options = parser.parse_args()
+    found = exported(options.library)
+    if options.list:
+        names, wrong = check_list(options.list, found)
+    else:
+        names, wrong = check_headers(pathlib.Path(options.root), found)
     for line in wrong:
         print(line)
-    print(f"{len(names)} declared, {len(found)} exported, {len(wrong)} wrong")
+    print(f"{len(names)} {'listed' if options.list else 'declared'}, {len(found)} exported, {len(wrong)} wrong")
     return 1 if wrong or not names else 0
 
 

@@ -27,3 +27,7 @@ foreach(language c cpp)
   weft_label(abt_abi_${language} quick)
 endforeach()
 set_target_properties(abt_abi_c PROPERTIES LINKER_LANGUAGE CXX)
+
+if(COMMAND weft_house_test)
+  weft_house_test(argobots_symbols ${weft_tools}/symbols.py --library $<TARGET_FILE:weft_abt> --list ${CMAKE_CURRENT_SOURCE_DIR}/exports.txt)
+endif()
