@@ -64,8 +64,8 @@ struct TimedJoin : JoinWaiter {
 
     // The deadline came first.
     void give_up(bool by_letter) {
-        if (!by_letter) return withdraw();
-        if (stage.exchange(given_up_first) == on_its_way) return;   // the letter will withdraw when it has arrived
+        if (by_letter && stage.exchange(given_up_first) == on_its_way) return;   // the letter will withdraw when it has arrived
+        // Also of one that was this stream's when it was announced to: the waiter may come back on another, or the stream have given the pool up.
         PrivatePool* home = foreign_pool(target);
         if (home == nullptr) return withdraw();
         owners.fetch_add(1);
@@ -93,7 +93,7 @@ struct TimedJoin : JoinWaiter {
         record->settle(announce(target, static_cast<JoinWaiter*>(record)));
     }
     const bool woken = record->party.park(deadline_ns, Waits::join, to_handle(&target));
-    const bool busy = record->busy;
+    const bool busy = woken && record->busy;   // else a letter may be settling that
     if (!woken) record->give_up(home != nullptr);
     record->let_go();
     if (!woken) return too_late();

@@ -13,12 +13,13 @@ namespace weft {
 
 // The orders of both; a model test passes weaker ones, which must fail.
 struct WhereaboutsOrders {
-    // relaxed: the store of the pool orders it.
-    static constexpr std::memory_order flags = std::memory_order_relaxed;
+    // release, pairs with `flags_read`: who reads the old pool still, and that the unit is not local, may end the life of what its mover has looked at
+    // before: of one who waits with a deadline (forget_given_up).
+    static constexpr std::memory_order flags = std::memory_order_release;
     // release, pairs with `pool_read`: who reads the new pool sees that the unit is not local.
     static constexpr std::memory_order pool = std::memory_order_release;
     static constexpr std::memory_order pool_read = std::memory_order_acquire;
-    static constexpr std::memory_order flags_read = std::memory_order_relaxed;   // relaxed: ordered by the pool's
+    static constexpr std::memory_order flags_read = std::memory_order_acquire;
 };
 
 template <class Flags, class PoolWord, class Pool, class Orders = WhereaboutsOrders>
