@@ -52,6 +52,12 @@ WEFT_API weft_status weft_units_print(FILE *file) WEFT_NOTHROW;
  * switches. Since 0.3. */
 WEFT_API weft_status weft_dump(FILE *file) WEFT_NOTHROW;
 
+/** Writes what weft_dump writes of one unit: its line, and its frames if it has started and does not run. Nothing of one that has been freed, unless
+ * another has its place: so the handle may be one that weft_unit_each has told.
+ *
+ * Returns as weft_dump, and from where that may be called; never switches. Since 0.5. */
+WEFT_API weft_status weft_unit_dump(const weft_unit *unit, FILE *file) WEFT_NOTHROW;
+
 /** What becomes of a unit, as bits of a mask. From a unit's creation to its end the events come in this order, where { } may be repeated:
  * CREATE, START, { SUSPEND or YIELD, RESUME }, FINISH, JOIN, FREE. A unit that ends without having begun (it was cancelled, or got
  * no stack) has no START; one that is detached no JOIN. REVIVE begins another life, which goes on with START. */

@@ -37,6 +37,15 @@ weft_status weft_dump(FILE* file) noexcept {
     return of == nullptr ? not_initialized() : dump_to(*of, file);
 }
 
+weft_status weft_unit_dump(const weft_unit* unit, FILE* file) noexcept {
+    if (unit == nullptr || file == nullptr) return is_null(unit == nullptr ? "unit" : "file");
+    Runtime* of = runtime_or_null();
+    if (of == nullptr) return not_initialized();
+    // Not to_unit(): one that has been freed is looked for as well, and not found.
+    const auto address = reinterpret_cast<std::uintptr_t>(unit) & ((std::uintptr_t{1} << generation_shift) - 1);
+    return dump_to(*of, file, reinterpret_cast<const Unit*>(address));
+}
+
 weft_status weft_observer_add(const weft_observer_options* options, weft_observer** observer) noexcept {
     if (options == nullptr || observer == nullptr) return is_null(options == nullptr ? "options" : "observer");
     Runtime* of = runtime_or_null();

@@ -84,6 +84,12 @@ public:
         flush();
     }
 
+    void run_one(const Unit* unit) {
+        note_running();
+        one(unit);
+        flush();
+    }
+
 private:
     static constexpr std::size_t most_stack_bytes = 256 << 10;   // of a unit's stack that are looked at
     static constexpr std::size_t enough = 32 << 10;              // of text, before it is written
@@ -114,12 +120,25 @@ private:
         }
     }
 
-    // Under the runtime's lock: the stream is there.
+    void note_running() {
+        std::lock_guard guard(of_.lock);
+        for (std::size_t rank = 0; rank < of_.ranks_used; ++rank) {
+            if (of_.streams[rank] != nullptr) running_[running_on(*of_.streams[rank])] = rank;
+        }
+    }
+
+    // Under the runtime's lock: the stream is there. Without an order: peek() rather than a race.
+    static const Unit* running_on(const Stream& of) {
+        const Unit* running = nullptr;
+        os::peek(&of.running, &running, sizeof running);
+        return running;
+    }
+
+    // Under the same lock.
     void stream(const Stream& of) {
         char name[sizeof of.name] = {};
-        const Unit* running = nullptr;
-        os::peek(of.name, name, sizeof name - 1);   // these two without an order: peek() rather than a race
-        os::peek(&of.running, &running, sizeof running);
+        os::peek(of.name, name, sizeof name - 1);   // as above
+        const Unit* const running = running_on(of);
         const std::uint32_t bits = of.attention.load();
         line("stream %zu '%s': ", of.rank, name);
         Copy<Unit> unit;
@@ -283,9 +302,10 @@ private:
 
 }  // namespace
 
-void dump(Runtime& of, DumpSink to, const atomic<bool>& stop) {
+void dump(Runtime& of, DumpSink to, const atomic<bool>& stop, const Unit* unit) {
     try {
-        Dump(of, to, stop).run();
+        Dump text(of, to, stop);
+        unit == nullptr ? text.run() : text.run_one(unit);
     } catch (const std::bad_alloc&) {
         constexpr char text[] = "weft: no memory to go on with the dump\n";
         to.write(to.self, text, sizeof text - 1);

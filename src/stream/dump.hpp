@@ -18,12 +18,12 @@ struct DumpSink {
     void* self;
 };
 
-// On an OS thread with dump_stack_bytes and no unit. Ends early when `stop` is set.
+// Of all, or of one unit alone. On an OS thread with dump_stack_bytes and no unit. Ends early when `stop` is set.
 inline constexpr std::size_t dump_stack_bytes = std::size_t{1} << 20;
-void dump(Runtime& of, DumpSink to, const atomic<bool>& stop);
+void dump(Runtime& of, DumpSink to, const atomic<bool>& stop, const Unit* unit = nullptr);
 
-// weft_dump: on an OS thread of its own, for which the caller waits.
-weft_status dump_to(Runtime& of, std::FILE* file);
+// weft_dump and weft_unit_dump: on an OS thread of its own, for which the caller waits.
+weft_status dump_to(Runtime& of, std::FILE* file, const Unit* unit = nullptr);
 
 // From now on `signal` makes the process write a dump to standard error; dumps_end() restores what it did before. One at a time. The end
 // is called also where the beginning was not, or failed.

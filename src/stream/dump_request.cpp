@@ -111,12 +111,13 @@ void dumps_end() {
     requests.signal = 0;
 }
 
-weft_status dump_to(Runtime& of, std::FILE* file) {
+weft_status dump_to(Runtime& of, std::FILE* file, const Unit* unit) {
     struct Request {
         Runtime& of;
         std::FILE* file;
+        const Unit* unit;
         bool written = true;
-    } request{of, file};
+    } request{of, file, unit};
     os::Thread thread;
     // The caller may be a unit whose stack is too small for what writes names.
     const bool started = os::thread_start(thread, dump_stack_bytes, [](void* raw) {
@@ -126,7 +127,7 @@ weft_status dump_to(Runtime& of, std::FILE* file) {
             auto& to = *static_cast<Request*>(self);
             to.written = std::fwrite(text, 1, bytes, to.file) == bytes;
             return to.written;
-        }, raw}, never);
+        }, raw}, never, static_cast<Request*>(raw)->unit);
     }, &request);
     if (!started) return fail(WEFT_SYSTEM, "the kernel refused an OS thread for the dump (see ulimit -u and the cgroup's pids.max)");
     os::thread_join(thread);

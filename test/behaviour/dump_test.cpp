@@ -75,12 +75,13 @@ atomic<int> dump_came_back{0};
 
 namespace {
 
-std::string dumped() {
+// Of all, or of one unit.
+std::string dumped(const weft_unit* unit = nullptr) {
     char* text = nullptr;
     std::size_t bytes = 0;
     std::FILE* file = open_memstream(&text, &bytes);
     EXPECT_NE(file, nullptr);
-    EXPECT_EQ(weft_dump(file), WEFT_OK) << weft_error_text();
+    EXPECT_EQ(unit == nullptr ? weft_dump(file) : weft_unit_dump(unit, file), WEFT_OK) << weft_error_text();
     std::fclose(file);
     std::string result(text, bytes);
     std::free(text);
@@ -315,10 +316,35 @@ TEST(Dump, TellsTheSameFramesOnce) {
     EXPECT_EQ(weft_event_set(&dump_event, nullptr), WEFT_OK);
 }
 
+TEST(Dump, OfOneUnitShowsThatOneAlone) {
+    Runtime runtime;
+    Parked parked;
+    weft_unit* parked_on_mutex = nullptr;
+    EXPECT_EQ(weft_unit_each([](const weft_unit_info* info, void* found) {
+        if (std::string(info->name) == "on mutex") *static_cast<weft_unit**>(found) = info->unit;
+    }, &parked_on_mutex), WEFT_OK);
+    const std::string dump = dumped(parked_on_mutex);
+    expect_stands(dump, "on mutex", {"dump_on_mutex"});
+    EXPECT_EQ(times("\n" + dump, "\nunit "), 1u) << dump;
+    EXPECT_EQ(times(dump, "weft: "), 0u) << dump;
+    const std::string mine = dumped(weft_unit_self());
+    EXPECT_EQ(times(mine, "(full, running) on stream 0"), 1u) << mine;
+}
+
+TEST(Dump, OfAUnitThatHasBeenFreedIsEmpty) {
+    Runtime runtime;
+    weft_unit* unit = nullptr;
+    ASSERT_EQ(weft_ult_spawn(nullptr, dump_unstarted, nullptr, nullptr, &unit), WEFT_OK);
+    ASSERT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(dumped(unit), "");
+}
+
 TEST(Dump, NeedsARuntimeAndAFileThatCanBeWritten) {
     EXPECT_EQ(weft_dump(stderr), WEFT_NOT_INITIALIZED);
     Runtime runtime;
     EXPECT_EQ(weft_dump(nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_unit_dump(nullptr, stderr), WEFT_INVALID);
+    EXPECT_EQ(weft_unit_dump(weft_unit_self(), nullptr), WEFT_INVALID);
     std::FILE* full = std::fopen("/dev/full", "we");
     ASSERT_NE(full, nullptr);
     setvbuf(full, nullptr, _IONBF, 0);
