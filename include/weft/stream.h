@@ -105,6 +105,14 @@ WEFT_API weft_status weft_stream_sched_set(weft_stream *stream, weft_sched *sche
  * unit; never switches. Since 0.2. */
 WEFT_API weft_status weft_stream_sched(const weft_stream *stream, weft_sched **sched) WEFT_NOTHROW;
 
+/** How many units stand below the one that runs, each of which runs the next as a scheduler: one that was pushed into a pool (weft_sched_push), a main
+ * scheduler with `run`, or a ULT that runs units itself (weft_unit_run). 0: the stream's own loop runs it.
+ *
+ * depth  required
+ *
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_CONTEXT (the caller is not on that stream). From the stream; never switches. Since 0.5. */
+WEFT_API weft_status weft_stream_depth(const weft_stream *stream, size_t *depth) WEFT_NOTHROW;
+
 /** The stream's main pool: the first of its scheduler's. Returns WEFT_OK or WEFT_INVALID. From any thread or unit;
  * never switches. Since 0.1. */
 WEFT_API weft_status weft_stream_pool(const weft_stream *stream, weft_pool **pool) WEFT_NOTHROW;

@@ -177,6 +177,14 @@ weft_status weft_stream_pool(const weft_stream* stream, weft_pool** pool) noexce
 
 const char* weft_stream_name(const weft_stream* stream) noexcept { return stream == nullptr ? "" : to_stream(stream)->name; }
 
+weft_status weft_stream_depth(const weft_stream* stream, size_t* depth) noexcept {
+    if (stream == nullptr || depth == nullptr) return is_null(stream == nullptr ? "stream" : "depth");
+    const Stream* of = to_stream(stream);
+    if (of != current_or_null()) return fail(WEFT_WRONG_CONTEXT, "how deep schedulers stand on stream %zu is known there alone", of->rank);
+    *depth = of->depth;
+    return WEFT_OK;
+}
+
 weft_status weft_stream_bind_hart(weft_stream* stream, size_t hart) noexcept {
     if (weft_status status = check(stream); status != WEFT_OK) return status;
     const os::CpuSet own = runtime().cpus;

@@ -2,6 +2,7 @@
 // yield and wait like any other unit.
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "test/behaviour/atomic.hpp"
@@ -75,6 +76,37 @@ TEST(Stacked, RunsItsUnitsInItsTurnAndItsParentsLaterUnitsAfterIt) {
     }
     EXPECT_EQ(order, (std::vector<int>{1, 2, 3, 4, 5}));
     EXPECT_EQ(weft_pool_free(below), WEFT_OK) << "the scheduler has been freed";
+}
+
+TEST(Stacked, TheStreamTellsHowManyRunBelowAUnit) {
+    Runtime runtime;
+    weft_pool* below = make_pool(WEFT_POOL_SHARED);
+    weft_pool* popped_from = make_pool(WEFT_POOL_SHARED);
+    const auto depth = [] {
+        std::size_t found = 99;
+        EXPECT_EQ(weft_stream_depth(weft_stream_self(), &found), WEFT_OK) << weft_error_text();
+        return found;
+    };
+    EXPECT_EQ(depth(), 0u);
+    std::size_t of_unit = 99, of_child = 99;
+    {
+        Ult child([&] { of_child = depth(); }, nullptr, popped_from);
+        Ult unit([&] {
+            of_unit = depth();
+            weft_unit* popped = nullptr;
+            EXPECT_EQ(weft_pool_pop(popped_from, &popped), WEFT_OK);
+            EXPECT_EQ(weft_unit_run(popped), WEFT_OK);
+        }, nullptr, below);
+        EXPECT_EQ(weft_unit_free(push(pool_of(0), make_sched(WEFT_SCHED_BASIC, {below}))), WEFT_OK);
+    }
+    EXPECT_EQ(of_unit, 1u);
+    EXPECT_EQ(of_child, 2u);
+    EXPECT_EQ(depth(), 0u);
+    EXPECT_EQ(weft_stream_depth(weft_stream_self(), nullptr), WEFT_INVALID);
+    std::size_t outside = 0;
+    std::thread([&, stream = weft_stream_self()] { EXPECT_EQ(weft_stream_depth(stream, &outside), WEFT_WRONG_CONTEXT); }).join();
+    EXPECT_EQ(weft_pool_free(below), WEFT_OK);
+    EXPECT_EQ(weft_pool_free(popped_from), WEFT_OK);
 }
 
 TEST(Stacked, YieldsToItsParentWhenItsTurnIsOver) {
