@@ -1,0 +1,232 @@
+#include "affinity.hpp"
+
+#include <bit>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "environment.hpp"
+
+namespace weft::argobots {
+namespace {
+
+// The text, from left to right.
+class Reader {
+public:
+    explicit Reader(const char* text) : at_(text) {}
+
+    bool take(char wanted) {
+        skip();
+        if (*at_ != wanted) return false;
+        ++at_;
+        return true;
+    }
+    bool at_end() {
+        skip();
+        return *at_ == '\0';
+    }
+    bool number(long& value) {
+        skip();
+        char* end = nullptr;
+        errno = 0;
+        value = std::strtol(at_, &end, 10);
+        if (end == at_ || errno != 0) return false;
+        at_ = end;
+        return true;
+    }
+
+private:
+    void skip() {
+        while (*at_ == ' ' || *at_ == '\t') ++at_;
+    }
+
+    const char* at_;
+};
+
+// ":count" or ":count:stride", or nothing, which is 1 and 1.
+struct Row {
+    long count = 1;
+    long stride = 1;
+    bool read(Reader& from) {
+        if (!from.take(':')) return true;
+        if (!from.number(count) || count < 1 || count > Cpus::limit) return false;
+        return !from.take(':') || (from.number(stride) && stride > -Cpus::limit && stride < Cpus::limit);
+    }
+};
+
+bool add(Cpus& to, long cpu) {
+    if (cpu < 0 || cpu >= Cpus::limit) return false;
+    to.add(cpu);
+    return true;
+}
+
+// What stands in braces, after the first of them.
+bool read_cpus(Reader& from, Cpus& to) {
+    do {
+        long first = 0;
+        Row row;
+        if (!from.number(first) || !row.read(from)) return false;
+        for (long i = 0; i < row.count; ++i) {
+            if (!add(to, first + i * row.stride)) return false;
+        }
+    } while (from.take(','));
+    return from.take('}');
+}
+
+bool moved(const Cpus& from, long by, Cpus& to) {
+    to.clear();
+    for (long cpu = 0; cpu < Cpus::limit; ++cpu) {
+        if (from.has(cpu) && !add(to, cpu + by)) return false;
+    }
+    return true;
+}
+
+// "0-3,8", as Weft takes it; every number by itself. False: there is no room.
+bool write_list(const Cpus& cpus, char* to, std::size_t room) {
+    std::size_t used = 0;
+    for (long cpu = 0; cpu < Cpus::limit; ++cpu) {
+        if (!cpus.has(cpu)) continue;
+        const int wrote = std::snprintf(to + used, room - used, used == 0 ? "%ld" : ",%ld", cpu);
+        used += static_cast<std::size_t>(wrote);
+        if (used >= room) return false;
+    }
+    return used != 0;
+}
+
+constexpr std::size_t list_bytes = 32768;   // of all CPU numbers below the limit
+
+// Calls use(text) with `list_bytes` of memory.
+template <class Use>
+int with_text(Use use) {
+    char* text = static_cast<char*>(std::malloc(list_bytes));
+    if (text == nullptr) return ABT_ERR_MEM;
+    const int error = use(text);
+    std::free(text);
+    return error;
+}
+
+int bind(Xstream& xstream, const Cpus& cpus) {
+    return with_text([&](char* text) {
+        if (!write_list(cpus, text, list_bytes)) return ABT_ERR_CPUID;
+        const weft_status status = weft_stream_bind_cpus(xstream.stream, text);
+        if (status == WEFT_OK) xstream.bound.store(true);
+        return status == WEFT_INVALID ? ABT_ERR_CPUID : from_weft(status);
+    });
+}
+
+// The CPUs that the stream is bound to. ABT_ERR_FEATURE_NA: it is not.
+int binding_of(const Xstream& xstream, Cpus& cpus) {
+    if (!xstream.bound.load()) return ABT_ERR_FEATURE_NA;
+    return with_text([&](char* text) {
+        const weft_status status = weft_stream_binding(xstream.stream, text, list_bytes);
+        if (status != WEFT_OK) return from_weft(status);
+        Reader from(text);
+        do {
+            long first = 0, last = 0;
+            if (!from.number(first)) return ABT_ERR_SYS;
+            last = first;
+            if (from.take('-') && !from.number(last)) return ABT_ERR_SYS;
+            for (long cpu = first; cpu <= last; ++cpu) {
+                if (!add(cpus, cpu)) return ABT_ERR_SYS;
+            }
+        } while (from.take(','));
+        return ABT_SUCCESS;
+    });
+}
+
+// A stream that has ended runs nowhere.
+int can_be_bound(ABT_xstream xstream) {
+    if (is_null(xstream)) return ABT_ERR_INV_XSTREAM;
+    return to_xstream(xstream)->stream == nullptr ? ABT_ERR_INV_XSTREAM : ABT_SUCCESS;
+}
+
+}  // namespace
+
+std::size_t Cpus::count() const {
+    std::size_t sum = 0;
+    for (const std::uint64_t word : words_) sum += static_cast<std::size_t>(std::popcount(word));
+    return sum;
+}
+
+std::size_t read_places(const char* text, std::size_t number, Cpus& place) {
+    Reader from(text);
+    std::size_t count = 0;
+    Cpus read, here;
+    do {
+        const bool braces = from.take('{');
+        long cpu = 0;
+        Row row;
+        read.clear();
+        const bool good = braces ? read_cpus(from, read) : from.number(cpu) && add(read, cpu);
+        if (!good || !row.read(from)) return 0;
+        for (long i = 0; i < row.count; ++i) {
+            if (!moved(read, i * row.stride, here)) return 0;
+            if (count++ == number) place = here;
+        }
+    } while (from.take(','));
+    return from.at_end() ? count : 0;
+}
+
+int bind_as_asked(Xstream& xstream) {
+    xstream.bound.store(false);
+    const char* text = environment().affinity;
+    if (text == nullptr) return ABT_SUCCESS;
+    Cpus place;
+    const std::size_t count = read_places(text, 0, place);
+    if (count == 0) {
+        if (xstream.primary) std::fprintf(stderr, "ABT_SET_AFFINITY: '%.200s' is no list of places, such as {0},{1,2}: nothing is bound\n", text);
+        return ABT_SUCCESS;
+    }
+    const std::size_t number = static_cast<std::size_t>(xstream.rank) % count;
+    read_places(text, number, place);
+    const int error = bind(xstream, place);
+    if (error != ABT_ERR_CPUID) return error;
+    std::fprintf(stderr, "ABT_SET_AFFINITY: place %zu of '%.200s' has CPUs that this process may not use: stream %d is not bound\n", number, text,
+                 xstream.rank);
+    return ABT_SUCCESS;
+}
+
+}  // namespace weft::argobots
+
+using namespace weft::argobots;
+
+extern "C" {
+
+int ABT_xstream_set_cpubind(ABT_xstream xstream, int cpuid) { return ABT_xstream_set_affinity(xstream, 1, &cpuid); }
+
+int ABT_xstream_get_cpubind(ABT_xstream xstream, int* cpuid) {
+    int count = 0;
+    return ABT_xstream_get_affinity(xstream, 1, cpuid, &count);
+}
+
+int ABT_xstream_set_affinity(ABT_xstream xstream, int num_cpuids, int* cpuids) {
+    if (const int error = can_be_bound(xstream); error != ABT_SUCCESS) return error;
+    if (num_cpuids < 0) return ABT_ERR_INV_ARG;
+    Xstream& of = *to_xstream(xstream);
+    if (num_cpuids == 0) {
+        const weft_status status = weft_stream_unbind(of.stream);
+        if (status == WEFT_OK) of.bound.store(false);
+        return from_weft(status);
+    }
+    Cpus cpus;
+    for (int i = 0; i < num_cpuids; ++i) {
+        if (!add(cpus, cpuids[i])) return ABT_ERR_CPUID;
+    }
+    return bind(of, cpus);
+}
+
+int ABT_xstream_get_affinity(ABT_xstream xstream, int max_cpuids, int* cpuids, int* num_cpuids) {
+    if (const int error = can_be_bound(xstream); error != ABT_SUCCESS) return error;
+    if (max_cpuids < 0) return ABT_ERR_INV_ARG;
+    Cpus cpus;
+    if (const int error = binding_of(*to_xstream(xstream), cpus); error != ABT_SUCCESS) return error;
+    int told = 0;
+    for (long cpu = 0; cpu < Cpus::limit && told < max_cpuids; ++cpu) {
+        if (cpus.has(cpu)) cpuids[told++] = static_cast<int>(cpu);
+    }
+    if (num_cpuids != nullptr) *num_cpuids = static_cast<int>(cpus.count());
+    return ABT_SUCCESS;
+}
+
+}  // extern "C"
