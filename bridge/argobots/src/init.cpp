@@ -1,0 +1,240 @@
+#include "init.hpp"
+
+#include <pthread.h>
+#include <time.h>
+
+#include <atomic>
+
+#include "affinity.hpp"
+#include "environment.hpp"
+#include "info.hpp"
+#include "key_table.hpp"
+#include "pool.hpp"
+#include "record.hpp"
+#include "sched.hpp"
+#include "tool.hpp"
+#include "unit_map.hpp"
+#include "xstream.hpp"
+
+namespace weft::argobots {
+namespace {
+
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;   // guards `count`, and is held while it goes from 0 to 1 and back
+int count = 0;
+std::atomic<weft_unit*> primary{nullptr};
+
+weft_settings settings_of(const Environment& from) {
+    weft_settings settings{};
+    settings.size = sizeof settings;
+    settings.streams = 1;
+    settings.pool = WEFT_POOL_SHARED;          // first in, first out, strictly: programs rely on it
+    settings.scheduler = WEFT_SCHED_BASIC;
+    settings.kind = from.kind;
+    settings.own_stacks = true;                // a program may ask a ULT for its stack
+    settings.roaming_primary = true;           // the primary ULT waits in the pool with the others
+    settings.stack_bytes = from.thread_stack_bytes;
+    constexpr std::size_t least_scheduler_bytes = 32768;
+    settings.scheduler_stack_bytes = from.sched_stack_bytes < least_scheduler_bytes ? least_scheduler_bytes : from.sched_stack_bytes;
+    if (from.overflow_check_set && from.overflow_check == OverflowCheck::none) settings.guard = WEFT_GUARD_NONE;
+    if (from.mem_max_num_stacks_set) settings.idle_memory_bytes = from.mem_max_num_stacks * from.thread_stack_bytes;
+    return settings;
+}
+
+// Stream 0 and what Weft has made with it get their records.
+int adopt() {
+    weft_stream* stream = weft_stream_self();
+    weft_pool* main_pool = nullptr;
+    weft_stream_pool(stream, &main_pool);
+    Pool* pool = adopt_pool(main_pool);
+    if (pool == nullptr) return ABT_ERR_MEM;
+    pool->access = ABT_POOL_ACCESS_MPMC;
+    const ABT_pool handle = pool->abt();
+    int error = ABT_SUCCESS;
+    Sched* sched = create_predef(ABT_SCHED_DEFAULT, 1, &handle, ABT_SCHED_CONFIG_NULL, &error);
+    if (sched == nullptr) return error;
+    sched->use.store(Sched::Use::main);        // Weft's own does its work; it has no handle of its own
+    return adopt_primary(stream, *sched) == nullptr ? ABT_ERR_MEM : ABT_SUCCESS;
+}
+
+// Nothing of what was made is left.
+void undo() {
+    end_dumps();
+    end_tools();
+    if (Xstream* first = primary_xstream()) {
+        Sched* sched = first->sched;
+        drop_primary();
+        delete[] sched->pools;
+        delete sched;
+    }
+    free_all_pools();
+    primary.store(nullptr);
+    weft_finalize();
+}
+
+int begin() {
+    const Environment now = Environment::read();
+    const weft_settings settings = settings_of(now);
+    if (const weft_status status = weft_init(&settings); status != WEFT_OK) {
+        std::fprintf(stderr, "ABT_init: %s\n", weft_error_text());
+        return status == WEFT_NO_MEMORY ? ABT_ERR_MEM : ABT_ERR_SYS;
+    }
+    KeyTable::first_room = now.key_table_size;
+    primary.store(weft_unit_self());
+    reset_pool_ids();
+    int error = adopt();
+    begin_dumps();
+    if (error == ABT_SUCCESS) error = begin_tools(now.preserve_fpu);
+    if (error == ABT_SUCCESS) error = bind_as_asked(*primary_xstream());
+    if (error != ABT_SUCCESS) {
+        undo();
+        return error;
+    }
+    if (now.print_config) ABT_info_print_config(stdout);
+    return ABT_SUCCESS;
+}
+
+// Runs what is left in the pools of the primary stream.
+void run_out(const Sched& main) {
+    constexpr std::uint64_t pause_ns = 100'000;
+    for (;;) {
+        weft_unit_yield();
+        std::size_t waiting = 0;
+        bool blocked = false;
+        for (int i = 0; i < main.count; ++i) {
+            const Pool& pool = *main.pools[i];
+            waiting += pool.size();
+            // The primary ULT belongs to one of them itself.
+            const std::size_t mine = pool.handle == pool_of_unit(weft_unit_self()) ? 1 : 0;
+            blocked = blocked || (pool.scheds.load() == 1 && count_alive(pool) > mine);
+        }
+        if (waiting == 0 && !blocked) return;
+        if (waiting == 0) weft_sleep_for(pause_ns);
+    }
+}
+
+// A basic scheduler over a pool of Weft's own takes the place of the program's, whose pools may go then.
+weft_status leave_programs_sched(Xstream& first) {
+    weft_pool* pool = nullptr;
+    weft_sched* sched = nullptr;
+    weft_status status = weft_pool_create(WEFT_POOL_SHARED, &pool);
+    if (status == WEFT_OK) status = weft_sched_create(WEFT_SCHED_BASIC, &pool, 1, &sched);
+    if (status == WEFT_OK) status = weft_unit_pool_set(weft_unit_self(), pool);
+    if (status == WEFT_OK) status = weft_stream_sched_set(first.stream, sched);
+    if (status == WEFT_OK) weft_unit_yield();
+    return status;
+}
+
+// What a unit has that the program's functions have made for it, or will destroy, goes before those may be gone.
+void release_unit(const weft_unit_info* info, void*) {
+    if (Record* record = record_of(info->unit)) {
+        if (info->unit == weft_unit_self()) record->keys.destroy_values();
+        record->drop_unit();
+    }
+}
+
+// What is ready runs; whoever else counts the runtime's uses may do so yet.
+void finish_work() {
+    Sched& main = *primary_xstream()->sched;
+    main.finish.store(true);
+    run_out(main);
+    main.finish.store(false);
+    // Another stream that draws from its pool may have run it last.
+    constexpr std::uint64_t pause_ns = 50'000;
+    for (int tries = 0; tries < 1000 && !this_xstream()->primary; ++tries) weft_sleep_for(pause_ns);
+}
+
+int end() {
+    Xstream& first = *this_xstream();
+    Sched* main = first.sched;
+    end_dumps();   // while all streams are there yet
+    if (leave_programs_sched(first) != WEFT_OK) return ABT_ERR_MEM;   // from here on no other stream runs this ULT
+    end_all_xstreams();
+    abandon_units();
+    settle_unit(weft_unit_self());
+    weft_unit_each(release_unit, nullptr);
+    leave_dumps(first.stream);
+    drop_primary();
+    while (end_use(*main) == WEFT_BUSY) weft_unit_yield();
+    // All pools of the primary scheduler go, also those that are not automatic.
+    for (int i = 0; i < main->count; ++i) main->pools[i]->automatic = true;
+    free_sched(*main);
+    end_tools();
+    free_all_pools();
+    unit_map::clear();
+    primary.store(nullptr);
+    weft_finalize();   // units that never ended are not told: the program was not, either
+    return ABT_SUCCESS;
+}
+
+}  // namespace
+
+weft_unit* primary_unit() { return primary.load(std::memory_order_relaxed); }   // relaxed: compared with, and never looked into
+
+void block_for(std::uint64_t duration_ns) {
+    const timespec time{static_cast<time_t>(duration_ns / 1'000'000'000), static_cast<long>(duration_ns % 1'000'000'000)};
+    nanosleep(&time, nullptr);
+}
+
+}  // namespace weft::argobots
+
+using namespace weft::argobots;
+
+namespace {
+
+struct CountGuard {
+    CountGuard() { pthread_mutex_lock(&lock); }
+    ~CountGuard() { pthread_mutex_unlock(&lock); }
+    CountGuard(const CountGuard&) = delete;
+
+    void without(void (*call)()) const {
+        pthread_mutex_unlock(&lock);
+        call();
+        pthread_mutex_lock(&lock);
+    }
+};
+
+int begin_or_count() {
+    const CountGuard guard;
+    if (count == 0) {
+        if (const int error = begin(); error != ABT_SUCCESS) return error;
+    }
+    ++count;
+    return ABT_SUCCESS;
+}
+
+// Why the caller cannot end all, or ABT_SUCCESS.
+int may_end() {
+    if (weft_unit_self() == nullptr) return ABT_ERR_INV_XSTREAM;
+    if (!this_xstream()->primary) return ABT_ERR_INV_XSTREAM;
+    return weft_unit_self() == primary_unit() ? ABT_SUCCESS : ABT_ERR_INV_THREAD;
+}
+
+}  // namespace
+
+extern "C" {
+
+int ABT_init(int, char**) { return begin_or_count(); }
+
+int ABT_finalize(void) {
+    bool finished = false;
+    for (;;) {
+        const CountGuard guard;
+        if (count == 0) return ABT_ERR_UNINITIALIZED;
+        if (count > 1) {
+            --count;
+            return ABT_SUCCESS;
+        }
+        if (const int error = may_end(); error != ABT_SUCCESS) return error;
+        if (finished) {
+            const int error = end();
+            if (error == ABT_SUCCESS) count = 0;
+            return error;
+        }
+        finished = true;
+        guard.without(finish_work);   // its units may count, too
+    }
+}
+
+int ABT_initialized(void) { return weft_initialized() ? ABT_SUCCESS : ABT_ERR_UNINITIALIZED; }
+
+}  // extern "C"

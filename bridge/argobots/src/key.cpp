@@ -1,0 +1,75 @@
+// Work-unit-local values. Weft's own (weft/local.h) end with the body; these are read until the unit is freed, and stay over a revival.
+#include <atomic>
+#include <new>
+
+#include "common.hpp"
+#include "record.hpp"
+
+using namespace weft::argobots;
+
+namespace {
+
+std::atomic<std::uint64_t> last_id{0};   // over all runs: no key ever gets the values of another
+
+Key* to_key(ABT_key key) { return reinterpret_cast<Key*>(key); }
+
+[[gnu::always_inline]] inline void* value_in(const Record* record, ABT_key key) { return record == nullptr ? nullptr : record->keys.get(*to_key(key)); }
+
+// Whoever has a record is a unit, and there is a runtime.
+[[gnu::always_inline]] inline int get_mine(ABT_key key, void** value, int otherwise) {
+    const auto* record = static_cast<const Record*>(weft_unit_data(nullptr));
+    if (record == nullptr && weft_unit_self() == nullptr) return weft_initialized() ? ABT_ERR_INV_XSTREAM : otherwise;
+    if (is_null(key)) return ABT_ERR_INV_KEY;
+    *value = value_in(record, key);
+    return ABT_SUCCESS;
+}
+
+int set(weft_unit* unit, ABT_key key, void* value) {
+    Record* record = value == nullptr ? record_of(unit) : obtain_record(unit);
+    if (record == nullptr) return value == nullptr ? ABT_SUCCESS : ABT_ERR_MEM;
+    return record->keys.set(*to_key(key), value) ? ABT_SUCCESS : ABT_ERR_MEM;
+}
+
+// `otherwise`: what it is where there is no runtime.
+int set_mine(ABT_key key, void* value, int otherwise) {
+    weft_unit* self = weft_unit_self();
+    if (self == nullptr) return weft_initialized() ? ABT_ERR_INV_XSTREAM : otherwise;
+    return is_null(key) ? ABT_ERR_INV_KEY : set(self, key, value);
+}
+
+}  // namespace
+
+extern "C" {
+
+int ABT_key_create(void (*destructor)(void* value), ABT_key* newkey) {
+    auto* key = new (std::nothrow) Key{last_id.fetch_add(1) + 1, destructor};
+    *newkey = key == nullptr ? ABT_KEY_NULL : reinterpret_cast<ABT_key>(key);
+    return key == nullptr ? ABT_ERR_MEM : ABT_SUCCESS;
+}
+
+int ABT_key_free(ABT_key* key) {
+    if (is_null_at(key)) return ABT_ERR_INV_KEY;
+    delete to_key(*key);
+    *key = ABT_KEY_NULL;
+    return ABT_SUCCESS;
+}
+
+int ABT_self_set_specific(ABT_key key, void* value) { return set_mine(key, value, ABT_ERR_INV_XSTREAM); }
+int ABT_self_get_specific(ABT_key key, void** value) { return get_mine(key, value, ABT_ERR_INV_XSTREAM); }
+int ABT_key_set(ABT_key key, void* value) { return set_mine(key, value, ABT_ERR_UNINITIALIZED); }
+int ABT_key_get(ABT_key key, void** value) { return get_mine(key, value, ABT_ERR_UNINITIALIZED); }
+
+int ABT_thread_set_specific(ABT_thread thread, ABT_key key, void* value) {
+    if (is_null(thread)) return ABT_ERR_INV_THREAD;
+    if (is_null(key)) return ABT_ERR_INV_KEY;
+    return set(to_unit(thread), key, value);
+}
+
+int ABT_thread_get_specific(ABT_thread thread, ABT_key key, void** value) {
+    if (is_null(thread)) return ABT_ERR_INV_THREAD;
+    if (is_null(key)) return ABT_ERR_INV_KEY;
+    *value = value_in(record_of(to_unit(thread)), key);
+    return ABT_SUCCESS;
+}
+
+}  // extern "C"

@@ -1,0 +1,27 @@
+// A lock for a few loads and stores, held by nobody who switches. It must not be one that a unit could be suspended at.
+#pragma once
+
+#include <sched.h>
+
+#include <atomic>
+
+namespace weft::argobots {
+
+class Lock {
+public:
+    void lock() {
+        for (int tries = 0; taken_.exchange(true, std::memory_order_acquire); ++tries) {   // acquire: pairs with unlock()
+            while (taken_.load(std::memory_order_relaxed)) {   // relaxed: a hint
+                if (++tries > spins) sched_yield();            // whoever holds it may have lost its CPU
+            }
+        }
+    }
+    void unlock() { taken_.store(false, std::memory_order_release); }   // release: pairs with lock()
+
+private:
+    static constexpr int spins = 100;
+
+    std::atomic<bool> taken_{false};
+};
+
+}  // namespace weft::argobots

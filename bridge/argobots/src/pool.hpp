@@ -1,0 +1,105 @@
+// Pools: the handle is Weft's own. What Weft does not know of one hangs on it (weft_pool_data): number, access, whether it is freed with its last
+// scheduler, and, of a pool of the program's own, its functions.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+#include "common.hpp"
+
+namespace weft::argobots {
+
+// A definition that ABT_pool_user_def_create has made. The two kinds of definition have one type of handle; a program's ABT_pool_def has its
+// u_create_from_thread, which is never null, where this has `zero`.
+struct UserDef {
+    ABT_pool_user_create_unit_fn create_unit = nullptr;
+    ABT_pool_user_free_unit_fn free_unit = nullptr;
+    ABT_pool_user_is_empty_fn is_empty = nullptr;
+    ABT_pool_user_pop_fn pop = nullptr;
+    ABT_pool_user_push_fn push = nullptr;
+    void* zero = nullptr;
+    ABT_pool_user_init_fn init = nullptr;
+    ABT_pool_user_free_fn free = nullptr;
+    ABT_pool_user_get_size_fn get_size = nullptr;
+    ABT_pool_user_pop_wait_fn pop_wait = nullptr;
+    ABT_pool_user_pop_many_fn pop_many = nullptr;
+    ABT_pool_user_push_many_fn push_many = nullptr;
+    ABT_pool_user_print_all_fn print_all = nullptr;
+};
+static_assert(offsetof(UserDef, zero) == offsetof(ABT_pool_def, u_create_from_thread));
+
+struct Pool {
+    enum class Make : unsigned char { built_in, user, old };   // old: by an ABT_pool_def
+
+    weft_pool* handle = nullptr;
+    const Make make;
+    ABT_pool_kind kind = ABT_POOL_FIFO;                   // of one that is built in
+    ABT_pool_access access = ABT_POOL_ACCESS_MPMC;
+    int id = 0;
+    bool automatic = false;                               // freed with the last scheduler that has it
+    std::atomic<int> scheds{0};                           // those that have it
+    void* data = nullptr;                                 // ABT_pool_set_data
+    UserDef user;                                         // of Make::user
+    ABT_pool_def old{};                                   // of Make::old
+    Pool* next = nullptr;                                 // the list of all
+
+    explicit Pool(Make of) : make(of) {}
+
+    bool built_in() const { return make == Make::built_in; }
+    ABT_pool abt() const { return reinterpret_cast<ABT_pool>(handle); }
+
+    // Of one of the program's own: what its functions say.
+    ABT_unit create_unit(ABT_thread thread);              // ABT_UNIT_NULL: it has failed
+    void free_unit(ABT_unit unit);
+    weft_unit* pop(ABT_pool_context context);
+    bool has_size() const { return built_in() || (make == Make::old ? old.p_get_size != nullptr : user.get_size != nullptr); }
+    std::size_t size() const;                             // of one without a size: whether it is not empty
+};
+
+inline weft_pool* to_weft(ABT_pool pool) { return reinterpret_cast<weft_pool*>(pool); }
+inline Pool* pool_of(const weft_pool* pool) { return static_cast<Pool*>(weft_pool_data(pool)); }
+inline Pool* pool_of(ABT_pool pool) { return pool_of(to_weft(pool)); }
+
+inline weft_pool* pool_of_unit(const weft_unit* unit) {
+    weft_pool* pool = nullptr;
+    weft_unit_pool(unit, &pool);
+    return pool;
+}
+
+// A pool that comes with the library; null: no memory. `access` as asked for.
+Pool* create_pool(ABT_pool_kind kind, ABT_pool_access access, bool automatic);
+// The pool that Weft has made for its stream 0. Null: no memory.
+Pool* adopt_pool(weft_pool* made);
+
+// Frees a pool that no scheduler has. Its own p_free is called first. ABT_ERR_POOL: units wait in it.
+int free_pool(Pool& pool);
+// A scheduler has it, or no longer: an automatic one goes with its last scheduler.
+void claim_pool(Pool& pool);
+void unclaim_pool(Pool& pool);
+
+void free_all_pools();          // at the end of all: records only, for Weft frees its own
+void abandon_units();           // what waits in any pool never runs
+void reset_pool_ids();
+
+// The unit handle of a work unit: it follows from the other where the pool is built in.
+ABT_unit unit_handle(weft_unit* unit);
+ABT_thread thread_handle(ABT_unit unit);   // ABT_THREAD_NULL: it is none
+
+// After a unit has gone from a pool of the program's own to one that is built in, or after a request to migrate was heeded.
+void settle_unit(weft_unit* unit);
+
+// Of Weft's word for where a push comes from, and back for a word of the program's.
+ABT_pool_context context_of(std::uint64_t operation);
+constexpr std::uint64_t operation_of(ABT_pool_context context) { return context | std::uint64_t{1} << 63; }
+
+// What a push, or a change of the pool, came to.
+int from_move(weft_status status);
+
+int push_unit(Pool& to, weft_unit* unit, ABT_pool_context context);
+int set_pool(weft_unit* unit, Pool& to);
+
+// How many live that belong to the pool and do not wait in it.
+std::size_t count_blocked(const Pool& pool);
+std::size_t count_alive(const Pool& pool);
+
+}  // namespace weft::argobots

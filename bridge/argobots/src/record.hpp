@@ -1,0 +1,43 @@
+// What the bridge knows of a work unit besides what Weft does: few units have such a record. It hangs on the unit (weft_unit_data), is made when it
+// is first needed, and goes with the unit.
+#pragma once
+
+#include <cstddef>
+
+#include "common.hpp"
+#include "key_table.hpp"
+
+namespace weft::argobots {
+
+struct Pool;
+struct Sched;
+
+struct Record {
+    // Of a unit that belongs, or did lately, to a pool of the program's own: what that pool has made for it.
+    ABT_unit unit = ABT_UNIT_NULL;
+    Pool* maker = nullptr;
+
+    void (*on_migration)(ABT_thread thread, void* argument) = nullptr;
+    void* on_migration_argument = nullptr;
+
+    // As an attribute has asked for them; 0 and null: the default.
+    std::size_t stack_bytes = 0;
+    void* stack = nullptr;
+
+    Sched* sched = nullptr;        // the scheduler that runs as this unit
+    KeyTable keys;
+
+    Record() = default;
+    Record(const Record&) = delete;
+    ~Record() { drop_unit(); }
+
+    void drop_unit();              // the maker frees what it has made
+};
+
+inline Record* record_of(const weft_unit* unit) { return static_cast<Record*>(weft_unit_data(unit)); }
+
+// Makes one if there is none. From any thread; null: no memory.
+Record* obtain_record(weft_unit* unit);
+void release_record(void* record);
+
+}  // namespace weft::argobots
