@@ -1,0 +1,27 @@
+// Every call of abt.h goes through done(), which names the call that has failed and what it said.
+#pragma once
+
+#include <abt.h>
+
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+
+namespace apps {
+
+// Calls may stand on the stack of a user-level thread, by default 16 KiB, of which stdio takes half when it writes to stderr with a format.
+[[noreturn]] inline void failed(const char* call, int status) {
+    char name[64] = "no code of abt.h";
+    std::size_t length = 0;
+    if (ABT_error_get_str(status, nullptr, &length) == ABT_SUCCESS && length < sizeof(name)) ABT_error_get_str(status, name, &length);
+    char text[192];
+    std::snprintf(text, sizeof(text), "%s has returned %d (%s)\n", call, status, name);
+    std::fputs(text, stderr);
+    std::abort();
+}
+
+inline void done(const char* call, int status) {
+    if (status != ABT_SUCCESS) failed(call, status);
+}
+
+}  // namespace apps
