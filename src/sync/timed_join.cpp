@@ -3,6 +3,7 @@
 #include <new>
 
 #include "os/memory.hpp"
+#include "os/thread.hpp"
 #include "stream/join.hpp"
 #include "stream/observe.hpp"
 #include "sync/objects.hpp"
@@ -19,7 +20,7 @@ struct TimedJoin : JoinWaiter {
     atomic<std::uint32_t> stage{on_its_way};   // of the letter that announces
     Unit letter{};
 
-    static constexpr std::uint32_t on_its_way = 0, announced = 1, given_up_first = 2;
+    static constexpr std::uint32_t on_its_way = 0, announcing = 1, announced = 2, given_up_first = 3;
 
     TimedJoin(const Caller& caller, Unit& of) : party(caller, true), target(of) {
         wake = [](JoinWaiter* raw) { static_cast<TimedJoin*>(raw)->end(); };
@@ -55,16 +56,29 @@ struct TimedJoin : JoinWaiter {
         owners.fetch_add(1);   // the letter's: once it is announced all others may be done with the record
         send_letter(letter, home, [](void* raw) {
             auto& self = *static_cast<TimedJoin*>(raw);
-            const Joint::Announced answer = announce(self.target, static_cast<JoinWaiter*>(&self));
-            self.settle(answer);
-            if (answer == Joint::Announced::waiting && self.stage.exchange(announced) == given_up_first && !self.over) self.withdraw();
+            std::uint32_t seen = on_its_way;
+            if (self.stage.compare_exchange_strong(seen, announcing)) {
+                self.settle(announce(self.target, static_cast<JoinWaiter*>(&self)));
+                self.stage = announced;
+            } else {
+                self.let_go();   // for the Joint, which is told nothing: the unit may have ended and be gone
+            }
             self.let_go();
         }, this);
     }
 
     // The deadline came first.
     void give_up(bool by_letter) {
-        if (by_letter && stage.exchange(given_up_first) == on_its_way) return;   // the letter will withdraw when it has arrived
+        if (by_letter) {
+            std::uint32_t seen = on_its_way;
+            while (!stage.compare_exchange_strong(seen, given_up_first)) {
+                if (seen == announced) break;
+                seen = on_its_way;   // it is announced at this moment, and that over at once: until then the unit must not be freed
+                os::thread_yield();
+            }
+            if (seen == on_its_way) return;   // the letter will find that out when it arrives
+        }
+        if (over) return;
         // Also of one that was this stream's when it was announced to: the waiter may come back on another, or the stream have given the pool up.
         PrivatePool* home = foreign_pool(target);
         if (home == nullptr) return withdraw();
