@@ -19,7 +19,7 @@ typedef struct weft_pool weft_pool;
 typedef enum weft_pool_kind {
     WEFT_POOL_DEFAULT = 0, /**< as the settings say */
     WEFT_POOL_PRIVATE = 1, /**< first in, first out; drawn from by one stream. No atomics on that stream;
-                                what other streams and threads push comes by an inbox */
+                                what other streams and threads push comes by an inbox. Without a stream anybody may pop from it */
     WEFT_POOL_SHARED = 2,  /**< first in, first out, for any number of streams */
     WEFT_POOL_DEQUE = 3,   /**< one stream's newest first; other streams steal the oldest (Chase and Lev 2005). Every 61st pop
                                 takes the oldest, so that none waits for ever behind newer ones; where joiners call what
@@ -178,7 +178,10 @@ WEFT_API weft_status weft_pool_push_many_with(weft_pool *pool, weft_unit *const 
  *
  * unit  required; receives the unit, or NULL when nothing waits
  *
- * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_CONTEXT (the pool is a private one, and not the caller's stream's). From
+ * From a private pool that no stream draws from anybody may pop, since 0.5: what comes out may be run on any stream, and is handled by the rules of
+ * shared pools for the rest of its life.
+ *
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_CONTEXT (the pool is a private one, and another stream draws from it). From
  * schedulers and units, and from OS threads that are no streams; never switches. Since 0.1. */
 WEFT_API weft_status weft_pool_pop(weft_pool *pool, weft_unit **unit) WEFT_NOTHROW;
 
@@ -198,7 +201,7 @@ WEFT_API weft_status weft_pool_pop_many(weft_pool *pool, weft_unit **units, size
  *
  * Waiting blocks the OS thread, and gives the hart of a stream back meanwhile. So only a scheduler's `run` and OS threads that
  * are no streams wait: in a unit, whose stream could run others, it returns WEFT_WRONG_CONTEXT when nothing is there and the time
- * is not 0. Returns as weft_pool_pop otherwise. From where weft_pool_pop may be called; never switches. Since 0.2. */
+ * is not 0, and so it does of a private pool that the caller's stream does not draw from. Returns as weft_pool_pop otherwise. From where weft_pool_pop may be called; never switches. Since 0.2. */
 WEFT_API weft_status weft_pool_pop_wait(weft_pool *pool, uint64_t timeout_ns, weft_unit **unit) WEFT_NOTHROW;
 
 /** Takes one ready unit out of the middle of the pool that it waits in.

@@ -40,9 +40,11 @@ bool admit_all(Pool& to, weft_unit* const* units, size_t count) {
     return true;
 }
 
-// Why the caller cannot pop from the pool, or WEFT_OK.
-weft_status may_pop(const Pool* from) {
-    if (from->kind != WEFT_POOL_PRIVATE || static_cast<const PrivatePool*>(from)->mine()) return WEFT_OK;
+// Whether the pool is private, and not the calling stream's: another stream's, or no stream's.
+bool is_foreign(const Pool& pool) { return pool.kind == WEFT_POOL_PRIVATE && !static_cast<const PrivatePool&>(pool).mine(); }
+
+weft_status pop_foreign(Pool& from, Unit** units, std::size_t capacity, std::size_t& count) {
+    if (static_cast<PrivatePool&>(from).pop_orphans(units, capacity, count)) return WEFT_OK;
     return fail(WEFT_WRONG_CONTEXT, "the pool is private to another stream");
 }
 
@@ -187,7 +189,13 @@ weft_status weft_pool_push_many_with(weft_pool* pool, weft_unit* const* units, s
 weft_status weft_pool_pop(weft_pool* pool, weft_unit** unit) noexcept {
     if (pool == nullptr || unit == nullptr) return is_null(pool == nullptr ? "pool" : "unit");
     Pool* from = to_pool(pool);
-    if (weft_status status = may_pop(from); status != WEFT_OK) return status;
+    if (is_foreign(*from)) [[unlikely]] {
+        Unit* popped = nullptr;
+        std::size_t count;
+        const weft_status status = pop_foreign(*from, &popped, 1, count);
+        if (status == WEFT_OK) *unit = weft::to_handle(popped);
+        return status;
+    }
     *unit = weft::to_handle(past_letters(*from, pool::pop(*from)));
     return WEFT_OK;
 }
@@ -196,8 +204,15 @@ weft_status weft_pool_pop_many(weft_pool* pool, weft_unit** units, size_t capaci
     if (pool == nullptr || count == nullptr) return is_null(pool == nullptr ? "pool" : "count");
     if (units == nullptr && capacity != 0) return is_null("units");
     Pool* from = to_pool(pool);
-    if (weft_status status = may_pop(from); status != WEFT_OK) return status;
     auto** popped = reinterpret_cast<Unit**>(units);
+    if (is_foreign(*from)) [[unlikely]] {
+        std::size_t found;
+        const weft_status status = pop_foreign(*from, popped, capacity, found);
+        if (status != WEFT_OK) return status;
+        for (size_t i = 0; i < found; ++i) units[i] = weft::to_handle(popped[i]);
+        *count = found;
+        return WEFT_OK;
+    }
     const size_t taken = pool::pop_many(*from, popped, capacity);
     size_t kept = 0;
     for (size_t i = 0; i < taken; ++i) {
@@ -215,6 +230,7 @@ weft_status weft_pool_pop_many(weft_pool* pool, weft_unit** units, size_t capaci
 weft_status weft_pool_pop_wait(weft_pool* pool, uint64_t timeout_ns, weft_unit** unit) noexcept {
     if (weft_status status = weft_pool_pop(pool, unit); status != WEFT_OK || *unit != nullptr || timeout_ns == 0) return status;
     Pool& from = *to_pool(pool);
+    if (is_foreign(from)) return fail(WEFT_WRONG_CONTEXT, "nothing waits in the pool, and only the stream that draws from a private pool waits there");
     Stream* stream = current_or_null();
     if (stream != nullptr && (stream->running == nullptr || !is_main_scheduler(*stream->running))) {
         return fail(WEFT_WRONG_CONTEXT, "nothing waits in the pool, and a unit that waited would stop its stream; only a scheduler's run and OS "

@@ -27,25 +27,63 @@ void PrivatePool::send(Unit* unit) {
     if (owner.load(std::memory_order_seq_cst) == nullptr) serve_orphan();
 }
 
+void PrivatePool::answer_letters() {
+    Ready units;
+    while (Unit* unit = ready.pop_front()) {
+        if (unit->has(Unit::internal)) {
+            waiting.add(-1);
+            unit->body(unit->argument);
+        } else {
+            units.push_back(unit);
+        }
+    }
+    while (Unit* unit = units.pop_front()) ready.push_back(unit);
+}
+
+// Of what comes in while no stream owns the pool: no letter is kept, so that none lies among what is ready.
+void PrivatePool::collect_answering() {
+    for (Unit* unit = inbox.take_all(); unit != nullptr;) {
+        Unit* following = unit->link;
+        if (unit->has(Unit::internal)) {
+            unit->body(unit->argument);
+        } else {
+            keep(unit);
+        }
+        unit = following;
+    }
+}
+
 // Letters (Unit::internal) announce joiners of units of this pool. A pool without an owner must still answer
-// them, because a unit of it may have ended already; its real units wait for the next owner.
+// them, because a unit of it may have ended already; its real units wait for the next owner, or for whoever pops them.
 void PrivatePool::serve_orphan() {
     do {
         void* none = nullptr;
         if (!owner.compare_exchange_strong(none, this)) return;   // somebody owns it or serves it: he looks again
-        collect();
-        Fifo<Unit, &Unit::link> units;
-        while (Unit* unit = ready.pop_front()) {
-            if (unit->has(Unit::internal)) {
-                waiting.add(-1);
-                unit->body(unit->argument);
-            } else {
-                units.push_back(unit);
-            }
-        }
-        while (Unit* unit = units.pop_front()) ready.push_back(unit);
+        collect_answering();
         owner.store(nullptr, std::memory_order_seq_cst);
     } while (!inbox.looks_empty());
+}
+
+bool PrivatePool::pop_orphans(Unit** units, std::size_t capacity, std::size_t& count) {
+    void* none = nullptr;
+    while (!owner.compare_exchange_strong(none, this)) {
+        if (none != this) return false;
+        none = nullptr;   // somebody serves it, or pops: he is done at once
+        os::thread_yield();
+    }
+    // Consumers of a moment are one at a time; who alone may push as well is another matter.
+    if (access == WEFT_POOL_ACCESS_PRIVATE) promise.popped(access);
+    collect_answering();
+    for (count = 0; count < capacity; ++count) {
+        Unit* const unit = ready.pop_front();
+        if (unit == nullptr) break;
+        waiting.add(-1);
+        unit->change_pool(*this);   // whoever joins it may still write a letter: that finds a unit that is not local, as after a migration
+        units[count] = unit;
+    }
+    owner.store(nullptr, std::memory_order_seq_cst);
+    if (!inbox.looks_empty()) serve_orphan();
+    return true;
 }
 
 Unit* DequePool::pop_own() {
@@ -380,6 +418,7 @@ void hand_over(Pool& pool, void* to, bool main) {
 void detach(Pool& pool, void* stream) {
     if (pool.kind == WEFT_POOL_PRIVATE) {
         auto& own = static_cast<PrivatePool&>(pool);
+        own.answer_letters();   // of a stream that has been told to leave what waits
         own.owner.store(nullptr, std::memory_order_seq_cst);
         if (!own.inbox.looks_empty()) own.serve_orphan();
     } else if (pool.kind == WEFT_POOL_DEQUE) {

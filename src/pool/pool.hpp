@@ -99,7 +99,15 @@ struct PrivatePool : Pool {
 
     void collect();                    // the owner takes what others sent
     void send(Unit* unit);             // from anybody but the owner
-    void serve_orphan();               // runs the runtime's letters while no stream owns the pool
+    void answer_letters();             // the owner runs the runtime's letters among what is ready, before it leaves
+    void serve_orphan();               // runs those that are sent while no stream owns the pool
+
+    // Takes at most `capacity` units out while no stream owns the pool, from anybody, who owns it for that moment. They may be run on any stream, and are local no
+    // more. False: a stream owns it.
+    bool pop_orphans(Unit** units, std::size_t capacity, std::size_t& count);
+
+private:
+    void collect_answering();
 };
 
 // Kinds shared and blocking: they differ in how a stream waits for them.
