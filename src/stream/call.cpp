@@ -27,7 +27,8 @@ struct OnTheirOwn {
     void end(Stream&) const {}
 };
 struct OnSchedulers {
-    static bool takes(const Unit& unit) { return unit.kind == Kind::tasklet && !unit.has(Unit::internal) && !unit.marked(Unit::at_start); }
+    // A letter is never local, nor one that others may be joining at this moment.
+    static bool takes(const Unit& unit) { return unit.kind == Kind::tasklet && unit.has(Unit::local) && !unit.marked(Unit::at_start); }
 };
 
 template <class How, class Handle>
