@@ -12,7 +12,7 @@ SETUP ?= yes
 PYTHON ?= python3
 export JOBS DIR GROUP SETUP
 
-.PHONY: help setup demo test test-full test-soak bench bench-promotion bench-argobots format doc clean
+.PHONY: help setup demo test test-full test-soak bench bench-promotion bench-argobots bench-abt abt-differential format doc clean
 help:
 	@echo "make demo        builds a release and runs the main job on real input ($(DIR)), then the tour"
 	@echo "make test        the tests that every change must pass (15 minutes at most on 2 cores)"
@@ -21,6 +21,8 @@ help:
 	@echo "make bench       measures; a table of multiples of the floor, and JSON"
 	@echo "make bench-promotion  measures which kind of thread is best when; tables and figures"
 	@echo "make bench-argobots   measures creating, joining and freeing apart, and streams beside streams; tables and figures"
+	@echo "make bench-abt   what an operation in abt.h costs, beside another Argobots where pkg-config knows one"
+	@echo "make abt-differential  the bridge's tests against another Argobots, which pkg-config must know"
 	@echo "make doc         the API reference, in build/doc/html"
 	@echo "make format      formats the sources by .clang-format"
 	@echo "make setup       installs what the commands above need (as root; otherwise prints the line to run)"
@@ -61,6 +63,20 @@ bench-argobots:
 	@cmake --preset lean -B build/bench-lean -DWEFT_TESTS=OFF -DWEFT_BENCH=ON --log-level=WARNING
 	@cmake --build build/bench-lean --parallel $(JOBS) --target bench_argobots_phases
 	@$(PYTHON) bench/argobots/plot.py build/bench --lean build/bench-lean $(if $(FIGURES),--figures $(FIGURES))
+
+bench-abt:
+	@tools/setup bench
+	@cmake --preset release -B build/bench -DWEFT_TESTS=OFF -DWEFT_SIM=OFF -DWEFT_BENCH=ON --log-level=WARNING
+	@cmake --build build/bench --parallel $(JOBS) --target bench_abt_weft $$(test ! -f build/bench/bench/CMakeFiles/bench_abt_argobots.dir/build.make && \
+	  ninja -C build/bench -t targets all | sed -n 's/^\(bench_abt_argobots\):.*/\1/p')
+	@$(PYTHON) bench/abt/compare.py --weft build/bench/bench/abt_weft $$(test -x build/bench/bench/abt_argobots && echo --argobots build/bench/bench/abt_argobots)
+
+# The bridge's tests once more, each linked with another Argobots: what fails there is a difference that nobody has written down.
+abt-differential:
+	@tools/setup test
+	@cmake --preset release -B build/differential -DWEFT_SIM=OFF -DWEFT_EXAMPLES=OFF -DWEFT_ABT_DIFFERENTIAL=ON --log-level=WARNING
+	@cmake --build build/differential --parallel $(JOBS) --target abt_differential
+	@ABT_DIFFERENTIAL=1 ctest --test-dir build/differential --output-on-failure -L differential
 
 # The instructions for AArch64 are counted where its compiler and its emulator are (`tools/setup test`).
 bench-promotion:

@@ -96,7 +96,7 @@ static_assert(ABT_POOL_CONTEXT_OP_THREAD_YIELD == 0x10000 && ABT_POOL_CONTEXT_OP
 static_assert(ABT_POOL_CONTEXT_OP_THREAD_RESUME_YIELD_TO == 0x40000 && ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP == 0x80000, "contexts");
 static_assert(ABT_POOL_CONTEXT_OP_THREAD_RESUME == 0x100000 && ABT_POOL_CONTEXT_OP_THREAD_MIGRATE == 0x200000, "contexts");
 static_assert(ABT_POOL_CONTEXT_PRIO_DEFAULT == 0 && ABT_POOL_CONTEXT_OWNER_OTHER == 0, "contexts");
-static_assert(ABT_POOL_CONTEXT_OP_OTHER == 0, "contexts");
+static_assert(ABT_POOL_CONTEXT_OP_POOL_OTHER == 0, "contexts");
 
 /* ---- types of functions that the program hands over ------------------------------------------------- */
 

@@ -469,7 +469,7 @@ typedef uint64_t ABT_pool_context;
 #define ABT_POOL_CONTEXT_OWNER_OTHER ((ABT_pool_context)0x0)                /**< popped by no scheduler */
 #define ABT_POOL_CONTEXT_OWNER_PRIMARY ((ABT_pool_context)0x100)            /**< popped by a scheduler whose first pool it is */
 #define ABT_POOL_CONTEXT_OWNER_SECONDARY ((ABT_pool_context)0x200)          /**< popped by a scheduler whose first pool is another */
-#define ABT_POOL_CONTEXT_OP_OTHER ((ABT_pool_context)0x0)                   /**< pushed by the program */
+#define ABT_POOL_CONTEXT_OP_POOL_OTHER ((ABT_pool_context)0x0)              /**< pushed by the program */
 #define ABT_POOL_CONTEXT_OP_THREAD_CREATE ((ABT_pool_context)0x1000)        /**< a new work unit */
 #define ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO ((ABT_pool_context)0x2000)     /**< a ULT that goes to one that it has created */
 #define ABT_POOL_CONTEXT_OP_THREAD_REVIVE ((ABT_pool_context)0x4000)        /**< a work unit that was revived */

@@ -345,7 +345,7 @@ WEFT_API weft_status weft_unit_argument_set(weft_unit *unit, void *argument) WEF
  * Since 0.5. */
 WEFT_API const void *weft_unit_spawn_site(const weft_unit *unit) WEFT_NOTHROW;
 
-/** Whether the unit frees itself when it ends. Returns WEFT_OK or WEFT_INVALID. From the unit itself, or while it lives; never switches. Since 0.5. */
+/** Whether the unit frees itself when it ends. Returns WEFT_OK or WEFT_INVALID. From the unit itself, an observer that is told of it, or while it lives; never switches. Since 0.5. */
 WEFT_API weft_status weft_unit_detached(const weft_unit *unit, bool *detached) WEFT_NOTHROW;
 
 /** The unit's kind. Returns WEFT_OK or WEFT_INVALID. From any thread or unit; never switches. Since 0.1. */

@@ -292,6 +292,7 @@ void tell(Unit* detached, Joint::Waiter waiter) {
             fatal("no memory for the stack of unit %llu, which is detached: nobody could be told that it has not run",
                   static_cast<unsigned long long>(detached->id));
         }
+        if (detached->marked(Unit::observed)) detached->joint.detach_again();
         release(current_or_null(), *detached);
         return;
     }

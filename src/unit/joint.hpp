@@ -158,6 +158,9 @@ public:
     Announced detach_shared() { return announce_shared(Waiter(detached_word)); }
     Announced detach_local() { return announce_local(Waiter(detached_word)); }
 
+    // Of one that was detached and has ended: it says so again, to those who are told that it is freed. Nobody else knows it.
+    void detach_again() { word_.store(detached_word, std::memory_order_relaxed); }   // relaxed: as above
+
     // The waiter gives up (a timeout). True: nobody knows it any more. False: the unit has ended, and `finish`
     // has returned or will return this waiter to the finisher, who will wake it; or it was forgotten already.
     bool withdraw(Waiter waiter) {

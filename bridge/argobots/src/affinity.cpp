@@ -1,5 +1,7 @@
 #include "affinity.hpp"
 
+#include <sched.h>
+
 #include <bit>
 #include <cerrno>
 #include <cstdio>
@@ -106,7 +108,14 @@ int with_text(Use use) {
     return error;
 }
 
-int bind(Xstream& xstream, const Cpus& cpus) {
+Cpus process_cpus;   // that there were at the beginning
+
+// The kernel passes over CPUs that the process may not use, as long as there are others, and so it is here.
+int bind(Xstream& xstream, const Cpus& asked) {
+    Cpus cpus;
+    for (long cpu = 0; cpu < Cpus::limit; ++cpu) {
+        if (asked.has(cpu) && process_cpus.has(cpu)) cpus.add(cpu);
+    }
     return with_text([&](char* text) {
         if (!write_list(cpus, text, list_bytes)) return ABT_ERR_CPUID;
         const weft_status status = weft_stream_bind_cpus(xstream.stream, text);
@@ -166,6 +175,15 @@ std::size_t read_places(const char* text, std::size_t number, Cpus& place) {
         }
     } while (from.take(','));
     return from.at_end() ? count : 0;
+}
+
+void note_process_cpus() {
+    cpu_set_t set;
+    process_cpus.clear();
+    if (sched_getaffinity(0, sizeof set, &set) != 0) return;
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+        if (CPU_ISSET(cpu, &set)) process_cpus.add(cpu);
+    }
 }
 
 int bind_as_asked(Xstream& xstream) {

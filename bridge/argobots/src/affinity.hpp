@@ -26,6 +26,9 @@ private:
 // is no such list.
 std::size_t read_places(const char* text, std::size_t number, Cpus& place);
 
+// The CPUs that the process may use, before any stream is bound.
+void note_process_cpus();
+
 // A stream whose rank is r runs on place r of the environment's list, which begins anew where it ends; nothing asked: nothing is done. What cannot
 // be read, or is not to be had, is told on standard error and passed over.
 int bind_as_asked(Xstream& xstream);

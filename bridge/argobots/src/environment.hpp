@@ -37,6 +37,8 @@ struct Environment {
     weft_kind kind = WEFT_KIND_AUTO;                    // Weft's own: ABT_THREAD_KIND, of ULTs whose attributes do not say
     bool preserve_fpu = false;                          // Weft's own: ABT_PRESERVE_FPU
 
+    bool guards_asked() const { return overflow_check != OverflowCheck::none; }
+
     static Environment read();
 };
 

@@ -35,7 +35,9 @@ weft_settings settings_of(const Environment& from) {
     settings.stack_bytes = from.thread_stack_bytes;
     constexpr std::size_t least_scheduler_bytes = 32768;
     settings.scheduler_stack_bytes = from.sched_stack_bytes < least_scheduler_bytes ? least_scheduler_bytes : from.sched_stack_bytes;
-    if (from.overflow_check_set && from.overflow_check == OverflowCheck::none) settings.guard = WEFT_GUARD_NONE;
+    // Pages that mprotect protects, if they are asked for by name: programs look for them. Otherwise what costs nothing.
+    if (from.guards_asked()) settings.guard = WEFT_GUARD_MPROTECT;
+    if (from.overflow_check_set && !from.guards_asked()) settings.guard = WEFT_GUARD_NONE;
     if (from.mem_max_num_stacks_set) settings.idle_memory_bytes = from.mem_max_num_stacks * from.thread_stack_bytes;
     return settings;
 }
@@ -79,6 +81,7 @@ int begin() {
         return status == WEFT_NO_MEMORY ? ABT_ERR_MEM : ABT_ERR_SYS;
     }
     KeyTable::first_room = now.key_table_size;
+    note_process_cpus();
     primary.store(weft_unit_self());
     reset_pool_ids();
     int error = adopt();

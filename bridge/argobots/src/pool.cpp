@@ -181,7 +181,7 @@ ABT_pool_context context_of(std::uint64_t operation) {
     case WEFT_POOL_OP_REVIVE: return ABT_POOL_CONTEXT_OP_THREAD_REVIVE;
     case WEFT_POOL_OP_REVIVE_CHILD_FIRST: return ABT_POOL_CONTEXT_OP_THREAD_REVIVE_TO;
     case WEFT_POOL_OP_MIGRATE: return ABT_POOL_CONTEXT_OP_THREAD_MIGRATE;
-    default: return ABT_POOL_CONTEXT_OP_OTHER;
+    default: return ABT_POOL_CONTEXT_OP_POOL_OTHER;
     }
 }
 
@@ -391,6 +391,7 @@ void visit_one(const weft_unit_info* info, void* raw) {
     if (visit.unit != nullptr) visit.unit(visit.argument, unit_handle(info->unit));
 }
 
+// For a definition of one kind, and a question of the other.
 struct Thunk {
     void* argument;
     void (*thread)(void*, ABT_thread);
@@ -407,17 +408,23 @@ int print_all(ABT_pool pool, void* argument, void (*thread)(void*, ABT_thread), 
     Thunk thunk{argument, thread, unit};
     if (of->make == Pool::Make::old) {
         if (of->old.p_print_all == nullptr) return ABT_ERR_POOL;
+        if (unit != nullptr) {
+            of->old.p_print_all(pool, argument, unit);
+            return ABT_SUCCESS;
+        }
         of->old.p_print_all(pool, &thunk, [](void* raw, ABT_unit found) {
             const auto& to = *static_cast<const Thunk*>(raw);
-            if (to.unit != nullptr) return to.unit(to.argument, found);
             to.thread(to.argument, thread_handle(found));
         });
         return ABT_SUCCESS;
     }
     if (of->user.print_all == nullptr) return ABT_ERR_POOL;
+    if (thread != nullptr) {
+        of->user.print_all(pool, argument, thread);
+        return ABT_SUCCESS;
+    }
     of->user.print_all(pool, &thunk, [](void* raw, ABT_thread found) {
         const auto& to = *static_cast<const Thunk*>(raw);
-        if (to.thread != nullptr) return to.thread(to.argument, found);
         to.unit(to.argument, unit_handle(to_unit(found)));
     });
     return ABT_SUCCESS;
@@ -552,14 +559,14 @@ int ABT_pool_pop_thread_ex(ABT_pool pool, ABT_thread* thread, ABT_pool_context p
     return error;
 }
 
-int ABT_pool_pop_thread(ABT_pool pool, ABT_thread* thread) { return ABT_pool_pop_thread_ex(pool, thread, ABT_POOL_CONTEXT_OP_OTHER); }
+int ABT_pool_pop_thread(ABT_pool pool, ABT_thread* thread) { return ABT_pool_pop_thread_ex(pool, thread, ABT_POOL_CONTEXT_OP_POOL_OTHER); }
 
 int ABT_pool_pop_threads_ex(ABT_pool pool, ABT_thread* threads, size_t len, size_t* num, ABT_pool_context pool_ctx) {
     return pop_all(pool, threads, len, num, pool_ctx);
 }
 
 int ABT_pool_pop_threads(ABT_pool pool, ABT_thread* threads, size_t len, size_t* num) {
-    return pop_all(pool, threads, len, num, ABT_POOL_CONTEXT_OP_OTHER);
+    return pop_all(pool, threads, len, num, ABT_POOL_CONTEXT_OP_POOL_OTHER);
 }
 
 int ABT_pool_push_thread_ex(ABT_pool pool, ABT_thread thread, ABT_pool_context pool_ctx) {
@@ -568,14 +575,14 @@ int ABT_pool_push_thread_ex(ABT_pool pool, ABT_thread thread, ABT_pool_context p
     return push_unit(*pool_of(pool), to_unit(thread), pool_ctx);
 }
 
-int ABT_pool_push_thread(ABT_pool pool, ABT_thread thread) { return ABT_pool_push_thread_ex(pool, thread, ABT_POOL_CONTEXT_OP_OTHER); }
+int ABT_pool_push_thread(ABT_pool pool, ABT_thread thread) { return ABT_pool_push_thread_ex(pool, thread, ABT_POOL_CONTEXT_OP_POOL_OTHER); }
 
 int ABT_pool_push_threads_ex(ABT_pool pool, const ABT_thread* threads, size_t num, ABT_pool_context pool_ctx) {
     return push_all(pool, threads, num, pool_ctx);
 }
 
 int ABT_pool_push_threads(ABT_pool pool, const ABT_thread* threads, size_t num) {
-    return push_all(pool, threads, num, ABT_POOL_CONTEXT_OP_OTHER);
+    return push_all(pool, threads, num, ABT_POOL_CONTEXT_OP_POOL_OTHER);
 }
 
 int ABT_pool_pop_wait_thread_ex(ABT_pool pool, ABT_thread* thread, double time_secs, ABT_pool_context pool_ctx) {
@@ -587,7 +594,7 @@ int ABT_pool_pop_wait_thread_ex(ABT_pool pool, ABT_thread* thread, double time_s
 }
 
 int ABT_pool_pop_wait_thread(ABT_pool pool, ABT_thread* thread, double time_secs) {
-    return ABT_pool_pop_wait_thread_ex(pool, thread, time_secs, ABT_POOL_CONTEXT_OP_OTHER);
+    return ABT_pool_pop_wait_thread_ex(pool, thread, time_secs, ABT_POOL_CONTEXT_OP_POOL_OTHER);
 }
 
 int ABT_pool_print_all_threads(ABT_pool pool, void* arg, void (*print_fn)(void* arg, ABT_thread)) {
@@ -621,7 +628,7 @@ int ABT_pool_get_id(ABT_pool pool, int* id) {
 int ABT_pool_pop(ABT_pool pool, ABT_unit* unit) {
     if (is_null(pool)) return ABT_ERR_INV_POOL;
     weft_unit* popped = nullptr;
-    const int error = pop_of(pool, ABT_POOL_CONTEXT_OP_OTHER, &popped);
+    const int error = pop_of(pool, ABT_POOL_CONTEXT_OP_POOL_OTHER, &popped);
     *unit = popped == nullptr ? ABT_UNIT_NULL : unit_handle(popped);
     return error;
 }
@@ -629,7 +636,7 @@ int ABT_pool_pop(ABT_pool pool, ABT_unit* unit) {
 int ABT_pool_pop_wait(ABT_pool pool, ABT_unit* unit, double time_secs) {
     if (is_null(pool)) return ABT_ERR_INV_POOL;
     weft_unit* popped = nullptr;
-    const int error = wait_for(pool, time_secs, ABT_POOL_CONTEXT_OP_OTHER, &popped);
+    const int error = wait_for(pool, time_secs, ABT_POOL_CONTEXT_OP_POOL_OTHER, &popped);
     if (error == ABT_SUCCESS) *unit = popped == nullptr ? ABT_UNIT_NULL : unit_handle(popped);
     return error;
 }
@@ -662,7 +669,7 @@ int ABT_pool_push(ABT_pool pool, ABT_unit unit) {
     if (is_null(pool)) return ABT_ERR_INV_POOL;
     const ABT_thread thread = thread_handle(unit);
     if (is_null(thread)) return ABT_ERR_INV_UNIT;
-    return push_unit(*pool_of(pool), to_unit(thread), ABT_POOL_CONTEXT_OP_OTHER);
+    return push_unit(*pool_of(pool), to_unit(thread), ABT_POOL_CONTEXT_OP_POOL_OTHER);
 }
 
 int ABT_unit_get_thread(ABT_unit unit, ABT_thread* thread) {

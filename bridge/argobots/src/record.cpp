@@ -1,7 +1,10 @@
 #include "record.hpp"
 
+#include <sys/mman.h>
+
 #include <new>
 
+#include "environment.hpp"
 #include "pool.hpp"
 #include "unit_map.hpp"
 
@@ -14,6 +17,11 @@ void Record::drop_unit() {
     unit_map::erase(unit);
     by.free_unit(unit);
     unit = ABT_UNIT_NULL;
+}
+
+void Record::drop_guard() {
+    if (guard != nullptr) mprotect(guard, environment().sys_page_bytes, PROT_READ | PROT_WRITE);
+    guard = nullptr;
 }
 
 void release_record(void* record) { delete static_cast<Record*>(record); }

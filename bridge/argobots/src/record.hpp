@@ -23,15 +23,20 @@ struct Record {
     // As an attribute has asked for them; 0 and null: the default.
     std::size_t stack_bytes = 0;
     void* stack = nullptr;
+    void* guard = nullptr;         // the page of such a stack that is protected
 
     Sched* sched = nullptr;        // the scheduler that runs as this unit
     KeyTable keys;
 
     Record() = default;
     Record(const Record&) = delete;
-    ~Record() { drop_unit(); }
+    ~Record() {
+        drop_unit();
+        drop_guard();
+    }
 
     void drop_unit();              // the maker frees what it has made
+    void drop_guard();
 };
 
 inline Record* record_of(const weft_unit* unit) { return static_cast<Record*>(weft_unit_data(unit)); }

@@ -1,5 +1,7 @@
 #include "thread.hpp"
 
+#include <sys/mman.h>
+
 #include <new>
 
 #include "environment.hpp"
@@ -95,6 +97,17 @@ void migrated(weft_unit* unit, void* raw) {
     if (record.on_migration != nullptr) record.on_migration(to_thread(unit), record.on_migration_argument);
 }
 
+// The first page of the program's stack is protected until the unit is freed, and Weft has the rest. One that is too small for that, or that the system
+// does not protect, stays as it is.
+void guard_stack(Record& record, weft_unit_options& how) {
+    const std::uintptr_t page = environment().sys_page_bytes, begin = reinterpret_cast<std::uintptr_t>(how.stack);
+    const std::uintptr_t guard = (begin + page - 1) / page * page, rest = guard + page;
+    if (rest - begin >= how.stack_bytes / 2 || mprotect(reinterpret_cast<void*>(guard), page, PROT_READ) != 0) return;
+    record.guard = reinterpret_cast<void*>(guard);
+    how.stack = reinterpret_cast<void*>(rest);
+    how.stack_bytes -= rest - begin;
+}
+
 // What an attribute comes to. ABT_ERR_MEM: nothing has been made.
 int read_attr(ABT_thread_attr given, weft_unit_options& how) {
     how.size = sizeof how;
@@ -112,6 +125,7 @@ int read_attr(ABT_thread_attr given, weft_unit_options& how) {
     if (record == nullptr) return ABT_ERR_MEM;
     record->stack = attr.stack;
     record->stack_bytes = own_size ? how.stack_bytes : 0;
+    if (attr.stack != nullptr && environment().guards_asked()) guard_stack(*record, how);
     record->on_migration = attr.on_migration;
     record->on_migration_argument = attr.on_migration_argument;
     how.data = record;

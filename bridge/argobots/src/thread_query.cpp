@@ -43,6 +43,35 @@ Xstream* last_xstream(const weft_unit* unit) {
     return found;
 }
 
+// What ABT_thread_get_stack and the attribute of a unit tell: as many bytes as were asked for, which end where the stack begins; with a guard that the
+// program has asked for in front of them, as Argobots has it.
+struct StackTold {
+    void* address = nullptr;
+    std::size_t bytes = 0;
+};
+
+StackTold stack_of(const weft_unit* unit) {
+    StackTold told;
+    told.bytes = stack_bytes_of(unit);
+    const Record* record = record_of(unit);
+    if (record != nullptr && record->stack != nullptr) {
+        told.address = record->stack;
+        return told;
+    }
+    weft_stack_info info{};
+    info.size = sizeof info;
+    if (told.bytes == 0 || weft_unit_stack(unit, &info) != WEFT_OK || info.lowest == nullptr) return told;
+    char* lowest = static_cast<char*>(info.lowest);
+    if (environment().guards_asked()) {
+        lowest -= environment().sys_page_bytes;
+        info.bytes += environment().sys_page_bytes;
+    } else if (info.bytes > told.bytes) {
+        lowest += info.bytes - told.bytes;
+    }
+    told.address = lowest;
+    return told;
+}
+
 ABT_thread_attr to_handle(ThreadAttr* attr) { return reinterpret_cast<ABT_thread_attr>(attr); }
 
 int self_unit(weft_unit** self) {
@@ -153,20 +182,9 @@ int ABT_thread_get_stacksize(ABT_thread thread, size_t* stacksize) {
 
 int ABT_thread_get_stack(ABT_thread thread, void** stackaddr, size_t* stacksize) {
     if (is_null(thread)) return ABT_ERR_INV_THREAD;
-    const weft_unit* unit = to_unit(thread);
-    *stacksize = stack_bytes_of(unit);
-    *stackaddr = nullptr;
-    const Record* record = record_of(unit);
-    if (record != nullptr && record->stack != nullptr) {
-        *stackaddr = record->stack;
-        return ABT_SUCCESS;
-    }
-    weft_stack_info info{};
-    info.size = sizeof info;
-    if (*stacksize != 0 && weft_unit_stack(unit, &info) == WEFT_OK && info.lowest != nullptr) {
-        *stackaddr = info.lowest;
-        *stacksize = info.bytes;
-    }
+    const StackTold told = stack_of(to_unit(thread));
+    if (stackaddr != nullptr) *stackaddr = told.address;
+    if (stacksize != nullptr) *stacksize = told.bytes;
     return ABT_SUCCESS;
 }
 
@@ -197,11 +215,12 @@ int ABT_thread_get_attr(ABT_thread thread, ABT_thread_attr* attr) {
     auto* made = new (std::nothrow) ThreadAttr;
     if (made == nullptr) return ABT_ERR_MEM;
     const weft_unit* unit = to_unit(thread);
-    made->stack_bytes = stack_bytes_of(unit);
+    const StackTold told = stack_of(unit);
+    made->stack = told.address;
+    made->stack_bytes = told.bytes;
     weft_unit_migratable(unit, &made->migratable);
     weft_unit_kind(unit, &made->kind);
     if (const Record* record = record_of(unit)) {
-        made->stack = record->stack;
         made->on_migration = record->on_migration;
         made->on_migration_argument = record->on_migration_argument;
     }

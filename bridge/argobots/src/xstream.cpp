@@ -174,16 +174,32 @@ int join_by_thread(Xstream& xstream) {
     return ABT_SUCCESS;
 }
 
-int may_join(ABT_xstream xstream) {
-    if (is_null(xstream)) return ABT_ERR_INV_XSTREAM;
-    const Xstream* of = to_xstream(xstream);
-    return of->primary || of == this_xstream() ? ABT_ERR_INV_XSTREAM : ABT_SUCCESS;
+// A ULT of that very stream waits while the stream ends, and goes on on another one that draws from its pool.
+struct Farewell {
+    Xstream& xstream;
+    weft_event over = WEFT_EVENT_INIT;
+};
+
+int join_own(Xstream& xstream) {
+    Farewell farewell{xstream};
+    pthread_t thread;
+    const auto body = [](void* raw) -> void* {
+        auto& of = *static_cast<Farewell*>(raw);
+        join(of.xstream);
+        weft_event_set(&of.over, nullptr);
+        return nullptr;
+    };
+    if (pthread_create(&thread, nullptr, body, &farewell) != 0) return ABT_ERR_SYS;
+    weft_event_wait(&farewell.over, nullptr);
+    pthread_join(thread, nullptr);
+    return ABT_SUCCESS;
 }
 
-int join_checked(ABT_xstream xstream) {
-    if (const int error = may_join(xstream); error != ABT_SUCCESS) return error;
-    Xstream& of = *to_xstream(xstream);
-    return caller() == Caller::tasklet ? join_by_thread(of) : join(of);
+int may_end(ABT_xstream xstream) { return is_null(xstream) || to_xstream(xstream)->primary ? ABT_ERR_INV_XSTREAM : ABT_SUCCESS; }
+
+int join_from(Caller who, Xstream& xstream) {
+    if (who == Caller::tasklet) return join_by_thread(xstream);
+    return &xstream == this_xstream() ? join_own(xstream) : join(xstream);
 }
 
 void drop(Xstream* xstream) {
@@ -362,13 +378,21 @@ int ABT_xstream_create_with_rank(ABT_sched sched, int rank, ABT_xstream* newxstr
 
 int ABT_xstream_free(ABT_xstream* xstream) {
     if (xstream == nullptr) return ABT_ERR_INV_XSTREAM;
-    if (const int error = join_checked(*xstream); error != ABT_SUCCESS) return error;
+    if (const int error = may_end(*xstream); error != ABT_SUCCESS) return error;
+    if (to_xstream(*xstream) == this_xstream()) return ABT_ERR_INV_XSTREAM;
+    if (const int error = join_from(caller(), *to_xstream(*xstream)); error != ABT_SUCCESS) return error;
     drop(to_xstream(*xstream));
     *xstream = ABT_XSTREAM_NULL;
     return ABT_SUCCESS;
 }
 
-int ABT_xstream_join(ABT_xstream xstream) { return join_checked(xstream); }
+int ABT_xstream_join(ABT_xstream xstream) {
+    if (const int error = may_end(xstream); error != ABT_SUCCESS) return error;
+    Xstream& of = *to_xstream(xstream);
+    const Caller who = caller();
+    const bool waits_for_itself = &of == this_xstream() && (who == Caller::tasklet || running_sched() == of.sched);
+    return waits_for_itself ? ABT_ERR_INV_XSTREAM : join_from(who, of);
+}
 
 int ABT_xstream_revive(ABT_xstream xstream) {
     if (is_null(xstream)) return ABT_ERR_INV_XSTREAM;
