@@ -26,6 +26,12 @@ bool has_pool(const Sched& sched, const Pool& pool) {
     return false;
 }
 
+}  // namespace
+
+bool draws_from(const Stream& stream, const Pool& pool) { return has_pool(*stream.sched, pool) || &pool == stream.own; }
+
+namespace {
+
 bool replacing(const Stream& stream) { return (stream.attention.load() & attention::replace) != 0; }
 bool abandoning(const Stream& stream) { return (stream.attention.load() & attention::abandon) != 0; }
 

@@ -29,6 +29,9 @@ private:
 // several places to look at, or a turn to be counted.
 void settle_way(Stream& stream);
 
+// Whether units of the pool come to run on the stream, as it is now.
+bool draws_from(const Stream& stream, const Pool& pool);
+
 // The stream's main scheduler begins: it is what the stream's own loop asks, or, when it owns its loop, a unit of it.
 void begin_main(Stream& stream);
 

@@ -9,6 +9,7 @@
 #include "stream/error.hpp"
 #include "stream/jobs.hpp"
 #include "stream/join.hpp"
+#include "stream/level.hpp"
 #include "stream/locals.hpp"
 #include "stream/observe.hpp"
 #include "stream/overflow.hpp"
@@ -255,8 +256,8 @@ template void spawn_away<pool::Place::reviving_parent>(Stream&, Unit&);
     }
     if (self.marked(Unit::requests) && heed_instead(self)) [[unlikely]] return;
     Unit* next = successor(stream);
-    // Nobody is ready, and the scheduler would find out no more than we have.
-    if (next == nullptr && !stream.wanted() && !stream.through_home) return;
+    // Nobody is ready, the scheduler would find out no more than we have, and the unit would come back here at once.
+    if (next == nullptr && !stream.wanted() && !stream.through_home && draws_from(stream, *self.pool)) return;
     stream.counters.add(trace::Count::yielded);
     leave_towards<Leaves::yields>(stream, self, next, {requeue<pool::Place::yielded>, &self}, Unit::at_return);
 }

@@ -298,6 +298,28 @@ TEST(Embedding, AUnitBelongsToThePoolThatItIsSaidToFromItsNextPushOn) {
     }
 }
 
+TEST(Embedding, AYieldTakesAUnitToItsPoolThoughNobodyElseIsReady) {
+    for (const auto kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
+        Runtime runtime;
+        weft_pool* const from = make_pool(kind);
+        weft_pool* const to = make_pool(kind);
+        {
+            Stream first(from), second(to);
+            Ult goes([&] {
+                EXPECT_EQ(weft_stream_self(), first.handle());
+                EXPECT_EQ(weft_unit_pool_set(weft_unit_self(), to), WEFT_OK) << weft_error_text();
+                EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+                EXPECT_EQ(weft_stream_self(), second.handle());
+                EXPECT_EQ(weft_unit_yield(), WEFT_OK) << "and stays there";
+                EXPECT_EQ(weft_stream_self(), second.handle());
+            }, nullptr, from);
+            EXPECT_EQ(goes.join(), WEFT_OK);
+        }
+        EXPECT_EQ(weft_pool_free(from), WEFT_OK);
+        EXPECT_EQ(weft_pool_free(to), WEFT_OK);
+    }
+}
+
 TEST(Embedding, OneThatIsCalledByItsJoinerEndsInThePoolThatItWentOverTo) {
     for (const auto kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
         for (const auto of : {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC, WEFT_KIND_TASKLET}) {
