@@ -159,8 +159,8 @@ WEFT_API weft_status weft_pool_data_set(weft_pool *pool, void *data) WEFT_NOTHRO
 WEFT_API void *weft_pool_data(const weft_pool *pool) WEFT_NOTHROW;
 
 /** Puts a unit that was popped back into a pool, which becomes its pool; wakes a stream that sleeps for
- * want of work. Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE (the unit is not ready, or it is the
- * primary unit of a stream and may not leave its pool), WEFT_WRONG_CONTEXT (it leaves a private pool, and the caller
+ * want of work. Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE (the unit is not ready, or it is bound to its stream, as the primary
+ * unit is unless it roams (weft_settings.roaming_primary), and may not leave its pool), WEFT_WRONG_CONTEXT (it leaves a private pool, and the caller
  * is not on that pool's stream), or WEFT_NO_MEMORY (weft_pool_ops.admit; it is in no pool still, and belongs to the one that it belonged to). From schedulers and units; never switches. Since 0.1. */
 WEFT_API weft_status weft_pool_push(weft_pool *pool, weft_unit *unit) WEFT_NOTHROW;
 

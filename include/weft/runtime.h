@@ -59,6 +59,10 @@ typedef struct weft_settings {
                                        0: 1048576. Since 0.3 */
     bool own_stacks;              /**< WEFT_OWN_STACKS: off, on: no ULT of kind auto runs on its scheduler's stack (kind SC): for programs
                                        that ask for the stack of their units. Since 0.5 */
+    bool roaming_primary;         /**< WEFT_ROAMING_PRIMARY: off, on: the primary unit is not bound to stream 0. It waits in stream 0's main pool as
+                                       any other unit, in its order, may be pushed, popped and asked to migrate, and runs on whatever stream draws from its
+                                       pool, on the stack of the OS thread that called weft_init. As before it is not cancelled, joined or ended. A program that
+                                       gives stream 0 another main scheduler says itself to which pool it belongs then (weft_unit_pool_set). Since 0.5 */
 } weft_settings;
 
 /** Starts the runtime: the calling OS thread becomes the primary unit of stream 0.
@@ -78,8 +82,9 @@ WEFT_API weft_status weft_init(const weft_settings *settings) WEFT_NOTHROW;
  * never go on; their number is in weft_error_text() and the status is WEFT_BUSY, but all is freed.
  *
  * Returns WEFT_OK, WEFT_BUSY (see above), WEFT_NOT_INITIALIZED, WEFT_WRONG_CONTEXT (the last one must
- * be called by the primary unit; nothing is done), WEFT_NO_MEMORY (a main scheduler of stream 0 that owns its loop cannot be ended now;
- * nothing is done). May switch. Since 0.1. */
+ * be called by the primary unit, and on stream 0, where a roaming one (weft_settings.roaming_primary) comes by a yield, if it belongs to a pool that only stream 0
+ * draws from, or the others that do have been stopped; nothing is done), WEFT_NO_MEMORY (a main scheduler of stream 0 that owns its loop cannot be ended now, or there is none for the pool where a
+ * roaming primary unit waits meanwhile; nothing is done). May switch. Since 0.1. */
 WEFT_API weft_status weft_finalize(void) WEFT_NOTHROW;
 
 /** Whether the runtime runs. From anywhere; never switches. Since 0.1. */

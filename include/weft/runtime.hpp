@@ -41,6 +41,7 @@ struct settings {
     std::size_t spin_ns = 0;                               /**< how long an idle stream looks for work; 0: 20000 */
     bool timing = false;                                   /**< keep the counters of time in units and schedulers */
     int dump = 0;                                          /**< a signal that asks for a dump on standard error; 0: none. Since 0.3 */
+    bool roaming_primary = false;                          /**< the primary unit waits in stream 0's main pool as others do. Since 0.5 */
 };
 
 /** The runtime, from construction to destruction:
@@ -70,6 +71,7 @@ public:
         asked.spin_ns = wanted.spin_ns;
         asked.timing = wanted.timing;
         asked.dump = wanted.dump;
+        asked.roaming_primary = wanted.roaming_primary;
         check(weft_init(&asked));
         started_ = true;
     }
@@ -111,7 +113,8 @@ public:
                 .idle_memory_bytes = force.idle_memory_bytes,
                 .spin_ns = force.spin_ns,
                 .timing = force.timing,
-                .dump = force.dump};
+                .dump = force.dump,
+                .roaming_primary = force.roaming_primary};
     }
 
     /** Writes each environment variable to `file`: name, legal values, default, meaning. */

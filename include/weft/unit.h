@@ -198,7 +198,7 @@ WEFT_API weft_status weft_unit_cancel(weft_unit *unit) WEFT_NOTHROW;
  *       handled by the rules of shared ones for the rest of its life
  *
  * Returns WEFT_OK (it is asked), WEFT_INVALID (also: it belongs to that pool), WEFT_NO_MEMORY, WEFT_UNSUPPORTED (it is not
- * migratable, or this is a library without WEFT_FEATURE_MIGRATION; see weft_features), WEFT_WRONG_STATE (it has ended, is a tasklet that has started, or is the primary unit). From any thread or
+ * migratable, or this is a library without WEFT_FEATURE_MIGRATION; see weft_features), WEFT_WRONG_STATE (it has ended, is a tasklet that has started, or is the primary unit and does not roam). From any thread or
  * unit, itself included; never switches. Since 0.2. */
 WEFT_API weft_status weft_unit_migrate_to_pool(weft_unit *unit, weft_pool *pool) WEFT_NOTHROW;
 
@@ -229,7 +229,7 @@ WEFT_API weft_status weft_unit_on_migration(weft_unit *unit, void (*callback)(we
                                             void *argument) WEFT_NOTHROW;
 
 /** Says whether the unit may be asked to migrate from now on; what it was asked before it does. Returns WEFT_OK, WEFT_INVALID,
- * WEFT_WRONG_STATE (the primary unit never may), WEFT_UNSUPPORTED (it may, in a library without WEFT_FEATURE_MIGRATION). From any thread or unit; never switches. Since 0.2. */
+ * WEFT_WRONG_STATE (the primary unit never may unless it roams), WEFT_UNSUPPORTED (it may, in a library without WEFT_FEATURE_MIGRATION). From any thread or unit; never switches. Since 0.2. */
 WEFT_API weft_status weft_unit_migratable_set(weft_unit *unit, bool migratable) WEFT_NOTHROW;
 
 /** Whether the unit may be asked to migrate: never in a library without WEFT_FEATURE_MIGRATION. Returns WEFT_OK or WEFT_INVALID. From any thread or unit; never switches. Since 0.2. */

@@ -174,6 +174,10 @@ Went go_over(Unit& unit) {
     Extras* extras = extras_of(unit);
     Pool* to = extras == nullptr ? nullptr : take_target(*extras);
     if (to == nullptr) return Went::nowhere;
+    if (unit.has(Unit::bound)) {   // since it was asked: the primary unit, when the runtime ends
+        wake_all(settle(unit, *extras, Went::nowhere));
+        return Went::nowhere;
+    }
     return change_pool(unit, *extras, *to) ? Went::there : Went::refused;
 }
 

@@ -53,11 +53,12 @@ void register_at_exit() {
     if (!registered) fatal("no memory to register the handler that stops the streams at exit");
 }
 
-// The calling OS thread becomes the primary unit of stream 0, in a pool of which only that stream draws.
+// The calling OS thread becomes the primary unit of stream 0, in a pool of which only that stream draws, or in its main pool if it roams.
 weft_status make_primary(Runtime& of, Stream& zero) {
     auto* unit = static_cast<Unit*>(zero.heap->units->take());
     Pool* main = zero.main->pools[0];
-    auto* pool = static_cast<PrivatePool*>(main->kind == WEFT_POOL_PRIVATE ? main : pool::create(WEFT_POOL_PRIVATE));
+    const bool roams = of.settings.values.roaming_primary;
+    Pool* pool = roams || main->kind == WEFT_POOL_PRIVATE ? main : pool::create(WEFT_POOL_PRIVATE);
     if (unit == nullptr || pool == nullptr) {
         if (unit != nullptr) zero.heap->units->give(unit);
         if (pool != nullptr && pool != main) pool::destroy(pool);
@@ -66,15 +67,15 @@ weft_status make_primary(Runtime& of, Stream& zero) {
     if (pool != main) {
         enlist(*pool);
         pool::attach(*pool, &zero, true);
-        zero.own = pool;
+        zero.own = static_cast<PrivatePool*>(pool);
         zero.own_place.belong_to(zero.sleeper);
         settle_way(zero);
     }
-    zero.bound.store(pool);
+    if (!roams) zero.bound.store(static_cast<PrivatePool*>(pool));
     unit->id = zero.take_id();
     ++zero.first_id;   // nobody has spawned it, so it counts not as created
     unit->kind = Kind::full;
-    unit->flags = Unit::primary | Unit::bound | Unit::local;
+    unit->flags = static_cast<std::uint8_t>(Unit::primary | (roams ? 0 : Unit::bound) | (pool->kind == WEFT_POOL_PRIVATE ? Unit::local : 0));
     unit->pool = pool;
     unit->stack = &zero.carrier_stack;
     unit->joint.reset();
@@ -276,6 +277,16 @@ Pool* not_empty(Runtime& of) {
     return pool;
 }
 
+// A primary unit that has roamed, and runs on stream 0, stays there. What it was asked for meanwhile counts no more (migrate.cpp).
+weft_status bind_primary(Unit& primary) {
+    if (primary.has(Unit::bound)) return WEFT_OK;
+    PrivatePool* pool = bound_pool(current());
+    if (pool == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the pool where the primary unit waits; the runtime runs on, call weft_finalize again");
+    pool::move(primary, *pool);
+    primary.be(Unit::bound, true);
+    return WEFT_OK;
+}
+
 // A main scheduler of stream 0 that owns its loop returns from it; a basic one takes its place.
 weft_status stop_main_loop() {
     Stream& zero = current();
@@ -312,17 +323,30 @@ weft_status stop() {
             return WEFT_OK;
         }
     }
-    if (running_or_null() != ending->primary) {
+    Unit& primary = *ending->primary;
+    if (running_or_null() != &primary) {
         return fail(WEFT_WRONG_CONTEXT, "the last weft_finalize belongs to the primary unit, which called weft_init");
     }
-    if (const weft_status status = stop_main_loop(); status != WEFT_OK) return status;
+    if (current().rank != 0) {
+        return fail(WEFT_WRONG_CONTEXT, "the primary unit runs on stream %zu, and the last weft_finalize belongs to stream 0: say by weft_unit_pool_set that it belongs to a "
+                                        "pool that only stream 0 draws from, or stop those that draw from its pool besides (weft_stream_stop), and yield", current().rank);
+    }
+    Pool& roamed = *primary.pool;
+    if (const weft_status status = bind_primary(primary); status != WEFT_OK) return status;
+    if (const weft_status status = stop_main_loop(); status != WEFT_OK) {
+        if (ending->settings.values.roaming_primary) {
+            primary.be(Unit::bound, false);
+            pool::try_move(primary, roamed);   // if that does not admit it any more, it waits where it is, as any other
+        }
+        return status;
+    }
     run_out(*ending);
-    if (ending->primary->marked(Unit::extras)) {
-        end_locals(*ending->primary);
+    if (primary.marked(Unit::extras)) {
+        end_locals(primary);
         run_out(*ending);   // a destructor may have spawned
     }
     std::size_t dropped = 0;
-    ending->primary->life.move(State::running, State::done);
+    primary.life.move(State::running, State::done);
     ending->descriptors.each(drop_suspended, &dropped);
     print_counters_at_end(*ending);
     write_trace_at_end(*ending);

@@ -101,6 +101,7 @@ constexpr Setting settings_table[] = {
     refusing(setting<&weft_settings::dump>("WEFT_DUMP", "signal that makes the process write a dump to standard error", 0, 1, 64, signal_words, true),
              no_request, ", but none of a fault (ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS), KILL, STOP, 32 or 33"),
     setting<&weft_settings::own_stacks>("WEFT_OWN_STACKS", "whether no ULT of kind auto runs on its scheduler's stack", 0, 0, 1, switch_words, false),
+    setting<&weft_settings::roaming_primary>("WEFT_ROAMING_PRIMARY", "whether the primary unit waits in stream 0's main pool as others do", 0, 0, 1, switch_words, false),
     setting<&weft_settings::trace_events>("WEFT_TRACE_EVENTS", "events of each stream that a trace holds; the oldest are lost", 1 << 20, 16, 1 << 30, nullptr, true),
 };
 

@@ -166,10 +166,11 @@ struct Unit {
     }
 
     bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
-    // From its own stream, once others may look (has_now). relaxed: they ask for other flags.
-    void be_plain(bool now) {
-        atomic_ref(flags).store(static_cast<std::uint8_t>(now ? flags | plain : flags & ~plain), std::memory_order_relaxed);
+    // From its own stream, once others may look (has_now). relaxed: they ask for other flags, or for one that may change at any time (`bound`).
+    void be(std::uint8_t flag, bool now) {
+        atomic_ref(flags).store(static_cast<std::uint8_t>(now ? flags | flag : flags & ~flag), std::memory_order_relaxed);
     }
+    void be_plain(bool now) { be(plain, now); }
 
     // The wanted stack size, rounded up to a power of two: 1 is 4 KiB; 0: the default.
     unsigned stack_class() const { return shape & class_bits; }

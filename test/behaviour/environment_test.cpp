@@ -61,6 +61,8 @@ const std::vector<Legal> table = {
      [](const weft_settings& s) -> std::size_t { return s.timing; }},
     {"WEFT_OWN_STACKS", {{"off", 0}, {"on", 1}}, {"", "1", "0", "true", "ON"}, {"on", "off"},
      [](const weft_settings& s) -> std::size_t { return s.own_stacks; }},
+    {"WEFT_ROAMING_PRIMARY", {{"off", 0}, {"on", 1}}, {"", "1", "0", "true", "ON"}, {"on", "off"},
+     [](const weft_settings& s) -> std::size_t { return s.roaming_primary; }},
     {"WEFT_TRACE_EVENTS", {{"16", 16}, {"1048576", 1048576}}, and_also(no_numbers, {"0", "15"}), {"number"},
      [](const weft_settings& s) { return s.trace_events; }},
 };
