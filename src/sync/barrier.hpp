@@ -52,6 +52,17 @@ public:
         return true;
     }
 
+    // The last that is expected arrives, or nothing happens: how many are still to arrive. After 1 the barrier may be gone.
+    std::uint32_t arrive_last() {
+        const std::uint32_t seen = word_.lock();
+        if (seen == 1) {
+            end_phase();
+        } else {
+            word_.unlock(seen);
+        }
+        return seen;
+    }
+
     // The end of one phase, for those who have arrived.
     class End {
     public:

@@ -226,6 +226,24 @@ TEST(Barrier, IsArrivedAtBeforeAnybodyLooksAround) {
     EXPECT_LT(weft_now_ns() - begin_ns, 5 * long_look_ns) << "more than one look in four";
 }
 
+// It is freed by the first that goes on, while others, the last to arrive among them, are still about to return (address sanitizer).
+TEST_P(CountingAs, ABarrierMayBeGoneForTheFirstThatGoesOn) {
+    Runtime runtime;
+    for (int i = 0; i < 100; ++i) {
+        auto barrier = std::make_unique<weft_barrier>();
+        weft_barrier* const at = barrier.get();
+        atomic<bool> first{true};
+        ASSERT_EQ(weft_barrier_init(at, 4, nullptr, nullptr), WEFT_OK);
+        std::vector<std::unique_ptr<Doing>> all;
+        for (int k = 0; k < 4; ++k) {
+            all.push_back(std::make_unique<Doing>(GetParam(), [&] {
+                ASSERT_EQ(weft_barrier_wait(at), WEFT_OK);
+                if (first.exchange(false)) barrier.reset();
+            }));
+        }
+    }
+}
+
 TEST_P(CountingAs, ABarrierMayBeArrivedAtWithoutWaitingAndLeft) {
     Runtime runtime;
     weft_barrier barrier;

@@ -105,7 +105,8 @@ struct Phases : rl::test_suite<Phases<Habits, Orders, threads, rounds, at_once>,
     }
     void arrive_and_wait(BasicParty<Habits>& party) {
         Barrier barrier(word, body);
-        while (at_once && !barrier.nearly_complete()) {
+        while (at_once) {
+            if (barrier.nearly_complete() && barrier.arrive_last() == 1) return;
             party.waiter.mark = 0;
             party.wait(typename Barrier::Arrival(barrier));
             if (party.waiter.mark == 0) return;
