@@ -41,9 +41,9 @@ TEST_F(XstreamBarrier, TheWholeStreamWaits) {
     ABT_xstream_barrier barrier = ABT_XSTREAM_BARRIER_NULL;
     ASSERT_EQ(ABT_xstream_barrier_create(2, &barrier), ABT_SUCCESS);
     std::atomic<bool> waits{false}, other_ran{false};
-    Units units;
+    Units units, others;
     units.ult(streams.pool(0), [&] {
-        units.ult(streams.pool(0), [&] { other_ran = true; });
+        others.ult(streams.pool(0), [&] { other_ran = true; });
         waits = true;
         ABT_xstream_barrier_wait(barrier);
         EXPECT_FALSE(other_ran);
@@ -53,6 +53,7 @@ TEST_F(XstreamBarrier, TheWholeStreamWaits) {
     EXPECT_FALSE(other_ran);
     ABT_xstream_barrier_wait(barrier);
     units.join();
+    others.join();
     EXPECT_TRUE(other_ran);
     ABT_xstream_barrier_free(&barrier);
 }
