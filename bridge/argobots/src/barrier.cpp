@@ -53,7 +53,6 @@ int ABT_barrier_free(ABT_barrier* barrier) {
 
 int ABT_barrier_wait(ABT_barrier barrier) {
     if (is_null(barrier)) return ABT_ERR_INV_BARRIER;
-    if (caller() == Caller::tasklet) return ABT_ERR_BARRIER;
     return weft_barrier_wait(&to_barrier(barrier)->weft) == WEFT_OK ? ABT_SUCCESS : ABT_ERR_BARRIER;
 }
 

@@ -21,8 +21,8 @@ inline std::uint64_t deadline_of(const timespec& when) {
     const timespec now = real_time();
     const std::uint64_t monotonic = weft_now_ns();
     constexpr std::int64_t longest_s = 100LL * 365 * 24 * 3600;   // a hundred years, which no sum below exceeds
-    const std::int64_t seconds = static_cast<std::int64_t>(when.tv_sec) - now.tv_sec;
-    if (seconds < 0) return monotonic;
+    if (when.tv_sec < now.tv_sec) return monotonic;
+    const std::int64_t seconds = when.tv_sec - now.tv_sec;
     if (seconds > longest_s) return WEFT_FOREVER;
     const std::int64_t left = seconds * ns_per_s + (when.tv_nsec - now.tv_nsec);
     return left <= 0 ? monotonic : monotonic + static_cast<std::uint64_t>(left);

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <thread>
 
@@ -173,7 +174,7 @@ TEST_F(Cond, ATimedWaitThatIsSignalled) {
 }
 
 TEST_F(Cond, TimesThatAreLongPastOrFarAway) {
-    for (const timespec past : {timespec{0, 0}, timespec{1, 999'999'999}, from_now(-1)}) {
+    for (const timespec past : {timespec{0, 0}, timespec{1, 999'999'999}, timespec{std::numeric_limits<time_t>::min(), 0}, from_now(-1)}) {
         ABT_mutex_lock(mutex);
         EXPECT_EQ(ABT_cond_timedwait(cond, mutex, &past), ABT_ERR_COND_TIMEDOUT);
         EXPECT_EQ(ABT_mutex_unlock(mutex), ABT_SUCCESS);
