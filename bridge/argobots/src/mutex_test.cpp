@@ -263,10 +263,12 @@ TEST_F(Mutex, WhoNeedNotWaitDoesNotSwitch) {
 // A property of this library: in Argobots 1.2 the three are one.
 TEST_F(Mutex, TheUrgentAreServedFirst) {
     std::string order;
+    int came = 0;
     Units units;
     ABT_mutex_lock(mutex);
     const auto come = [&](int (*lock)(ABT_mutex), char name) {
-        units.ult(own_pool(), [&order, this, lock, name] {
+        units.ult(own_pool(), [&, lock, name] {
+            ++came;
             lock(mutex);
             order += name;
             ABT_mutex_unlock(mutex);
@@ -275,10 +277,14 @@ TEST_F(Mutex, TheUrgentAreServedFirst) {
     come(ABT_mutex_lock_low, 'l');
     come(ABT_mutex_lock, 'n');
     come(ABT_mutex_lock_high, 'h');
-    ABT_thread_yield();
+    come(ABT_mutex_lock_low, 'L');
+    come(ABT_mutex_lock, 'N');
+    come(ABT_mutex_lock_high, 'H');
+    while (came != 6) ABT_thread_yield();
+    for (int i = 0; i < 3; ++i) ABT_thread_yield();
     ABT_mutex_unlock(mutex);
     units.join();
-    EXPECT_EQ(order, "hnl");
+    EXPECT_EQ(order, "hHnNlL");
 }
 
 }  // namespace
