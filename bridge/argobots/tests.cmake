@@ -18,6 +18,9 @@ foreach(file ${weft_abt_test_files})
   weft_label(abt_${name} quick)
 endforeach()
 
+# Its functions are to be found by their names, as in a program that is linked with -rdynamic.
+set_target_properties(abt_info_test PROPERTIES ENABLE_EXPORTS ON)
+
 # The same tests, linked with another Argobots (`make abt-differential`): what they say of one they say of the other, but for what they skip there
 # with the reason.
 option(WEFT_ABT_DIFFERENTIAL "Build the bridge's tests against another Argobots, which pkg-config knows" OFF)

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 
 #include "environment.hpp"
 
@@ -84,28 +83,34 @@ bool moved(const Cpus& from, long by, Cpus& to) {
     return true;
 }
 
-// "0-3,8", as Weft takes it; every number by itself. False: there is no room.
-bool write_list(const Cpus& cpus, char* to, std::size_t room) {
+// Room for the text of a set: some 800 CPUs of which no two are neighbours.
+constexpr std::size_t list_bytes = 4096;
+
+// "0-3,8", as Weft takes it. False: there is no room.
+bool write_list(const Cpus& cpus, char (&to)[list_bytes]) {
     std::size_t used = 0;
     for (long cpu = 0; cpu < Cpus::limit; ++cpu) {
         if (!cpus.has(cpu)) continue;
-        const int wrote = std::snprintf(to + used, room - used, used == 0 ? "%ld" : ",%ld", cpu);
-        used += static_cast<std::size_t>(wrote);
-        if (used >= room) return false;
+        const long first = cpu;
+        while (cpu + 1 < Cpus::limit && cpus.has(cpu + 1)) ++cpu;
+        used += static_cast<std::size_t>(std::snprintf(to + used, list_bytes - used, used == 0 ? "%ld-%ld" : ",%ld-%ld", first, cpu));
+        if (used >= list_bytes) return false;
     }
-    return used != 0;
+    return true;
 }
 
-constexpr std::size_t list_bytes = 32768;   // of all CPU numbers below the limit
-
-// Calls use(text) with `list_bytes` of memory.
-template <class Use>
-int with_text(Use use) {
-    char* text = static_cast<char*>(std::malloc(list_bytes));
-    if (text == nullptr) return ABT_ERR_MEM;
-    const int error = use(text);
-    std::free(text);
-    return error;
+bool read_list(const char* text, Cpus& cpus) {
+    Reader from(text);
+    do {
+        long first = 0;
+        if (!from.number(first)) return false;
+        long last = first;
+        if (from.take('-') && !from.number(last)) return false;
+        for (long cpu = first; cpu <= last; ++cpu) {
+            if (!add(cpus, cpu)) return false;
+        }
+    } while (from.take(','));
+    return true;
 }
 
 Cpus process_cpus;   // that there were at the beginning
@@ -116,32 +121,19 @@ int bind(Xstream& xstream, const Cpus& asked) {
     for (long cpu = 0; cpu < Cpus::limit; ++cpu) {
         if (asked.has(cpu) && process_cpus.has(cpu)) cpus.add(cpu);
     }
-    return with_text([&](char* text) {
-        if (!write_list(cpus, text, list_bytes)) return ABT_ERR_CPUID;
-        const weft_status status = weft_stream_bind_cpus(xstream.stream, text);
-        if (status == WEFT_OK) xstream.bound.store(true);
-        return status == WEFT_INVALID ? ABT_ERR_CPUID : from_weft(status);
-    });
+    if (cpus.count() == 0) return ABT_ERR_CPUID;
+    char text[list_bytes];
+    if (!write_list(cpus, text)) return ABT_ERR_SYS;
+    const weft_status status = weft_stream_bind_cpus(xstream.stream, text);
+    if (status == WEFT_OK) xstream.bound.store(true);
+    return status == WEFT_INVALID ? ABT_ERR_CPUID : from_weft(status);
 }
 
 // The CPUs that the stream is bound to. ABT_ERR_FEATURE_NA: it is not.
 int binding_of(const Xstream& xstream, Cpus& cpus) {
     if (!xstream.bound.load()) return ABT_ERR_FEATURE_NA;
-    return with_text([&](char* text) {
-        const weft_status status = weft_stream_binding(xstream.stream, text, list_bytes);
-        if (status != WEFT_OK) return from_weft(status);
-        Reader from(text);
-        do {
-            long first = 0, last = 0;
-            if (!from.number(first)) return ABT_ERR_SYS;
-            last = first;
-            if (from.take('-') && !from.number(last)) return ABT_ERR_SYS;
-            for (long cpu = first; cpu <= last; ++cpu) {
-                if (!add(cpus, cpu)) return ABT_ERR_SYS;
-            }
-        } while (from.take(','));
-        return ABT_SUCCESS;
-    });
+    char text[list_bytes];
+    return weft_stream_binding(xstream.stream, text, sizeof text) == WEFT_OK && read_list(text, cpus) ? ABT_SUCCESS : ABT_ERR_SYS;
 }
 
 // A stream that has ended runs nowhere.
@@ -186,23 +178,21 @@ void note_process_cpus() {
     }
 }
 
-int bind_as_asked(Xstream& xstream) {
+void bind_as_asked(Xstream& xstream) {
     xstream.bound.store(false);
     const char* text = environment().affinity;
-    if (text == nullptr) return ABT_SUCCESS;
+    if (text == nullptr) return;
     Cpus place;
     const std::size_t count = read_places(text, 0, place);
     if (count == 0) {
         if (xstream.primary) std::fprintf(stderr, "ABT_SET_AFFINITY: '%.200s' is no list of places, such as {0},{1,2}: nothing is bound\n", text);
-        return ABT_SUCCESS;
+        return;
     }
     const std::size_t number = static_cast<std::size_t>(xstream.rank) % count;
     read_places(text, number, place);
-    const int error = bind(xstream, place);
-    if (error != ABT_ERR_CPUID) return error;
-    std::fprintf(stderr, "ABT_SET_AFFINITY: place %zu of '%.200s' has CPUs that this process may not use: stream %d is not bound\n", number, text,
-                 xstream.rank);
-    return ABT_SUCCESS;
+    if (bind(xstream, place) == ABT_SUCCESS) return;
+    std::fprintf(stderr, "ABT_SET_AFFINITY: execution stream %d cannot be bound to place %zu of '%.200s': %s\n", xstream.rank, number, text,
+                 weft_error_text());
 }
 
 }  // namespace weft::argobots

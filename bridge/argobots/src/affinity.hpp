@@ -31,6 +31,6 @@ void note_process_cpus();
 
 // A stream whose rank is r runs on place r of the environment's list, which begins anew where it ends; nothing asked: nothing is done. What cannot
 // be read, or is not to be had, is told on standard error and passed over.
-int bind_as_asked(Xstream& xstream);
+void bind_as_asked(Xstream& xstream);
 
 }  // namespace weft::argobots

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "common.hpp"
+#include "tool.hpp"
 
 namespace weft::argobots {
 namespace {
@@ -57,6 +58,8 @@ int ABT_future_free(ABT_future* future) {
 int ABT_future_wait(ABT_future future) {
     if (is_null(future)) return ABT_ERR_INV_FUTURE;
     if (caller() == Caller::tasklet) return ABT_ERR_FUTURE;
+    if (weft_event_test(&to_future(future)->ready, nullptr) == WEFT_OK) return ABT_SUCCESS;
+    const WaitsAt at(ABT_SYNC_EVENT_TYPE_FUTURE, future);
     return weft_event_wait(&to_future(future)->ready, nullptr) == WEFT_OK ? ABT_SUCCESS : ABT_ERR_FUTURE;
 }
 

@@ -60,7 +60,6 @@ int adopt() {
 
 // Nothing of what was made is left.
 void undo() {
-    end_dumps();
     end_tools();
     if (Xstream* first = primary_xstream()) {
         Sched* sched = first->sched;
@@ -85,13 +84,13 @@ int begin() {
     primary.store(weft_unit_self());
     reset_pool_ids();
     int error = adopt();
-    begin_dumps();
     if (error == ABT_SUCCESS) error = begin_tools(now.preserve_fpu);
-    if (error == ABT_SUCCESS) error = bind_as_asked(*primary_xstream());
     if (error != ABT_SUCCESS) {
         undo();
         return error;
     }
+    bind_as_asked(*primary_xstream());
+    begin_dumps();
     if (now.print_config) ABT_info_print_config(stdout);
     return ABT_SUCCESS;
 }
@@ -155,13 +154,12 @@ int end() {
     abandon_units();
     settle_unit(weft_unit_self());
     weft_unit_each(release_unit, nullptr);
-    leave_dumps(first.stream);
+    end_tools();   // which asks for the record of the stream
     drop_primary();
     while (end_use(*main) == WEFT_BUSY) weft_unit_yield();
     // All pools of the primary scheduler go, also those that are not automatic.
     for (int i = 0; i < main->count; ++i) main->pools[i]->automatic = true;
     free_sched(*main);
-    end_tools();
     free_all_pools();
     unit_map::clear();
     primary.store(nullptr);

@@ -2,6 +2,7 @@
 #include <new>
 
 #include "mutex.hpp"
+#include "tool.hpp"
 
 namespace weft::argobots {
 namespace {
@@ -21,7 +22,10 @@ RwLock* to_rwlock(ABT_rwlock rwlock) { return reinterpret_cast<RwLock*>(rwlock);
 template <class Taken>
 weft_status wait_while(RwLock& lock, weft_cond& cond, Taken&& taken) {
     weft_status status = WEFT_OK;
-    while (status == WEFT_OK && taken()) status = weft_cond_wait(&cond, &lock.mutex);
+    while (status == WEFT_OK && taken()) {
+        const WaitsAt at(ABT_SYNC_EVENT_TYPE_RWLOCK, &lock);
+        status = weft_cond_wait(&cond, &lock.mutex);
+    }
     return status;
 }
 

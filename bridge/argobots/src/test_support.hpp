@@ -4,9 +4,11 @@
 #include <abt.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <ctime>
 #include <functional>
 #include <list>
+#include <string>
 #include <vector>
 
 namespace abt_test {
@@ -18,17 +20,44 @@ protected:
     void TearDown() override { EXPECT_EQ(ABT_finalize(), ABT_SUCCESS); }
 };
 
+// The same where a test has something to do before or after that.
+struct Library {
+    Library() { EXPECT_EQ(ABT_init(0, nullptr), ABT_SUCCESS); }
+    ~Library() { EXPECT_EQ(ABT_finalize(), ABT_SUCCESS); }
+    Library(const Library&) = delete;
+};
+
+// A variable of the environment, as ABT_init finds it.
+class Variable {
+public:
+    Variable(const char* name, const std::string& value) : name_(name) { setenv(name, value.c_str(), 1); }
+    ~Variable() { unsetenv(name_); }
+    Variable(const Variable&) = delete;
+
+private:
+    const char* name_;
+};
+
 inline ABT_pool pool_of(ABT_xstream xstream) {
     ABT_pool pool = ABT_POOL_NULL;
     EXPECT_EQ(ABT_xstream_get_main_pools(xstream, 1, &pool), ABT_SUCCESS);
     return pool;
 }
 
-inline ABT_pool own_pool() {
+inline ABT_xstream own_xstream() {
     ABT_xstream self = ABT_XSTREAM_NULL;
     EXPECT_EQ(ABT_xstream_self(&self), ABT_SUCCESS);
-    return pool_of(self);
+    return self;
 }
+inline ABT_pool own_pool() { return pool_of(own_xstream()); }
+
+// One work unit, and its end.
+inline ABT_thread create(void (*body)(void*), void* argument = nullptr, ABT_pool pool = own_pool()) {
+    ABT_thread thread = ABT_THREAD_NULL;
+    EXPECT_EQ(ABT_thread_create(pool, body, argument, ABT_THREAD_ATTR_NULL, &thread), ABT_SUCCESS);
+    return thread;
+}
+inline void release(ABT_thread thread) { EXPECT_EQ(ABT_thread_free(&thread), ABT_SUCCESS); }
 
 // Secondary execution streams.
 class Streams {
@@ -41,7 +70,8 @@ public:
     }
     Streams(const Streams&) = delete;
 
-    ABT_pool pool(std::size_t i) const { return pool_of(streams_[i % streams_.size()]); }
+    ABT_xstream operator[](std::size_t i) const { return streams_[i % streams_.size()]; }
+    ABT_pool pool(std::size_t i) const { return pool_of((*this)[i]); }
 
 private:
     std::vector<ABT_xstream> streams_;

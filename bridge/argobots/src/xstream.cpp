@@ -83,7 +83,8 @@ int begin_stream(Xstream& xstream) {
         xstream.stream = stream;
     }
     enter_dumps(stream);
-    return bind_as_asked(xstream);
+    bind_as_asked(xstream);
+    return ABT_SUCCESS;
 }
 
 // A record with this scheduler, which it has from now on if all goes well.
@@ -322,6 +323,7 @@ void end_all_xstreams() {
 
 void drop_primary() {
     Xstream* primary = primary_xstream();
+    leave_dumps(primary->stream);
     unlist(*primary);
     delete primary;
 }
@@ -461,7 +463,8 @@ int ABT_xstream_set_rank(ABT_xstream xstream, int rank) {
     Xstream& of = *to_xstream(xstream);
     if (of.rank == rank) return ABT_SUCCESS;
     if (!move_in_list(of, rank)) return ABT_ERR_INV_XSTREAM_RANK;
-    return of.stream == nullptr ? ABT_SUCCESS : bind_as_asked(of);
+    if (of.stream != nullptr) bind_as_asked(of);
+    return ABT_SUCCESS;
 }
 
 int ABT_xstream_get_rank(ABT_xstream xstream, int* rank) {

@@ -1,0 +1,195 @@
+// Execution streams run on the CPUs that the program, or ABT_SET_AFFINITY, names.
+#include <sched.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "test_support.hpp"
+
+using namespace abt_test;
+
+namespace {
+
+std::vector<int> cpus_of_process() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    EXPECT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+    std::vector<int> cpus;
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+        if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+    }
+    return cpus;
+}
+
+// Before the first test binds the main thread.
+const std::vector<int> process = cpus_of_process();
+
+// As the library tells it; empty: not bound.
+std::vector<int> told(ABT_xstream xstream) {
+    int cpus[1024], count = -1;
+    const int error = ABT_xstream_get_affinity(xstream, 1024, cpus, &count);
+    if (error == ABT_ERR_FEATURE_NA) return {};
+    EXPECT_EQ(error, ABT_SUCCESS);
+    return {cpus, cpus + count};
+}
+
+// As the kernel has it of the OS thread on which the stream runs a work unit.
+std::vector<int> found(ABT_xstream xstream) {
+    std::vector<int> cpus;
+    ABT_thread thread = ABT_THREAD_NULL;
+    EXPECT_EQ(ABT_thread_create_on_xstream(xstream, [](void* to) { *static_cast<std::vector<int>*>(to) = cpus_of_process(); }, &cpus,
+                                           ABT_THREAD_ATTR_NULL, &thread), ABT_SUCCESS);
+    EXPECT_EQ(ABT_thread_free(&thread), ABT_SUCCESS);
+    return cpus;
+}
+
+std::string braced(int cpu) { return "{" + std::to_string(cpu) + "}"; }
+
+using Cpus = std::vector<int>;
+
+}  // namespace
+
+TEST(Affinity, AStreamThatNobodyHasBoundSaysThatItIsNot) {
+    Library library;
+    Streams streams(1);
+    int cpu = -7, count = -7;
+    EXPECT_EQ(ABT_xstream_get_cpubind(streams[0], &cpu), ABT_ERR_FEATURE_NA);
+    EXPECT_EQ(ABT_xstream_get_affinity(streams[0], 1, &cpu, &count), ABT_ERR_FEATURE_NA);
+    EXPECT_EQ(found(streams[0]), process);
+}
+
+TEST(Affinity, AStreamIsBoundToOneCpu) {
+    Library library;
+    Streams streams(1);
+    const int last = process.back();
+    ASSERT_EQ(ABT_xstream_set_cpubind(streams[0], last), ABT_SUCCESS);
+    int cpu = -7;
+    EXPECT_EQ(ABT_xstream_get_cpubind(streams[0], &cpu), ABT_SUCCESS);
+    EXPECT_EQ(cpu, last);
+    EXPECT_EQ(found(streams[0]), Cpus{last});
+}
+
+TEST(Affinity, AStreamIsBoundToSeveralCpusAndToAllAgainByNone) {
+    Library library;
+    Streams streams(1);
+    Cpus some(process.begin(), process.begin() + static_cast<long>(process.size() < 2 ? 1 : 2));
+    ASSERT_EQ(ABT_xstream_set_affinity(streams[0], static_cast<int>(some.size()), some.data()), ABT_SUCCESS);
+    EXPECT_EQ(told(streams[0]), some);
+    EXPECT_EQ(found(streams[0]), some);
+    ASSERT_EQ(ABT_xstream_set_affinity(streams[0], 0, nullptr), ABT_SUCCESS);
+    EXPECT_EQ(told(streams[0]), Cpus{});
+    EXPECT_EQ(found(streams[0]), process);
+}
+
+TEST(Affinity, ThePrimaryStreamIsBoundAsOthersAre) {
+    Library library;
+    ASSERT_EQ(ABT_xstream_set_cpubind(own_xstream(), process.back()), ABT_SUCCESS);
+    EXPECT_EQ(cpus_of_process(), Cpus{process.back()});
+    ASSERT_EQ(ABT_xstream_set_affinity(own_xstream(), 0, nullptr), ABT_SUCCESS);
+    EXPECT_EQ(cpus_of_process(), process);
+}
+
+TEST(Affinity, AllCpusAreCountedWhereFewAreAskedFor) {
+    Library library;
+    Streams streams(1);
+    Cpus all = process;
+    ASSERT_EQ(ABT_xstream_set_affinity(streams[0], static_cast<int>(all.size()), all.data()), ABT_SUCCESS);
+    int cpus[2] = {-7, -7}, count = -7;
+    EXPECT_EQ(ABT_xstream_get_affinity(streams[0], 1, cpus, &count), ABT_SUCCESS);
+    EXPECT_EQ(count, static_cast<int>(process.size()));
+    EXPECT_EQ(cpus[0], process[0]);
+    EXPECT_EQ(cpus[1], -7);
+    count = -7;
+    EXPECT_EQ(ABT_xstream_get_affinity(streams[0], 0, nullptr, &count), ABT_SUCCESS);
+    EXPECT_EQ(count, static_cast<int>(process.size()));
+}
+
+TEST(Affinity, CpusThatAreNotThereAreRefusedAndNothingChanges) {
+    Library library;
+    Streams streams(1);
+    ASSERT_EQ(ABT_xstream_set_cpubind(streams[0], process[0]), ABT_SUCCESS);
+    EXPECT_EQ(ABT_xstream_set_cpubind(streams[0], -1), ABT_ERR_CPUID);
+    EXPECT_EQ(ABT_xstream_set_cpubind(streams[0], 4095), ABT_ERR_CPUID);
+    EXPECT_EQ(ABT_xstream_set_cpubind(streams[0], 1 << 30), ABT_ERR_CPUID);
+    int cpus[] = {process[0], 4095};
+    EXPECT_EQ(ABT_xstream_set_affinity(streams[0], 2, cpus), ABT_ERR_CPUID);
+    EXPECT_EQ(told(streams[0]), Cpus{process[0]});
+}
+
+TEST(Affinity, WrongArgumentsAreRefused) {
+    Library library;
+    int cpu = process[0], count = 0;
+    EXPECT_EQ(ABT_xstream_set_cpubind(ABT_XSTREAM_NULL, cpu), ABT_ERR_INV_XSTREAM);
+    EXPECT_EQ(ABT_xstream_get_cpubind(ABT_XSTREAM_NULL, &cpu), ABT_ERR_INV_XSTREAM);
+    EXPECT_EQ(ABT_xstream_set_affinity(ABT_XSTREAM_NULL, 1, &cpu), ABT_ERR_INV_XSTREAM);
+    EXPECT_EQ(ABT_xstream_get_affinity(ABT_XSTREAM_NULL, 1, &cpu, &count), ABT_ERR_INV_XSTREAM);
+    EXPECT_EQ(ABT_xstream_set_affinity(own_xstream(), -1, &cpu), ABT_ERR_INV_ARG);
+    EXPECT_EQ(ABT_xstream_get_affinity(own_xstream(), -1, &cpu, &count), ABT_ERR_INV_ARG);
+}
+
+TEST(AffinityOfTheEnvironment, BindsEachStreamToThePlaceOfItsRankAndBeginsAnewAtTheEnd) {
+    const int first = process.front(), last = process.back();
+    Variable places("ABT_SET_AFFINITY", braced(last) + "," + braced(first));
+    Library library;
+    Streams streams(2);
+    EXPECT_EQ(told(own_xstream()), Cpus{last});
+    EXPECT_EQ(told(streams[0]), Cpus{first});
+    EXPECT_EQ(told(streams[1]), Cpus{last});
+    EXPECT_EQ(found(streams[0]), Cpus{first});
+    EXPECT_EQ(ABT_xstream_set_affinity(own_xstream(), 0, nullptr), ABT_SUCCESS);
+}
+
+TEST(AffinityOfTheEnvironment, IsAListOfPlacesInSeveralForms) {
+    if (process.size() < 2 || process[0] != 0 || process[1] != 1) GTEST_SKIP() << "the process may not use CPUs 0 and 1";
+    struct {
+        const char* text;
+        Cpus of_primary, of_second;
+    } cases[] = {
+        {"0,1", {0}, {1}},          {"1", {1}, {1}},          {"{1},{0,1}", {1}, {0, 1}},
+        {"{0:2}", {0, 1}, {0, 1}},  {"{0:1:5}", {0}, {0}},    {"{0}:2", {0}, {1}},
+        {"{1}:2:-1", {1}, {0}},     {" { 0 , 1 } , 1 ", {0, 1}, {1}}, {"0:2", {0}, {1}},
+    };
+    for (const auto& each : cases) {
+        Variable places("ABT_SET_AFFINITY", each.text);
+        Library library;
+        Streams second(1);
+        EXPECT_EQ(told(own_xstream()), each.of_primary) << each.text;
+        EXPECT_EQ(told(second[0]), each.of_second) << each.text;
+        EXPECT_EQ(ABT_xstream_set_affinity(own_xstream(), 0, nullptr), ABT_SUCCESS);
+    }
+}
+
+TEST(AffinityOfTheEnvironment, IsPassedOverWithAWordWhereItCannotBeRead) {
+    for (const char* text : {"{0", "0}", "{}", "0,,1", "0,", "0 1", "core", "{0:0}", "{0:-1}", "-1", "{0:2:-1}", "99999"}) {
+        Variable places("ABT_SET_AFFINITY", text);
+        testing::internal::CaptureStderr();
+        {
+            Library library;
+            Streams streams(1);
+            EXPECT_EQ(told(own_xstream()), Cpus{}) << text;
+            EXPECT_EQ(told(streams[0]), Cpus{}) << text;
+        }
+        const std::string said = testing::internal::GetCapturedStderr();
+        EXPECT_NE(said.find("ABT_SET_AFFINITY"), std::string::npos) << text;
+        EXPECT_NE(said.find("'" + std::string(text) + "'"), std::string::npos) << said;
+    }
+}
+
+TEST(AffinityOfTheEnvironment, ThatNamesCpusWhichAreNotThereIsPassedOverWithAWord) {
+    Variable places("ABT_SET_AFFINITY", "{4095}");
+    testing::internal::CaptureStderr();
+    {
+        Library library;
+        EXPECT_EQ(told(own_xstream()), Cpus{});
+    }
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("cannot be bound to place 0 of '{4095}'"), std::string::npos);
+}
+
+TEST(AffinityOfTheEnvironment, IsNoneByTheWordNo) {
+    for (const char* text : {"no", "n", "OFF", "false"}) {
+        Variable places("ABT_SET_AFFINITY", text);
+        Library library;
+        EXPECT_EQ(told(own_xstream()), Cpus{}) << text;
+    }
+}
