@@ -219,7 +219,7 @@ int ABT_xstream_set_affinity(ABT_xstream xstream, int num_cpuids, int* cpuids) {
     }
     Cpus cpus;
     for (int i = 0; i < num_cpuids; ++i) {
-        if (!add(cpus, cpuids[i])) return ABT_ERR_CPUID;
+        if (cpuids[i] >= CPU_SETSIZE || !add(cpus, cpuids[i])) return ABT_ERR_CPUID;   // no kernel has such a one
     }
     return bind(of, cpus);
 }

@@ -117,6 +117,15 @@ TEST(Affinity, CpusThatAreNotThereAreRefusedAndNothingChanges) {
     EXPECT_EQ(told(streams[0]), Cpus{process[0]});
 }
 
+TEST(Affinity, OfCpusThatTheProcessDoesNotHaveThoseThatItHasCount) {
+    Library library;
+    Streams streams(1);
+    int cpus[] = {1023, process[0]};
+    EXPECT_EQ(ABT_xstream_set_affinity(streams[0], 2, cpus), ABT_SUCCESS);
+    EXPECT_EQ(told(streams[0]), Cpus{process[0]});
+    EXPECT_EQ(ABT_xstream_set_affinity(streams[0], 1, cpus), ABT_ERR_CPUID) << "nothing would be left";
+}
+
 TEST(Affinity, WrongArgumentsAreRefused) {
     Library library;
     int cpu = process[0], count = 0;

@@ -5,23 +5,6 @@ using namespace abt_test;
 
 namespace {
 
-void set(const char* name, const char* value) { value == nullptr ? unsetenv(name) : setenv(name, value, 1); }
-
-// An environment for one run of the library.
-class Variable {
-public:
-    Variable(const char* name, const char* value) : name_(name), before_(std::getenv(name) == nullptr ? "" : std::getenv(name)), was_set_(std::getenv(name) != nullptr) {
-        set(name, value);
-    }
-    ~Variable() { set(name_, was_set_ ? before_.c_str() : nullptr); }
-    Variable(const Variable&) = delete;
-
-private:
-    const char* name_;
-    std::string before_;
-    bool was_set_;
-};
-
 std::size_t stack_bytes_of_a_run() {
     ok(ABT_init(0, nullptr));
     ABT_thread_attr attr = ABT_THREAD_ATTR_NULL;

@@ -30,12 +30,21 @@ struct Library {
 // A variable of the environment, as ABT_init finds it.
 class Variable {
 public:
-    Variable(const char* name, const std::string& value) : name_(name) { setenv(name, value.c_str(), 1); }
-    ~Variable() { unsetenv(name_); }
+    // A null value: it is not set.
+    Variable(const char* name, const char* value) : name_(name), was_set_(std::getenv(name) != nullptr) {
+        if (was_set_) before_ = std::getenv(name);
+        set(value);
+    }
+    Variable(const char* name, const std::string& value) : Variable(name, value.c_str()) {}
+    ~Variable() { set(was_set_ ? before_.c_str() : nullptr); }
     Variable(const Variable&) = delete;
 
 private:
+    void set(const char* value) { value == nullptr ? unsetenv(name_) : setenv(name_, value, 1); }
+
     const char* name_;
+    std::string before_;
+    bool was_set_;
 };
 
 inline ABT_pool pool_of(ABT_xstream xstream) {
