@@ -8,6 +8,9 @@ target_compile_options(weft_abt_test_pch PRIVATE ${WEFT_WARNINGS} ${WEFT_TEST_OP
 target_precompile_headers(weft_abt_test_pch PRIVATE <gtest/gtest.h>)
 
 file(GLOB weft_abt_test_files CONFIGURE_DEPENDS src/*_test.cpp)
+if(WEFT_SANITIZE)
+  list(FILTER weft_abt_test_files EXCLUDE REGEX "faults_test")   # it takes the place of malloc, as sanitizers do
+endif()
 foreach(file ${weft_abt_test_files})
   get_filename_component(name ${file} NAME_WE)
   add_executable(abt_${name} ${file})
