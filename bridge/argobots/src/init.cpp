@@ -12,6 +12,7 @@
 #include "pool.hpp"
 #include "record.hpp"
 #include "sched.hpp"
+#include "thread.hpp"
 #include "tool.hpp"
 #include "unit_map.hpp"
 #include "xstream.hpp"
@@ -83,6 +84,7 @@ int begin() {
     note_process_cpus();
     primary.store(weft_unit_self());
     reset_pool_ids();
+    reset_ids();
     int error = adopt();
     if (error == ABT_SUCCESS) error = begin_tools(now.preserve_fpu);
     if (error != ABT_SUCCESS) {

@@ -7,6 +7,7 @@
 
 #include "record.hpp"
 #include "unit_map.hpp"
+#include "xstream.hpp"
 
 namespace weft::argobots {
 namespace {
@@ -92,7 +93,14 @@ void push_many(void* self, weft_unit* const* units, std::size_t count, std::uint
     }
 }
 
-weft_unit* pop(void* self) { return of(self).pop(ABT_POOL_CONTEXT_OWNER_PRIMARY); }
+// The schedulers of the library say whose pool it is if they steal.
+ABT_pool_context context_of_pop(const Pool& pool) {
+    const Xstream* xstream = this_xstream();
+    if (xstream == nullptr || xstream->sched->custom || xstream->sched->predef != ABT_SCHED_RANDWS) return ABT_POOL_CONTEXT_OP_POOL_OTHER;
+    return xstream->sched->pools[0] == &pool ? ABT_POOL_CONTEXT_OWNER_PRIMARY : ABT_POOL_CONTEXT_OWNER_SECONDARY;
+}
+
+weft_unit* pop(void* self) { return of(self).pop(context_of_pop(of(self))); }
 
 std::size_t length(const void* self) { return of(self).size(); }
 

@@ -2,6 +2,7 @@
 // is first needed, and goes with the unit.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 
 #include "common.hpp"
@@ -26,6 +27,7 @@ struct Record {
     void* guard = nullptr;         // the page of such a stack that is protected
 
     Sched* sched = nullptr;        // the scheduler that runs as this unit
+    std::atomic<std::uint64_t> id{0};   // its number, from 1 on, if it was asked for
     KeyTable keys;
 
     Record() = default;

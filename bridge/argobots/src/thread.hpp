@@ -23,6 +23,8 @@ bool is_tasklet(const weft_unit* unit);
 bool is_primary(const weft_unit* unit);
 bool has_ended(const weft_unit* unit);
 
+void reset_ids();
+
 // The stack that a ULT has, as it was asked for; 0: a tasklet, or the primary one.
 std::size_t stack_bytes_of(const weft_unit* unit);
 

@@ -1,4 +1,5 @@
 // What is asked of work units, by themselves and by others, and the attributes that they are created with.
+#include <atomic>
 #include <new>
 
 #include <abt_weft.h>
@@ -18,8 +19,20 @@ using Body = void (*)(void*);
 
 Body body_of(const weft_unit* unit) { return reinterpret_cast<Body>(const_cast<void*>(weft_unit_spawn_site(unit))); }
 
-// Ids begin at 0, that of the primary ULT.
-std::uint64_t id_of(const weft_unit* unit) { return weft_unit_id(unit) - 1; }
+std::atomic<std::uint64_t> ids{0};   // that were given out in this run
+
+// Numbers are given to those that are asked for theirs, from 0 on.
+int id_of(weft_unit* unit, std::uint64_t* id) {
+    Record* record = obtain_record(unit);
+    if (record == nullptr) return ABT_ERR_MEM;
+    std::uint64_t has = record->id.load();
+    if (has == 0) {
+        const std::uint64_t next = ids.fetch_add(1) + 1;
+        has = record->id.compare_exchange_strong(has, next) ? next : has;
+    }
+    *id = has - 1;
+    return ABT_SUCCESS;
+}
 
 ABT_pool abt_pool_of(const weft_unit* unit) { return reinterpret_cast<ABT_pool>(pool_of_unit(unit)); }
 
@@ -99,6 +112,8 @@ int self_tasklet(weft_unit** self) {
 }
 
 }  // namespace
+
+void weft::argobots::reset_ids() { ids.store(0); }
 
 extern "C" {
 
@@ -190,8 +205,7 @@ int ABT_thread_get_stack(ABT_thread thread, void** stackaddr, size_t* stacksize)
 
 int ABT_thread_get_id(ABT_thread thread, ABT_unit_id* thread_id) {
     if (is_null(thread)) return ABT_ERR_INV_THREAD;
-    *thread_id = id_of(to_unit(thread));
-    return ABT_SUCCESS;
+    return id_of(to_unit(thread), thread_id);
 }
 
 int ABT_thread_set_arg(ABT_thread thread, void* arg) {
@@ -248,8 +262,7 @@ int ABT_thread_self(ABT_thread* thread) {
 int ABT_thread_self_id(ABT_unit_id* id) {
     weft_unit* self;
     if (const int error = self_ult(&self); error != ABT_SUCCESS) return error;
-    *id = id_of(self);
-    return ABT_SUCCESS;
+    return id_of(self, id);
 }
 
 int ABT_task_self(ABT_task* task) {
@@ -263,8 +276,7 @@ int ABT_task_self(ABT_task* task) {
 int ABT_task_self_id(uint64_t* id) {
     weft_unit* self;
     if (const int error = self_tasklet(&self); error != ABT_SUCCESS) return error;
-    *id = id_of(self);
-    return ABT_SUCCESS;
+    return id_of(self, id);
 }
 
 int ABT_self_get_thread(ABT_thread* thread) {
@@ -277,8 +289,7 @@ int ABT_self_get_thread(ABT_thread* thread) {
 int ABT_self_get_thread_id(ABT_unit_id* id) {
     weft_unit* self;
     if (const int error = self_unit(&self); error != ABT_SUCCESS) return error;
-    *id = id_of(self);
-    return ABT_SUCCESS;
+    return id_of(self, id);
 }
 
 int ABT_self_get_type(ABT_unit_type* type) {

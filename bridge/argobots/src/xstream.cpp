@@ -196,6 +196,12 @@ int join_own(Xstream& xstream) {
     return ABT_SUCCESS;
 }
 
+// Whether another scheduler than this stream's has the caller's pool.
+bool others_run_caller() {
+    const Pool* pool = pool_of(pool_of_unit(weft_unit_self()));
+    return pool != nullptr && pool->scheds.load() > 1;
+}
+
 int may_end(ABT_xstream xstream) { return is_null(xstream) || to_xstream(xstream)->primary ? ABT_ERR_INV_XSTREAM : ABT_SUCCESS; }
 
 int join_from(Caller who, Xstream& xstream) {
@@ -392,7 +398,7 @@ int ABT_xstream_join(ABT_xstream xstream) {
     if (const int error = may_end(xstream); error != ABT_SUCCESS) return error;
     Xstream& of = *to_xstream(xstream);
     const Caller who = caller();
-    const bool waits_for_itself = &of == this_xstream() && (who == Caller::tasklet || running_sched() == of.sched);
+    const bool waits_for_itself = &of == this_xstream() && (who == Caller::tasklet || running_sched() == of.sched || !others_run_caller());
     return waits_for_itself ? ABT_ERR_INV_XSTREAM : join_from(who, of);
 }
 
