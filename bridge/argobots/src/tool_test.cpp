@@ -489,6 +489,39 @@ TEST(FloatingPointModes, OfAUnitThatIsCalledByItsJoinerAreNotItsJoiners) {
     }
 }
 
+TEST(FloatingPointModes, OfASchedulerOfTheProgramsOwnAreNotItsUnits) {
+    PreserveFpu asked;
+    Library library;
+    ABT_pool pool = ABT_POOL_NULL;
+    ASSERT_EQ(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pool), ABT_SUCCESS);
+    ABT_sched_def def{};
+    def.type = ABT_SCHED_TYPE_ULT;
+    def.run = [](ABT_sched sched) {
+        ABT_pool from = ABT_POOL_NULL;
+        EXPECT_EQ(ABT_sched_get_pools(sched, 1, 0, &from), ABT_SUCCESS);
+        for (ABT_bool stop = ABT_FALSE; stop == ABT_FALSE;) {
+            std::fesetround(FE_UPWARD);
+            ABT_unit unit = ABT_UNIT_NULL;
+            EXPECT_EQ(ABT_pool_pop(from, &unit), ABT_SUCCESS);
+            if (unit != ABT_UNIT_NULL) {
+                EXPECT_EQ(ABT_xstream_run_unit(unit, from), ABT_SUCCESS);
+            }
+            EXPECT_EQ(ABT_sched_has_to_stop(sched, &stop), ABT_SUCCESS);
+        }
+    };
+    ABT_sched sched = ABT_SCHED_NULL;
+    ASSERT_EQ(ABT_sched_create(&def, 1, &pool, ABT_SCHED_CONFIG_NULL, &sched), ABT_SUCCESS);
+    ABT_xstream xstream = ABT_XSTREAM_NULL;
+    ASSERT_EQ(ABT_xstream_create(sched, &xstream), ABT_SUCCESS);
+    release(create([](void*) {
+        EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+        yield();
+        EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+    }, nullptr, pool));
+    EXPECT_EQ(ABT_xstream_free(&xstream), ABT_SUCCESS);
+    EXPECT_EQ(ABT_sched_free(&sched), ABT_SUCCESS);
+}
+
 TEST(FloatingPointModes, OfManyUnitsOnSeveralStreamsAreTheirOwn) {
     PreserveFpu asked;
     Library library;
