@@ -130,7 +130,7 @@ WEFT_API weft_status weft_unit_revive_with(weft_pool *pool, void (*body)(void *)
  *
  * Returns how it ended: WEFT_OK, WEFT_EXCEPTION (see weft_unit_exception), WEFT_CANCELLED (see weft_unit_cancel), WEFT_NO_MEMORY
  * (no stack could be had and none would come free; the body did not run). Or why nothing was waited for: WEFT_INVALID, WEFT_BUSY (somebody
- * waits for it already), WEFT_WRONG_STATE (a unit cannot join itself), WEFT_WRONG_KIND (the caller is a tasklet and the
+ * waits for it already), WEFT_WRONG_STATE (a unit cannot join itself, nor a scheduler that its stream runs), WEFT_WRONG_KIND (the caller is a tasklet and the
  * unit has not ended).
  * From any thread or unit; a ULT may switch. Since 0.1. */
 WEFT_API weft_status weft_unit_join(weft_unit *unit) WEFT_NOTHROW;
