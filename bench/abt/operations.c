@@ -155,6 +155,69 @@ static void init_finalize(int count, int unused) {
     }
 }
 
+/* A pool of the program's own, with `live` units in it all the while: each operation creates one, and pops, runs and frees the oldest. */
+static struct {
+    ABT_unit ring[1 << 15];
+    size_t head, tail;
+} queue;
+struct unit {
+    ABT_thread thread;
+};
+
+static ABT_unit queue_create_unit(ABT_pool of, ABT_thread thread) {
+    (void)of;
+    struct unit *unit = malloc(sizeof *unit);
+    unit->thread = thread;
+    return (ABT_unit)unit;
+}
+static void queue_free_unit(ABT_pool of, ABT_unit unit) {
+    (void)of;
+    free(unit);
+}
+static ABT_bool queue_is_empty(ABT_pool of) {
+    (void)of;
+    return queue.head == queue.tail;
+}
+static ABT_thread queue_pop(ABT_pool of, ABT_pool_context context) {
+    (void)of, (void)context;
+    if (queue.head == queue.tail) return ABT_THREAD_NULL;
+    return ((struct unit *)queue.ring[queue.head++ % (1 << 15)])->thread;
+}
+static void queue_push(ABT_pool of, ABT_unit unit, ABT_pool_context context) {
+    (void)of, (void)context;
+    queue.ring[queue.tail++ % (1 << 15)] = unit;
+}
+
+static void user_pool(int count, int live) {
+    static ABT_thread threads[1 << 15];
+    static ABT_pool own = ABT_POOL_NULL;
+    static int made;
+    if (own == ABT_POOL_NULL) {
+        ABT_pool_user_def def;
+        CHECK(ABT_pool_user_def_create(queue_create_unit, queue_free_unit, queue_is_empty, queue_pop, queue_push, &def));
+        CHECK(ABT_pool_create(def, ABT_POOL_CONFIG_NULL, &own));
+        CHECK(ABT_pool_user_def_free(&def));
+        made = 0;
+    }
+    for (; made < live; ++made) CHECK(ABT_thread_create(own, nothing, NULL, ABT_THREAD_ATTR_NULL, &threads[made]));
+    for (int i = 0; i < count; ++i) {
+        ABT_thread thread;
+        CHECK(ABT_thread_create(own, nothing, NULL, ABT_THREAD_ATTR_NULL, &thread));
+        CHECK(ABT_pool_pop_thread(own, &thread));
+        CHECK(ABT_self_schedule(thread, ABT_POOL_NULL));
+        CHECK(ABT_thread_free(&thread));
+    }
+    if (count != 0) return;
+    ABT_thread thread;   /* the end */
+    for (;;) {
+        CHECK(ABT_pool_pop_thread(own, &thread));
+        if (thread == ABT_THREAD_NULL) break;
+        CHECK(ABT_self_schedule(thread, ABT_POOL_NULL));
+        CHECK(ABT_thread_free(&thread));
+    }
+    CHECK(ABT_pool_free(&own));
+}
+
 static uint64_t init_only_ns;
 
 /* ---- the table ---------------------------------------------------------------------------------------------------------------- */
@@ -179,6 +242,8 @@ static const struct {
     {"yield/shared/2", shared_pool, yield, 2, 40000},
     {"yield/shared/256", shared_pool, yield, 256, 40960},
     {"yield_to/shared", shared_pool, yield_to, 0, 20000},
+    {"user_pool/16", shared_pool, user_pool, 16, 5000},
+    {"user_pool/16000", shared_pool, user_pool, 16000, 5000},
     {"mutex/free", shared_pool, mutex_free, 0, 100000},
     {"mutex/2", shared_pool, mutex_contended, 2, 10000},
     {"mutex/8", shared_pool, mutex_contended, 8, 10000},
@@ -241,6 +306,7 @@ int main(int argc, char **argv) {
         if (!wanted(operations[i].name, argc, argv)) continue;
         if (operations[i].where != outside) begin(operations[i].where);
         const double ns = measure(operations[i].run, operations[i].count, operations[i].parameter);
+        if (operations[i].run == user_pool) user_pool(0, 0);
         if (operations[i].where != outside) end();
         printf("%s\t%.2f\n", operations[i].name, ns);
         fflush(stdout);

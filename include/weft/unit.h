@@ -305,6 +305,9 @@ WEFT_API weft_status weft_unit_resume(weft_unit *unit) WEFT_NOTHROW;
 /** The calling unit, or NULL outside of units. From anywhere; never switches. Since 0.1. */
 WEFT_API weft_unit *weft_unit_self(void) WEFT_NOTHROW;
 
+/** The kind of the calling unit; WEFT_KIND_DEFAULT outside of units. From anywhere; never switches. Since 0.5. */
+WEFT_API weft_kind weft_unit_self_kind(void) WEFT_NOTHROW;
+
 /** A number that no other unit of this run of the runtime has; 0 for a null handle. From any thread or unit; never
  * switches. Since 0.1. */
 WEFT_API uint64_t weft_unit_id(const weft_unit *unit) WEFT_NOTHROW;

@@ -545,6 +545,11 @@ weft_status weft_unit_resume(weft_unit* unit) noexcept {
 
 weft_unit* weft_unit_self(void) noexcept { return weft::to_handle(running_or_null()); }
 
+weft_kind weft_unit_self_kind(void) noexcept {
+    const Unit* const self = running_or_null();
+    return self == nullptr ? WEFT_KIND_DEFAULT : static_cast<weft_kind>(self->kind);
+}
+
 uint64_t weft_unit_id(const weft_unit* unit) noexcept { return unit == nullptr ? 0 : to_unit(unit)->id; }
 
 const char* weft_unit_name(const weft_unit* unit) noexcept { return unit == nullptr ? "" : to_unit(unit)->name; }

@@ -114,6 +114,15 @@ TEST(Embedding, PoolsAndStreamsHaveAPointerOfTheProgramsToo) {
     EXPECT_EQ(weft_stream_free(stream), WEFT_OK);
 }
 
+TEST(Embedding, WhoCallsLearnsWhatKindOfUnitItIs) {
+    EXPECT_EQ(weft_unit_self_kind(), WEFT_KIND_DEFAULT);
+    Runtime runtime;
+    EXPECT_EQ(weft_unit_self_kind(), WEFT_KIND_FULL) << "the primary unit";
+    weft_unit* tasklet = nullptr;
+    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) { EXPECT_EQ(weft_unit_self_kind(), WEFT_KIND_TASKLET); }, nullptr, nullptr, &tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+}
+
 TEST(Embedding, AUnitTellsItsArgumentItsSiteAndWhetherItIsDetached) {
     Runtime runtime;
     weft_unit* unit = nullptr;

@@ -41,11 +41,11 @@ inline int from_weft(weft_status status) {
 // Who calls.
 enum class Caller : unsigned char { external, ult, tasklet };
 inline Caller caller() {
-    const weft_unit* self = weft_unit_self();
-    if (self == nullptr) return Caller::external;
-    weft_kind kind{};
-    weft_unit_kind(self, &kind);
-    return kind == WEFT_KIND_TASKLET ? Caller::tasklet : Caller::ult;
+    switch (weft_unit_self_kind()) {
+    case WEFT_KIND_DEFAULT: return Caller::external;
+    case WEFT_KIND_TASKLET: return Caller::tasklet;
+    default: return Caller::ult;
+    }
 }
 
 // Why the caller is no ULT, or ABT_SUCCESS.

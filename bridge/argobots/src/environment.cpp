@@ -14,7 +14,18 @@
 namespace weft::argobots {
 namespace {
 
+// Most programs are started without any of them, and then none is looked for by its name.
+bool any_variable() {
+    for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+        if (std::strncmp(*variable, "ABT_", 4) == 0) return true;
+    }
+    return false;
+}
+
+bool some;   // as any_variable() has said
+
 const char* text_of(const char* name) {
+    if (!some) return nullptr;
     char full[64];
     for (const char* prefix : {"ABT_", "ABT_ENV_"}) {
         std::snprintf(full, sizeof full, "%s%s", prefix, name);
@@ -87,6 +98,7 @@ Environment latest;
 
 Environment Environment::read() {
     constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40, line = 64, most_int = 0x7fffffff;
+    some = any_variable();
     Environment now;
     now.max_num_xstreams = static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
     read_into("MAX_NUM_XSTREAMS", 1, most_int, now.max_num_xstreams);

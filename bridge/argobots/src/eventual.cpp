@@ -104,7 +104,7 @@ int ABT_eventual_reset(ABT_eventual eventual) {
     if (is_null(eventual)) return ABT_ERR_INV_EVENTUAL;
     const Eventual of(eventual);
     weft_event_reset(of.event());
-    of.unclaim();
+    if (of.capacity() != 0) of.unclaim();
     return ABT_SUCCESS;
 }
 

@@ -39,8 +39,8 @@ ABT_thread thread_of(ABT_unit unit) {
 
 // Units that do nothing, in a pool that nobody draws from.
 struct Idle {
-    explicit Idle(ABT_pool pool, std::size_t count) : pool(pool) {
-        for (std::size_t i = 0; i < count; ++i) made.push_back(spawn(pool, add_one, &ran));
+    explicit Idle(ABT_pool of, std::size_t count) : pool(of) {
+        for (std::size_t i = 0; i < count; ++i) made.push_back(spawn(of, add_one, &ran));
     }
     ~Idle() {
         run_all(pool);

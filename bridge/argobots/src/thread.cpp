@@ -4,6 +4,8 @@
 
 #include <new>
 
+#include <abt_weft.h>
+
 #include "environment.hpp"
 #include "init.hpp"
 #include "pool.hpp"
@@ -440,6 +442,15 @@ int ABT_thread_migrate(ABT_thread thread) {
         least = size;
     });
     return migrate_to(to_unit(thread), shortest);
+}
+
+int ABT_weft_thread_migrate_wait(ABT_thread thread) {
+    if (is_null(thread)) return ABT_ERR_INV_THREAD;
+    switch (const weft_status status = weft_unit_migrate_wait(to_unit(thread))) {
+    case WEFT_WRONG_STATE: return ABT_ERR_INV_THREAD;
+    case WEFT_WRONG_KIND: return ABT_ERR_OTHER;
+    default: return from_weft(status);
+    }
 }
 
 int ABT_thread_set_callback(ABT_thread thread, void (*cb_func)(ABT_thread thread, void* cb_arg), void* cb_arg) {
