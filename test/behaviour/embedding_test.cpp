@@ -466,7 +466,9 @@ TEST(Embedding, ARevivedUnitMayBeginBeforeTheCallerGoesOn) {
             steps += *static_cast<const char*>(step);
         };
         weft_unit* unit = nullptr;
-        ASSERT_EQ(weft_ult_spawn(nullptr, body, const_cast<char*>("1"), nullptr, &unit), WEFT_OK);
+        auto of_kind = options();
+        of_kind.kind = WEFT_KIND_ROC;   // not one that begins in its scheduler's place
+        ASSERT_EQ(weft_ult_spawn(nullptr, body, const_cast<char*>("1"), &of_kind, &unit), WEFT_OK);
         EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
         weft_revive_options how{};
         how.size = sizeof how;

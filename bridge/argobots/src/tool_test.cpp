@@ -155,10 +155,13 @@ TEST(Tool, SeesAUnitThatIsRevivedAndOneThatNobodyJoins) {
     ASSERT_EQ(ABT_thread_create(own_pool(), [](void*) {}, nullptr, ABT_THREAD_ATTR_NULL, nullptr), ABT_SUCCESS);
     for (int i = 0; i < 3; ++i) yield();
     notes.stop();
-    EXPECT_EQ(notes.life(thread).substr(0, 64), "create run finish join revive run finish join free");
-    int unnamed = 0;
-    for (const auto& [unit, life] : notes.all()) unnamed += unit != thread && notes.life(unit) == "create run finish free";
-    EXPECT_EQ(unnamed, 1);
+    // The second may have the handle of the first.
+    const std::string revived = "create run finish join revive run finish join free", unnamed = "create run finish free";
+    std::string second;
+    for (const auto& [unit, life] : notes.all()) {
+        if (unit != thread && notes.life(unit) == unnamed) second = unnamed;
+    }
+    EXPECT_EQ(notes.life(thread) + (second.empty() ? "" : " ") + second, revived + " " + unnamed);
 }
 
 TEST(Tool, SeesThatAUnitWasCancelled) {
