@@ -75,13 +75,11 @@ void handle(int signal, siginfo_t* info, void* context) {
     // acquire: pairs with the release in overflow_install(); what describe reads was made before.
     const OverflowDescribe describe = describe_fault.load(std::memory_order_acquire);
     char text[512];
-    if (describe != nullptr && info->si_code > 0 && describe(info->si_addr, text, sizeof text)) {
-        write_all(text, strnlen(text, sizeof text));
-        set_default(signal);   // we return, the instruction faults again, and the process ends as it would have
-    } else {
-        auto mine = [=](const Handled& entry) { return entry.signal == signal; };
-        chain(*std::find_if(std::begin(handled), std::end(handled), mine), info, context);
-    }
+    if (describe != nullptr && info->si_code > 0 && describe(info->si_addr, text, sizeof text)) write_all(text, strnlen(text, sizeof text));
+    // Where nobody else handles it we return, the instruction faults again, and the process ends as it would have. A program that was there before
+    // us may have more to say, or know a remedy.
+    auto mine = [=](const Handled& entry) { return entry.signal == signal; };
+    chain(*std::find_if(std::begin(handled), std::end(handled), mine), info, context);
     errno = saved;
 }
 

@@ -96,6 +96,20 @@ TEST(Overflow, IsToldByDefaultAndOnAnyStream) {
     EXPECT_EXIT(program(WEFT_GUARD_AUTO, WEFT_KIND_LSA, dive_without_end, 1), testing::KilledBySignal(SIGSEGV), message("lsa"));
 }
 
+TEST(Overflow, IsToldToAHandlerThatWasThereBeforeAsWell) {
+    const auto with_handler = [] {
+        struct sigaction own {};
+        own.sa_sigaction = [](int, siginfo_t*, void*) {
+            constexpr char text[] = "the program's own";
+            if (write(STDERR_FILENO, text, sizeof text) > 0) _exit(3);
+        };
+        own.sa_flags = SA_SIGINFO | SA_ONSTACK;
+        sigaction(SIGSEGV, &own, nullptr);
+        program(WEFT_GUARD_AUTO, WEFT_KIND_LSA, dive_without_end);
+    };
+    EXPECT_EXIT(with_handler(), testing::ExitedWithCode(3), "stack overflow in unit(.|\n)*the program's own");
+}
+
 TEST(Overflow, AUnitWithoutAnOverflowIsNotSuspected) {
     weft_settings settings = with_streams(1);
     settings.guard = WEFT_GUARD_CANARY;
