@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Installs a build into a fresh place and builds and runs eight consumers of it outside the tree: in C11 and in
-C++20, by find_package and by pkg-config, with the shared and with the static library.
+"""Installs a build into a fresh place and builds and runs ten consumers of it outside the tree: in C11 and in
+C++20, by find_package and by pkg-config, with the shared and with the static library; and a program in abt.h with both.
 
     test/install/consumers.py --build build/release --version 0.4.0
 """
@@ -64,6 +64,23 @@ def by_pkg_config(language, prefix, work, options):
         sys.exit(f"pkg-config says version {version}, the project {options.version}")
 
 
+def by_argobots(prefix, work, options):
+    """A program in abt.h by pkg-config argobots, of the version that programs ask for."""
+    env = {**os.environ, "PKG_CONFIG_PATH": str(next(prefix.rglob("argobots.pc")).parent)}
+    call("pkg-config", "--atleast-version=1.2", "argobots", env=env)
+    for kind, extra in [("shared", []), ("static", ["--static"])]:
+        flags = call("pkg-config", *extra, "--cflags", "--libs", "argobots", env=env).split()
+        program = work / f"abt-{kind}"
+        call(options.cc, "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", HERE / "abt" / "consumer.c", *(["-static"] if extra else []), *flags,
+             "-o", program)
+        written = call(program, env={"LD_LIBRARY_PATH": str(next(prefix.rglob("libabt.so.1")).parent)} if kind == "shared" else {})
+        if written != "answer 42\n":
+            sys.exit(f"abt, {kind}: wrote {written!r}")
+        if ("libabt.so.1" in call("objdump", "-p", program)) != (kind == "shared"):
+            sys.exit(f"abt, {kind}: is linked with the other library")
+        print(f"abt, pkg-config, {kind}: ok", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True)
@@ -83,6 +100,8 @@ def main():
             shutil.copytree(HERE / language, work / language)
             by_cmake(language, prefix, work, options)
             by_pkg_config(language, prefix, work, options)
+        if list(prefix.rglob("argobots.pc")):
+            by_argobots(prefix, work, options)
     return 0
 
 
