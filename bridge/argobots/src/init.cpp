@@ -43,6 +43,12 @@ weft_settings settings_of(const Environment& from) {
     return settings;
 }
 
+// Weft's own has worked for it, and its pool is Weft's.
+void drop_first_sched(Sched* sched) {
+    delete[] sched->pools;
+    delete sched;
+}
+
 // Stream 0 and what Weft has made with it get their records.
 int adopt() {
     weft_stream* stream = weft_stream_self();
@@ -56,7 +62,9 @@ int adopt() {
     Sched* sched = create_predef(ABT_SCHED_DEFAULT, 1, &handle, ABT_SCHED_CONFIG_NULL, &error);
     if (sched == nullptr) return error;
     sched->use.store(Sched::Use::main);        // Weft's own does its work; it has no handle of its own
-    return adopt_primary(stream, *sched) == nullptr ? ABT_ERR_MEM : ABT_SUCCESS;
+    if (adopt_primary(stream, *sched) != nullptr) return ABT_SUCCESS;
+    drop_first_sched(sched);
+    return ABT_ERR_MEM;
 }
 
 // Nothing of what was made is left.
@@ -65,8 +73,7 @@ void undo() {
     if (Xstream* first = primary_xstream()) {
         Sched* sched = first->sched;
         drop_primary();
-        delete[] sched->pools;
-        delete sched;
+        drop_first_sched(sched);
     }
     free_all_pools();
     primary.store(nullptr);
@@ -151,7 +158,10 @@ int end() {
     Xstream& first = *this_xstream();
     Sched* main = first.sched;
     end_dumps();   // while all streams are there yet
-    if (leave_programs_sched(first) != WEFT_OK) return ABT_ERR_MEM;   // from here on no other stream runs this ULT
+    if (leave_programs_sched(first) != WEFT_OK) {   // from here on no other stream runs this ULT
+        begin_dumps();
+        return ABT_ERR_MEM;
+    }
     end_all_xstreams();
     abandon_units();
     settle_unit(weft_unit_self());
