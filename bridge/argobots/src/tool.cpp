@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "lock.hpp"
-#include "unit_table.hpp"
+#include "pointer_table.hpp"
 #include "xstream.hpp"
 
 namespace weft::argobots {
@@ -25,7 +25,7 @@ struct Tool {
 
 Lock registering;                          // one at a time changes the tool
 Tool tool;
-UnitTable<bool> suspended;                 // units that have told of a suspension and have not gone on
+PointerTable<bool> suspended;                 // units that have told of a suspension and have not gone on
 
 struct WaitingAt {
     ABT_sync_event_type type = ABT_SYNC_EVENT_TYPE_UNKNOWN;
@@ -128,7 +128,7 @@ void forget_tool() {
 
 // How a unit rounds, and which exceptions trap: x86-64's mxcsr and x87 control word, AArch64's fpcr. Between two units the standard is in force; a unit
 // that has changed it takes its own with it.
-UnitTable<femode_t> modes;
+PointerTable<femode_t> modes;
 std::atomic<std::size_t> kept{0};          // units in the table: mostly none
 weft_observer* mode_observer = nullptr;
 

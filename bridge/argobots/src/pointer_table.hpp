@@ -1,4 +1,4 @@
-// What is known of some units, for a while, without a place in the unit: a hash table in shards, so that streams seldom meet.
+// From pointers to what is known of them: a hash table in shards, so that streams seldom meet. Each call costs the same however many there are.
 #pragma once
 
 #include <cstdint>
@@ -6,18 +6,18 @@
 #include <mutex>
 #include <utility>
 
-#include "common.hpp"
 #include "lock.hpp"
 
 namespace weft::argobots {
 
 template <class Value>
-class UnitTable {
+class PointerTable {
 public:
-    // The unit is not in it. False: no memory.
-    bool put(const weft_unit* unit, const Value& value) { return shard(unit).put(unit, value); }
+    // The pointer, which is not null, is not in it. False: no memory.
+    bool put(const void* key, const Value& value) { return shard(key).put(key, value); }
+    bool find(const void* key, Value& value) { return shard(key).find(key, value); }
     // It is not in it any more. False: it was not.
-    bool take(const weft_unit* unit, Value& value) { return shard(unit).take(unit, value); }
+    bool take(const void* key, Value& value) { return shard(key).take(key, value); }
     void clear() {
         for (Shard& each : shards_) each.clear();
     }
@@ -26,24 +26,29 @@ private:
     // Open addressing with linear probing, at most half full. What is taken leaves no trace: those behind it move up.
     class alignas(64) Shard {
     public:
-        bool put(const weft_unit* unit, const Value& value) {
+        bool put(const void* key, const Value& value) {
             const std::lock_guard guard(lock_);
             if (2 * (used_ + 1) > room_ && !grow()) return false;
-            place(unit, value);
+            place(key, value);
             ++used_;
             return true;
         }
 
-        bool take(const weft_unit* unit, Value& value) {
+        bool take(const void* key, Value& value) {
             const std::lock_guard guard(lock_);
-            if (used_ == 0) return false;
-            std::size_t at = hash(unit) & mask();
-            for (; entries_[at].unit != unit; at = (at + 1) & mask()) {
-                if (entries_[at].unit == nullptr) return false;
-            }
+            std::size_t at = 0;
+            if (!look_up(key, at)) return false;
             value = entries_[at].value;
             close(at);
             --used_;
+            return true;
+        }
+
+        bool find(const void* key, Value& value) {
+            const std::lock_guard guard(lock_);
+            std::size_t at = 0;
+            if (!look_up(key, at)) return false;
+            value = entries_[at].value;
             return true;
         }
 
@@ -56,28 +61,36 @@ private:
 
     private:
         struct Entry {
-            const weft_unit* unit;   // null: the place is free
+            const void* key;   // null: the place is free
             Value value;
         };
 
         std::size_t mask() const { return room_ - 1; }
 
-        void place(const weft_unit* unit, const Value& value) {
-            std::size_t at = hash(unit) & mask();
-            while (entries_[at].unit != nullptr) at = (at + 1) & mask();
-            entries_[at].unit = unit;
+        bool look_up(const void* key, std::size_t& at) const {
+            if (used_ == 0) return false;
+            for (at = hash(key) & mask(); entries_[at].key != key; at = (at + 1) & mask()) {
+                if (entries_[at].key == nullptr) return false;
+            }
+            return true;
+        }
+
+        void place(const void* key, const Value& value) {
+            std::size_t at = hash(key) & mask();
+            while (entries_[at].key != nullptr) at = (at + 1) & mask();
+            entries_[at].key = key;
             entries_[at].value = value;
         }
 
         // Each of those behind the free place moves up, unless its home lies behind that.
         void close(std::size_t at) {
-            for (std::size_t next = (at + 1) & mask(); entries_[next].unit != nullptr; next = (next + 1) & mask()) {
-                const std::size_t home = hash(entries_[next].unit) & mask();
+            for (std::size_t next = (at + 1) & mask(); entries_[next].key != nullptr; next = (next + 1) & mask()) {
+                const std::size_t home = hash(entries_[next].key) & mask();
                 if (((next - home) & mask()) < ((next - at) & mask())) continue;
                 entries_[at] = entries_[next];
                 at = next;
             }
-            entries_[at].unit = nullptr;
+            entries_[at].key = nullptr;
         }
 
         bool grow() {
@@ -87,7 +100,7 @@ private:
             Entry* const before = std::exchange(entries_, entries);
             room_ = more;
             for (std::size_t i = 0; i < had; ++i) {
-                if (before[i].unit != nullptr) place(before[i].unit, before[i].value);
+                if (before[i].key != nullptr) place(before[i].key, before[i].value);
             }
             std::free(before);
             return true;
@@ -101,9 +114,9 @@ private:
     static constexpr std::size_t shards = 64;   // as many as streams may use at once
 
     // The golden ratio's bits: neighbours lie apart.
-    static std::size_t hash(const weft_unit* unit) { return reinterpret_cast<std::uintptr_t>(unit) * 0x9e3779b97f4a7c15u >> 20; }
+    static std::size_t hash(const void* key) { return reinterpret_cast<std::uintptr_t>(key) * 0x9e3779b97f4a7c15u >> 20; }
 
-    Shard& shard(const weft_unit* unit) { return shards_[hash(unit) >> 32 & (shards - 1)]; }
+    Shard& shard(const void* key) { return shards_[hash(key) >> 32 & (shards - 1)]; }
 
     Shard shards_[shards];
 };
