@@ -82,6 +82,9 @@ int begin_stream(Xstream& xstream) {
         const ListGuard guard;
         xstream.stream = stream;
     }
+    // Its scheduler runs already, and may have asked for its end before the stream was known here.
+    const Sched& sched = *xstream.sched;
+    if (sched.finish.load() || sched.exit.load()) ask_to_end(xstream, sched.exit.load());
     enter_dumps(stream);
     bind_as_asked(xstream);
     return ABT_SUCCESS;
@@ -251,9 +254,10 @@ Xstream* primary_xstream() {
 }
 
 void ask_to_end(Xstream& xstream, bool at_once) {
-    if (xstream.primary || xstream.stream == nullptr) return;
+    if (xstream.primary) return;
     if (at_once) xstream.cancelled.store(true);
-    weft_stream_stop(xstream.stream, at_once);
+    const ListGuard guard;
+    if (xstream.stream != nullptr) weft_stream_stop(xstream.stream, at_once);   // else begin_stream() does it, or it has ended
 }
 
 int count_xstreams() {
