@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstdlib>
 #include <functional>
-#include <source_location>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -23,11 +22,11 @@ inline const int roomy_stacks = setenv("ABT_THREAD_STACKSIZE", "131072", 0);
 // The library is not this one: what is better here is not asked of it (make abt-differential).
 inline bool elsewhere() { return std::getenv("ABT_DIFFERENTIAL") != nullptr; }
 
-inline void ok(int error, const std::source_location& at = std::source_location::current()) {
+inline void ok(int error, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     if (error == ABT_SUCCESS) return;
     char name[64] = "?";
     ABT_error_get_str(error, name, nullptr);
-    ADD_FAILURE_AT(at.file_name(), static_cast<int>(at.line())) << name;
+    ADD_FAILURE_AT(file, line) << name;
 }
 
 // What the call returns to an OS thread that is no stream.
