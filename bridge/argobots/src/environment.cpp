@@ -100,8 +100,7 @@ Environment Environment::read() {
     constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40, line = 64, most_int = 0x7fffffff;
     some = any_variable();
     Environment now;
-    now.max_num_xstreams = static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
-    read_into("MAX_NUM_XSTREAMS", 1, most_int, now.max_num_xstreams);
+    read_into("MAX_NUM_XSTREAMS", 1, most_int, now.max_num_xstreams_asked);
     read_into("THREAD_STACKSIZE", 512, most_bytes, now.thread_stack_bytes);
     now.thread_stack_bytes = rounded_up(now.thread_stack_bytes, line);
     read_into("SCHED_STACKSIZE", 512, std::uint64_t{1} << 30, now.sched_stack_bytes);
@@ -130,6 +129,10 @@ Environment Environment::read() {
     read_switch("PRESERVE_FPU", now.preserve_fpu);
     latest = now;
     return now;
+}
+
+unsigned Environment::max_num_xstreams() const {
+    return max_num_xstreams_asked != 0 ? max_num_xstreams_asked : static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
 const Environment& environment() { return latest; }

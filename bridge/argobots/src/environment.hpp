@@ -13,7 +13,7 @@ enum class OverflowCheck : unsigned char { none, mprotect, mprotect_strict };
 enum class LargePages : unsigned char { malloc, mmap_rp, mmap_hp_rp, mmap_hp_thp, thp };
 
 struct Environment {
-    unsigned max_num_xstreams = 1;                      // a hint
+    unsigned max_num_xstreams_asked = 0;                // a hint; 0: none
     std::size_t thread_stack_bytes = 16384;
     std::size_t sched_stack_bytes = std::size_t{4} << 20;
     unsigned sched_event_freq = 50;                     // told, and of no effect: streams look when they are wanted
@@ -37,6 +37,8 @@ struct Environment {
     weft_kind kind = WEFT_KIND_AUTO;                    // Weft's own: ABT_THREAD_KIND, of ULTs whose attributes do not say
     bool preserve_fpu = false;                          // Weft's own: ABT_PRESERVE_FPU
 
+    // What was asked for, or as many as CPUs are online: that is asked of a file, and only when somebody wants to know.
+    unsigned max_num_xstreams() const;
     bool guards_asked() const { return overflow_check != OverflowCheck::none; }
 
     static Environment read();

@@ -232,7 +232,7 @@ int ABT_info_query_config(ABT_info_query_kind query_kind, void* val) {
     switch (query_kind) {
     case ABT_INFO_QUERY_KIND_ENABLED_PRESERVE_FPU: return answer_bool(val, from.preserve_fpu);
     case ABT_INFO_QUERY_KIND_ENABLED_PRINT_CONFIG: return answer_bool(val, from.print_config);
-    case ABT_INFO_QUERY_KIND_MAX_NUM_XSTREAMS: return answer(val, from.max_num_xstreams);
+    case ABT_INFO_QUERY_KIND_MAX_NUM_XSTREAMS: return answer(val, from.max_num_xstreams());
     case ABT_INFO_QUERY_KIND_DEFAULT_THREAD_STACKSIZE: return answer(val, from.thread_stack_bytes);
     case ABT_INFO_QUERY_KIND_DEFAULT_SCHED_STACKSIZE: return answer(val, from.sched_stack_bytes);
     case ABT_INFO_QUERY_KIND_DEFAULT_SCHED_EVENT_FREQ: return answer(val, std::uint64_t{from.sched_event_freq});
@@ -246,7 +246,7 @@ int ABT_info_print_config(FILE* fp) {
     if (!weft_initialized()) return ABT_ERR_UNINITIALIZED;
     const Environment& from = environment();
     std::fprintf(fp, "Argobots %s by Weft %d.%d.%d\n", ABT_VERSION, weft_version() / 10000, weft_version() / 100 % 100, weft_version() % 100);
-    std::fprintf(fp, "  execution streams: %d now, %u expected at most\n", count_xstreams(), from.max_num_xstreams);
+    std::fprintf(fp, "  execution streams: %d now, %u expected at most\n", count_xstreams(), from.max_num_xstreams());
     std::fprintf(fp, "  stack of a ULT: %zu bytes, kind %s\n", from.thread_stack_bytes, word(from.kind));
     std::fprintf(fp, "  stack of a scheduler: %zu bytes\n", from.sched_stack_bytes);
     constexpr const char* checks[] = {"none", "canary", "mprotect", "mprotect_strict"};
