@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 #include "affinity.hpp"
 #include "info.hpp"
@@ -278,6 +279,12 @@ bool something_left(const Sched& old, const Sched& next) {
     return false;
 }
 
+// Returns the one before. Who walks through the list sees the one or the other, and neither is freed meanwhile.
+Sched* put_sched(Xstream& xstream, Sched& sched) {
+    const ListGuard guard;
+    return std::exchange(xstream.sched, &sched);
+}
+
 void retire(Sched& old) {
     while (end_use(old) == WEFT_BUSY) weft_unit_yield();   // its stream has not let it go yet
     if (old.automatic) free_sched(old);
@@ -289,9 +296,7 @@ int replace_sched(Xstream& xstream, Sched& sched) {
     if (const int error = begin_use(sched, Sched::Use::main); error != ABT_SUCCESS) return error;
     sched.xstream = &xstream;
     if (xstream.stream == nullptr || &xstream != this_xstream()) {   // it has ended
-        Sched* const old = xstream.sched;
-        xstream.sched = &sched;
-        retire(*old);
+        retire(*put_sched(xstream, sched));
         return ABT_SUCCESS;
     }
     weft_unit* const self = weft_unit_self();
@@ -312,7 +317,7 @@ int replace_sched(Xstream& xstream, Sched& sched) {
         end_use(sched);
         return status == WEFT_BUSY ? ABT_ERR_INV_SCHED : from_weft(status);
     }
-    xstream.sched = &sched;
+    put_sched(xstream, sched);
     weft_unit_yield();
     retire(*old);
     return ABT_SUCCESS;
