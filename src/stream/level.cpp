@@ -414,7 +414,10 @@ void run_below(Stream& stream, Sched& by, Unit* unit) {
     if (stream.wanted()) [[unlikely]] attend(stream);
     ++by.ran;
     run_unit(stream, unit);
-    run_handed(stream);
+    while (stream.handed != nullptr) {   // a unit has left for another by its name, which takes its place
+        if (stream.wanted()) [[unlikely]] attend(stream);
+        run_handed(stream);
+    }
     level.leave(stream);
     *stream.errno_address = error;
     *stream.exceptions = kept;

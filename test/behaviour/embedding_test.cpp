@@ -455,6 +455,24 @@ TEST(Embedding, AnyUltRunsUnitsThatItPoppedAsItsChildren) {
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
 
+TEST(Embedding, UnitsThatLeaveForEachOtherAreOneTurnOfTheirSchedulers) {
+    Runtime runtime;
+    static weft_pool* pool;
+    pool = make_pool(WEFT_POOL_SHARED);
+    static int ran;
+    ran = 0;
+    for (int i = 0; i < 20; ++i) {
+        auto chain = [](void*) {
+            ++ran;
+            if (weft_unit* next = pop(pool)) weft_unit_exit_to_popped(next);
+        };
+        ASSERT_EQ(weft_ult_spawn(pool, chain, nullptr, nullptr, nullptr), WEFT_OK);
+    }
+    EXPECT_EQ(weft_unit_run(pop(pool)), WEFT_OK);
+    EXPECT_EQ(ran, 20);
+    EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+}
+
 TEST(Embedding, ARevivedUnitMayBeginBeforeTheCallerGoesOn) {
     for (const auto kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED}) {
         Runtime runtime(of_pool(kind));

@@ -145,10 +145,7 @@ void release_unit(const weft_unit_info* info, void*) {
 
 // What is ready runs; whoever else counts the runtime's uses may do so yet.
 void finish_work() {
-    Sched& main = *primary_xstream()->sched;
-    main.finish.store(true);
-    run_out(main);
-    main.finish.store(false);
+    run_out(*primary_xstream()->sched);
     // Another stream that draws from its pool may have run it last.
     constexpr std::uint64_t pause_ns = 50'000;
     for (int tries = 0; tries < 1000 && !this_xstream()->primary; ++tries) weft_sleep_for(pause_ns);

@@ -319,8 +319,10 @@ int ABT_sched_has_to_stop(ABT_sched sched, ABT_bool* stop) {
     const bool here = running_sched() == &of;
     if (here) {
         serve_dump_request();
-        if (weft_sched_should_stop(of.handle)) {
-            *stop = ABT_TRUE;
+        const bool should = weft_sched_should_stop(of.handle);
+        // A stream that is asked to end tells its scheduler so: if that returned before, it would be called again.
+        if (should || (of.use.load() == Sched::Use::main && !of.xstream->primary)) {
+            *stop = to_bool(should);
             return ABT_SUCCESS;
         }
     }

@@ -147,7 +147,6 @@ void wait_for_units(Xstream& xstream) {
 }
 
 void end_now(Xstream& xstream) {
-    xstream.sched->finish.store(true);
     wait_for_units(xstream);
     {
         const ListGuard guard;
@@ -300,20 +299,17 @@ int replace_sched(Xstream& xstream, Sched& sched) {
         return ABT_SUCCESS;
     }
     weft_unit* const self = weft_unit_self();
-    xstream.sched->finish.store(true);
     while (something_left(*xstream.sched, sched)) weft_unit_yield();
     // No switch from here to the yield below: of several units that replace the scheduler, one after the other does.
     Sched* const old = xstream.sched;
     if (old->has(pool_of_unit(self)) && sched.count != 0 && !sched.has(pool_of_unit(self))) {
         if (const int error = set_pool(self, *sched.pools[0]); error != ABT_SUCCESS) {
-            old->finish.store(false);
             end_use(sched);
             return error;
         }
     }
     const weft_status status = weft_stream_sched_set(xstream.stream, sched.handle);
     if (status != WEFT_OK) {
-        old->finish.store(false);
         end_use(sched);
         return status == WEFT_BUSY ? ABT_ERR_INV_SCHED : from_weft(status);
     }
