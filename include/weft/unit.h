@@ -406,6 +406,7 @@ typedef struct weft_unit_info {
     const char *waits_for;    /**< what a suspended unit waits for ("join", "suspend", "mutex", "sleep", ...); "" otherwise */
     const void *waits_object; /**< the object it waits for (for a join the unit's handle), or NULL */
     uint64_t waits_until_ns;  /**< the deadline of its wait, as weft_now_ns; 0: it has none. Since 0.2 */
+    bool started;             /**< its body has been called, in this life. Since 0.5 */
 } weft_unit_info;
 
 /** Calls visit(info, argument) for each unit that lives, found by walking the memory of the descriptors: a unit that is
@@ -413,6 +414,13 @@ typedef struct weft_unit_info {
  * or free. From any thread or unit; never switches. Since 0.1. */
 WEFT_API weft_status weft_unit_each(void (*visit)(const weft_unit_info *info, void *argument),
                                     void *argument) WEFT_NOTHROW;
+
+/** What weft_unit_each tells of a unit, of one: what some moment had, if others run it meanwhile.
+ *
+ * info  required; info->size is set by the caller. `name` lives as long as the unit
+ *
+ * Returns WEFT_OK or WEFT_INVALID. From any thread or unit; never switches. Since 0.5. */
+WEFT_API weft_status weft_unit_info_get(const weft_unit *unit, weft_unit_info *info) WEFT_NOTHROW;
 
 /** A place in the program that has spawned units of kind WEFT_KIND_AUTO into pools that several streams may draw from. In private pools such
  * units are of kind WEFT_KIND_LSA, and teach nothing. */

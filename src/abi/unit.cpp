@@ -656,6 +656,16 @@ weft_status weft_unit_stack(const weft_unit* unit, weft_stack_info* info) noexce
     return WEFT_OK;
 }
 
+weft_status weft_unit_info_get(const weft_unit* unit, weft_unit_info* info) noexcept {
+    if (unit == nullptr || info == nullptr) return is_null(unit == nullptr ? "unit" : "info");
+    const size_t size = info->size;
+    weft_unit_info told;
+    look_at_unit(*to_unit(unit), told);
+    told.size = size;
+    std::memcpy(info, &told, size < sizeof told ? size : sizeof told);
+    return WEFT_OK;
+}
+
 weft_status weft_site_each(void (*visit)(const weft_site_info*, void*), void* argument) noexcept {
     if (visit == nullptr) return is_null("visit");
     if (runtime_or_null() == nullptr) return not_initialized();

@@ -98,6 +98,8 @@ struct Visit {
     info.waits_for = now == State::suspended ? name_of(Waits::suspend) : now != State::waiting ? "" : name_of(unit.waits);
     info.waits_object = state == State::suspended ? unit.waits_object : nullptr;
     info.waits_until_ns = state == State::suspended ? unit.waits_until_ns : 0;
+    // One that is ready again has something to go on from; one of kind Full has its stack from the beginning.
+    info.started = state != State::ready || unit.context != nullptr;
     return true;
 }
 
@@ -109,6 +111,13 @@ void visit_one(void* object, void* raw) {
 }
 
 }  // namespace
+
+void look_at_unit(const Unit& unit, weft_unit_info& info) {
+    char name[sizeof unit.name];
+    info = {};
+    snapshot(unit, info, name);
+    info.name = unit.name;
+}
 
 const char* name_of(Kind kind) {
     switch (kind) {

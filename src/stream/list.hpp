@@ -16,6 +16,9 @@ const char* name_of(State state);
 // Of all streams, those that have ended and those that are none included. Under the runtime's lock.
 std::uint64_t sum(const Runtime& of, trace::Count which);
 
+// What each_unit() would tell of one.
+void look_at_unit(const Unit& unit, weft_unit_info& info);
+
 weft_status read_counter(Runtime& of, const char* name, std::uint64_t* value);
 void each_unit(Runtime& of, void (*visit)(const weft_unit_info* info, void* argument), void* argument);
 void print_units(Runtime& of, std::FILE* file);

@@ -114,6 +114,28 @@ TEST(Embedding, PoolsAndStreamsHaveAPointerOfTheProgramsToo) {
     EXPECT_EQ(weft_stream_free(stream), WEFT_OK);
 }
 
+TEST(Embedding, AUnitIsLookedAtWithoutAllOthers) {
+    Runtime runtime;
+    auto how = options();
+    how.name = "seen";
+    Ult unit([] { weft_unit_yield(); }, &how);
+    weft_unit_info info{};
+    info.size = sizeof info;
+    EXPECT_EQ(weft_unit_info_get(unit.handle(), &info), WEFT_OK);
+    EXPECT_EQ(info.unit, unit.handle());
+    EXPECT_EQ(info.state, WEFT_UNIT_READY);
+    EXPECT_STREQ(info.name, "seen");
+    EXPECT_FALSE(info.started);
+    weft_unit_yield();
+    EXPECT_EQ(weft_unit_info_get(unit.handle(), &info), WEFT_OK);
+    EXPECT_EQ(info.state, WEFT_UNIT_READY);
+    EXPECT_TRUE(info.started) << "it has yielded";
+    EXPECT_EQ(unit.join(), WEFT_OK);
+    EXPECT_EQ(weft_unit_info_get(unit.handle(), &info), WEFT_OK);
+    EXPECT_EQ(info.state, WEFT_UNIT_DONE);
+    EXPECT_EQ(weft_unit_info_get(nullptr, &info), WEFT_INVALID);
+}
+
 TEST(Embedding, WhoCallsLearnsWhatKindOfUnitItIs) {
     EXPECT_EQ(weft_unit_self_kind(), WEFT_KIND_DEFAULT);
     Runtime runtime;

@@ -37,11 +37,10 @@ int id_of(weft_unit* unit, std::uint64_t* id) {
 ABT_pool abt_pool_of(const weft_unit* unit) { return reinterpret_cast<ABT_pool>(pool_of_unit(unit)); }
 
 bool has_started(const weft_unit* unit) {
-    weft_unit_state state{};
-    weft_unit_state_get(unit, &state);
-    weft_stack_info info{};
+    weft_unit_info info{};
     info.size = sizeof info;
-    return state != WEFT_UNIT_READY || (weft_unit_stack(unit, &info) == WEFT_OK && info.lowest != nullptr);
+    weft_unit_info_get(unit, &info);
+    return info.started;
 }
 
 // Where it runs, or ran last: the stream that draws from its pool, or, since no note is taken at each switch, one of several that do.
