@@ -430,17 +430,23 @@ int ABT_thread_migrate_to_pool(ABT_thread thread, ABT_pool pool) {
 
 int ABT_thread_migrate(ABT_thread thread) {
     if (const int error = may_migrate(thread); error != ABT_SUCCESS) return error;
+    // The program's functions are asked without the lock of the list. Of so many streams one will do.
+    constexpr std::size_t most = 64;
+    Sched* others[most];
+    std::size_t count = 0;
     const weft_pool* const here = pool_of_unit(to_unit(thread));
+    each_xstream([&](Xstream& xstream) {
+        if (xstream.stream != nullptr && !xstream.sched->has(here) && count < most) others[count++] = xstream.sched;
+    });
     const Pool* shortest = nullptr;
     std::size_t least = SIZE_MAX;
-    each_xstream([&](Xstream& xstream) {
-        if (xstream.stream == nullptr || xstream.sched->has(here)) return;
-        const Pool* pool = migration_pool(*xstream.sched);
+    for (std::size_t i = 0; i < count; ++i) {
+        const Pool* pool = migration_pool(*others[i]);
         const std::size_t size = pool == nullptr ? SIZE_MAX : pool->size();
-        if (size >= least) return;
+        if (size >= least) continue;
         shortest = pool;
         least = size;
-    });
+    }
     return migrate_to(to_unit(thread), shortest);
 }
 
