@@ -27,6 +27,7 @@ struct UserDef {
     ABT_pool_user_print_all_fn print_all = nullptr;
 };
 static_assert(offsetof(UserDef, zero) == offsetof(ABT_pool_def, u_create_from_thread));
+inline UserDef* to_def(ABT_pool_user_def def) { return reinterpret_cast<UserDef*>(def); }
 
 struct Pool {
     enum class Make : unsigned char { built_in, user, old };   // old: by an ABT_pool_def
