@@ -67,9 +67,8 @@ bench-argobots:
 bench-abt:
 	@tools/setup bench
 	@cmake --preset release -B build/bench -DWEFT_TESTS=OFF -DWEFT_SIM=OFF -DWEFT_BENCH=ON --log-level=WARNING
-	@cmake --build build/bench --parallel $(JOBS) --target bench_abt_weft $$(test ! -f build/bench/bench/CMakeFiles/bench_abt_argobots.dir/build.make && \
-	  ninja -C build/bench -t targets all | sed -n 's/^\(bench_abt_argobots\):.*/\1/p')
-	@$(PYTHON) bench/abt/compare.py --weft build/bench/bench/abt_weft $$(test -x build/bench/bench/abt_argobots && echo --argobots build/bench/bench/abt_argobots)
+	@cmake --build build/bench --parallel $(JOBS) --target bench_abt
+	@$(PYTHON) bench/abt/compare.py build/bench/bench
 
 # The bridge's tests once more, each linked with another Argobots: what fails there is a difference that nobody has written down.
 abt-differential:

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """What an operation in abt.h costs here, and in another Argobots.
 
-    bench/abt/compare.py --weft PROGRAM [--argobots PROGRAM] [--rounds N] [NAME...]
+    bench/abt/compare.py FOLDER [--rounds N] [NAME...]
 
-The programs are bench/abt/operations.c, linked with the one library and with the other. They run by turns, on one CPU, and each ratio is of two
+FOLDER has abt_weft and, where another Argobots was found, abt_argobots: bench/abt/operations.c, linked with the one library and with the other. They run by turns, on one CPU, and each ratio is of two
 that ran one after the other; what is told of them is the median and the quartiles. NAME: the beginning of an operation's name.
 """
 import argparse
 import os
+import pathlib
 import statistics
 import subprocess
 import sys
@@ -29,18 +30,18 @@ def spread(values):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--weft", required=True)
-    parser.add_argument("--argobots")
+    parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("names", nargs="*")
     given = parser.parse_args()
     cpu = max(os.sched_getaffinity(0))
+    weft, argobots = given.folder / "abt_weft", given.folder / "abt_argobots"
     ours, theirs = [], []
     for _ in range(given.rounds):
-        ours.append(run(given.weft, given.names, cpu))
-        if given.argobots:
-            theirs.append(run(given.argobots, given.names, cpu))
-    if not given.argobots:
+        ours.append(run(weft, given.names, cpu))
+        if argobots.exists():
+            theirs.append(run(argobots, given.names, cpu))
+    if not theirs:
         print("no other Argobots was found (pkg-config argobots); these are Weft's figures alone")
     print(f"{'ns an operation, median of ' + str(given.rounds):40} {'Weft':>10} {'Argobots':>10}  times faster (quartiles)")
     for name in ours[0]:

@@ -564,9 +564,12 @@ TEST(Embedding, WithOwnStacksNoUnitOfKindAutoStandsOnItsSchedulersStack) {
     settings.own_stacks = true;
     settings.kind = WEFT_KIND_AUTO;
     Runtime runtime(settings);
+    auto how = options();
+    how.kind = WEFT_KIND_AUTO;   // whatever the environment says
+    how.site = &anywhere;
     for (int i = 0; i < 2000; ++i) {
         weft_unit* unit = nullptr;
-        ASSERT_EQ(weft_ult_spawn_at(nullptr, [](void*) {}, nullptr, nullptr, &unit, &anywhere), WEFT_OK);
+        ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &how, &unit), WEFT_OK);
         weft_kind kind;
         EXPECT_EQ(weft_unit_kind(unit, &kind), WEFT_OK);
         ASSERT_NE(kind, WEFT_KIND_SC) << i;
