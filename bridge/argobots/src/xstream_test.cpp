@@ -232,6 +232,20 @@ TEST_F(Xstream, an_os_thread_and_a_ult_of_another_stream_join) {
     ok(ABT_xstream_free(&b));
 }
 
+TEST_F(Xstream, a_ult_joins_the_stream_that_it_runs_on_and_goes_on_elsewhere) {
+    ABT_pool pool = new_pool();
+    ABT_xstream first = stream_of(pool), second = stream_of(pool);
+    in_ult_of(pool, [&] {
+        const ABT_xstream here = self_stream();
+        ok(ABT_xstream_join(here));
+        EXPECT_NE(self_stream(), here);
+        EXPECT_EQ(state_of_stream(here), ABT_XSTREAM_STATE_TERMINATED);
+    });
+    ok(ABT_xstream_free(&first));
+    ok(ABT_xstream_free(&second));
+    ok(ABT_pool_free(&pool));
+}
+
 TEST_F(Xstream, a_stream_that_has_ended_is_revived_with_its_scheduler_and_rank) {
     ABT_xstream stream = new_stream();
     EXPECT_EQ(ABT_xstream_revive(ABT_XSTREAM_NULL), ABT_ERR_INV_XSTREAM);
