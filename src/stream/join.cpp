@@ -6,7 +6,6 @@
 
 #include "hart/gate.hpp"
 #include "stream/error.hpp"
-#include "stream/level.hpp"
 #include "stream/migrate.hpp"
 #include "stream/observe.hpp"
 #include "stream/runtime.hpp"
@@ -20,8 +19,8 @@ weft_status busy_status() {
 }
 
 weft_status may_join(const Unit& target) {
-    // Nobody comes to its Joint as long as it runs, and it runs as long as its stream.
-    if (is_main_scheduler(target)) return fail(WEFT_WRONG_STATE, "the unit is a stream's scheduler, and ends with that");
+    // Nobody comes to its Joint as long as it runs, and it runs as long as its stream. One in a pool is not bound; its scheduler may be gone by now.
+    if (target.has_now(Unit::scheduler) && target.has_now(Unit::bound)) return fail(WEFT_WRONG_STATE, "the unit is a stream's scheduler, and ends with that");
     Stream* stream = current_or_null();
     Unit* self = stream == nullptr ? nullptr : stream->running;
     if (target.has_now(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the runtime; nobody joins it");
