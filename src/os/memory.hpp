@@ -36,6 +36,8 @@ std::size_t mapping_limit();
 
 // A small block from the C library, aligned to 64; null: no memory.
 void* allocate(std::size_t bytes);
+// The same, aligned as malloc aligns, which takes the C library a tenth of the time: for what units have, in their thousands.
+void* allocate_plain(std::size_t bytes);
 void release(void* block);
 
 // The block stays until the process ends: who counts what was not given back leaves it out.
@@ -50,6 +52,13 @@ T* make(Arguments&&... arguments) {
     } else {
         return new (block) T{std::forward<Arguments>(arguments)...};   // an aggregate
     }
+}
+
+template <class T>
+T* make_plain() {
+    static_assert(alignof(T) <= alignof(std::max_align_t));
+    void* block = allocate_plain(sizeof(T));
+    return block == nullptr ? nullptr : new (block) T();
 }
 
 template <class T>

@@ -60,7 +60,7 @@ inline Extras* extras_of(const Unit& unit) {
 // Makes them if there are none. From anybody, while the unit is not freed; null: no memory.
 inline Extras* obtain_extras(Unit& unit) {
     if (Extras* had = extras_of(unit)) return had;
-    auto* made = os::make<Extras>();
+    auto* made = os::make_plain<Extras>();
     if (made == nullptr) return nullptr;
     void* none = nullptr;
     // acq_rel: the release publishes what was made; acquire: what another has made is there.

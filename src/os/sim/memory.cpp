@@ -63,6 +63,8 @@ void* allocate(std::size_t bytes) {
     return block;
 }
 
+void* allocate_plain(std::size_t bytes) { return allocate(bytes); }
+
 void release(void* block) {
     if (block == nullptr) return;
     sim::system_call("release", block);
