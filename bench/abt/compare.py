@@ -33,7 +33,7 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("names", nargs="*")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     cpu = max(os.sched_getaffinity(0))
     weft, argobots = given.folder / "abt_weft", given.folder / "abt_argobots"
     ours, theirs = [], []
