@@ -124,7 +124,7 @@ int bind(Xstream& xstream, const Cpus& asked) {
     if (cpus.count() == 0) return ABT_ERR_CPUID;
     char text[list_bytes];
     if (!write_list(cpus, text)) return ABT_ERR_SYS;
-    const weft_status status = weft_stream_bind_cpus(xstream.stream, text);
+    const weft_status status = weft_stream_bind_cpus(xstream.now(), text);
     if (status == WEFT_OK) xstream.bound.store(true);
     return status == WEFT_INVALID ? ABT_ERR_CPUID : from_weft(status);
 }
@@ -133,13 +133,13 @@ int bind(Xstream& xstream, const Cpus& asked) {
 int binding_of(const Xstream& xstream, Cpus& cpus) {
     if (!xstream.bound.load()) return ABT_ERR_FEATURE_NA;
     char text[list_bytes];
-    return weft_stream_binding(xstream.stream, text, sizeof text) == WEFT_OK && read_list(text, cpus) ? ABT_SUCCESS : ABT_ERR_SYS;
+    return weft_stream_binding(xstream.now(), text, sizeof text) == WEFT_OK && read_list(text, cpus) ? ABT_SUCCESS : ABT_ERR_SYS;
 }
 
 // A stream that has ended runs nowhere.
 int can_be_bound(ABT_xstream xstream) {
     if (is_null(xstream)) return ABT_ERR_INV_XSTREAM;
-    return to_xstream(xstream)->stream == nullptr ? ABT_ERR_INV_XSTREAM : ABT_SUCCESS;
+    return to_xstream(xstream)->now() == nullptr ? ABT_ERR_INV_XSTREAM : ABT_SUCCESS;
 }
 
 }  // namespace
@@ -213,7 +213,7 @@ int ABT_xstream_set_affinity(ABT_xstream xstream, int num_cpuids, int* cpuids) {
     if (num_cpuids < 0) return ABT_ERR_INV_ARG;
     Xstream& of = *to_xstream(xstream);
     if (num_cpuids == 0) {
-        const weft_status status = weft_stream_unbind(of.stream);
+        const weft_status status = weft_stream_unbind(of.now());
         if (status == WEFT_OK) of.bound.store(false);
         return from_weft(status);
     }

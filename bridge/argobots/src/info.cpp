@@ -120,8 +120,9 @@ struct XstreamLook {
 
     // Under the lock of the list.
     static XstreamLook at(const Xstream& xstream) {
-        bool ended = xstream.stream == nullptr;
-        if (!ended && !xstream.freeing) weft_stream_ended(xstream.stream, &ended);
+        const weft_stream* stream = xstream.now();
+        bool ended = stream == nullptr;
+        if (!ended && !xstream.freeing) weft_stream_ended(stream, &ended);
         return {&xstream, xstream.sched, xstream.rank, xstream.primary, ended};
     }
     void print(std::FILE* file) const {

@@ -227,6 +227,7 @@ ListGuard::~ListGuard() { list_lock.unlock(); }
 Xstream* ListGuard::first() { return all; }
 
 bool Xstream::terminated() const {
+    if (this == this_xstream()) return false;
     const ListGuard guard;
     bool ended = stream == nullptr;
     if (!ended && !freeing) weft_stream_ended(stream, &ended);
@@ -257,7 +258,7 @@ void ask_to_end(Xstream& xstream, bool at_once) {
     if (xstream.primary) return;
     if (at_once) xstream.cancelled.store(true);
     const ListGuard guard;
-    if (xstream.stream != nullptr) weft_stream_stop(xstream.stream, at_once);   // else begin_stream() does it, or it has ended
+    if (weft_stream* stream = xstream.now()) weft_stream_stop(stream, at_once);   // else begin_stream() does it, or it has ended
 }
 
 int count_xstreams() {
@@ -294,7 +295,7 @@ void retire(Sched& old) {
 int replace_sched(Xstream& xstream, Sched& sched) {
     if (const int error = begin_use(sched, Sched::Use::main); error != ABT_SUCCESS) return error;
     sched.xstream = &xstream;
-    if (xstream.stream == nullptr || &xstream != this_xstream()) {   // it has ended
+    if (&xstream != this_xstream()) {   // it has ended
         retire(*put_sched(xstream, sched));
         return ABT_SUCCESS;
     }
@@ -308,7 +309,7 @@ int replace_sched(Xstream& xstream, Sched& sched) {
             return error;
         }
     }
-    const weft_status status = weft_stream_sched_set(xstream.stream, sched.handle);
+    const weft_status status = weft_stream_sched_set(weft_stream_self(), sched.handle);
     if (status != WEFT_OK) {
         end_use(sched);
         return status == WEFT_BUSY ? ABT_ERR_INV_SCHED : from_weft(status);

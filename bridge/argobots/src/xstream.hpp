@@ -20,11 +20,14 @@ struct Xstream {
     Xstream* next = nullptr;            // the list of all
 
     ABT_xstream abt() { return reinterpret_cast<ABT_xstream>(this); }
+    // `stream`, and also for its own units, which may run before whoever creates it has come to know it.
+    weft_stream* now() const;
     bool terminated() const;            // it may not have been joined
 };
 
 inline Xstream* to_xstream(ABT_xstream xstream) { return reinterpret_cast<Xstream*>(xstream); }
 inline Xstream* this_xstream() { return static_cast<Xstream*>(weft_stream_data(weft_stream_self())); }
+inline weft_stream* Xstream::now() const { return this == this_xstream() ? weft_stream_self() : stream; }
 
 // Calls visit for each, under the lock of the list.
 template <class Visit>

@@ -671,6 +671,28 @@ TEST_F(Xstream, a_scheduler_that_is_not_automatic_can_be_used_again) {
     ok(ABT_pool_free(&pool));
 }
 
+TEST_F(Xstream, a_unit_may_run_before_the_call_that_creates_its_stream_has_returned) {
+    ABT_pool pool = new_pool();
+    for (int i = 0; i < 50; ++i) {
+        std::atomic<int> ran{0};
+        Body asks = [&] {
+            const ABT_xstream self = self_stream();
+            EXPECT_EQ(state_of_stream(self), ABT_XSTREAM_STATE_RUNNING);
+            EXPECT_EQ(ABT_xstream_revive(self), ABT_ERR_INV_XSTREAM);
+            ok(ABT_xstream_set_main_sched(self, new_sched({pool})));
+            ran.fetch_add(1);
+            ABT_xstream_exit();
+        };
+        ABT_thread made = spawn(pool, call_body, &asks);
+        ABT_xstream stream = stream_of(pool);
+        wait_until([&] { return state_of_stream(stream) == ABT_XSTREAM_STATE_TERMINATED; });
+        EXPECT_EQ(ran.load(), 1);
+        ok(ABT_thread_free(&made));
+        ok(ABT_xstream_free(&stream));
+    }
+    ok(ABT_pool_free(&pool));
+}
+
 // ---- what schedulers call ------------------------------------------------------------------------------------------------------
 
 TEST_F(Xstream, a_ult_runs_a_unit_as_its_child) {
