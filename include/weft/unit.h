@@ -407,6 +407,7 @@ typedef struct weft_unit_info {
     const void *waits_object; /**< the object it waits for (for a join the unit's handle), or NULL */
     uint64_t waits_until_ns;  /**< the deadline of its wait, as weft_now_ns; 0: it has none. Since 0.2 */
     bool started;             /**< its body has been called, in this life. Since 0.5 */
+    weft_pool *pool;          /**< as weft_unit_pool, when it was looked at. Since 0.5 */
 } weft_unit_info;
 
 /** Calls visit(info, argument) for each unit that lives, found by walking the memory of the descriptors: a unit that is

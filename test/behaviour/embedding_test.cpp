@@ -126,6 +126,7 @@ TEST(Embedding, AUnitIsLookedAtWithoutAllOthers) {
     EXPECT_EQ(info.state, WEFT_UNIT_READY);
     EXPECT_STREQ(info.name, "seen");
     EXPECT_FALSE(info.started);
+    EXPECT_EQ(info.pool, pool_of(0));
     weft_unit_yield();
     EXPECT_EQ(weft_unit_info_get(unit.handle(), &info), WEFT_OK);
     EXPECT_EQ(info.state, WEFT_UNIT_READY);

@@ -139,7 +139,7 @@ struct Count {
 void count_one(const weft_unit_info* info, void* raw) {
     auto& count = *static_cast<Count*>(raw);
     const bool counts = info->state == WEFT_UNIT_SUSPENDED || (count.also_ready && info->state != WEFT_UNIT_DONE);
-    if (counts && pool_of_unit(info->unit) == count.pool) ++count.found;
+    if (counts && info->pool == count.pool) ++count.found;   // by the handle it would be asked too late: others may free it
 }
 
 std::size_t count_units(const Pool& pool, bool also_ready) {
@@ -384,7 +384,7 @@ struct Visit {
 
 void visit_one(const weft_unit_info* info, void* raw) {
     const auto& visit = *static_cast<const Visit*>(raw);
-    if (info->state != WEFT_UNIT_READY || pool_of_unit(info->unit) != visit.pool->handle) return;
+    if (info->state != WEFT_UNIT_READY || info->pool != visit.pool->handle) return;
     if (visit.thread != nullptr) visit.thread(visit.argument, to_thread(info->unit));
     if (visit.unit != nullptr) visit.unit(visit.argument, unit_handle(info->unit));
 }
