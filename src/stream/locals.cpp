@@ -48,7 +48,11 @@ Key* new_key() {
 
 // The unit's own. False: no memory.
 bool grow(Extras& extras, std::uint32_t place) {
-    std::uint32_t room = extras.locals_room;
+    if (place < Extras::few) {
+        extras.locals_room = Extras::few;   // the first, in the place that is there for it
+        return true;
+    }
+    std::uint32_t room = Extras::few;
     while (room <= place) room *= 2;
     auto* table = static_cast<Local*>(os::allocate(room * sizeof(Local)));
     if (table == nullptr) return false;
@@ -91,8 +95,9 @@ bool set_local(Unit& unit, const Key& key, void* value) {
 void end_locals(Unit& unit) noexcept {
     // As pthread keys have it: a destructor may set values, and is called for them, too, a few times over.
     constexpr int rounds = 4;
-    unit.mark(Unit::ending);
     Extras& extras = *extras_of(unit);
+    if (extras.locals_room == 0) return;   // it has some for other reasons
+    unit.mark(Unit::ending);
     bool some = true;
     for (int round = 0; round < rounds && some; ++round) {
         some = false;

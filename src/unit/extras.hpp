@@ -34,7 +34,7 @@ struct Extras {
     // The unit's own: no lock.
     Local first_locals[few] = {};
     Local* locals = first_locals;              // by the key's place
-    std::uint32_t locals_room = few;
+    std::uint32_t locals_room = 0;             // until the first is set
 
     Extras() = default;
     Extras(const Extras&) = delete;
@@ -57,25 +57,39 @@ inline Extras* extras_of(const Unit& unit) {
     return static_cast<Extras*>(extras_word(unit).load(std::memory_order_relaxed));   // relaxed: ordered by the mark
 }
 
+// Those that were made become the unit's, or those that it has by now are returned. From anybody, while the unit is not freed.
+inline Extras* publish_extras(Unit& unit, Extras* made) {
+    void* none = nullptr;
+    // acq_rel: the release publishes what was made; acquire: what another has made is there.
+    const bool first = extras_word(unit).compare_exchange_strong(none, made, std::memory_order_acq_rel, std::memory_order_acquire);
+    unit.mark(Unit::extras);
+    return first ? made : static_cast<Extras*>(none);
+}
+
 // Makes them if there are none. From anybody, while the unit is not freed; null: no memory.
 inline Extras* obtain_extras(Unit& unit) {
     if (Extras* had = extras_of(unit)) return had;
     auto* made = os::make_plain<Extras>();
     if (made == nullptr) return nullptr;
-    void* none = nullptr;
-    // acq_rel: the release publishes what was made; acquire: what another has made is there.
-    if (!extras_word(unit).compare_exchange_strong(none, made, std::memory_order_acq_rel, std::memory_order_acquire)) {
-        os::destroy(made);
-        made = static_cast<Extras*>(none);
-    }
-    unit.mark(Unit::extras);
-    return made;
+    Extras* const published = publish_extras(unit, made);
+    if (published != made) os::destroy(made);
+    return published;
 }
 
 // The program's data, given once. False: no memory, or it has some.
 inline bool give_data(Unit& unit, void* data, void (*release)(void*)) {
-    Extras* extras = obtain_extras(unit);
-    if (extras == nullptr) return false;
+    Extras* extras = extras_of(unit);
+    if (extras == nullptr) {
+        // Nearly always: the unit's first extras, with the data in them from the beginning.
+        auto* made = os::make_plain<Extras>();
+        if (made == nullptr) return false;
+        made->release = release;
+        made->data.store(data, std::memory_order_relaxed);   // relaxed: published with all the rest
+        extras = publish_extras(unit, made);
+        if (extras == made) return true;
+        made->data.store(nullptr, std::memory_order_relaxed);   // relaxed: never published
+        os::destroy(made);
+    }
     std::lock_guard guard(extras->lock);
     if (extras->data.load() != nullptr) return false;
     extras->release = release;
@@ -85,9 +99,11 @@ inline bool give_data(Unit& unit, void* data, void (*release)(void*)) {
 
 // With the descriptor: nobody else knows the unit.
 inline void drop_extras(Unit& unit) {
-    // relaxed: as above, nobody else.
-    if (void* had = extras_word(unit).exchange(nullptr, std::memory_order_relaxed)) os::destroy(static_cast<Extras*>(had));
-    unit.unmark(Unit::extras);
+    // relaxed, and by plain stores: as above, nobody else.
+    void* const had = extras_word(unit).load(std::memory_order_relaxed);
+    extras_word(unit).store(nullptr, std::memory_order_relaxed);
+    unit.marks.store(static_cast<std::uint8_t>(unit.marks.load(std::memory_order_relaxed) & ~Unit::extras), std::memory_order_relaxed);
+    if (had != nullptr) os::destroy(static_cast<Extras*>(had));
 }
 
 }  // namespace weft
