@@ -540,9 +540,10 @@ TEST(Embedding, AStreamStopsAtOnceAndLeavesWhatWaitsOrWhenItsPoolsAreEmpty) {
         std::vector<std::unique_ptr<Ult>> units;
         int ran = 0;
         {
-            Stream stream(pool);
-            Ult stops([&] { EXPECT_EQ(weft_stream_stop(stream.handle(), at_once), WEFT_OK); }, nullptr, pool);
+            // Before there is a stream: they all wait when the first of them stops it.
+            Ult stops([&] { EXPECT_EQ(weft_stream_stop(weft_stream_self(), at_once), WEFT_OK); }, nullptr, pool);
             for (int i = 0; i < 10; ++i) units.push_back(std::make_unique<Ult>([&] { ++ran; }, nullptr, pool));
+            Stream stream(pool);
             bool ended = false;
             while (!ended) {
                 EXPECT_EQ(weft_stream_ended(stream.handle(), &ended), WEFT_OK);

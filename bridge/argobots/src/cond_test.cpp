@@ -8,6 +8,7 @@
 
 namespace {
 
+using abt_test::elsewhere;
 using abt_test::from_now;
 using abt_test::in_tasklet;
 using abt_test::own_pool;
@@ -49,6 +50,7 @@ void pass_between_threads(ABT_cond cond, ABT_mutex mutex) {
 }
 
 TEST(StaticCond, WorksBeforeInitAndAfterFinalizeAndAnywhere) {
+    if (elsewhere()) GTEST_SKIP() << "it hangs there";
     alignas(16) static unsigned char memory[16 + sizeof(ABT_cond_memory) + 16];
     static ABT_mutex_memory mutex_memory = ABT_MUTEX_INITIALIZER;
     const ABT_mutex mutex = ABT_MUTEX_MEMORY_GET_HANDLE(&mutex_memory);
@@ -144,7 +146,9 @@ TEST_F(Cond, ATimedWaitEndsInTimeAndHoldsTheMutex) {
             const double took = ABT_get_wtime() - begin;
             EXPECT_GE(took, 0.049);
             EXPECT_LT(took, 5);
-            EXPECT_LT(abt_test::cpu_time() - used, 0.045);   // it does not poll
+            if (!elsewhere()) {   // where it polls
+                EXPECT_LT(abt_test::cpu_time() - used, 0.045);
+            }
             EXPECT_EQ(ABT_mutex_unlock(mutex), ABT_SUCCESS);
         };
         if (inside) {
@@ -254,6 +258,7 @@ TEST_F(Cond, OthersWaitWithAnotherMutex) {
     EXPECT_EQ(ABT_cond_free(&cond), ABT_ERR_COND);   // what it was waited for with is not forgotten by that
     ABT_cond_signal(cond);
     units.join();
+    if (elsewhere()) return;   // another will not do there, although nobody waits
     // Nobody waits: another will do.
     ABT_mutex_create(&other);
     ABT_mutex_lock(other);
@@ -313,6 +318,7 @@ TEST_F(Cond, OneThatIsSignalledIsFreedBeforeTheMutexIsLetGo) {
 }
 
 TEST_F(Cond, ARecursiveMutexIsLetGoAltogether) {
+    if (elsewhere()) GTEST_SKIP() << "a waiter keeps all but one level there, and hangs";
     ABT_mutex_memory memory = ABT_RECURSIVE_MUTEX_INITIALIZER;
     const ABT_mutex recursive = ABT_MUTEX_MEMORY_GET_HANDLE(&memory);
     bool waits = false, done = false;

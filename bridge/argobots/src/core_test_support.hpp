@@ -19,9 +19,6 @@ namespace abt_test {
 // Room on each ULT's stack for a failed expectation to be printed, also in builds with checks.
 inline const int roomy_stacks = setenv("ABT_THREAD_STACKSIZE", "131072", 0);
 
-// The library is not this one: what is better here is not asked of it (make abt-differential).
-inline bool elsewhere() { return std::getenv("ABT_DIFFERENTIAL") != nullptr; }
-
 inline void ok(int error, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     if (error == ABT_SUCCESS) return;
     char name[64] = "?";

@@ -7,6 +7,7 @@
 namespace {
 
 using abt_test::expect_no_switch;
+using abt_test::elsewhere;
 using abt_test::from_now;
 using abt_test::in_tasklet;
 using abt_test::own_pool;
@@ -144,7 +145,9 @@ TEST_F(Eventual, ATimedWaitEndsInTime) {
             EXPECT_EQ(ABT_eventual_timedwait(eventual, &value, &until), ABT_ERR_COND_TIMEDOUT);
             EXPECT_EQ(value, &some);
             EXPECT_GE(ABT_get_wtime() - begin, 0.049);
-            EXPECT_LT(abt_test::cpu_time() - used, 0.045);   // it does not poll
+            if (!elsewhere()) {   // where it polls
+                EXPECT_LT(abt_test::cpu_time() - used, 0.045);
+            }
         };
         if (inside) {
             Units units;

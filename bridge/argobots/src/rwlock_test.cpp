@@ -6,6 +6,7 @@
 
 namespace {
 
+using abt_test::elsewhere;
 using abt_test::expect_no_switch;
 using abt_test::in_tasklet;
 using abt_test::own_pool;
@@ -78,6 +79,7 @@ TEST_F(RwLock, ReadersGoBeforeWriters) {
 }
 
 TEST_F(RwLock, AfterAWriterTheReadersGoTogetherAndThenTheNextWriter) {
+    if (elsewhere()) GTEST_SKIP() << "there whoever is woken first";
     std::string order;
     Units units;
     ABT_rwlock_wrlock(lock);

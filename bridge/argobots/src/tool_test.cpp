@@ -101,7 +101,7 @@ Seen first(const std::vector<Seen>& life, const char* event) {
 // What may come after what.
 void expect_legal(const std::vector<Seen>& life) {
     const std::map<std::string, std::string> after = {
-        {"create", " run cancel "}, {"revive", " run cancel "}, {"run", " yield suspend finish cancel "}, {"yield", " run "}, {"suspend", " resume "},
+        {"create", " run cancel "}, {"revive", " run cancel "}, {"run", " yield suspend finish cancel "}, {"yield", " run cancel "}, {"suspend", " resume "},
         {"resume", " run "},        {"cancel", " join free "},  {"finish", " join free "},                {"join", " free revive "},
         {"free", " create "},   // another unit, in its place
     };
@@ -165,10 +165,10 @@ TEST(Tool, SeesAUnitThatIsRevivedAndOneThatNobodyJoins) {
 }
 
 TEST(Tool, SeesThatAUnitWasCancelled) {
+    Library library;
     ABT_bool can_cancel = ABT_FALSE;
     ASSERT_EQ(ABT_info_query_config(ABT_INFO_QUERY_KIND_ENABLED_THREAD_CANCEL, &can_cancel), ABT_SUCCESS);
     if (can_cancel == ABT_FALSE) GTEST_SKIP() << "units cannot be cancelled";
-    Library library;
     Notes notes;
     ABT_thread unstarted = create(yield);
     ASSERT_EQ(ABT_thread_cancel(unstarted), ABT_SUCCESS);
@@ -243,7 +243,9 @@ TEST(Tool, LearnsWhoDoesWhatAndWhere) {
     const Seen outside = first(notes.of(from_outside), "create");
     EXPECT_EQ(outside.caller_error, ABT_SUCCESS);
     EXPECT_EQ(outside.caller, ABT_EXEC_ENTITY_TYPE_EXT);
-    EXPECT_EQ(outside.caller_handle, ABT_THREAD_NULL);
+    if (!elsewhere()) {   // a null pointer there
+        EXPECT_EQ(outside.caller_handle, ABT_THREAD_NULL);
+    }
     EXPECT_EQ(outside.xstream, ABT_XSTREAM_NULL);
     EXPECT_EQ(ABT_xstream_free(&other), ABT_SUCCESS);
 }
@@ -266,6 +268,7 @@ TEST(Tool, LearnsHowManySchedulersStandBelowAUnit) {
 }
 
 TEST(Tool, LearnsWhatAUnitWaitsFor) {
+    if (elsewhere()) GTEST_SKIP() << "a wait there is one for a condition or an eventual, and tells of the memory inside of the object";
     Library library;
     ABT_mutex mutex = ABT_MUTEX_NULL;
     ABT_cond cond = ABT_COND_NULL;
@@ -340,6 +343,7 @@ TEST(Tool, LearnsWhatAUnitWaitsFor) {
 }
 
 TEST(Tool, IsRefusedAQuestionThatTheEventHasNoAnswerTo) {
+    if (elsewhere()) GTEST_SKIP() << "every event answers every question there";
     Library library;
     Notes notes;
     ABT_thread thread = create(yield);
@@ -364,8 +368,10 @@ TEST(Tool, IsRefusedAQuestionOfNoKindOrOfAnotherEvent) {
         context_error = ABT_tool_query_thread(ABT_TOOL_CONTEXT_NULL, event, ABT_TOOL_QUERY_KIND_POOL, &pool);
     }, ABT_TOOL_EVENT_THREAD_CREATE, nullptr), ABT_SUCCESS);
     release(create([](void*) {}));
-    EXPECT_EQ(kind_error, ABT_ERR_INV_ARG);
-    EXPECT_EQ(event_error, ABT_ERR_INV_ARG);
+    if (!elsewhere()) {   // there the first is ERR_OTHER, and the second is answered
+        EXPECT_EQ(kind_error, ABT_ERR_INV_ARG);
+        EXPECT_EQ(event_error, ABT_ERR_INV_ARG);
+    }
     EXPECT_EQ(context_error, ABT_ERR_INV_TOOL_CONTEXT);
     EXPECT_EQ(ABT_tool_register_thread_callback(nullptr, ABT_TOOL_EVENT_THREAD_ALL, nullptr), ABT_SUCCESS);
 }
@@ -388,6 +394,7 @@ TEST(Tool, NeedsTheLibraryToRunAndMayStayUntilItsEnd) {
 }
 
 TEST(Tool, SeesALegalLifeOfEachUnitOfSeveralStreams) {
+    if (elsewhere()) GTEST_SKIP() << "a unit may be resumed there before it is told that it suspends, and joined before its end";
     Library library;
     constexpr int streams = 3, units = 60;
     ABT_pool pool = ABT_POOL_NULL;
@@ -472,6 +479,7 @@ TEST(FloatingPointModes, AreKeptByEachUnitOverYieldsWhereThatIsAskedFor) {
 }
 
 TEST(FloatingPointModes, OfAUnitThatIsCalledByItsJoinerAreNotItsJoiners) {
+    if (elsewhere()) GTEST_SKIP() << "a unit begins there with the modes of whoever ran before it";
     PreserveFpu asked;
     Library library;
     for (int i = 0; i < 3; ++i) {
@@ -493,6 +501,7 @@ TEST(FloatingPointModes, OfAUnitThatIsCalledByItsJoinerAreNotItsJoiners) {
 }
 
 TEST(FloatingPointModes, OfASchedulerOfTheProgramsOwnAreNotItsUnits) {
+    if (elsewhere()) GTEST_SKIP() << "a unit begins there with the modes of whoever ran before it";
     PreserveFpu asked;
     Library library;
     ABT_pool pool = ABT_POOL_NULL;
