@@ -87,22 +87,23 @@ weft_settings settings_of(Input& input) {
     settings.guard = (more & 4) != 0 ? WEFT_GUARD_CANARY : WEFT_GUARD_AUTO;
     settings.spin_ns = (more & 8) != 0 ? 1 : 0;
     if ((more & 16) != 0) settings.idle_memory_bytes = 1;
+    settings.own_stacks = (more & 128) != 0;
     return settings;
 }
 
-void set_up(World& world, std::size_t streams) {
+void set_up(World& world, const weft_settings& settings) {
     expect(weft_key_create(unit_ends, &world.key), bit(WEFT_OK), "weft_key_create");
     for (const weft_pool_kind kind : {WEFT_POOL_SHARED, WEFT_POOL_LIFO, WEFT_POOL_PRIORITY}) {
         expect(weft_pool_create(kind, &world.pools.emplace_back()), bit(WEFT_OK), "weft_pool_create");
     }
-    const weft_pool_ops ops = world.own_pool.ops();
+    const weft_pool_ops ops = world.own_pool.ops(settings.own_stacks);
     expect(weft_pool_create_user(&ops, &world.own_pool, &world.pools.emplace_back()), bit(WEFT_OK), "weft_pool_create_user");
     weft_stream_options options{};
     options.size = sizeof options;
     expect(weft_sched_create(WEFT_SCHED_BASIC, world.pools.data(), world.pools.size(), &options.sched), bit(WEFT_OK), "weft_sched_create");
     weft_stream* last = nullptr;
     expect(weft_stream_create(&options, &last), bit(WEFT_OK), "weft_stream_create");
-    for (std::size_t rank = 1; rank < streams; ++rank) world.streams.push_back(weft_stream_at(rank));
+    for (std::size_t rank = 1; rank < settings.streams; ++rank) world.streams.push_back(weft_stream_at(rank));
     world.streams.push_back(last);
     world.pausable = world.streams;
     expect(weft_future_create(2, nullptr, nullptr, &world.future), bit(WEFT_OK), "weft_future_create");
@@ -193,8 +194,8 @@ void wind_up(World& world, Heirs& heirs) {
     expect(weft_channel_free(world.channel), bit(WEFT_OK), "weft_channel_free");
 }
 
-void run(World& world, Input& input, std::size_t streams) {
-    set_up(world, streams);
+void run(World& world, Input& input, const weft_settings& settings) {
+    set_up(world, settings);
     std::thread janitor([&world] { look_after(world); });
     const std::size_t share = input.left() / 3;
     Actor* all[3];
@@ -243,10 +244,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     sched_getaffinity(0, sizeof cpus, &cpus);
     const weft_settings settings = settings_of(input);
     expect(weft_init(&settings), bit(WEFT_OK), "weft_init");
-    run(world, input, settings.streams);
+    run(world, input, settings);
     expect(weft_finalize(), bit(WEFT_OK), "weft_finalize");
     expect(weft_key_free(world.key), bit(WEFT_OK), "weft_key_free");
     check(world.own_pool.attached.load() == 0, "whoever came to a pool has left it");
+    check(world.given.load() == world.released.load(), "what units were given is released");
     check(soon_holds([&] { return entries("/proc/self/task") <= threads; }), "no OS thread is left");
     check(entries("/proc/self/fd") == descriptors, "no descriptor is left");
     sched_getaffinity(0, sizeof now, &now);

@@ -93,8 +93,22 @@ inline void use_stream(Actor& actor) {
     }
 }
 
-// What was taken out of a pool goes back, into another or the same. Nothing may switch in between.
+// Runs a unit that was popped, or leaves for it. False: it could not be.
+inline bool run_popped(Actor& actor, weft_unit* unit) {
+    const std::uint32_t how = actor.program.below(3);
+    weft_status status = WEFT_OK;
+    switch (how) {
+    case 0: status = weft_unit_run(unit); break;
+    case 1: status = weft_unit_yield_to_popped(unit); break;
+    default: status = parked(actor, [&] { return weft_unit_suspend_to_popped(unit); });
+    }
+    const unsigned legal = bits({WEFT_OK, WEFT_UNSUPPORTED}) | (how == 0 ? 0 : bit(WEFT_WRONG_KIND));
+    return expect(status, switches(actor, legal), "a call that runs a popped unit") == WEFT_OK;
+}
+
+// What was taken out of a pool goes back, into another or the same, or is run. Nothing may switch in between.
 inline void put_back(Actor& actor, weft_pool* from, weft_unit* unit, weft_pool* to) {
+    if (actor.program.below(4) == 0 && run_popped(actor, unit)) return;
     if (to != nullptr) {
         const weft_status status = weft_pool_push(to, unit);
         expect(status, bits({WEFT_OK, WEFT_WRONG_STATE, WEFT_WRONG_CONTEXT}), "weft_pool_push");

@@ -49,6 +49,8 @@ inline weft_unit* some_unit(Actor& actor) {
     return weft_unit_self();
 }
 
+inline void release_data(void* raw) { static_cast<World*>(raw)->released.fetch_add(1); }
+
 // `later`: of the kinds that came later.
 inline weft_unit_options some_options(Actor& actor, bool later) {
     Input& program = actor.program;
@@ -96,11 +98,16 @@ inline void spawn_one(Actor& actor, bool tasklet) {
     if ((how & 1) != 0) options = some_options(actor, (how & 8) != 0);
     weft_pool* pool = options.stream != nullptr ? nullptr : some_pool(actor);
     if ((how & 2) != 0 && options.stream != nullptr) pool = actor.world.pools[0];
+    if ((how & 17) == 17) {
+        options.data = &actor.world;
+        options.release = release_data;
+    }
     Actor* body = actor.world.recruit(piece, tasklet || options.kind == WEFT_KIND_RTC ? Who::tasklet : Who::ult);
     if (body == nullptr) return;
     const bool detached = how % 8 == 4 && body->detach();
     actor.bodies[slot] = body;
     weft_unit** handle = detached ? nullptr : &actor.units[slot];
+    if (options.data != nullptr) actor.world.given.fetch_add(1);   // released also where the spawn fails
     // With a child that runs first this actor may be elsewhere afterwards, or cancelled on its way back.
     const weft_unit_options* const given = (how & 1) != 0 ? &options : nullptr;
     const weft_status status = tasklet ? weft_tasklet_spawn(pool, unit_body, body, given, handle)
@@ -258,7 +265,7 @@ inline void leave(Actor& actor) {
 
 inline void ask(Actor& actor) {
     Input& program = actor.program;
-    const std::uint32_t what = program.below(8);
+    const std::uint32_t what = program.below(9);
     weft_unit* unit = some_unit(actor);
     // What was cancelled must be joined: of a detached unit that never began nobody would learn that it has ended.
     if (what == 0 && unit != nullptr) {
@@ -294,6 +301,12 @@ inline void ask(Actor& actor) {
         expect(weft_unit_priority_set(unit, priority), bit(legal ? WEFT_OK : WEFT_INVALID), "weft_unit_priority_set");
         break;
     }
+    case 7: {
+        const weft_status status = weft_unit_data_set(unit, &actor.world, release_data);
+        expect(status, unit == nullptr ? bit(WEFT_INVALID) : bits({WEFT_OK, WEFT_WRONG_STATE}), "weft_unit_data_set");
+        if (status == WEFT_OK) actor.world.given.fetch_add(1);
+        break;
+    }
     default: expect(weft_unit_migrate(unit), unit == nullptr ? bit(WEFT_INVALID) : asked, "weft_unit_migrate");
     }
 }
@@ -311,6 +324,15 @@ inline void question(Actor& actor) {
     expect(weft_unit_pool(unit, &pool), legal, "weft_unit_pool");
     expect(weft_unit_priority(unit, &priority), legal, "weft_unit_priority");
     expect(weft_unit_migratable(unit, &migratable), legal, "weft_unit_migratable");
+    weft_unit_info info{};
+    void* argument = nullptr;
+    bool detached = false;
+    expect(weft_unit_info_get(unit, &info), legal | bit(WEFT_WRONG_STATE), "weft_unit_info_get");
+    expect(weft_unit_argument(unit, &argument), legal | bit(WEFT_WRONG_STATE), "weft_unit_argument");
+    expect(weft_unit_detached(unit, &detached), legal, "weft_unit_detached");
+    void* const data = weft_unit_data(unit);
+    check(data == nullptr || data == &actor.world, "data are what was given");
+    check((weft_unit_self_kind() == WEFT_KIND_TASKLET) == (actor.who == Who::tasklet), "a tasklet knows that it is one");
     check((weft_unit_id(unit) == 0) == (unit == nullptr), "a unit has a number");
     check(std::strlen(weft_unit_name(unit)) <= 23, "a name is kept up to its 23rd byte");
     if (unit == nullptr) return;

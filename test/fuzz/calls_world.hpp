@@ -81,7 +81,8 @@ struct OwnPool {
     std::atomic<int> attached{0};
 
     static OwnPool& of(void* self) { return *static_cast<OwnPool*>(self); }
-    weft_pool_ops ops() {
+    // `admits`: it is asked for each unit, instead of being told.
+    weft_pool_ops ops(bool admits) {
         weft_pool_ops table{};
         table.size = sizeof table;
         table.push = [](void* self, weft_unit* unit) {
@@ -105,6 +106,12 @@ struct OwnPool {
             return std::erase(of(self).ready, unit) != 0 ? 1 : 0;
         };
         table.attach = [](void* self, weft_unit*) { of(self).attached.fetch_add(1); };
+        if (admits) {
+            table.admit = [](void* self, weft_unit*) {
+                of(self).attached.fetch_add(1);
+                return 1;
+            };
+        }
         table.detach = [](void* self, weft_unit*) { of(self).attached.fetch_sub(1); };
         return table;
     }
@@ -135,6 +142,7 @@ struct World {
     std::array<weft_rwlock, 2> rwlocks{};
     std::atomic<int> steps{400};                 // calls that may still be made
     std::atomic<int> noise{0};                   // what callbacks count
+    std::atomic<int> given{0}, released{0};      // data of units
     std::atomic<bool> over{false};
     std::atomic<int> forks{1};
 
