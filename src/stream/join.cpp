@@ -487,7 +487,7 @@ bool has_suspended(const Unit& unit) { return !unit.is_light() && (begins_light(
 void tidy_up(Unit& unit) {
     if (unit.marked(Unit::observed)) observe(trace::Event::free, unit);
     if (unit.outcome == WEFT_EXCEPTION) unit.exception().~exception_ptr();
-    if (unit.marked(Unit::extras)) drop_extras(unit);
+    if (unit.marked(Unit::extras)) drop_extras(unit, spare_extras(current_or_null()));
     if (const unsigned tag = unit.spawn_tag(); tag != 0) sites.learn(tag, has_suspended(unit));
 }
 

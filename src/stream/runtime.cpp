@@ -96,7 +96,7 @@ void drop_suspended(void* object, void* argument) {
     if (is_scheduler(*unit)) return;   // it waits for those that are counted
     if (unit->life.is(State::ready) || shown(unit->life.now()) == State::suspended) ++dropped;
     if (unit->life.is(State::done) && unit->outcome == WEFT_EXCEPTION) unit->exception().~exception_ptr();
-    drop_extras(*unit);
+    drop_extras(*unit, nullptr);
 }
 
 void destroy_heaps(Runtime& of) {
@@ -112,6 +112,7 @@ void end_stream_zero(Runtime& of) {
     Stream* zero = of.streams[0];
     if (zero == nullptr) return;
     give_stacks(*zero);
+    zero->spare_extras.release_all();
     zero->heap->stacks.give(zero->home.stack);
     if (zero->main != nullptr) sched::detach(*zero->main, zero);
     if (zero->beneath != nullptr) sched::detach(*zero->beneath, zero);

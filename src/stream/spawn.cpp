@@ -27,7 +27,7 @@ void give_stack_back(Stream* stream, mem::Stack* stack) {
 
 void give_back(Stream* stream, Unit& unit) {
     unit.life.drop();
-    if (unit.marked(Unit::extras)) drop_extras(unit);
+    if (unit.marked(Unit::extras)) drop_extras(unit, spare_extras(stream));
     if (unit.stack != nullptr) give_stack_back(stream, unit.stack);
     if (stream != nullptr) {
         stream->untake_id();
@@ -234,7 +234,7 @@ weft_status furnish_with_stack(Stream* stream, Unit& unit, const Plan& plan) {
 
 weft_status furnish(Stream* stream, Unit& unit, const Plan& plan) {
     const weft_status status = furnish_with_stack(stream, unit, plan);
-    if (status != WEFT_OK || plan.data == nullptr || give_data(unit, plan.data, plan.release)) return status;
+    if (status != WEFT_OK || plan.data == nullptr || give_data(unit, plan.data, plan.release, spare_extras(stream))) return status;
     give_back(stream, unit);
     return fail(WEFT_NO_MEMORY, "no memory for a unit's data");
 }

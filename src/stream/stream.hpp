@@ -22,6 +22,7 @@
 #include "stream/jobs.hpp"
 #include "stream/sites.hpp"
 #include "trace/counters.hpp"
+#include "unit/extras.hpp"
 #include "unit/unit.hpp"
 
 namespace weft {
@@ -114,6 +115,7 @@ struct Stream {
     bool starving = false;             // counted in Runtime::starving
     bool times_unit = false;           // the clock was read when a unit began, and is to be read when it leaves
     bool observed = false;             // as attention said when it was looked at last
+    SpareExtras spare_extras;
 
     // Rare.
     std::size_t rank = 0;
@@ -255,6 +257,9 @@ inline void give_stack(Stream& stream, mem::Stack* stack) {
 inline void give_spares(Stream& stream) {
     while (stream.spare != nullptr) stream.heap->stacks.give(stream.take_spare());
 }
+
+// Of the calling stream, or null.
+inline SpareExtras* spare_extras(Stream* stream) { return stream == nullptr ? nullptr : &stream->spare_extras; }
 
 // And what it keeps for itself.
 inline void give_stacks(Stream& stream) {

@@ -67,6 +67,7 @@ void carrier_main(void* raw) {
     stream.heap->stacks.give(stream.home.stack);
     hand_over_timers(stream);
     give_stacks(stream);
+    stream.spare_extras.release_all();
     stream.heap->units->flush();
     stream.heap->stacks.flush();
     detach_pools(stream);

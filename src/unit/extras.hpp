@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <new>
 
 #include "mem/slab.hpp"
 #include "os/lock.hpp"
@@ -57,6 +58,38 @@ inline Extras* extras_of(const Unit& unit) {
     return static_cast<Extras*>(extras_word(unit).load(std::memory_order_relaxed));   // relaxed: ordered by the mark
 }
 
+// Memory of extras that have gone, for others: a stream's. The C library takes ten times as long.
+class SpareExtras {
+public:
+    // Null: none is left.
+    void* take() {
+        Spare* const spare = first_;
+        if (spare == nullptr) return nullptr;
+        first_ = spare->next;
+        --count_;
+        return spare;
+    }
+
+    void give(void* memory) {
+        if (count_ == most) return os::release(memory);
+        first_ = new (memory) Spare{first_};
+        ++count_;
+    }
+
+    void release_all() {
+        while (void* memory = take()) os::release(memory);
+    }
+
+private:
+    struct Spare {
+        Spare* next;
+    };
+    static constexpr unsigned most = 256;   // as many as may come and go at once: of 32 KiB
+
+    Spare* first_ = nullptr;
+    unsigned count_ = 0;
+};
+
 // Those that were made become the unit's, or those that it has by now are returned. From anybody, while the unit is not freed.
 inline Extras* publish_extras(Unit& unit, Extras* made) {
     void* none = nullptr;
@@ -76,12 +109,13 @@ inline Extras* obtain_extras(Unit& unit) {
     return published;
 }
 
-// The program's data, given once. False: no memory, or it has some.
-inline bool give_data(Unit& unit, void* data, void (*release)(void*)) {
+// The program's data, given once. False: no memory, or it has some. `spare`: of the calling stream, or null.
+inline bool give_data(Unit& unit, void* data, void (*release)(void*), SpareExtras* spare) {
     Extras* extras = extras_of(unit);
     if (extras == nullptr) {
         // Nearly always: the unit's first extras, with the data in them from the beginning.
-        auto* made = os::make_plain<Extras>();
+        void* const memory = spare == nullptr ? nullptr : spare->take();
+        auto* const made = memory != nullptr ? new (memory) Extras : os::make_plain<Extras>();
         if (made == nullptr) return false;
         made->release = release;
         made->data.store(data, std::memory_order_relaxed);   // relaxed: published with all the rest
@@ -97,13 +131,16 @@ inline bool give_data(Unit& unit, void* data, void (*release)(void*)) {
     return true;
 }
 
-// With the descriptor: nobody else knows the unit.
-inline void drop_extras(Unit& unit) {
+// With the descriptor: nobody else knows the unit. `spare`: as above.
+inline void drop_extras(Unit& unit, SpareExtras* spare) {
     // relaxed, and by plain stores: as above, nobody else.
-    void* const had = extras_word(unit).load(std::memory_order_relaxed);
+    auto* const had = static_cast<Extras*>(extras_word(unit).load(std::memory_order_relaxed));
     extras_word(unit).store(nullptr, std::memory_order_relaxed);
     unit.marks.store(static_cast<std::uint8_t>(unit.marks.load(std::memory_order_relaxed) & ~Unit::extras), std::memory_order_relaxed);
-    if (had != nullptr) os::destroy(static_cast<Extras*>(had));
+    if (had == nullptr) return;
+    if (spare == nullptr) return os::destroy(had);
+    had->~Extras();
+    spare->give(had);
 }
 
 }  // namespace weft

@@ -91,6 +91,33 @@ TEST(Embedding, DataThatASpawnIsGivenAreThereBeforeTheUnitRunsAndReleasedIfThere
     EXPECT_EQ(weft_unit_spawn_many(nullptr, 2, [](void*) {}, nullptr, &how, units), WEFT_INVALID);
 }
 
+// More than a stream keeps the memory of.
+TEST(Embedding, UnitsWithDataHaveNothingOfThoseThatHadTheMemoryBefore) {
+    released = 0;
+    static int one = 1;
+    static weft_key* key = nullptr;
+    constexpr int at_once = 600;
+    Runtime runtime(2);
+    ASSERT_EQ(weft_key_create(nullptr, &key), WEFT_OK);
+    static const auto body = [](void*) {
+        EXPECT_EQ(weft_unit_data(nullptr), &one);
+        EXPECT_EQ(weft_local_get(key), nullptr);
+        EXPECT_EQ(weft_local_set(key, &one), WEFT_OK);
+    };
+    for (int round = 1; round <= 3; ++round) {
+        weft_unit* units[at_once];
+        auto how = options();
+        for (int i = 0; i < at_once; ++i) {
+            how.data = i % 2 == 0 ? &one : nullptr;
+            how.release = i % 2 == 0 ? release : nullptr;
+            ASSERT_EQ(weft_ult_spawn(nullptr, i % 2 == 0 ? +body : [](void*) { EXPECT_EQ(weft_unit_data(nullptr), nullptr); }, nullptr, &how, &units[i]), WEFT_OK);
+        }
+        EXPECT_EQ(weft_unit_free_many(units, at_once), WEFT_OK);
+        EXPECT_EQ(released, round * at_once / 2);
+    }
+    EXPECT_EQ(weft_key_free(key), WEFT_OK);
+}
+
 TEST(Embedding, PoolsAndStreamsHaveAPointerOfTheProgramsToo) {
     Runtime runtime;
     int mine = 0;
