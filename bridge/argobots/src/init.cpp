@@ -170,9 +170,10 @@ int end() {
     for (int i = 0; i < main->count; ++i) main->pools[i]->automatic = true;
     free_sched(*main);
     free_all_pools();
-    unit_map::clear();
     primary.store(nullptr);
     weft_finalize();   // units that never ended are not told: the program was not, either
+    drop_idle_records();
+    unit_map::clear();
     return ABT_SUCCESS;
 }
 

@@ -33,6 +33,7 @@ public:
     }
 
     bool set(const Key& key, void* value); // false: no memory
+    bool unused() const { return table_.load(std::memory_order_relaxed) == nullptr; }   // relaxed: asked when nobody else knows the unit
 
     void destroy_values();
 

@@ -15,11 +15,31 @@ class PointerTable {
 public:
     // The pointer, which is not null, is not in it. False: no memory.
     bool put(const void* key, const Value& value) { return shard(key).put(key, value); }
-    bool find(const void* key, Value& value) { return shard(key).find(key, value); }
+    bool find(const void* key, Value& value) {
+        return shard(key).with(key, [&value](const Value& found) { value = found; });
+    }
     // It is not in it any more. False: it was not.
-    bool take(const void* key, Value& value) { return shard(key).take(key, value); }
+    bool take(const void* key, Value& value) {
+        return shard(key).take_if(key, [&value](const Value& found) {
+            value = found;
+            return true;
+        });
+    }
+
+    // The same for those who look at a value, or change it, while nobody else does: `look`, `replace` and `goes` are called under the table's lock.
+    template <class Look>
+    bool with(const void* key, Look look) { return shard(key).with(key, look); }
+    template <class Replace>
+    bool put_or_replace(const void* key, const Value& value, Replace replace) { return shard(key).put_or_replace(key, value, replace); }
+    template <class Goes>
+    bool take_if(const void* key, Goes goes) { return shard(key).take_if(key, goes); }
+
     void clear() {
-        for (Shard& each : shards_) each.clear();
+        clear([](const Value&) {});
+    }
+    template <class Look>
+    void clear(Look look) {
+        for (Shard& each : shards_) each.clear(look);
     }
 
 private:
@@ -28,32 +48,44 @@ private:
     public:
         bool put(const void* key, const Value& value) {
             const std::lock_guard guard(lock_);
-            if (2 * (used_ + 1) > room_ && !grow()) return false;
-            place(key, value);
-            ++used_;
+            return put_new(key, value);
+        }
+
+        template <class Replace>
+        bool put_or_replace(const void* key, const Value& value, Replace replace) {
+            const std::lock_guard guard(lock_);
+            std::size_t at = 0;
+            if (!look_up(key, at)) return put_new(key, value);
+            replace(entries_[at].value);
+            entries_[at].value = value;
             return true;
         }
 
-        bool take(const void* key, Value& value) {
+        template <class Goes>
+        bool take_if(const void* key, Goes goes) {
             const std::lock_guard guard(lock_);
             std::size_t at = 0;
-            if (!look_up(key, at)) return false;
-            value = entries_[at].value;
+            if (!look_up(key, at) || !goes(entries_[at].value)) return false;
             close(at);
             --used_;
             return true;
         }
 
-        bool find(const void* key, Value& value) {
+        template <class Look>
+        bool with(const void* key, Look look) {
             const std::lock_guard guard(lock_);
             std::size_t at = 0;
             if (!look_up(key, at)) return false;
-            value = entries_[at].value;
+            look(entries_[at].value);
             return true;
         }
 
-        void clear() {
+        template <class Look>
+        void clear(Look look) {
             const std::lock_guard guard(lock_);
+            for (std::size_t i = 0; i < room_; ++i) {
+                if (entries_[i].key != nullptr) look(entries_[i].value);
+            }
             std::free(entries_);
             entries_ = nullptr;
             room_ = used_ = 0;
@@ -72,6 +104,13 @@ private:
             for (at = hash(key) & mask(); entries_[at].key != key; at = (at + 1) & mask()) {
                 if (entries_[at].key == nullptr) return false;
             }
+            return true;
+        }
+
+        bool put_new(const void* key, const Value& value) {
+            if (2 * (used_ + 1) > room_ && !grow()) return false;
+            place(key, value);
+            ++used_;
             return true;
         }
 

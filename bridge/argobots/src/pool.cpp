@@ -54,19 +54,14 @@ int admit(void* self, weft_unit* unit) {
         refusal = ABT_ERR_OTHER;
         return 0;
     }
-    const bool same = record->maker != nullptr && record->unit == made;   // the handle of the thread, say
-    if (!same && !unit_map::insert(made, thread)) {
+    // relaxed: if it is this one, the record has written it (unit_map.cpp). It may be the handle of the unit before, in another pool: that of the thread, say.
+    if (record->mapped.load(std::memory_order_relaxed) != made && !unit_map::assign(*record, made)) {
         pool.free_unit(made);
         refusal = ABT_ERR_MEM;
         return 0;
     }
-    if (same) {
-        record->maker->free_unit(made);
-    } else {
-        record->drop_unit();
-    }
-    record->unit = made;
-    record->maker = &pool;
+    record->drop_unit();
+    record->set_unit(pool, made, thread);
     return 1;
 }
 

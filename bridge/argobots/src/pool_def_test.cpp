@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <map>
 #include <mutex>
 
 #include "core_test_support.hpp"
@@ -1028,6 +1029,141 @@ TEST_F(UserPool, thousands_of_units_live_at_once) {
     for (std::size_t i = 1; i < made.size(); i += 2) ok(ABT_thread_free(&made[i]));
     EXPECT_EQ(ran.load(), 4000);
     EXPECT_EQ(queue.created.load(), 4000);
+}
+
+namespace {
+
+// A program that has few handles and gives each to one unit after the other, in no order.
+class FewHandles {
+public:
+    static constexpr std::size_t count = 12;
+
+    FewHandles() {
+        for (long& place : places_) free_.push_back(reinterpret_cast<ABT_unit>(&place));
+    }
+    ABT_unit take(ABT_thread thread) {
+        const std::lock_guard guard(lock_);
+        if (free_.empty()) return ABT_UNIT_NULL;
+        random_ = random_ * 1103515245 + 12345;
+        std::swap(free_[(random_ >> 16) % free_.size()], free_.back());
+        const ABT_unit unit = free_.back();
+        free_.pop_back();
+        threads_[unit] = thread;
+        return unit;
+    }
+    void give(ABT_unit unit) {
+        const std::lock_guard guard(lock_);
+        threads_.erase(unit);
+        free_.push_back(unit);
+    }
+    void push(ABT_unit unit) {
+        const std::lock_guard guard(lock_);
+        ready_.push_back(unit);
+    }
+    ABT_unit pop() {
+        const std::lock_guard guard(lock_);
+        if (ready_.empty()) return ABT_UNIT_NULL;
+        const ABT_unit unit = ready_.front();
+        ready_.pop_front();
+        return unit;
+    }
+    bool empty() {
+        const std::lock_guard guard(lock_);
+        return ready_.empty();
+    }
+    std::size_t live() const { return threads_.size(); }
+    const std::map<ABT_unit, ABT_thread>& threads() const { return threads_; }
+
+private:
+    std::mutex lock_;
+    long places_[count] = {};
+    unsigned random_ = 1;
+    std::vector<ABT_unit> free_;
+    std::deque<ABT_unit> ready_;
+    std::map<ABT_unit, ABT_thread> threads_;
+};
+FewHandles* few = nullptr;
+
+class FewHandlesPool : public Argobots {
+protected:
+    FewHandles handles;
+    ABT_pool pool = ABT_POOL_NULL;
+
+    void SetUp() override {
+        Argobots::SetUp();
+        few = &handles;
+        ABT_pool_user_def def = ABT_POOL_USER_DEF_NULL;
+        ok(ABT_pool_user_def_create([](ABT_pool, ABT_thread thread) { return few->take(thread); }, [](ABT_pool, ABT_unit unit) { few->give(unit); },
+                                    [](ABT_pool) -> ABT_bool { return few->empty() ? ABT_TRUE : ABT_FALSE; },
+                                    [](ABT_pool, ABT_pool_context) -> ABT_thread {   // which looks it up
+                                        const ABT_unit unit = few->pop();
+                                        return unit == ABT_UNIT_NULL ? ABT_THREAD_NULL : thread_of(unit);
+                                    },
+                                    [](ABT_pool, ABT_unit unit, ABT_pool_context) { few->push(unit); }, &def));
+        ok(ABT_pool_create(def, ABT_POOL_CONFIG_NULL, &pool));
+        ok(ABT_pool_user_def_free(&def));
+    }
+    void TearDown() override {
+        ok(ABT_pool_free(&pool));
+        EXPECT_EQ(handles.live(), 0u);
+        Argobots::TearDown();
+    }
+};
+
+}  // namespace
+
+TEST_F(FewHandlesPool, a_handle_leads_to_the_unit_that_has_it_now) {
+    std::deque<ABT_thread> live;
+    std::atomic<int> ran{0};
+    int made = 0;
+    for (unsigned i = 0; i < 3000; ++i) {
+        const bool more = live.empty() || (i / 40 % 2 == 0 ? i % 3 != 0 : i % 3 == 0);   // now they become more, now fewer
+        if (more) {
+            ABT_thread thread = ABT_THREAD_NULL;
+            const int result = ABT_thread_create(pool, add_one, &ran, ABT_THREAD_ATTR_NULL, &thread);
+            EXPECT_EQ(result == ABT_SUCCESS, live.size() < FewHandles::count);
+            if (result != ABT_SUCCESS) continue;
+            live.push_back(thread);
+            ++made;
+        } else {
+            ABT_thread thread = ABT_THREAD_NULL;
+            ok(ABT_pool_pop_thread(pool, &thread));
+            ASSERT_EQ(thread, live.front());
+            live.pop_front();
+            ok(ABT_self_schedule(thread, ABT_POOL_NULL));
+            ok(ABT_thread_free(&thread));
+        }
+        ASSERT_EQ(handles.live(), live.size());
+        for (const auto& [unit, thread] : handles.threads()) ASSERT_EQ(thread_of(unit), thread);
+    }
+    while (!live.empty()) {
+        ok(ABT_self_schedule(live.front(), ABT_POOL_NULL));
+        static_cast<void>(handles.pop());
+        ok(ABT_thread_free(&live.front()));
+        live.pop_front();
+    }
+    EXPECT_EQ(ran.load(), made);
+}
+
+TEST_F(FewHandlesPool, handles_go_from_stream_to_stream) {
+    ABT_xstream streams[2] = {stream_of(pool), stream_of(pool)};
+    std::atomic<int> ran{0};
+    const auto work = [&] {
+        for (int i = 0; i < 300; ++i) {
+            ABT_thread threads[3];
+            for (ABT_thread& thread : threads) ok(ABT_thread_create(pool, add_one, &ran, ABT_THREAD_ATTR_NULL, &thread));
+            for (ABT_thread& thread : threads) ok(ABT_thread_free(&thread));
+        }
+    };
+    // Their records stay with whoever has freed them, and the handles go to all.
+    std::thread a(work), b(work);
+    Units units;
+    units.ult(pool, work);
+    a.join();
+    b.join();
+    units.join();
+    EXPECT_EQ(ran.load(), 2700);
+    for (ABT_xstream& stream : streams) ok(ABT_xstream_free(&stream));
 }
 
 TEST_F(UserPool, streams_and_os_threads_share_one) {

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <new>
+#include <utility>
 
 #include "environment.hpp"
 #include "pool.hpp"
@@ -10,13 +11,48 @@
 
 namespace weft::argobots {
 
+namespace {
+
+// Records that have been released, the latest first: for units that the same thread makes. Nobody else looks at them, but for what the unit map knows.
+struct Idle {
+    static constexpr unsigned most = 256;   // as many as may come and go at once: a memory of 40 KiB
+
+    Record* first = nullptr;
+    unsigned count = 0;
+
+    constexpr Idle() = default;
+    Idle(const Idle&) = delete;
+    ~Idle() { drop(); }
+
+    void drop() {
+        while (Record* record = first) {
+            first = record->next_idle;
+            delete record;
+        }
+        count = 0;
+    }
+};
+thread_local Idle idle;
+
+}  // namespace
+
+Record::~Record() {
+    drop_unit();
+    drop_guard();
+    unit_map::forget(*this);
+}
+
+void Record::set_unit(Pool& made_by, ABT_unit made, ABT_thread of) {
+    unit = made;
+    maker = &made_by;
+    thread.store(of, std::memory_order_relaxed);   // relaxed, and below: pairs with unit_map::find()
+}
+
 void Record::drop_unit() {
     if (maker == nullptr) return;
-    Pool& by = *maker;
-    maker = nullptr;
-    unit_map::erase(unit);
-    by.free_unit(unit);
-    unit = ABT_UNIT_NULL;
+    Pool& by = *std::exchange(maker, nullptr);
+    thread.store(ABT_THREAD_NULL, std::memory_order_relaxed);
+    by.free_unit(std::exchange(unit, ABT_UNIT_NULL));
 }
 
 void Record::drop_guard() {
@@ -24,15 +60,43 @@ void Record::drop_guard() {
     guard = nullptr;
 }
 
-void release_record(void* record) { delete static_cast<Record*>(record); }
+Record* take_record() {
+    Record* const kept = idle.first;
+    if (kept == nullptr) return new (std::nothrow) Record;
+    idle.first = kept->next_idle;
+    --idle.count;
+    return kept;
+}
+
+void release_record(void* raw) {
+    auto* const record = static_cast<Record*>(raw);
+    // The functions of the program may release records, too.
+    record->drop_unit();
+    record->drop_guard();
+    if (!record->keys.unused() || idle.count == Idle::most) {
+        delete record;
+        return;
+    }
+    record->on_migration = nullptr;
+    record->on_migration_argument = nullptr;
+    record->stack_bytes = 0;
+    record->stack = nullptr;
+    record->sched = nullptr;
+    record->id.store(0, std::memory_order_relaxed);   // relaxed: nobody else knows it
+    record->next_idle = idle.first;
+    idle.first = record;
+    ++idle.count;
+}
+
+void drop_idle_records() { idle.drop(); }
 
 Record* obtain_record(weft_unit* unit) {
     if (Record* had = record_of(unit)) return had;
-    auto* made = new (std::nothrow) Record;
+    Record* const made = take_record();
     if (made == nullptr) return nullptr;
     const weft_status status = weft_unit_data_set(unit, made, release_record);
     if (status == WEFT_OK) return made;
-    delete made;
+    release_record(made);
     return status == WEFT_WRONG_STATE ? record_of(unit) : nullptr;   // another was faster
 }
 

@@ -17,6 +17,9 @@ struct Record {
     // Of a unit that belongs, or did lately, to a pool of the program's own: what that pool has made for it.
     ABT_unit unit = ABT_UNIT_NULL;
     Pool* maker = nullptr;
+    // The handle that leads to the record, and from there to the unit, by the unit map; ABT_THREAD_NULL while the unit has none.
+    std::atomic<ABT_unit> mapped{ABT_UNIT_NULL};
+    std::atomic<ABT_thread> thread{ABT_THREAD_NULL};
 
     void (*on_migration)(ABT_thread thread, void* argument) = nullptr;
     void* on_migration_argument = nullptr;
@@ -32,19 +35,25 @@ struct Record {
 
     Record() = default;
     Record(const Record&) = delete;
-    ~Record() {
-        drop_unit();
-        drop_guard();
-    }
+    ~Record();
 
+    void set_unit(Pool& made_by, ABT_unit made, ABT_thread of);   // mapped already
     void drop_unit();              // the maker frees what it has made
     void drop_guard();
+
+    Record* next_idle = nullptr;   // of those that the thread keeps
 };
 
 inline Record* record_of(const weft_unit* unit) { return static_cast<Record*>(weft_unit_data(unit)); }
 
+// For a new unit; null: no memory. And when it has gone, from the thread that frees it.
+Record* take_record();
+void release_record(void* record);
+
 // Makes one if there is none. From any thread; null: no memory.
 Record* obtain_record(weft_unit* unit);
-void release_record(void* record);
+
+// What the calling thread keeps for other units is freed.
+void drop_idle_records();
 
 }  // namespace weft::argobots

@@ -123,7 +123,7 @@ int read_attr(ABT_thread_attr given, weft_unit_options& how) {
         how.stack_bytes = attr.stack_bytes == 0 ? environment().thread_stack_bytes : attr.stack_bytes;
     }
     if (!own_size && attr.on_migration == nullptr) return ABT_SUCCESS;
-    auto* record = new (std::nothrow) Record;
+    Record* const record = take_record();
     if (record == nullptr) return ABT_ERR_MEM;
     record->stack = attr.stack;
     record->stack_bytes = own_size ? how.stack_bytes : 0;
