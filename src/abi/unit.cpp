@@ -504,7 +504,9 @@ weft_status weft_unit_run(weft_unit* unit) noexcept {
     if (!child.life.is(State::ready)) {
         return fail(WEFT_WRONG_STATE, "unit %llu is not ready: only one that was popped can be run", static_cast<unsigned long long>(child.id));
     }
-    if (const weft_status status = may_run_here(child); status != WEFT_OK) return status;
+    if (child.has_now(Unit::local)) {
+        if (const weft_status status = may_run_here(child); status != WEFT_OK) return status;
+    }
     run_child(*stream, *self, &child);
     return WEFT_OK;
 }

@@ -209,7 +209,8 @@ Level::Level(Stream& stream, Sched& by)
     stream.running = nullptr;
     stream.callable = &Stream::no_pool;
     ++stream.depth;
-    settle_way(stream);
+    stream.through_home = true;   // what settle_way() comes to at any depth
+    stream.restartable = false;
 }
 
 void Level::leave(Stream& stream) {

@@ -62,6 +62,8 @@ int ABT_self_resume_suspend_to(ABT_thread thread) { return leave_for(thread, wef
 int ABT_self_resume_exit_to(ABT_thread thread) { return leave_for(thread, weft_unit_resume_exit_to, true); }
 
 int ABT_self_schedule(ABT_thread thread, ABT_pool pool) {
+    // Nearly always; if not, nothing has happened, and what follows tells why.
+    if (is_null(pool) && !is_null(thread) && weft_unit_run(to_unit(thread)) == WEFT_OK) [[likely]] return ABT_SUCCESS;
     if (const int error = must_be_ult(); error != ABT_SUCCESS) return error;
     return is_null(thread) ? ABT_ERR_INV_THREAD : run(to_unit(thread), pool);
 }
