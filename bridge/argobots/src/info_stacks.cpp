@@ -1,10 +1,12 @@
 // The stacks of all ULTs, on request: by a signal handler, maybe while streams hang.
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/uio.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <new>
 
@@ -35,7 +37,7 @@ constexpr std::size_t most_streams = 64;     // that are told at once; one that 
 Request requests[most_requests];
 std::atomic<weft_stream*> streams[most_streams];
 std::atomic<int> askers{0};                  // those that look at `streams` or leave a request now
-std::atomic<bool> open{false};
+std::atomic<bool> accepting{false};
 
 void tell_streams() {
     for (std::atomic<weft_stream*>& place : streams) {
@@ -262,11 +264,11 @@ void serve_dumps() {
 void begin_dumps() {
     const Guard guard;
     closing = false;
-    open.store(true);
+    accepting.store(true);
 }
 
 void end_dumps() {
-    open.store(false);
+    accepting.store(false);
     wait_for_askers();
     {
         const Guard guard;
@@ -292,25 +294,61 @@ void leave_dumps(weft_stream* stream) {
     wait_for_askers();
 }
 
+namespace {
+
+// Copies memory by way of the kernel, which does not fault where a page is missing. A pipe: process_vm_readv is forbidden in many containers.
+class Reader {
+public:
+    Reader() { open_ = pipe2(ends_, O_CLOEXEC) == 0; }
+    ~Reader() {
+        if (!open_) return;
+        close(ends_[0]);
+        close(ends_[1]);
+    }
+    Reader(const Reader&) = delete;
+
+    bool usable() const { return open_; }
+    // At most a pipe's room. False: some of it is not there.
+    bool copy(const void* from, std::size_t bytes, void* to) const {
+        // Past the C library's write, which sanitizers take the place of: what lies on a stack is theirs, too.
+        const long written = syscall(SYS_write, ends_[1], from, bytes);
+        if (written <= 0) return false;
+        return read(ends_[0], to, static_cast<std::size_t>(written)) == written && static_cast<std::size_t>(written) == bytes;
+    }
+
+private:
+    int ends_[2] = {-1, -1};
+    bool open_;
+};
+
+void print_words(std::FILE* file, const char* address, const std::uint64_t* words, std::size_t count) {
+    constexpr std::size_t a_line = 4;
+    for (std::size_t at = 0; at + a_line <= count; at += a_line) {
+        const std::uint64_t* line = words + at;
+        if ((line[0] | line[1] | line[2] | line[3]) == 0) continue;
+        std::fprintf(file, "    %p: %016llx %016llx %016llx %016llx\n", static_cast<const void*>(address + at * sizeof *words),
+                     static_cast<unsigned long long>(line[0]), static_cast<unsigned long long>(line[1]), static_cast<unsigned long long>(line[2]),
+                     static_cast<unsigned long long>(line[3]));
+    }
+}
+
+}  // namespace
+
 void print_raw_stack(std::FILE* file, const weft_unit* unit) {
     weft_unit_state state{};
     weft_unit_state_get(unit, &state);
     weft_stack_info stack{};
     stack.size = sizeof stack;
     if (state == WEFT_UNIT_RUNNING || weft_unit_stack(unit, &stack) != WEFT_OK || stack.lowest == nullptr) return;
-    std::fprintf(file, "    stack of unit %llu: %zu bytes from %p on; what is left out is zero\n", static_cast<unsigned long long>(weft_unit_id(unit)),
-                 stack.bytes, stack.lowest);
-    constexpr std::size_t words = 4;
+    const Reader reader;
+    std::fprintf(file, "    stack of unit %llu: %zu bytes from %p on; %s\n", static_cast<unsigned long long>(weft_unit_id(unit)), stack.bytes, stack.lowest,
+                 reader.usable() ? "what is left out is zero" : "they cannot be read: no pipe can be had");
+    if (!reader.usable()) return;
+    constexpr std::size_t count = 32;   // small: pages that are missing leave out no more than they must
     const char* const lowest = static_cast<const char*>(stack.lowest);
-    for (std::size_t at = 0; at < stack.bytes; at += words * sizeof(std::uint64_t)) {
-        std::uint64_t line[words] = {};
-        // By the kernel, which does not fault where a page is missing.
-        const std::size_t left = stack.bytes - at;
-        const iovec to{line, left < sizeof line ? left : sizeof line}, from{const_cast<char*>(lowest) + at, to.iov_len};
-        if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) <= 0) continue;
-        if ((line[0] | line[1] | line[2] | line[3]) == 0) continue;
-        std::fprintf(file, "    %p: %016llx %016llx %016llx %016llx\n", static_cast<const void*>(lowest + at), static_cast<unsigned long long>(line[0]),
-                     static_cast<unsigned long long>(line[1]), static_cast<unsigned long long>(line[2]), static_cast<unsigned long long>(line[3]));
+    for (std::size_t at = 0; at < stack.bytes; at += count * sizeof(std::uint64_t)) {
+        std::uint64_t some[count] = {};
+        if (reader.copy(lowest + at, std::min(sizeof some, stack.bytes - at), some)) print_words(file, lowest + at, some, count);
     }
 }
 
@@ -324,7 +362,7 @@ int ABT_info_trigger_print_all_thread_stacks(FILE* fp, double timeout, void (*cb
     const int error_before = errno;
     askers.fetch_add(1);
     int error = ABT_ERR_UNINITIALIZED;
-    if (open.load()) {
+    if (accepting.load()) {
         const bool left = leave(fp, deadline_after(timeout), cb_func, arg);
         if (left) tell_streams();
         error = left ? ABT_SUCCESS : ABT_ERR_OTHER;   // so many are asked for already
