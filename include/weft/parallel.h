@@ -36,8 +36,8 @@ WEFT_API weft_status weft_invoke(void (*f)(void *argument), void *f_argument, vo
 
 /* ---- for headers of other languages: what a fork is made of ------------------------------------------------------------------------------
  *
- * The first word of a stream's memory begins a weft_jobs; where it lies is in the thread-local word `weft_local_word`, NULL where the
- * OS thread is no stream. Read it anew after each call that may switch, as <weft/parallel.hpp> does, and keep it in no variable across one.
+ * A weft_jobs begins a stream's memory; where that lies is in the thread-local word `weft_local_word`, NULL where the OS thread is no
+ * stream. Read it anew after each call that may switch, as <weft/here.hpp> does, and keep it in no variable across one.
  *
  * On an OS thread that is no stream, both are the library's.
  *   fork   bottom < limit: store the address of the job at bottom, and bottom + 1 in bottom. Otherwise: weft_job_offer.

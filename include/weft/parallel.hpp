@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <weft/here.hpp>
 #include <weft/parallel.h>
 #include <weft/status.hpp>
 
@@ -17,28 +18,8 @@ namespace weft {
 inline namespace v0 {
 namespace detail {
 
-// Where the unit that calls leaves its jobs; null on an OS thread that is no stream. By volatile assembly each time: a unit may wake on
-// another OS thread, and a compiler that knew the word would keep its address.
-[[gnu::always_inline]] inline weft_jobs* jobs_here() noexcept {
-    weft_jobs* jobs;
-#if defined(__x86_64__)
-    asm volatile(
-        "movq    weft_local_word@gottpoff(%%rip), %0\n\t"
-        "movq    %%fs:(%0), %0"
-        : "=r"(jobs));
-#elif defined(__aarch64__)
-    weft_jobs* base;
-    asm volatile(
-        "mrs     %1, tpidr_el0\n\t"
-        "adrp    %0, :gottprel:weft_local_word\n\t"
-        "ldr     %0, [%0, :gottprel_lo12:weft_local_word]\n\t"
-        "ldr     %0, [%1, %0]"
-        : "=&r"(jobs), "=&r"(base));
-#else
-#error "Weft has no port for this processor"
-#endif
-    return jobs;
-}
+// Where the unit that calls leaves its jobs; null on an OS thread that is no stream. They come first in a weft_here.
+[[gnu::always_inline]] inline weft_jobs* jobs_here() noexcept { return reinterpret_cast<weft_jobs*>(here()); }
 
 [[gnu::always_inline]] inline void fork(weft_job& job) noexcept {
     weft_jobs* const jobs = jobs_here();

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include <weft/hart.h>
+#include <weft/here.hpp>
 #include <weft/pool.hpp>
 #include <weft/status.hpp>
 #include <weft/stream.hpp>
@@ -425,7 +426,7 @@ thread_group spawn_many(std::size_t count, F&& function) {
 namespace this_thread {
 
 /** The calling unit, or none outside of units. */
-inline unit_ref self() noexcept { return weft_unit_self(); }
+inline unit_ref self() noexcept { return here::unit(); }
 
 /** The calling unit's id; that of no unit outside of units. */
 inline unit_id get_id() noexcept { return self().get_id(); }

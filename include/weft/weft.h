@@ -13,6 +13,7 @@
 #include <weft/sync.h>
 #include <weft/io.h>
 #include <weft/parallel.h>
+#include <weft/here.h>
 #include <weft/trace.h>
 #include <weft/runtime.h>
 

@@ -3,6 +3,7 @@
 
 #include <weft/status.hpp>
 #include <weft/hart.hpp>
+#include <weft/here.hpp>
 #include <weft/unit.hpp>
 #include <weft/pool.hpp>
 #include <weft/thread.hpp>

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "arch/look.hpp"
@@ -24,6 +25,7 @@
 #include "trace/counters.hpp"
 #include "unit/extras.hpp"
 #include "unit/unit.hpp"
+#include "weft/here.h"
 
 namespace weft {
 
@@ -64,8 +66,15 @@ inline constexpr std::uint32_t leisurely = timing | polling | observing | observ
 // How many rounds of a stream's scheduler lie between two looks at the pollers, while it is busy.
 inline constexpr std::uint32_t rounds_between_polls = 16;
 
+struct Nothing {};
+struct Nobody {
+    const Unit* unit = nullptr;        // where others look for the unit that runs: they must ask
+};
+
 struct Stream {
-    JobRing jobs;                      // first: programs reach it by the word that leads to the stream (include/weft/parallel.h)
+    // First, and open: programs reach both by the word that leads to the stream (include/weft/here.h).
+    JobRing jobs;
+    [[no_unique_address]] std::conditional_t<config::checked, Nobody, Nothing> instead;   // handles are no addresses there
 
     // Hot: every switch reads it.
     Unit* running = nullptr;           // null while the scheduler runs
@@ -182,7 +191,8 @@ struct Stream {
     [[gnu::always_inline]] bool wanted() const { return !arch::is_zero(attention); }
 };
 
-static_assert(offsetof(Stream, jobs) == 0 && offsetof(JobRing, face) == 0);
+static_assert(offsetof(Stream, jobs) == offsetof(weft_here, jobs) && offsetof(JobRing, face) == 0);
+static_assert(config::checked ? offsetof(Stream, instead) == offsetof(weft_here, running) : offsetof(Stream, running) == offsetof(weft_here, running));
 
 // The stream of the calling OS thread, or null.
 [[gnu::always_inline]] inline Stream* current_or_null() { return static_cast<Stream*>(os::local()); }

@@ -23,14 +23,14 @@ struct Local {
 struct Extras {
     static constexpr std::uint32_t few = 4;
 
+    // The program's; given once, and published by `data`, which comes first: units read their own (include/weft/here.h).
+    atomic<void*> data{nullptr};
+    void (*release)(void* data) = nullptr;
+
     os::Lock lock;                             // guards what follows
     Pool* target = nullptr;                    // where it was asked to go; with Unit::migrate
     void (*on_migration)(weft_unit* unit, void* argument) = nullptr;
     void* on_migration_argument = nullptr;
-
-    // The program's; given once, and published by `data`.
-    atomic<void*> data{nullptr};
-    void (*release)(void* data) = nullptr;
 
     // The unit's own: no lock.
     Local first_locals[few] = {};

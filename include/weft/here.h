@@ -1,0 +1,47 @@
+/* What runs here: what a program may read of the stream that it stands on and of the unit that calls, without a call.
+ *
+ * For headers of other languages, and for runtimes that embed Weft and ask at each of their own calls who it is that calls. In C++:
+ * weft::here::unit and what is beside it, in <weft/here.hpp>. All of it is the library's, to be read alone, but for the jobs (<weft/parallel.h>).
+ *
+ * The thread-local word `weft_local_word` leads to a weft_here; it is NULL where the OS thread is no stream. Read it anew after each call
+ * that may switch, as <weft/here.hpp> does, and keep it in no variable across one. Where weft_here.running is NULL nothing is said of the
+ * unit: then ask by the calls (weft_unit_self, weft_unit_self_kind, weft_unit_data). So it is in a scheduler, and always with a library
+ * that checks handles. */
+#ifndef WEFT_HERE_H
+#define WEFT_HERE_H
+
+#include <weft/parallel.h>
+#include <weft/status.h>
+
+WEFT_BEGIN
+
+/** The unit that runs, as itself sees it: where its handle points to. Since 0.5. */
+typedef struct weft_running {
+    unsigned char kept[57]; /**< the library's */
+    unsigned char kind;     /**< a weft_kind, as weft_unit_self_kind tells it */
+} weft_running;
+
+/** What begins a stream's memory. Since 0.5. */
+typedef struct weft_here {
+    weft_jobs jobs;              /**< of the unit that runs */
+    void *kept[3];               /**< the library's */
+    const weft_running *running; /**< the unit that runs, by its handle; or NULL: ask */
+} weft_here;
+
+/** What hangs on a unit: found by a word beside it. Units lie in blocks of WEFT_BLOCK_BYTES, aligned to as much; behind the first
+ * WEFT_BLOCK_HEAD bytes of a block are words, one for each WEFT_BLOCK_UNIT bytes of the block. The word of the place where the unit lies is
+ * NULL, or leads to what hangs on it. The unit that runs reads its own word, and `data`, by loads that acquire. Since 0.5. */
+typedef struct weft_hanging {
+    void *data; /**< as weft_unit_data tells it */
+} weft_hanging;
+
+/** Where a unit's word lies: see weft_hanging. Since 0.5. */
+enum {
+    WEFT_BLOCK_BYTES = 65536, /**< of a block of units */
+    WEFT_BLOCK_HEAD = 64,     /**< before its words */
+    WEFT_BLOCK_UNIT = 128     /**< for which there is one word */
+};
+
+WEFT_END
+
+#endif

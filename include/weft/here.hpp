@@ -1,0 +1,79 @@
+// Who calls, without a call where a unit runs. <weft/here.h> tells what is read.
+#pragma once
+
+#include <cstdint>
+
+#include <weft/here.h>
+#include <weft/kind.h>
+#include <weft/unit.h>
+
+namespace weft {
+inline namespace v0 {
+namespace detail {
+
+// Null on an OS thread that is no stream. By volatile assembly each time: a unit may wake on another OS thread, and a compiler that
+// knew the word would keep its address.
+[[gnu::always_inline]] inline weft_here* here() noexcept {
+    weft_here* place;
+#if defined(__x86_64__)
+    asm volatile(
+        "movq    weft_local_word@gottpoff(%%rip), %0\n\t"
+        "movq    %%fs:(%0), %0"
+        : "=r"(place));
+#elif defined(__aarch64__)
+    weft_here* base;
+    asm volatile(
+        "mrs     %1, tpidr_el0\n\t"
+        "adrp    %0, :gottprel:weft_local_word\n\t"
+        "ldr     %0, [%0, :gottprel_lo12:weft_local_word]\n\t"
+        "ldr     %0, [%1, %0]"
+        : "=&r"(place), "=&r"(base));
+#else
+#error "Weft has no port for this processor"
+#endif
+    return place;
+}
+
+}  // namespace detail
+
+/** What weft_unit_self and its like return, by a few loads where a unit runs. For runtimes on top of Weft; programs want this_thread::self
+ * and its like. */
+namespace here {
+
+/** The unit that runs, as <weft/here.h> has it; null: the calls must be asked, and may know one all the same. From anywhere; never
+ * switches. Since 0.5. */
+[[gnu::always_inline]] inline const weft_running* running() noexcept {
+    const weft_here* const place = detail::here();
+    return place == nullptr ? nullptr : place->running;
+}
+
+/** The handle of what running() has returned, if that is not null: weft_unit_self. From anywhere; never switches. Since 0.5. */
+[[gnu::always_inline]] inline weft_unit* unit_of(const weft_running* running) noexcept {
+    return reinterpret_cast<weft_unit*>(const_cast<weft_running*>(running));
+}
+
+/** The data of what running() has returned, if that is not null: weft_unit_data. From anywhere; never switches. Since 0.5. */
+[[gnu::always_inline]] inline void* data_of(const weft_running* running) noexcept {
+    const auto at = reinterpret_cast<std::uintptr_t>(running);
+    const auto block = at & ~static_cast<std::uintptr_t>(WEFT_BLOCK_BYTES - 1);
+    const auto* const words = reinterpret_cast<const weft_hanging* const*>(block + WEFT_BLOCK_HEAD);
+    // acquire, both: pair with the release of who hangs something on the unit, and of who gives it data.
+    const weft_hanging* const hanging = __atomic_load_n(&words[(at - block) / WEFT_BLOCK_UNIT], __ATOMIC_ACQUIRE);
+    return hanging == nullptr ? nullptr : __atomic_load_n(&hanging->data, __ATOMIC_ACQUIRE);
+}
+
+/** The calling unit, or null outside of units: weft_unit_self. From anywhere; never switches. Since 0.5. */
+[[gnu::always_inline]] inline weft_unit* unit() noexcept {
+    const weft_running* const self = running();
+    return self == nullptr ? weft_unit_self() : unit_of(self);
+}
+
+/** The kind of the calling unit, or WEFT_KIND_DEFAULT outside of units: weft_unit_self_kind. From anywhere; never switches. Since 0.5. */
+[[gnu::always_inline]] inline weft_kind kind() noexcept {
+    const weft_running* const self = running();
+    return self == nullptr ? weft_unit_self_kind() : static_cast<weft_kind>(self->kind);
+}
+
+}  // namespace here
+}  // namespace v0
+}  // namespace weft
