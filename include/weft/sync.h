@@ -125,12 +125,19 @@ WEFT_API weft_status weft_cond_settle(weft_cond *cond, weft_mutex *mutex) WEFT_N
 
 /* ---- event ----------------------------------------------------------------------------------------- */
 
-/** Something that happens once (Argobots' eventual, Seo et al., TPDS 2018, section III), and carries a pointer. */
+/** Something that happens once (Argobots' eventual, Seo et al., TPDS 2018, section III), and carries a pointer.
+ *
+ * Who shall not pay a call for what has happened may look at the word: by a load that acquires; while it is WEFT_EVENT_IS_SET, and only
+ * then, the event is set. And where weft_event_reset may be called, the word of an event that is set may be made 0 by a store that releases,
+ * which is as good. Since 0.5. */
 typedef struct weft_event {
     uint32_t word;    /**< the library's; 0 until it is set */
     uint32_t gap;     /**< the library's */
     uint64_t body[3]; /**< the library's */
 } weft_event;
+
+/** The word of an event that is set. Since 0.5. */
+#define WEFT_EVENT_IS_SET ((uint32_t)1)
 
 /** An event that is not set, for static storage. */
 #define WEFT_EVENT_INIT {0, 0, {0, 0, 0}}

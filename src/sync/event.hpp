@@ -1,6 +1,6 @@
 // An event (Argobots' eventual): set once, it carries a pointer, until it is reset. Whoever waits is woken by the set.
 //
-// Once it is set nobody takes the word's busy bit until it is reset: so a reset is a store.
+// Once it is set nobody takes the word's busy bit until it is reset: so a reset is a store, and programs may make it, and look, themselves (WEFT_EVENT_IS_SET).
 #pragma once
 
 #include <cstdint>

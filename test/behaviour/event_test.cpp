@@ -79,7 +79,9 @@ TEST(Event, ThatIsSetIsNotWaitedFor) {
     void* got = nullptr;
     EXPECT_EQ(weft_event_test(&event, &got), WEFT_BUSY);
     EXPECT_EQ(got, nullptr);
+    EXPECT_NE(event.word, WEFT_EVENT_IS_SET);
     EXPECT_EQ(weft_event_set(&event, &first), WEFT_OK);
+    EXPECT_EQ(event.word, WEFT_EVENT_IS_SET);
     EXPECT_EQ(weft_event_set(&event, &second), WEFT_WRONG_STATE);
     const auto before = counter("/units/count/suspended") + counter("/units/count/yielded");
     EXPECT_EQ(weft_event_wait(&event, &got), WEFT_OK);
@@ -88,6 +90,7 @@ TEST(Event, ThatIsSetIsNotWaitedFor) {
     EXPECT_EQ(counter("/units/count/suspended") + counter("/units/count/yielded"), before);
     EXPECT_EQ(weft_event_reset(&event), WEFT_OK);
     EXPECT_EQ(weft_event_test(&event, nullptr), WEFT_BUSY);
+    EXPECT_NE(event.word, WEFT_EVENT_IS_SET);
     EXPECT_EQ(weft_event_set(&event, &second), WEFT_OK);
     EXPECT_EQ(weft_event_wait(&event, &got), WEFT_OK);
     EXPECT_EQ(got, &second);
