@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include <abt.h>
+#include <weft/here.hpp>
 #include <weft/weft.h>
 
 namespace weft::argobots {
@@ -41,7 +42,7 @@ inline int from_weft(weft_status status) {
 // Who calls.
 enum class Caller : unsigned char { external, ult, tasklet };
 inline Caller caller() {
-    switch (weft_unit_self_kind()) {
+    switch (here::kind()) {
     case WEFT_KIND_DEFAULT: return Caller::external;
     case WEFT_KIND_TASKLET: return Caller::tasklet;
     default: return Caller::ult;

@@ -1,4 +1,5 @@
 // An eventual is Weft's event, which carries where the value lies, and what the setter must know, within 64 bytes that may be aligned to 4 only.
+#include <cstddef>
 #include <cstring>
 #include <new>
 
@@ -22,13 +23,26 @@ public:
     // Behind the rest, if there is one.
     void* value() const { return capacity() == 0 ? nullptr : memory_ + sizeof(ABT_eventual_memory); }
 
+    // What a wait comes to where there is nothing to wait for. The acquire pairs with the release of the set.
+    bool is_set(void** value_of_it) const {
+        if (__atomic_load_n(word(0), __ATOMIC_ACQUIRE) != WEFT_EVENT_IS_SET) return false;
+        if (value_of_it != nullptr) *value_of_it = value();
+        return true;
+    }
+    // The releases pair with the acquires of is_set() and claim(): who sees them does not write what is read yet.
+    void reset() const {
+        if (!is_set(nullptr)) [[unlikely]] return;
+        __atomic_store_n(word(0), 0, __ATOMIC_RELEASE);
+        if (capacity() != 0) __atomic_store_n(word(claimed_at), 0, __ATOMIC_RELEASE);
+    }
+
     // Of several setters one may write the value. The acquire pairs with the release of a reset: who claims it sees that the event is not set.
     bool claim() const { return __atomic_exchange_n(word(claimed_at), 1, __ATOMIC_ACQUIRE) == 0; }
-    void unclaim() const { __atomic_store_n(word(claimed_at), 0, __ATOMIC_RELEASE); }
 
 private:
     static constexpr std::size_t capacity_at = 56;
     static constexpr std::size_t claimed_at = 60;
+    static_assert(offsetof(weft_event, word) == 0);
     static_assert(sizeof(weft_event) + alignof(weft_event) <= capacity_at && claimed_at + 4 == sizeof(ABT_eventual_memory));
 
     std::uint32_t* word(std::size_t at) const { return reinterpret_cast<std::uint32_t*>(memory_ + at); }
@@ -43,6 +57,20 @@ int result_of(weft_status status) {
     case WEFT_TIMED_OUT: return ABT_ERR_COND_TIMEDOUT;
     default: return ABT_ERR_EVENTUAL;
     }
+}
+
+int set_with(Eventual eventual, void* value) { return weft_event_set(eventual.event(), value) == WEFT_OK ? ABT_SUCCESS : ABT_ERR_EVENTUAL; }
+
+[[gnu::noinline]] int set_value(Eventual eventual, const void* value, std::uint32_t bytes) {
+    if (!eventual.claim()) return ABT_ERR_EVENTUAL;
+    void* const place = eventual.value();
+    if (bytes != 0) std::memcpy(place, value, bytes);
+    return set_with(eventual, place);
+}
+
+[[gnu::noinline]] int wait_slowly(Eventual eventual, void** value) {
+    if (caller() == Caller::tasklet) return ABT_ERR_EVENTUAL;
+    return result_of(weft_event_wait(eventual.event(), value));
 }
 
 }  // namespace
@@ -70,8 +98,10 @@ int ABT_eventual_free(ABT_eventual* eventual) {
 
 int ABT_eventual_wait(ABT_eventual eventual, void** value) {
     if (is_null(eventual)) return ABT_ERR_INV_EVENTUAL;
-    if (caller() == Caller::tasklet) return ABT_ERR_EVENTUAL;
-    return result_of(weft_event_wait(Eventual(eventual).event(), value));
+    const Eventual of(eventual);
+    const weft_running* const self = weft::here::running();
+    if (self != nullptr && self->kind != WEFT_KIND_TASKLET && of.is_set(value)) [[likely]] return ABT_SUCCESS;
+    return wait_slowly(of, value);
 }
 
 int ABT_eventual_timedwait(ABT_eventual eventual, void** value, const struct timespec* abstime) {
@@ -82,7 +112,7 @@ int ABT_eventual_timedwait(ABT_eventual eventual, void** value, const struct tim
 
 int ABT_eventual_test(ABT_eventual eventual, void** value, ABT_bool* is_ready) {
     if (is_null(eventual)) return ABT_ERR_INV_EVENTUAL;
-    *is_ready = to_bool(weft_event_test(Eventual(eventual).event(), value) == WEFT_OK);
+    *is_ready = to_bool(Eventual(eventual).is_set(value));
     return ABT_SUCCESS;
 }
 
@@ -92,19 +122,12 @@ int ABT_eventual_set(ABT_eventual eventual, void* value, int nbytes) {
     const Eventual of(eventual);
     const auto bytes = static_cast<std::uint32_t>(nbytes);
     if (bytes > of.capacity()) return ABT_ERR_INV_EVENTUAL;
-    void* const place = of.value();
-    if (place != nullptr) {
-        if (!of.claim()) return ABT_ERR_EVENTUAL;
-        if (bytes != 0) std::memcpy(place, value, bytes);
-    }
-    return weft_event_set(of.event(), place) == WEFT_OK ? ABT_SUCCESS : ABT_ERR_EVENTUAL;
+    return of.capacity() == 0 ? set_with(of, nullptr) : set_value(of, value, bytes);
 }
 
 int ABT_eventual_reset(ABT_eventual eventual) {
     if (is_null(eventual)) return ABT_ERR_INV_EVENTUAL;
-    const Eventual of(eventual);
-    weft_event_reset(of.event());
-    if (of.capacity() != 0) of.unclaim();
+    Eventual(eventual).reset();
     return ABT_SUCCESS;
 }
 

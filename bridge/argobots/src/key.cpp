@@ -13,15 +13,24 @@ std::atomic<std::uint64_t> last_id{0};   // over all runs: no key ever gets the 
 
 Key* to_key(ABT_key key) { return reinterpret_cast<Key*>(key); }
 
-[[gnu::always_inline]] inline void* value_in(const Record* record, ABT_key key) { return record == nullptr ? nullptr : record->keys.get(*to_key(key)); }
+inline void* value_in(const Record* record, ABT_key key) { return record == nullptr ? nullptr : record->keys.get(*to_key(key)); }
 
-// Whoever has a record is a unit, and there is a runtime.
-[[gnu::always_inline]] inline int get_mine(ABT_key key, void** value, int otherwise) {
-    const auto* record = static_cast<const Record*>(weft_unit_data(nullptr));
-    if (record == nullptr && weft_unit_self() == nullptr) return weft_initialized() ? ABT_ERR_INV_XSTREAM : otherwise;
+// Where it takes calls to know who it is that asks, or more than a look to find the value.
+[[gnu::noinline]] int get_mine_slowly(ABT_key key, void** value, int otherwise) {
+    const weft_unit* const self = weft_unit_self();
+    if (self == nullptr) return weft_initialized() ? ABT_ERR_INV_XSTREAM : otherwise;
     if (is_null(key)) return ABT_ERR_INV_KEY;
-    *value = value_in(record, key);
+    *value = value_in(record_of(self), key);
     return ABT_SUCCESS;
+}
+
+[[gnu::always_inline]] inline int get_mine(ABT_key key, void** value, int otherwise) {
+    const weft_running* const self = weft::here::running();
+    if (self != nullptr && !is_null(key)) [[likely]] {
+        const auto* const record = static_cast<const Record*>(weft::here::data_of(self));
+        if (record != nullptr && record->keys.get_at_once(*to_key(key), value)) [[likely]] return ABT_SUCCESS;
+    }
+    return get_mine_slowly(key, value, otherwise);
 }
 
 int set(weft_unit* unit, ABT_key key, void* value) {
@@ -32,7 +41,7 @@ int set(weft_unit* unit, ABT_key key, void* value) {
 
 // `otherwise`: what it is where there is no runtime.
 int set_mine(ABT_key key, void* value, int otherwise) {
-    weft_unit* self = weft_unit_self();
+    weft_unit* self = weft::here::unit();
     if (self == nullptr) return weft_initialized() ? ABT_ERR_INV_XSTREAM : otherwise;
     return is_null(key) ? ABT_ERR_INV_KEY : set(self, key, value);
 }

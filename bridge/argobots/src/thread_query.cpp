@@ -87,8 +87,16 @@ StackTold stack_of(const weft_unit* unit) {
 ABT_thread_attr to_handle(ThreadAttr* attr) { return reinterpret_cast<ABT_thread_attr>(attr); }
 
 int self_unit(weft_unit** self) {
-    *self = weft_unit_self();
+    *self = weft::here::unit();
     return *self == nullptr ? ABT_ERR_INV_XSTREAM : ABT_SUCCESS;
+}
+
+// ABT_self_get_thread, where it takes a call to know.
+[[gnu::noinline]] int ask_for_self(ABT_thread* thread) {
+    weft_unit* self;
+    if (const int error = self_unit(&self); error != ABT_SUCCESS) return error;
+    *thread = to_thread(self);
+    return ABT_SUCCESS;
 }
 
 // The 1.x calls of ULTs alone.
@@ -279,9 +287,9 @@ int ABT_task_self_id(uint64_t* id) {
 }
 
 int ABT_self_get_thread(ABT_thread* thread) {
-    weft_unit* self;
-    if (const int error = self_unit(&self); error != ABT_SUCCESS) return error;
-    *thread = to_thread(self);
+    const weft_running* const self = weft::here::running();
+    if (self == nullptr) [[unlikely]] return ask_for_self(thread);
+    *thread = reinterpret_cast<ABT_thread>(weft::here::unit_of(self));
     return ABT_SUCCESS;
 }
 
