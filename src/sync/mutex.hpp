@@ -140,7 +140,8 @@ private:
     // Whoever takes it ends `claim`, a bit of the word or none.
     bool take_word(std::uint32_t claim = 0) {
         std::uint32_t seen = word_.glance();
-        return (seen & (held | Word::busy)) == 0 && word_.enter(seen, (seen & ~claim) | held);
+        if ((seen & (held | Word::busy)) != 0) [[unlikely]] return false;
+        return word_.enter(seen, (seen & ~claim) | held);
     }
 
     // Waiter::mark is the urgency and, above it, how often the waiter was woken.

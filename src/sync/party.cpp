@@ -125,7 +125,7 @@ bool worth_spinning(const Stream& stream) {
     return still_idle(const_cast<Stream&>(stream));
 }
 
-bool others_run(const Caller& caller) {
+bool others_have_harts(const Caller& caller) {
     const Runtime* of = runtime_or_null();
     return of == nullptr || of->harts.granted() > (caller.thread() ? 0u : 1u);
 }

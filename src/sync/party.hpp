@@ -127,7 +127,8 @@ using Waiter = BasicWaiter<Whom>;
 bool worth_spinning(const Stream& stream);
 
 // Whether what the caller waits for may be on its way at this moment: somebody else has a hart, too.
-bool others_run(const Caller& caller);
+bool others_have_harts(const Caller& caller);
+inline bool others_run(const Caller& caller) { return !os::alone() && others_have_harts(caller); }
 
 // How long (WEFT_SPIN_NS), and whether to go on: nothing has become ready on the stream meanwhile.
 std::uint64_t spin_ns();
@@ -238,6 +239,9 @@ template <class Object>
     return suspend_by(stream, self, next, object, Leaving<typename Object::Word>(), waiter, what, address);
 }
 
+// Whether nothing of the program's was called to find the unit that runs next: it could have changed the object.
+inline bool picks_by_itself(const Stream& stream) { return stream.direct != nullptr || stream.common != nullptr; }
+
 // Of wait_at(): whoever is no ULT, or has a deadline, or has nobody at hand to run next.
 template <class Object>
 [[gnu::noinline]] weft_status wait_with_care(Object object, Waiter& waiter, std::uint64_t deadline_ns, Waits what,
@@ -258,6 +262,8 @@ template <class Object>
         next = weft::detail::successor(stream);
         // Here, while the object is not busy yet. A stream that is observed has never a successor.
         if (caller.unit->marked(Unit::observed)) [[unlikely]] observe_wait(*caller.unit, what, address);
+    } else if (os::alone() && picks_by_itself(stream)) {
+        return suspend_by(stream, *caller.unit, next, object, Alone(), waiter, what, address);
     }
     return suspend_among_others(stream, *caller.unit, next, object, waiter, what, address);
 }
