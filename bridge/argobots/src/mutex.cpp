@@ -10,6 +10,12 @@ void doze() {
     nanosleep(&moment, nullptr);
 }
 
+[[gnu::noinline]] weft_status lock_stubbornly(weft_mutex* mutex) {
+    weft_status status{};
+    while ((status = weft_mutex_lock(mutex)) == WEFT_WRONG_KIND || status == WEFT_WRONG_CONTEXT) doze();
+    return status;
+}
+
 namespace {
 
 struct Attribute {
@@ -19,7 +25,10 @@ struct Attribute {
 Attribute* to_attribute(ABT_mutex_attr attr) { return reinterpret_cast<Attribute*>(attr); }
 
 // A mutex that the caller holds already, or does not hold. In Argobots it would wait for ever, or the holder would lose it.
-int result_of(weft_status status) { return status == WEFT_OK ? ABT_SUCCESS : ABT_ERR_MUTEX; }
+int result_of(weft_status status) {
+    if (status == WEFT_OK) [[likely]] return ABT_SUCCESS;
+    return ABT_ERR_MUTEX;
+}
 
 int lock_as(ABT_mutex mutex, weft_urgency urgency) {
     if (is_null(mutex)) return ABT_ERR_INV_MUTEX;

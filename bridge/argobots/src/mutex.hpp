@@ -13,13 +13,10 @@ inline weft_mutex* to_mutex(ABT_mutex mutex) { return reinterpret_cast<weft_mute
 void doze();
 
 // A tasklet, too, waits for the mutex: with its OS thread.
+weft_status lock_stubbornly(weft_mutex* mutex);
+
 [[gnu::always_inline]] inline weft_status lock(weft_mutex* mutex) {
-    weft_status status = weft_mutex_lock(mutex);
-    while (status == WEFT_WRONG_KIND || status == WEFT_WRONG_CONTEXT) [[unlikely]] {
-        doze();
-        status = weft_mutex_lock(mutex);
-    }
-    return status;
+    return weft_mutex_lock(mutex) == WEFT_OK ? WEFT_OK : lock_stubbornly(mutex);   // what was refused has changed nothing
 }
 
 }  // namespace weft::argobots
