@@ -21,11 +21,11 @@ weft_stream* zero() { return weft_stream_at(0); }
 
 // The primary unit, which the others that draw from its pool may run as well as stream 0.
 void come_home() {
-    static weft_pool* alone;   // where units bound to stream 0 wait
+    weft_pool* alone = nullptr;   // where units bound to stream 0 wait
     auto how = options();
     how.stream = zero();
     how.bound = true;
-    Ult finds([] { EXPECT_EQ(weft_unit_pool(weft_unit_self(), &alone), WEFT_OK); }, &how);
+    Ult finds([&] { EXPECT_EQ(weft_unit_pool(weft_unit_self(), &alone), WEFT_OK); }, &how);
     EXPECT_EQ(finds.join(), WEFT_OK);
     EXPECT_EQ(weft_unit_pool_set(weft_unit_self(), alone), WEFT_OK) << weft_error_text();
     EXPECT_EQ(weft_unit_yield(), WEFT_OK);
@@ -204,7 +204,7 @@ TEST(Roaming, WhereverThePrimaryUnitIsRunItMayEndTheRuntimeOnStream0) {
             EXPECT_EQ(weft_unit_pool_set(self, below), WEFT_OK);
             if (by == By::unit) {
                 auto runs = [](void*) {
-                    EXPECT_EQ(pop(below), self);
+                    ASSERT_EQ(pop(below), self);
                     EXPECT_EQ(weft_unit_run(self), WEFT_OK) << weft_error_text();
                     ++steps;
                     weft_unit_yield();
