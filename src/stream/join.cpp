@@ -1,5 +1,6 @@
 #include "stream/join.hpp"
 
+#include <mutex>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -33,9 +34,50 @@ weft_status may_join(const Unit& target) {
     return WEFT_OK;
 }
 
+void note(GivenUp& wait) {
+    Runtime& of = runtime();
+    std::lock_guard guard(of.given_up_lock);
+    wait.next = of.given_up;
+    of.given_up = &wait;
+}
+
+void forget_noted(GivenUp& wait) {
+    Runtime& of = runtime();
+    std::lock_guard guard(of.given_up_lock);
+    GivenUp** at = &of.given_up;
+    while (*at != nullptr && *at != &wait) at = &(*at)->next;
+    if (*at == nullptr) return;   // another has done so, and the unit may be gone
+    *at = wait.next;
+    wait.forget(wait.waiter);
+}
+
+namespace {
+
+// Of a unit that is local no more.
+[[gnu::noinline]] void forget_those_who_gave_up(const Unit& unit) {
+    Runtime& of = runtime();
+    std::lock_guard guard(of.given_up_lock);   // what is on the list lives
+    for (GivenUp** at = &of.given_up; *at != nullptr;) {
+        GivenUp* const wait = *at;
+        if (wait->target == &unit) {
+            *at = wait->next;
+            wait->forget(wait->waiter);
+        } else {
+            at = &wait->next;
+        }
+    }
+}
+
+}  // namespace
+
 Joint::Announced announce(Unit& unit, Joint::Waiter waiter) {
     probe(Probe::join_before_announce);
-    if (!unit.has_now(Unit::local)) return unit.joint.announce_shared(waiter);
+    if (!unit.has_now(Unit::local)) {
+        const Joint::Announced answer = unit.joint.announce_shared(waiter);
+        if (answer != Joint::Announced::taken) [[likely]] return answer;
+        forget_those_who_gave_up(unit);
+        return unit.joint.announce_shared(waiter);
+    }
     const Joint::Announced answer = unit.joint.announce_local(waiter);
     if (answer != Joint::Announced::taken) [[likely]] return answer;
     // One whose deadline has come may not have been forgotten yet, where that takes a letter.
@@ -257,7 +299,7 @@ weft_status detach_by_letter(Unit& unit, PrivatePool& pool) {
         auto* sent = static_cast<DetachLetter*>(raw);
         Unit& target = *sent->target;
         os::destroy(sent);
-        const auto answer = target.has_now(Unit::local) ? target.joint.detach_local() : target.joint.detach_shared();
+        const auto answer = announce(target, Joint::detacher());
         WEFT_ASSERT(answer != Joint::Announced::taken);   // joined and detached at once: the program's bug
         if (answer == Joint::Announced::done) release(current_or_null(), target);
     }, letter);
@@ -498,7 +540,7 @@ weft_status detach(Unit& unit) {
     if (!unit.joint.done()) {
         if (auto* pool = foreign_pool(unit)) return detach_by_letter(unit, *pool);
     }
-    switch (unit.has_now(Unit::local) ? unit.joint.detach_local() : unit.joint.detach_shared()) {
+    switch (announce(unit, Joint::detacher())) {
     case Joint::Announced::waiting: return WEFT_OK;
     case Joint::Announced::done: release(current_or_null(), unit); return WEFT_OK;
     case Joint::Announced::taken: break;

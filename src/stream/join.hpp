@@ -29,6 +29,17 @@ PrivatePool* foreign_pool(const Unit& unit);
 // `letter`.
 void send_letter(Unit& letter, PrivatePool& to, void (*body)(void*), void* argument);
 
+// A wait with a deadline that has been given up while the unit's Joint knows of it still: a letter is on its way to the stream that alone may make that forget it.
+// The unit may become shared before the letter arrives; then whoever comes to its Joint next does so. Noted before the letter is sent, and until it has arrived.
+struct GivenUp {
+    Unit* target = nullptr;
+    JoinWaiter* waiter = nullptr;
+    void (*forget)(JoinWaiter* waiter) = nullptr;   // makes the Joint forget it; once, under a lock
+    GivenUp* next = nullptr;
+};
+void note(GivenUp& wait);
+void forget_noted(GivenUp& wait);   // unless that has been done
+
 // Tells a unit whose foreign_pool() is null who waits for it. It may have become shared since, on this stream, or elsewhere if it
 // was shared then.
 Joint::Announced announce(Unit& unit, Joint::Waiter waiter);

@@ -14,6 +14,8 @@
 
 namespace weft {
 
+struct GivenUp;
+
 struct Runtime {
     static constexpr std::size_t most_streams = 1024;
 
@@ -50,6 +52,9 @@ struct Runtime {
     trace::Counters ended;                       // of streams that have ended
 
     os::Lock replacing;                          // one at a time gives a stream another scheduler, or a pool for bound units; before `lock`
+
+    os::Lock given_up_lock;                      // guards the list of waits that have been given up (join.hpp)
+    GivenUp* given_up = nullptr;
 
     os::Lock outside_lock;                       // guards what OS threads that are no streams share
     Heap* outside = nullptr;

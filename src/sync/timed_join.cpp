@@ -19,6 +19,7 @@ struct TimedJoin : JoinWaiter {
     atomic<std::uint32_t> owners{2};       // who waits; and the Joint, or the letter to it
     atomic<std::uint32_t> stage{on_its_way};   // of the letter that announces
     Unit letter{};
+    GivenUp gone{};
 
     static constexpr std::uint32_t on_its_way = 0, announcing = 1, announced = 2, given_up_first = 3;
 
@@ -83,10 +84,15 @@ struct TimedJoin : JoinWaiter {
         PrivatePool* home = foreign_pool(target);
         if (home == nullptr) return withdraw();
         owners.fetch_add(1);
-        send_letter(letter, *home, [](void* raw) {
+        gone = {&target, this, [](JoinWaiter* raw) {
             auto& self = *static_cast<TimedJoin*>(raw);
             // Over: the unit may have ended, and be gone.
             if (!self.over) self.withdraw();
+        }};
+        note(gone);
+        send_letter(letter, *home, [](void* raw) {
+            auto& self = *static_cast<TimedJoin*>(raw);
+            forget_noted(self.gone);
             self.let_go();
         }, this);
     }

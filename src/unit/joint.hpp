@@ -155,8 +155,9 @@ public:
     }
 
     // Like a joiner who waits for nothing. What the detacher wrote to the unit is seen by the finisher who frees it.
-    Announced detach_shared() { return announce_shared(Waiter(detached_word)); }
-    Announced detach_local() { return announce_local(Waiter(detached_word)); }
+    static Waiter detacher() { return Waiter(detached_word); }
+    Announced detach_shared() { return announce_shared(detacher()); }
+    Announced detach_local() { return announce_local(detacher()); }
 
     // Of one that was detached and has ended: it says so again, to those who are told that it is freed. Nobody else knows it.
     void detach_again() { word_.store(detached_word, std::memory_order_relaxed); }   // relaxed: as above
