@@ -8,7 +8,7 @@
 /** Major version: changes when the ABI breaks. */
 #define WEFT_VERSION_MAJOR 0
 /** Minor version: changes when the ABI grows. */
-#define WEFT_VERSION_MINOR 5
+#define WEFT_VERSION_MINOR 6
 /** Patch version: changes when neither does. */
 #define WEFT_VERSION_PATCH 0
 

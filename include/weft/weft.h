@@ -14,6 +14,8 @@
 #include <weft/io.h>
 #include <weft/parallel.h>
 #include <weft/here.h>
+#include <weft/domain.h>
+#include <weft/spmd.h>
 #include <weft/trace.h>
 #include <weft/runtime.h>
 

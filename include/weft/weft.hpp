@@ -13,6 +13,7 @@
 #include <weft/sync.hpp>
 #include <weft/io.hpp>
 #include <weft/parallel.hpp>
+#include <weft/domain.hpp>
 #include <weft/algorithm.hpp>
 #include <weft/trace.hpp>
 #include <weft/runtime.hpp>

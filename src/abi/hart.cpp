@@ -34,7 +34,7 @@ weft_status weft_hart_use_get(weft_hart_use* use) noexcept {
     weft_hart_use now{};
     now.size = use->size;
     now.limit = hart::limit();
-    now.granted = of->harts.granted();
+    now.granted = of->base.granted();
     now.oversubscribed = now.granted > now.limit ? now.granted - now.limit : 0;
     {
         std::lock_guard guard(of->lock);

@@ -147,7 +147,8 @@ weft_stream* weft_stream_at(size_t rank) noexcept {
     Runtime* of = runtime_or_null();
     if (of == nullptr || rank >= Runtime::most_streams) return nullptr;
     std::lock_guard guard(of->lock);
-    return to_handle(of->streams[rank]);
+    Stream* const stream = of->streams[rank];
+    return stream == nullptr || stream->carries ? nullptr : to_handle(stream);   // what carries harts to domains is no stream of the program's
 }
 
 size_t weft_stream_count(void) noexcept {

@@ -251,7 +251,7 @@ weft_status revive_at(weft_pool* pool, void (*body)(void*), void* argument, weft
     if (body == nullptr || unit == nullptr) return is_null(body == nullptr ? "body" : "unit");
     if (runtime_or_null() == nullptr) return not_initialized();
     Pool& home = pool == nullptr ? standard_pool(current_or_null()) : *to_pool(pool);
-    return revive(*to_unit(unit), home, body, argument, site, child_first);
+    return revive(*to_unit(unit), home, body, argument, site, child_first ? Revived::first : Revived::pushed);
 }
 
 struct UserSuspension : Suspension {

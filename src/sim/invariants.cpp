@@ -51,15 +51,15 @@ void count_alive(void* object, void* raw) {
     ++static_cast<Counted*>(raw)->alive;
 }
 
-// Who holds a hart is counted once: granted and idle ones make up all streams.
+// Who holds a hart is counted once: those of the streams, by whoever has one.
 std::string harts_that_are_lost(const Runtime& of) {
     std::size_t held = 0;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         if (of.streams[rank] != nullptr && of.streams[rank]->holds_hart) ++held;
     }
-    const std::size_t granted = of.harts.granted();
+    const std::size_t granted = of.streams_root.held;   // nobody runs, so nobody has the base's lock
     if (held == granted) return {};
-    return sentence("harts are lost: %zu streams hold one, and %zu are granted\n", held, granted);
+    return sentence("harts are lost: %zu streams hold one, and %zu are granted to them\n", held, granted);
 }
 
 std::string units_that_are_lost(Runtime& of) {

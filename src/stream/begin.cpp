@@ -43,7 +43,7 @@ void postpone(Stream& stream, Unit& unit) {
     if (++stream.postponed % look_every == 0 && !stacks_may_come_free(of)) return end_unrun(stream, unit, WEFT_NO_MEMORY);
     const bool all_tried = ++stream.postponed_in_a_row > pool::length(*unit.pool) + 1;
     if (all_tried && !std::exchange(stream.starving, true)) of.starving.fetch_add(1);
-    const std::size_t granted = of.harts.granted();
+    const std::size_t granted = of.base.granted();
     if (!all_tried || of.starving.load() < granted) {
         if (granted > 1) os::thread_yield();
         pool::push(*unit.pool, &unit, pool::Place::last);

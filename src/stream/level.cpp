@@ -199,7 +199,10 @@ bool is_scheduler(const Unit& unit) { return unit.has_now(Unit::scheduler); }
 bool is_main_scheduler(const Unit& unit) { return is_scheduler(unit) && static_cast<const Sched*>(unit.argument)->as_main; }
 
 Level::Level(Stream& stream, Sched& by)
-    : unit_(stream.running), sched_(stream.sched), home_(stream.home), direct_(stream.direct), common_(stream.common), standard_(stream.standard) {
+    : unit_(stream.running), sched_(stream.sched), home_(stream.home), direct_(stream.direct), common_(stream.common), standard_(stream.standard),
+      lender_(stream.lender), own_way_(stream.own_way), serving_(stream.serving) {
+    stream.lender = stream.domain;
+    stream.serving = false;
     stream.sched = &by;
     stream.home.stack = unit_->stack;
     stream.direct = nullptr;
@@ -221,6 +224,9 @@ void Level::leave(Stream& stream) {
     stream.direct = direct_;
     stream.common = common_;
     stream.standard = standard_;
+    stream.lender = lender_;
+    stream.own_way = own_way_;
+    stream.serving = serving_;
     settle_homes(stream);
     stream.running = unit_;
     if (direct_ != nullptr) stream.callable = direct_;
@@ -415,9 +421,10 @@ void run_below(Stream& stream, Sched& by, Unit* unit) {
     if (stream.wanted()) [[unlikely]] attend(stream);
     ++by.ran;
     run_unit(stream, unit);
-    while (stream.handed != nullptr) {   // a unit has left for another by its name, which takes its place
-        if (stream.wanted()) [[unlikely]] attend(stream);
-        run_handed(stream);
+    for (;;) {
+        if (stream.wanted()) [[unlikely]] attend(stream);   // and the hart is back, if the unit has left it to a domain
+        if (stream.handed == nullptr) break;
+        run_handed(stream);   // a unit has left for another by its name, which takes its place
     }
     level.leave(stream);
     *stream.errno_address = error;

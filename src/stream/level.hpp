@@ -23,6 +23,9 @@ private:
     PrivatePool* direct_;
     Pool* common_;
     Pool* standard_;
+    Domain* lender_;
+    Way own_way_;
+    bool serving_;
 };
 
 // The unit leaves for its stream's scheduler whenever it leaves, and for no successor that it found itself: where there are

@@ -34,9 +34,9 @@ constexpr Gauge gauges[] = {
     {"/descriptors/bytes", [](const Runtime& of) -> std::uint64_t { return of.descriptors.resident_bytes(); }},
     {"/streams/count/live", [](const Runtime& of) -> std::uint64_t { return of.stream_count; }},
     {"/harts/count/limit", [](const Runtime&) -> std::uint64_t { return hart::limit(); }},
-    {"/harts/count/granted", [](const Runtime& of) -> std::uint64_t { return of.harts.granted(); }},
+    {"/harts/count/granted", [](const Runtime& of) -> std::uint64_t { return of.base.granted(); }},
     {"/harts/count/oversubscribed", [](const Runtime& of) -> std::uint64_t {
-         const std::size_t granted = of.harts.granted(), limit = hart::limit();
+         const std::size_t granted = of.base.granted(), limit = hart::limit();
          return granted > limit ? granted - limit : 0;
      }},
 };

@@ -38,12 +38,12 @@ void remember_user_stack(Unit& unit) {
     unit.user_stack_bytes = static_cast<std::size_t>(end - unit.stack->lowest);
 }
 
-weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, const void* site, bool child_first) {
+weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, const void* site, Revived how) {
     const auto id = static_cast<unsigned long long>(unit.id);
     if (unit.has_now(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the program");
     if (!unit.joint.done()) return fail(WEFT_WRONG_STATE, "unit %llu has not ended; join it first", id);
     Stream* stream = current_or_null();
-    if (child_first) {
+    if (how == Revived::first) {
         if (const weft_status status = may_begin_first(stream, unit); status != WEFT_OK) return status;
     }
     mem::Stack* stack = nullptr;
@@ -88,10 +88,10 @@ weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, 
     }
     if (observed) observe(trace::Event::revive, unit);
     pool::belongs(unit);
-    if (child_first) {
-        launch_child_first<pool::Place::reviving_parent>(unit);
-    } else {
-        make_ready(stream, unit, pool::Place::revived);
+    switch (how) {
+    case Revived::first: launch_child_first<pool::Place::reviving_parent>(unit); break;
+    case Revived::pushed: make_ready(stream, unit, pool::Place::revived); break;
+    case Revived::held: break;
     }
     return WEFT_OK;
 }

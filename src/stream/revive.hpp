@@ -7,8 +7,9 @@
 namespace weft {
 
 // `unit` runs body(argument) in `pool`, as a unit of the same kind with the same stack size, name and attributes.
-// `child_first`: it runs at once, and the running ULT waits in its pool.
-weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, const void* site, bool child_first);
+// Revived::first: it runs at once, and the running ULT waits in its pool. Revived::held: it is in no pool yet.
+enum class Revived : unsigned char { pushed, first, held };
+weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, const void* site, Revived how);
 
 // A unit that ends on a stack of the user's notes where that is, for another life.
 void remember_user_stack(Unit& unit);

@@ -3,11 +3,13 @@
 
 #include <cstddef>
 
-#include "hart/tokens.hpp"
+#include "hart/base.hpp"
+#include "hart/quota.hpp"
 #include "os/lock.hpp"
 #include "poll/lookout.hpp"
 #include "poll/pollers.hpp"
 #include "stream/blocking.hpp"
+#include "stream/domain.hpp"
 #include "stream/observe.hpp"
 #include "stream/settings.hpp"
 #include "stream/stream.hpp"
@@ -22,7 +24,9 @@ struct Runtime {
     Settings settings;
     mem::SlabStore descriptors{sizeof(Unit), true, true};
     mem::StackStore stacks;
-    hart::Tokens harts;
+    hart::Base base{{hart::limit, send_hart, root_closed, nullptr}};
+    hart::Root streams_root;                     // the application's streams
+    Carriers carriers;
     Pollers pollers;
     atomic<Stream*> watch{nullptr};              // the idle stream that looks at the pollers without a descriptor now and then
     Lookout lookout;
@@ -97,7 +101,8 @@ void enlist(Sched& sched);
 void dismiss(Sched& sched);
 
 // Starts a stream; the scheduler is its from then on. On failure the scheduler is the caller's still.
-weft_status start_stream(Sched& sched, Pool* automatic_pool, const char* name, Stream** stream, Kind kind, void* data = nullptr);
+// `carries`: it takes harts to domains (domain.hpp).
+weft_status start_stream(Sched& sched, Pool* automatic_pool, const char* name, Stream** stream, Kind kind, void* data = nullptr, bool carries = false);
 
 // A scheduler as the settings say, for a stream whose main pool is `main`.
 Sched* default_sched(Pool& main);

@@ -5,6 +5,7 @@
 #include "hart/quota.hpp"
 #include "os/clock.hpp"
 #include "stream/begin.hpp"
+#include "stream/domain.hpp"
 #include "stream/duties.hpp"
 #include "stream/level.hpp"
 #include "stream/observe.hpp"
@@ -13,11 +14,12 @@
 namespace weft {
 
 void hold_hart(Stream& stream) {
-    if (!std::exchange(stream.holds_hart, true)) runtime().harts.take();
+    if (stream.carries || stream.domain != nullptr) return;   // the domain has it
+    if (!std::exchange(stream.holds_hart, true)) runtime().base.take(runtime().streams_root);
 }
 
 void give_hart_back(Stream& stream) {
-    if (std::exchange(stream.holds_hart, false)) runtime().harts.give_back();
+    if (std::exchange(stream.holds_hart, false)) runtime().base.put(runtime().streams_root);
 }
 
 bool has_mail(const Stream& stream) {
@@ -33,7 +35,7 @@ namespace {
 bool look_around(Stream& stream, std::uint64_t begin_ns) {
     Jobs& jobs = runtime().jobs;
     const std::uint64_t spin_ns = runtime().settings.values.spin_ns;
-    if (spin_ns <= 1 || stream.sched->sleeps_at_once() || runtime().harts.granted() > hart::limit()) return false;
+    if (spin_ns <= 1 || stream.sched->sleeps_at_once() || runtime().base.granted() > hart::limit()) return false;
     const Search search(jobs);
     std::uint64_t now_ns;
     do {
@@ -56,7 +58,7 @@ void sleep(Stream& stream) {
     for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.add(by.places[i]);  // 2
     if (stream.own != nullptr) stream.own->bell.add(stream.own_place);
     Jobs& jobs = runtime().jobs;
-    jobs.bell.add(stream.jobs_place);
+    if (!stream.carries) jobs.bell.add(stream.jobs_place);
     ask_for_jobs(stream, true);   // who forks from now on shows it, and rings
     probe(Probe::sleep_before_recheck);
     bool claimed = false;
@@ -78,7 +80,7 @@ void sleep(Stream& stream) {
     }
     for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.remove(by.places[i]);   // 5
     if (stream.own != nullptr) stream.own->bell.remove(stream.own_place);
-    jobs.bell.remove(stream.jobs_place);
+    if (!stream.carries) jobs.bell.remove(stream.jobs_place);
     if (!claimed) return;
     if (stream.handed == nullptr) stream.handed = pick(stream);
     if (stream.handed == nullptr) stream.handed = take_job(stream);
@@ -132,6 +134,7 @@ void attend(Stream& stream) {
     }
     stream.heeded = bits | (stream.heeded & attention::unwatched);
     if ((bits & ~(attention::timing | attention::observing | attention::observed)) != 0) do_duties(stream, bits);
+    if ((bits & attention::lent) != 0) attend_to_domains(stream);
 }
 
 namespace {

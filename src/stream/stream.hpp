@@ -29,6 +29,7 @@
 
 namespace weft {
 
+struct Domain;
 struct ObserverList;
 namespace trace { class Ring; }
 
@@ -60,6 +61,7 @@ inline constexpr std::uint32_t observing = 1024;   // always pass through the sc
 inline constexpr std::uint32_t observed = 2048;    // that has begun or ended
 inline constexpr std::uint32_t unwatched = 4096;   // in Stream::heeded alone: timers wait that the lookout does not know of; see duties.hpp
 inline constexpr std::uint32_t abandon = 8192;     // with stop: return now, and leave in the pools what waits there
+inline constexpr std::uint32_t lent = 16384;       // the hart may be a domain's (domain.hpp)
 inline constexpr std::uint32_t leisurely = timing | polling | observing | observed;   // nobody waits for an answer to them
 }  // namespace attention
 
@@ -69,6 +71,22 @@ inline constexpr std::uint32_t rounds_between_polls = 16;
 struct Nothing {};
 struct Nobody {
     const Unit* unit = nullptr;        // where others look for the unit that runs: they must ask
+};
+
+// What a hart is to do next, as a callback of its domain has decided.
+struct Transition {
+    enum class What : unsigned char { open, run, enter, reenter, yield };
+    What what = What::open;
+    Unit* unit = nullptr;
+    Domain* child = nullptr;
+};
+
+// Where a stream's units come from and go to.
+struct Way {
+    Sched* sched;
+    PrivatePool* direct;
+    Pool* common;
+    Pool* standard;
 };
 
 struct Stream {
@@ -133,6 +151,14 @@ struct Stream {
     Sched* main = nullptr;             // the main scheduler
     Sched* beneath = nullptr;          // of a main scheduler that owns its loop: what the stream's own loop asks, with its unit's pool
     Sched* next_main = nullptr;        // takes its place soon; under Runtime::replacing
+    Domain* domain = nullptr;          // which has the stream's hart; null: none
+    Domain* lender = nullptr;          // which had it when the scheduler began that stands on this stack: a level, or the stream's own
+    Way own_way{};                     // of that scheduler, while another domain has the hart
+    atomic<Domain*> returned{nullptr}; // domains that come with a hart, to go on with a unit that is bound to this stream
+    bool serving = false;              // that scheduler sees to the hart of the other domain
+    Transition transition;             // what that is to do next
+    bool deciding = false;             // in a callback that may say so
+    bool carries = false;              // it is there to take harts to domains, and has none of its own
     void* data = nullptr;              // the program's
     char name[16] = {};
     Pool* automatic_pool = nullptr;    // made with the stream

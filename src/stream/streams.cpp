@@ -108,8 +108,10 @@ weft_status enter_table(Runtime& of, Stream& stream, const char* name) {
     }
     if (!give_ring(of, stream)) return fail(WEFT_NO_MEMORY, "no memory for the events of stream %zu; set WEFT_TRACE_EVENTS to less", rank);
     of.streams[rank] = &stream;
-    ++of.stream_count;
-    of.jobs.streams.fetch_add(1);
+    if (!stream.carries) {
+        ++of.stream_count;
+        of.jobs.streams.fetch_add(1);
+    }
     if (of.polling) stream.attention.fetch_or(attention::polling);
     if (of.observing) stream.attention.fetch_or(attention::observing);
     stream.observed = of.observing;
@@ -120,8 +122,10 @@ weft_status enter_table(Runtime& of, Stream& stream, const char* name) {
 void leave_table(Runtime& of, Stream& stream) {
     std::lock_guard guard(of.lock);
     of.streams[stream.rank] = nullptr;
-    --of.stream_count;
-    of.jobs.streams.fetch_sub(1);
+    if (!stream.carries) {
+        --of.stream_count;
+        of.jobs.streams.fetch_sub(1);
+    }
     for (std::size_t i = 0; i < trace::counts; ++i) {
         const auto which = static_cast<trace::Count>(i);
         of.ended.add(which, stream.counted(which));
@@ -136,13 +140,14 @@ void drop_stream(Runtime& of, Stream* stream) {
 }
 
 // A stream without a carrier yet.
-weft_status prepare_stream(Runtime& of, Sched& sched, Pool* automatic_pool, const char* name, Stream** made) {
+weft_status prepare_stream(Runtime& of, Sched& sched, Pool* automatic_pool, const char* name, bool carries, Stream** made) {
     auto* stream = os::make<Stream>();
     Heap* heap = stream == nullptr ? nullptr : take_heap(of);
     if (heap == nullptr) {
         os::destroy(stream);
         return fail(WEFT_NO_MEMORY, "no memory for a stream");
     }
+    stream->carries = carries;
     stream->heap = heap;
     stream->units = heap->units;
     stream->jobs_place.belong_to(stream->sleeper);
@@ -273,10 +278,10 @@ weft_status start_stream_zero(Runtime& of, Stream** zero) {
     }
     Sched* sched = default_sched(*first);
     if (sched == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a scheduler");
-    if (weft_status status = prepare_stream(of, *sched, first, nullptr, zero); status != WEFT_OK) return status;
+    if (weft_status status = prepare_stream(of, *sched, first, nullptr, false, zero); status != WEFT_OK) return status;
     settle_on_carrier(**zero);
-    (*zero)->holds_hart = true;
-    of.harts.take();
+    of.base.join(of.streams_root);
+    hold_hart(**zero);
     return WEFT_OK;
 }
 
@@ -296,10 +301,10 @@ void stop_other_streams(Runtime& of) {
     }
 }
 
-weft_status start_stream(Sched& sched, Pool* automatic_pool, const char* name, Stream** stream, Kind kind, void* data) {
+weft_status start_stream(Sched& sched, Pool* automatic_pool, const char* name, Stream** stream, Kind kind, void* data, bool carries) {
     Runtime& of = runtime();
     Stream* made;
-    if (weft_status status = prepare_stream(of, sched, automatic_pool, name, &made); status != WEFT_OK) return status;
+    if (weft_status status = prepare_stream(of, sched, automatic_pool, name, carries, &made); status != WEFT_OK) return status;
     set_default_kind(*made, kind);
     made->data = data;
     if (!os::thread_start(made->thread, of.settings.values.scheduler_stack_bytes, carrier_main, made)) {

@@ -120,14 +120,14 @@ bool still_idle(Stream& stream) {
 bool worth_spinning(const Stream& stream) {
     const Runtime& of = runtime();
     // Alone there is nobody to wait for but OS threads and timers, which take longer.
-    const std::size_t granted = of.harts.granted();
+    const std::size_t granted = of.base.granted();
     if (granted < 2 || spin_ns() <= 1 || granted > hart::limit()) return false;
     return still_idle(const_cast<Stream&>(stream));
 }
 
 bool others_have_harts(const Caller& caller) {
     const Runtime* of = runtime_or_null();
-    return of == nullptr || of->harts.granted() > (caller.thread() ? 0u : 1u);
+    return of == nullptr || of->base.granted() > (caller.thread() ? 0u : 1u);
 }
 
 std::uint64_t spin_ns() { return runtime().settings.values.spin_ns; }

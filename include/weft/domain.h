@@ -1,0 +1,128 @@
+/* Domains: parallel libraries that share the process's harts. Each is a claim on harts; domains form a tree, and each lends harts to those below it,
+ * never to those beside it. The interface is that of Lithe (Pan, Hindman, Asanovic, PLDI 2010, section 3 and Table 1); where Weft differs from it, the call
+ * says so.
+ *
+ * A library registers a domain when it begins a parallel part, and unregisters it at the part's end. In between it asks for harts
+ * (weft_domain_request). A hart that it is lent arrives in its `enter`, which decides what the hart does next: it runs or resumes one of the domain's contexts,
+ * goes on to a child, or goes back to the parent. At the top of the tree is the base, which has all harts that nobody uses.
+ *
+ * A context is what the domain's work stands on: a ULT that belongs to the domain instead of a pool. What it may wait for is what any ULT may (sync.h): it waits,
+ * and the hart comes back to `enter`. When it can go on, the domain's `unblock` is told, whoever woke it.
+ *
+ * Callbacks are made on a stack of the hart's, the transition stack (Lithe, section 4.1), of which they may use 8 KiB; they must not wait, switch or throw. Those
+ * that concern children and contexts (unblock, child_requested) may be made by any hart or OS thread, also at the same time. */
+#ifndef WEFT_DOMAIN_H
+#define WEFT_DOMAIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <weft/unit.h>
+
+WEFT_BEGIN
+
+/** A domain: opaque. Since 0.6. */
+typedef struct weft_domain weft_domain;
+
+/** What a domain is made of. `self` is what weft_domain_register was given. */
+typedef struct weft_domain_ops {
+    size_t size; /**< sizeof(weft_domain_ops) when the caller was compiled */
+    /** A hart is here: lent by the parent, given back by a child, or back from a context that has ended or waits. To be decided, by one of weft_context_run,
+     * weft_context_resume, weft_domain_enter, weft_domain_reenter and weft_domain_yield: what becomes of the hart once this returns. Without a decision it goes back
+     * to the parent. */
+    void (*enter)(void *self);
+    /** A context of the domain can go on: keep it, to be resumed in some `enter`, and ask for a hart if there may be none. It never runs here. */
+    void (*unblock)(void *self, weft_unit *context);
+    /** A child has registered, or is about to be gone: its handle is none when this returns. May be NULL, as all that follow. */
+    void (*child_registered)(void *self, weft_domain *child);
+    void (*child_unregistered)(void *self, weft_domain *child); /**< as above */
+    /** A child wants `delta` harts more than before, or fewer. Keep the sum; deltas commute. When it is NULL, the request goes on to the parent's
+     * parent, in this domain's name, and `enter` lends to children by itself, in turn, whenever it would go back to the parent. */
+    void (*child_requested)(void *self, weft_domain *child, ptrdiff_t delta);
+    /** A child gives a hart back: a notice; the hart itself comes by `enter`. */
+    void (*child_returned)(void *self, weft_domain *child);
+} weft_domain_ops;
+
+/** Registers a domain below the one whose hart the caller has, or below the base. The calling ULT belongs to it from now on, and so does the hart that it
+ * runs on, until it unregisters the domain (Lithe: sched_register).
+ *
+ * ops     required, with enter and unblock; copied
+ * domain  required; receives the domain
+ *
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_NO_MEMORY, WEFT_WRONG_CONTEXT (the caller is no ULT), WEFT_NOT_INITIALIZED. Does not switch. Since 0.6. */
+WEFT_API weft_status weft_domain_register(const weft_domain_ops *ops, void *self, weft_domain **domain) WEFT_NOTHROW;
+
+/** Unregisters a domain, by the ULT that has registered it, and returns when every hart of the domain is back with the parent (Lithe: sched_unregister). No context is to
+ * be left that would be unblocked later, and no child. Requests of the domain that are open are taken back; harts that are granted on the way come, and are
+ * to go back. The handle is none afterwards.
+ *
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_CONTEXT (the caller has not registered it), WEFT_BUSY (it has children). May switch. Since 0.6. */
+WEFT_API weft_status weft_domain_unregister(weft_domain *domain) WEFT_NOTHROW;
+
+/** The domain whose hart the caller has, or NULL: the base's, or none. From anywhere; never switches. Since 0.6. */
+WEFT_API weft_domain *weft_domain_self(void) WEFT_NOTHROW;
+
+/** What weft_domain_register was given as `self`. Never switches. Since 0.6. */
+WEFT_API void *weft_domain_data(const weft_domain *domain) WEFT_NOTHROW;
+
+/** The domain above, or NULL: the base. Never switches. Since 0.6. */
+WEFT_API weft_domain *weft_domain_parent(const weft_domain *domain) WEFT_NOTHROW;
+
+/** The domain wants `delta` harts more than before, or fewer (Lithe: sched_request; signed, so that requests commute and can be cancelled). The sum is
+ * how many harts it could use at once, those that it has included; the one that it was registered with counts as requested. A domain that gives back a hart that
+ * nobody has asked for has nothing to do, and is lent no other until it requests something, be it 0, or one of its contexts is unblocked.
+ *
+ * Returns WEFT_OK, WEFT_INVALID. From anywhere; never switches. Since 0.6. */
+WEFT_API weft_status weft_domain_request(weft_domain *domain, ptrdiff_t delta) WEFT_NOTHROW;
+
+/** How many harts the domain is asked to give back, as a word that may be read at any time, by an atomic load of any order: a domain that looks gives so many back, by weft_domain_yield, at the
+ * next points where it can. Valid while the domain is registered. Since 0.6. */
+WEFT_API const uint32_t *weft_domain_wanted(const weft_domain *domain) WEFT_NOTHROW;
+
+/** A parent asks a child for so many of its harts; 0: for none any more. Returns WEFT_OK, WEFT_INVALID. From a callback of the parent's; never switches. Since 0.6. */
+WEFT_API weft_status weft_domain_ask_back(weft_domain *child, uint32_t harts) WEFT_NOTHROW;
+
+/* ---- decisions: in `enter`, and in what weft_context_pause calls -------------------------------------------------------------------
+ *
+ * They return WEFT_OK; WEFT_WRONG_CONTEXT (nothing is to be decided here), WEFT_WRONG_STATE (that was decided already, or the context is not one that can), WEFT_INVALID. They
+ * take place when the callback has returned (in Lithe they do not return). */
+
+/** The hart goes to a child (Lithe: sched_enter). What is no child, or has been unregistered meanwhile, is passed over: `enter` is called again. Since 0.6. */
+WEFT_API weft_status weft_domain_enter(weft_domain *child) WEFT_NOTHROW;
+
+/** `enter` is called again (Lithe: sched_reenter). Since 0.6. */
+WEFT_API weft_status weft_domain_reenter(void) WEFT_NOTHROW;
+
+/** The hart goes back to the parent (Lithe: sched_yield). Since 0.6. */
+WEFT_API weft_status weft_domain_yield(void) WEFT_NOTHROW;
+
+/** Starts a context, which is new or has ended, at body(argument) (Lithe: ctx_run). Since 0.6. */
+WEFT_API weft_status weft_context_run(weft_unit *context, void (*body)(void *), void *argument) WEFT_NOTHROW;
+
+/** Goes on with a context that the domain was told of by `unblock`, or that has paused (Lithe: ctx_resume). Since 0.6. */
+WEFT_API weft_status weft_context_resume(weft_unit *context) WEFT_NOTHROW;
+
+/* ---- contexts ---------------------------------------------------------------------------------------------------------------- */
+
+/** A new context of the domain whose hart the caller has. It can be asked, joined and freed as any unit (unit.h).
+ *
+ * stack        the domain's own memory for its stack, stack_bytes long, or NULL: the library's, of that size (0: the default)
+ * context      required; receives it. weft_unit_free, once it has ended, is Lithe's ctx_fini
+ *
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_NO_MEMORY, WEFT_WRONG_CONTEXT (no domain's hart). Never switches. Since 0.6. */
+WEFT_API weft_status weft_context_init(void *stack, size_t stack_bytes, weft_unit **context) WEFT_NOTHROW;
+
+/** Pauses the calling context: on the transition stack `publish` is called with it and decides what the hart does next; without a decision `enter` is called. The
+ * context goes on by weft_context_resume, or after weft_context_unblock (Lithe: ctx_pause).
+ *
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_CONTEXT (not a ULT on a domain's hart), WEFT_WRONG_KIND. Switches. Since 0.6. */
+WEFT_API weft_status weft_context_pause(void (*publish)(weft_unit *context, void *argument), void *argument) WEFT_NOTHROW;
+
+/** A paused context can go on: its own domain's `unblock` is told, whoever calls (Lithe: ctx_unblock).
+ *
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE (it has not paused). From anywhere; never switches. Since 0.6. */
+WEFT_API weft_status weft_context_unblock(weft_unit *context) WEFT_NOTHROW;
+
+WEFT_END
+
+#endif

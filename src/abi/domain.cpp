@@ -1,0 +1,131 @@
+#include "weft/domain.h"
+
+#include <cstring>
+
+#include "abi/convert.hpp"
+#include "stream/domain.hpp"
+#include "stream/suspend.hpp"
+
+using namespace weft;
+
+namespace {
+
+using What = Transition::What;
+
+Domain* to_domain(weft_domain* handle) { return reinterpret_cast<Domain*>(handle); }
+const Domain* to_domain(const weft_domain* handle) { return reinterpret_cast<const Domain*>(handle); }
+weft_domain* to_handle(Domain* domain) { return reinterpret_cast<weft_domain*>(domain); }
+
+// What a context does to pause: on the transition stack its domain says what the hart does next.
+struct Pause : Suspension {
+    static constexpr State state = State::suspended;
+    static constexpr std::uint8_t heeded = Unit::at_return;
+
+    void (*call)(weft_unit* context, void* argument);
+    void* argument;
+
+    void publish() {
+        Stream& stream = current();
+        stream.deciding = true;
+        call(weft::to_handle(&self), argument);   // anybody may have resumed it before this returns
+        stream.deciding = false;
+    }
+};
+
+[[gnu::noinline]] void pause(Stream& stream, Unit& self, void (*publish)(weft_unit*, void*), void* argument) {
+    Pause request{{self}, publish, argument};
+    suspend(stream, request, Waits::as_stated, nullptr);
+}
+
+}  // namespace
+
+extern "C" {
+
+weft_status weft_domain_register(const weft_domain_ops* ops, void* self, weft_domain** domain) noexcept {
+    if (ops == nullptr || domain == nullptr) return is_null(ops == nullptr ? "ops" : "domain");
+    if (runtime_or_null() == nullptr) return not_initialized();
+    if (ops->size < sizeof(std::size_t) || ops->size > 4096) {
+        return fail(WEFT_INVALID, "weft_domain_ops.size is %zu; set it to sizeof(weft_domain_ops)", ops->size);
+    }
+    weft_domain_ops given{};
+    std::memcpy(&given, ops, ops->size < sizeof given ? ops->size : sizeof given);
+    if (given.enter == nullptr || given.unblock == nullptr) return is_null(given.enter == nullptr ? "enter" : "unblock");
+    Domain* made = nullptr;
+    const weft_status status = register_domain(given, self, &made);
+    if (status == WEFT_OK) *domain = to_handle(made);
+    return status;
+}
+
+weft_status weft_domain_unregister(weft_domain* domain) noexcept {
+    return domain == nullptr ? is_null("domain") : unregister_domain(*to_domain(domain));
+}
+
+weft_domain* weft_domain_self(void) noexcept {
+    const Stream* const stream = current_or_null();
+    return stream == nullptr ? nullptr : to_handle(stream->domain);
+}
+
+void* weft_domain_data(const weft_domain* domain) noexcept { return domain == nullptr ? nullptr : to_domain(domain)->self; }
+
+weft_domain* weft_domain_parent(const weft_domain* domain) noexcept { return domain == nullptr ? nullptr : to_handle(to_domain(domain)->parent); }
+
+weft_status weft_domain_request(weft_domain* domain, ptrdiff_t delta) noexcept {
+    if (domain == nullptr) return is_null("domain");
+    request_harts(*to_domain(domain), delta);
+    return WEFT_OK;
+}
+
+const uint32_t* weft_domain_wanted(const weft_domain* domain) noexcept {
+    static constexpr std::uint32_t none = 0;
+    if (domain == nullptr) return &none;
+    const Domain& of = *to_domain(domain);
+    const auto& word = of.parent == nullptr ? of.root.wanted_back : of.wanted_back;
+    return reinterpret_cast<const std::uint32_t*>(&word);
+}
+
+weft_status weft_domain_ask_back(weft_domain* child, uint32_t harts) noexcept {
+    if (child == nullptr) return is_null("child");
+    Domain& of = *to_domain(child);
+    if (of.parent == nullptr) return fail(WEFT_INVALID, "the domain is a child of the base, which asks for itself");
+    if (harts != 0) of.asked_back.fetch_add(1);   // counted before it is said
+    of.wanted_back.store(harts);
+    return WEFT_OK;
+}
+
+weft_status weft_domain_enter(weft_domain* child) noexcept {
+    return child == nullptr ? is_null("child") : decide({What::enter, nullptr, to_domain(child)});
+}
+
+weft_status weft_domain_reenter(void) noexcept { return decide({What::reenter, nullptr, nullptr}); }
+weft_status weft_domain_yield(void) noexcept { return decide({What::yield, nullptr, nullptr}); }
+
+weft_status weft_context_run(weft_unit* context, void (*body)(void*), void* argument) noexcept {
+    if (context == nullptr || body == nullptr) return is_null(context == nullptr ? "context" : "body");
+    return run_context(*to_unit(context), body, argument);
+}
+
+weft_status weft_context_resume(weft_unit* context) noexcept {
+    return context == nullptr ? is_null("context") : resume_context(*to_unit(context));
+}
+
+weft_status weft_context_init(void* stack, size_t stack_bytes, weft_unit** context) noexcept {
+    if (context == nullptr) return is_null("context");
+    Unit* made = nullptr;
+    const weft_status status = make_context(stack, stack_bytes, __builtin_return_address(0), &made);
+    if (status == WEFT_OK) *context = weft::to_handle(made);
+    return status;
+}
+
+weft_status weft_context_pause(void (*publish)(weft_unit*, void*), void* argument) noexcept {
+    if (publish == nullptr) return is_null("publish");
+    Stream* const stream = current_or_null();
+    Unit* const self = stream == nullptr ? nullptr : stream->running;
+    if (self == nullptr || stream->domain == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a context pauses: a ULT on a domain's hart");
+    if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet cannot pause; make it a ULT");
+    pause(*stream, *self, publish, argument);
+    return WEFT_OK;
+}
+
+weft_status weft_context_unblock(weft_unit* context) noexcept { return weft_unit_resume(context); }
+
+}  // extern "C"

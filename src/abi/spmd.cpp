@@ -1,0 +1,28 @@
+#include "weft/spmd.h"
+
+#include <cstdint>
+
+#include "abi/convert.hpp"
+#include "parallel/spmd.hpp"
+
+using namespace weft;
+
+extern "C" {
+
+weft_status weft_spmd(size_t count, void (*fn)(void*), void* argument) noexcept {
+    if (fn == nullptr) return is_null("fn");
+    if (runtime_or_null() == nullptr) return not_initialized();
+    return run_team(count, fn, argument);
+}
+
+size_t weft_spmd_tid(void) noexcept {
+    std::size_t number = 0, count = 0;
+    return team_place(number, count) ? number : SIZE_MAX;
+}
+
+size_t weft_spmd_size(void) noexcept {
+    std::size_t number = 0, count = 0;
+    return team_place(number, count) ? count : 0;
+}
+
+}  // extern "C"

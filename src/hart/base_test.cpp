@@ -1,0 +1,231 @@
+#include "hart/base.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace weft::hart {
+namespace {
+
+std::size_t harts = 0;
+std::size_t limit() noexcept { return harts; }
+
+// Whoever is sent arrives at once, and is noted.
+struct BaseTest : testing::Test {
+    std::vector<Root*> sent;
+    bool refuses = false;
+    Base base{{limit, [](Root& root, void* raw) {
+        auto& self = *static_cast<BaseTest*>(raw);
+        if (!self.refuses) self.sent.push_back(&root);
+        return !self.refuses;
+    }, [](Root& root, void* raw) { static_cast<BaseTest*>(raw)->closed = &root; }, this}};
+    Root* closed = nullptr;
+    Root a, b, c;
+
+    void SetUp() override {
+        harts = 4;
+        for (Root* root : {&a, &b, &c}) base.join(*root);
+    }
+    void TearDown() override {
+        for (Root* root : {&a, &b, &c}) base.request(*root, -root->asked);
+        for (Root* root : {&a, &b, &c}) {
+            base.take(*root);
+            base.close(*root);
+            bool left = false;
+            while (!left) {
+                EXPECT_EQ(base.give_back(*root, left), nullptr);
+            }
+            EXPECT_EQ(root->held, 0u);
+        }
+        EXPECT_EQ(base.granted(), 0u);
+    }
+    Root* give_back(Root& root) {
+        bool last = true;
+        Root* const next = base.give_back(root, last);
+        EXPECT_FALSE(last);
+        return next;
+    }
+    std::size_t came(const Root& root) const { return static_cast<std::size_t>(std::count(sent.begin(), sent.end(), &root)); }
+};
+
+TEST_F(BaseTest, ARequestIsGrantedWhileThereAreHarts) {
+    base.request(a, 3);
+    EXPECT_EQ(came(a), 3u);
+    base.request(b, 3);
+    EXPECT_EQ(came(b), 1u);
+    EXPECT_EQ(base.granted(), 4u);
+}
+
+TEST_F(BaseTest, RequestsAreDeltasInAnyOrder) {
+    base.request(a, -2);
+    base.request(a, 1);
+    EXPECT_EQ(came(a), 0u);
+    base.request(a, 2);
+    EXPECT_EQ(came(a), 1u);
+}
+
+TEST_F(BaseTest, AFairBaseAsksForWhatIsBeyondAFairShare) {
+    base.request(a, 4);
+    EXPECT_EQ(a.wanted_back, 0u);
+    base.request(b, 4);
+    EXPECT_EQ(a.wanted_back, 2u);
+    EXPECT_EQ(give_back(a), &b);
+    EXPECT_EQ(a.wanted_back, 1u);
+    EXPECT_EQ(give_back(a), &b);
+    EXPECT_EQ(a.wanted_back, 0u);
+    EXPECT_EQ(b.wanted_back, 0u);
+}
+
+TEST_F(BaseTest, ARequestThatIsCancelledIsWantedBackByNobody) {
+    base.request(a, 4);
+    base.request(b, 2);
+    EXPECT_EQ(a.wanted_back, 2u);
+    base.request(b, -2);
+    EXPECT_EQ(a.wanted_back, 0u);
+}
+
+TEST_F(BaseTest, WhatIsBeyondARequestIsWantedBack) {
+    base.request(a, 4);
+    base.request(a, -1);
+    EXPECT_EQ(a.wanted_back, 1u);
+    EXPECT_EQ(give_back(a), nullptr);
+    EXPECT_EQ(a.wanted_back, 0u);
+}
+
+TEST_F(BaseTest, AnOddHartStaysWhereItIs) {
+    harts = 3;
+    base.request(a, 3);
+    base.request(b, 3);
+    EXPECT_EQ(a.wanted_back, 1u);
+    EXPECT_EQ(give_back(a), &b);
+    for (int i = 0; i < 5; ++i) {
+        EXPECT_EQ(a.wanted_back, 0u);
+        EXPECT_EQ(b.wanted_back, 0u);
+        base.limit_changed();
+    }
+}
+
+TEST_F(BaseTest, WhereHartsAreFewAllHaveTheirTurn) {
+    harts = 1;
+    for (Root* root : {&a, &b, &c}) base.request(*root, 1);
+    EXPECT_EQ(sent, std::vector<Root*>{&a});
+    Root* has = &a;
+    std::vector<Root*> order;
+    for (int i = 0; i < 6; ++i) {
+        EXPECT_EQ(has->wanted_back, 1u);
+        has = give_back(*has);
+        order.push_back(has);
+    }
+    EXPECT_EQ(order, (std::vector<Root*>{&b, &c, &a, &b, &c, &a}));
+}
+
+TEST_F(BaseTest, WeightsShareInProportion) {
+    base.set_policy(Policy::weighted);
+    base.set_weight(a, 3);
+    base.request(b, 4);
+    base.request(a, 4);
+    EXPECT_EQ(b.wanted_back, 3u);
+}
+
+TEST_F(BaseTest, WhoCameFirstKeepsWhatHeHas) {
+    base.set_policy(Policy::first_come);
+    base.request(a, 3);
+    base.request(b, 3);
+    EXPECT_EQ(came(b), 1u);
+    EXPECT_EQ(a.wanted_back, 0u);
+    base.request(a, -3);
+    EXPECT_EQ(a.wanted_back, 3u);
+    EXPECT_EQ(give_back(a), &b);
+}
+
+TEST_F(BaseTest, OneThatIsTakenWithoutAQuestionMayBeExtra) {
+    base.request(b, 4);
+    base.take(a);
+    EXPECT_EQ(base.granted(), 5u);
+    EXPECT_EQ(b.wanted_back, 1u);
+    EXPECT_EQ(give_back(b), nullptr) << "there was one too many";
+    EXPECT_EQ(b.wanted_back, 0u);
+    base.put(a);
+    EXPECT_EQ(sent.back(), &b);
+    EXPECT_EQ(base.granted(), 4u);
+}
+
+TEST_F(BaseTest, WhereNobodyCanBeSentTheHartStaysAndIsTriedAgain) {
+    refuses = true;
+    base.request(a, 2);
+    EXPECT_EQ(base.granted(), 0u);
+    refuses = false;
+    base.limit_changed();
+    EXPECT_EQ(came(a), 2u);
+    EXPECT_EQ(base.granted(), 2u);
+}
+
+TEST_F(BaseTest, WhatNobodyCouldBeSentWithDoesNotKeepARootFromClosing) {
+    Root d;
+    base.join(d);
+    base.take(d);
+    refuses = true;
+    base.request(d, 2);
+    EXPECT_EQ(d.held, 1u);
+    base.close(d);
+    bool last = false;
+    EXPECT_EQ(base.give_back(d, last), nullptr);
+    EXPECT_TRUE(last);
+    EXPECT_EQ(closed, nullptr);
+}
+
+TEST_F(BaseTest, WhereTheLimitChangesHartsAreGrantedOrWantedBack) {
+    base.request(a, 6);
+    EXPECT_EQ(came(a), 4u);
+    harts = 5;
+    base.limit_changed();
+    EXPECT_EQ(came(a), 5u);
+    harts = 2;
+    base.limit_changed();
+    EXPECT_EQ(a.wanted_back, 3u);
+}
+
+TEST_F(BaseTest, AHartThatMovesIsRequestedByWhoHasIt) {
+    base.take(a);
+    bool last = true;
+    base.move(a, -1, b, 1, last);
+    EXPECT_FALSE(last);
+    EXPECT_EQ(a.asked, 0);
+    EXPECT_EQ(b.asked, 1);
+    EXPECT_EQ(b.held, 1u);
+    base.move(b, -1, a, 1, last);
+    EXPECT_EQ(base.granted(), 1u);
+}
+
+TEST_F(BaseTest, OneThatHasNothingToDoIsGrantedNothingUntilItIsStirred) {
+    base.request(a, 2);
+    a.lulled = true;
+    EXPECT_EQ(give_back(a), nullptr);
+    base.limit_changed();
+    EXPECT_EQ(a.held, 1u);
+    EXPECT_EQ(a.wanted_back, 0u);
+    base.stir(a);
+    EXPECT_EQ(a.held, 2u);
+    a.lulled = true;
+    EXPECT_EQ(give_back(a), nullptr);
+    base.request(a, 1);
+    EXPECT_EQ(a.held, 3u) << "a request stirs";
+}
+
+TEST_F(BaseTest, OneThatClosesLeavesWithItsLastHart) {
+    Root d;
+    base.join(d);
+    base.request(d, 3);
+    base.close(d);
+    EXPECT_EQ(d.wanted_back, 3u);
+    bool last = true;
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(base.give_back(d, last), nullptr);
+        EXPECT_FALSE(last);
+    }
+    EXPECT_EQ(base.give_back(d, last), nullptr);
+    EXPECT_TRUE(last);
+}
+
+}  // namespace
+}  // namespace weft::hart

@@ -1,0 +1,103 @@
+// The OS threads that take harts to domains. Each is a stream that draws from one pool, where nothing waits but harts on their way.
+#include <mutex>
+
+#include "stream/domain.hpp"
+#include "stream/error.hpp"
+#include "stream/runtime.hpp"
+
+namespace weft {
+namespace {
+
+// A hart on its way to a root: a letter in the carriers' pool.
+struct Sent {
+    Unit letter;
+    Domain* to;
+    Transition transition;                 // what it does there first
+};
+
+Domain* domain_of(hart::Root* root) { return reinterpret_cast<Domain*>(root); }
+
+// Of the hart that the calling carrier has brought, until it goes back to the base.
+void arrive(void* raw) {
+    auto* const sent = static_cast<Sent*>(raw);
+    Stream& stream = current();
+    set_domain(stream, sent->to);
+    stream.transition = sent->transition;
+    os::destroy(sent);
+    serve(stream);
+    Carriers& carriers = runtime().carriers;
+    std::lock_guard guard(carriers.lock);
+    --carriers.busy;
+}
+
+bool start_carrier(Runtime& of) {
+    Pool* pools[] = {of.carriers.sent};
+    Sched* const sched = sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, pools, 1);
+    if (sched == nullptr) return false;
+    enlist(*sched);
+    Stream* stream;
+    if (start_stream(*sched, nullptr, "weft/hart", &stream, of.default_kind, nullptr, true) == WEFT_OK) return true;
+    dismiss(*sched);
+    return false;
+}
+
+// One more carrier is busy: an idle one, or a new one. False: there is none, and none can be started.
+bool engage_carrier(Runtime& of) {
+    std::lock_guard guard(of.carriers.lock);
+    if (of.carriers.busy < of.carriers.count) {
+        ++of.carriers.busy;
+        return true;
+    }
+    if (of.carriers.sent == nullptr) {
+        Pool* const made = make_pool(WEFT_POOL_SHARED);
+        if (made == nullptr) return false;
+        enlist(*made);
+        of.carriers.sent = made;
+    }
+    if (!start_carrier(of)) return false;
+    ++of.carriers.count;
+    ++of.carriers.busy;
+    return true;
+}
+
+}  // namespace
+
+bool send_hart(hart::Root& root, void*) { return pass_on(*domain_of(&root), {}); }
+
+bool pass_on(Domain& domain, const Transition& transition) {
+    Runtime& of = runtime();
+    auto* const sent = os::make<Sent>();
+    if (sent == nullptr || !engage_carrier(of)) {
+        os::destroy(sent);
+        return false;
+    }
+    sent->to = &domain;
+    sent->transition = transition;
+    sent->letter.body = arrive;
+    sent->letter.argument = sent;
+    sent->letter.kind = Kind::tasklet;
+    sent->letter.flags = Unit::internal;
+    sent->letter.pool = of.carriers.sent;
+    pool::push(*of.carriers.sent, &sent->letter);
+    return true;
+}
+
+void hart_to_domain(Stream& stream, Domain& domain) {
+    stream.holds_hart = false;
+    bool last;
+    runtime().base.move(runtime().streams_root, -1, domain.root, 1, last);   // what it is registered with counts as requested
+}
+
+bool hart_to_base(Stream& stream, Domain& domain) {
+    bool last = false;
+    if (stream.carries) {
+        set_domain(stream, domain_of(runtime().base.give_back(domain.root, last)));
+    } else {
+        set_domain(stream, nullptr);
+        runtime().base.move(domain.root, 0, runtime().streams_root, 1, last);
+        stream.holds_hart = true;
+    }
+    return last;
+}
+
+}  // namespace weft

@@ -1,0 +1,433 @@
+#include "stream/domain.hpp"
+
+#include <mutex>
+#include <utility>
+
+#include "stream/begin.hpp"
+#include "stream/error.hpp"
+#include "stream/join.hpp"
+#include "stream/level.hpp"
+#include "stream/revive.hpp"
+#include "stream/runtime.hpp"
+#include "stream/spawn.hpp"
+#include "stream/suspend.hpp"
+
+namespace weft {
+namespace {
+
+using What = Transition::What;
+
+Domain& of_pool(void* self) { return *static_cast<Domain*>(self); }
+weft_domain* handle_of(Domain& domain) { return reinterpret_cast<weft_domain*>(&domain); }
+
+// ---- contexts ----------------------------------------------------------------------------------------------
+
+// The domain may have something to do, and is lent harts again.
+void stir(Domain& domain) {
+    for (Domain* of = &domain; of != nullptr; of = of->parent) {
+        if (of->parent == nullptr) return runtime().base.stir(of->root);
+        of->lulled.store(false);
+    }
+}
+
+// What a domain could know when its `enter` was called.
+struct Before {
+    std::uint64_t unblocked;
+    std::uint32_t asked_back;
+    bool wanted;
+
+    explicit Before(Domain& domain)
+        : unblocked(domain.unblocked.load()), asked_back(domain.asked_word().load()), wanted(domain.wanted_word().load() != 0) {}
+};
+
+// The domain gives a hart back, and not since it has seen that somebody wants it: it has found nothing to do. Both this and a push write first
+// and look then, seq_cst, so that one sees the other: either the domain is not lulled, or it is stirred.
+void lull(Domain& domain, const Before& before) {
+    if (before.wanted || domain.asked_word().load() != before.asked_back) return;
+    domain.lulled_word().store(true);
+    if (domain.unblocked.load() != before.unblocked) domain.lulled_word().store(false);
+}
+
+// The pool of a domain's contexts: what comes in is told of, and nothing ever waits here.
+weft_pool_ops pool_table() {
+    weft_pool_ops table{};
+    table.size = sizeof table;
+    table.push = [](void* self, weft_unit* context) {
+        Domain& domain = of_pool(self);
+        domain.ops.unblock(domain.self, context);
+        domain.unblocked.fetch_add(1);   // then the look at `lulled`: see lull()
+        stir(domain);
+    };
+    table.pop = [](void*) -> weft_unit* { return nullptr; };
+    table.length = [](const void*) -> std::size_t { return 0; };
+    return table;
+}
+
+bool belongs_to(const Unit& context, const Domain& domain) { return context.pool_now() == domain.pool; }
+
+// The running unit's pool is another from now on, without either being told: it comes back.
+void lend_unit(Unit& unit, Pool& to) {
+    if (unit.has(Unit::local)) {
+        unit.change_pool(to);
+    } else {
+        unit.be_plain(false);
+        unit.set_pool(to);
+    }
+}
+
+// ---- making and ending -----------------------------------------------------------------------------------------
+
+Domain* make_domain(Domain* parent, const weft_domain_ops& ops, void* self) {
+    auto* domain = os::make<Domain>(parent, ops, self);
+    if (domain == nullptr) return nullptr;
+    domain->pool = pool::create_user(pool_table(), domain);
+    domain->sched = domain->pool == nullptr ? nullptr : sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, &domain->pool, 1);
+    if (domain->sched != nullptr) return domain;
+    if (domain->pool != nullptr) pool::destroy(domain->pool);
+    os::destroy(domain);
+    return nullptr;
+}
+
+void drop_domain(Domain& domain) {
+    sched::destroy(domain.sched);
+    pool::destroy(domain.pool);
+    os::destroy(&domain);
+}
+
+void join_parent(Domain& domain) {
+    if (domain.parent == nullptr) return runtime().base.join(domain.root);
+    Domain& parent = *domain.parent;
+    {
+        std::lock_guard guard(parent.lock);
+        domain.sibling = parent.children;
+        parent.children = &domain;
+    }
+    if (parent.ops.child_registered != nullptr) parent.ops.child_registered(parent.self, handle_of(domain));
+}
+
+void leave_parent(Domain& domain) {
+    if (domain.parent == nullptr) return;   // the base has let it go with its last hart
+    Domain& parent = *domain.parent;
+    if (parent.ops.child_unregistered != nullptr) parent.ops.child_unregistered(parent.self, handle_of(domain));
+    std::lock_guard guard(parent.lock);
+    Domain** at = &parent.children;
+    while (*at != &domain) at = &(*at)->sibling;
+    *at = domain.sibling;
+}
+
+// The last hart has left a domain that is being unregistered: whoever waits for that goes on where it belongs otherwise.
+void complete(Domain& domain) {
+    leave_parent(domain);
+    Unit& unit = *domain.registrant;
+    Pool& former = *domain.former;
+    drop_domain(domain);
+    lend_unit(unit, former);
+    unit.life.move(State::waiting, State::ready);
+    resume_claimed(current_or_null(), unit);
+}
+
+struct Unregistering : Suspension {
+    Domain& domain;
+
+    Unregistering(Unit& unit, Domain& of) : Suspension{unit}, domain(of) {}
+
+    // This hart is the domain's still, and is given back by `enter`; so the domain stays until then.
+    void publish() {
+        if (domain.parent == nullptr) return runtime().base.close(domain.root);
+        domain.harts.fetch_or(Domain::closing);
+    }
+};
+
+[[gnu::noinline]] void wait_for_harts(Domain& domain) {
+    Stream& stream = current();
+    Unregistering wait(*stream.running, domain);
+    suspend(stream, wait, Waits::domain, handle_of(domain));
+}
+
+// ---- transitions ---------------------------------------------------------------------------------------------------
+
+// A hart comes into a domain with a parent. False: that is being unregistered.
+bool come_in(Domain& domain) {
+    std::uint32_t seen = domain.harts.load();
+    while ((seen & Domain::closing) == 0) {
+        if (domain.harts.compare_exchange_strong(seen, seen + 1)) return true;
+    }
+    return false;
+}
+
+// The hart goes to the parent.
+void go_up(Stream& stream, Domain& domain) {
+    Domain* const parent = domain.parent;
+    bool last;
+    if (parent == nullptr) {
+        last = hart_to_base(stream, domain);
+    } else {
+        set_domain(stream, parent);
+        if (parent->ops.child_returned != nullptr) parent->ops.child_returned(parent->self, handle_of(domain));
+        last = domain.harts.fetch_sub(1) == (Domain::closing | 1);
+    }
+    if (last) complete(domain);
+}
+
+// A hart of the domain's goes into a child. False: it is none, or none any more, or is being unregistered.
+bool go_down(Stream& stream, Domain& domain, const Domain* wanted) {
+    std::lock_guard guard(domain.lock);   // a child stays as long as it is on the list
+    Domain* child = domain.children;
+    while (child != nullptr && child != wanted) child = child->sibling;
+    if (child == nullptr || !come_in(*child)) return false;
+    set_domain(stream, child);
+    return true;
+}
+
+// Of a domain that says nothing of its children: the one that has least of what it asked for.
+Domain* child_in_need(Domain& domain) {
+    if (domain.ops.child_requested != nullptr) return nullptr;
+    std::lock_guard guard(domain.lock);
+    Domain* best = nullptr;
+    for (Domain* child = domain.children; child != nullptr; child = child->sibling) {
+        const auto has = static_cast<std::ptrdiff_t>(child->present());
+        if (child->asked <= has || child->lulled.load() || (best != nullptr && child->present() >= best->present())) continue;
+        best = child;
+    }
+    return best != nullptr && come_in(*best) ? best : nullptr;
+}
+
+// The hart that the stream has is somebody else's from now on; it gets another for the scheduler on whose stack this is, if that had one.
+void lose_hart(Stream& stream) {
+    Domain* const lender = stream.lender;
+    set_domain(stream, lender);
+    if (lender == nullptr) return hold_hart(stream);
+    for (Domain* of = lender; of != nullptr; of = of->parent) {
+        if (of->parent != nullptr) {
+            of->harts.fetch_add(1);
+            continue;
+        }
+        runtime().base.take(of->root);   // extra, until others have given theirs back
+        runtime().base.request(of->root, -1);
+    }
+}
+
+// The registrant goes on, on the one stream that may run it: the hart goes there.
+void send_home(Stream& stream, Domain& domain) {
+    Stream& home = *domain.home;
+    lose_hart(stream);
+    domain.next_returned = home.returned.load();
+    while (!home.returned.compare_exchange_strong(domain.next_returned, &domain)) {}
+    ask(home, attention::lent);
+}
+
+// The hart of another domain that the stream has goes on with a carrier, or, where none can be had, up to the base.
+void send_away(Stream& stream) {
+    const Transition made = std::exchange(stream.transition, {});
+    if (pass_on(*stream.domain, made)) return set_domain(stream, nullptr);
+    if (made.what == What::run) make_ready(&stream, *made.unit);
+    while (stream.domain != nullptr) go_up(stream, *stream.domain);
+    give_hart_back(stream);
+}
+
+// A hart has come, for the registrant of the domain to go on.
+void take_home(Stream& stream, Domain& domain) {
+    if (stream.domain != nullptr) {
+        send_away(stream);
+    } else {
+        give_hart_back(stream);
+    }
+    set_domain(stream, &domain);
+    stream.transition = {What::run, domain.registrant, nullptr};
+}
+
+// What the hart does next: a context that it runs, or null when it has gone elsewhere.
+Unit* next_of(Stream& stream, Domain& domain) {
+    const Before before(domain);
+    if (stream.transition.what == What::open) {
+        stream.deciding = true;
+        domain.ops.enter(domain.self);
+        stream.deciding = false;
+    }
+    const Transition made = std::exchange(stream.transition, {});
+    switch (made.what) {
+    case What::run:
+        if (made.unit == domain.registrant && domain.home != nullptr && domain.home != &stream) return send_home(stream, domain), nullptr;
+        return made.unit;
+    case What::reenter: break;
+    case What::enter:
+        go_down(stream, domain, made.child);
+        break;
+    case What::open:
+    case What::yield:
+        if (Domain* const child = child_in_need(domain)) {
+            set_domain(stream, child);
+        } else {
+            lull(domain, before);
+            go_up(stream, domain);
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+void set_domain(Stream& stream, Domain* domain) {
+    if (stream.domain == stream.lender) {
+        stream.own_way = {stream.sched, stream.direct, stream.common, stream.standard};
+        ++stream.depth;
+    }
+    stream.domain = domain;
+    Way way = stream.own_way;
+    if (domain != stream.lender) {
+        way = {domain->sched, nullptr, nullptr, domain->pool};
+    } else {
+        --stream.depth;
+    }
+    stream.sched = way.sched;
+    stream.direct = way.direct;
+    stream.common = way.common;
+    stream.standard = way.standard;
+    settle_homes(stream);
+    settle_way(stream);
+}
+
+void serve(Stream& stream) {
+    stream.serving = true;
+    while (stream.domain != stream.lender) {
+        if (stream.wanted()) [[unlikely]] attend(stream);
+        if (Unit* const unit = next_of(stream, *stream.domain)) run_unit(stream, unit);
+        run_handed(stream);
+    }
+    stream.serving = false;
+}
+
+void root_closed(hart::Root& root, void*) { complete(reinterpret_cast<Domain&>(root)); }
+
+void attend_to_domains(Stream& stream) {
+    // A scheduler that runs as a unit has its hart from a domain, perhaps: whoever comes waits until it is done.
+    if (stream.lender != nullptr && stream.returned.load() != nullptr) {
+        if (!stream.serving) serve(stream);
+        return;
+    }
+    unask(stream, attention::lent);
+    for (Domain* domain = stream.returned.exchange(nullptr); domain != nullptr;) {
+        Domain* const next = domain->next_returned;
+        take_home(stream, *domain);
+        domain = next;
+    }
+    if (!stream.serving) serve(stream);
+}
+
+weft_status register_domain(const weft_domain_ops& ops, void* self, Domain** made) {
+    Stream* const stream = current_or_null();
+    Unit* const unit = stream == nullptr ? nullptr : stream->running;
+    if (unit == nullptr || unit->kind == Kind::tasklet) return fail(WEFT_WRONG_CONTEXT, "a domain is registered by a ULT; this is none");
+    Domain* const domain = make_domain(stream->domain, ops, self);
+    if (domain == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a domain");
+    if (unit->is_light()) promote(*stream, *unit);   // whoever has called it has no hart here any more
+    domain->registrant = unit;
+    domain->former = unit->pool;
+    if (unit->has(Unit::bound)) domain->home = stream;
+    *made = domain;
+    join_parent(*domain);
+    lend_unit(*unit, *domain->pool);
+    if (domain->parent == nullptr) {
+        hart_to_domain(*stream, *domain);
+    } else {
+        domain->harts.store(1);
+        std::lock_guard guard(domain->parent->lock);
+        domain->asked = 1;
+    }
+    set_domain(*stream, domain);
+    ask(*stream, attention::lent);
+    return WEFT_OK;
+}
+
+weft_status unregister_domain(Domain& domain) {
+    const Unit* const self = running_or_null();
+    if (self == nullptr || self != domain.registrant) return fail(WEFT_WRONG_CONTEXT, "a domain is unregistered by the ULT that has registered it");
+    {
+        std::lock_guard guard(domain.lock);
+        if (domain.children != nullptr) return fail(WEFT_BUSY, "the domain has children; they are unregistered first");
+    }
+    wait_for_harts(domain);
+    return WEFT_OK;
+}
+
+void request_harts(Domain& domain, std::ptrdiff_t delta) {
+    if (domain.parent == nullptr) {
+        runtime().base.stir(domain.root);
+        return runtime().base.request(domain.root, delta);
+    }
+    stir(domain);
+    Domain& parent = *domain.parent;
+    if (parent.ops.child_requested != nullptr) return parent.ops.child_requested(parent.self, handle_of(domain), delta);
+    {
+        std::lock_guard guard(parent.lock);
+        domain.asked += delta;
+    }
+    request_harts(parent, delta);
+}
+
+weft_status decide(const Transition& transition) {
+    Stream* const stream = current_or_null();
+    if (stream == nullptr || !stream->deciding) return fail(WEFT_WRONG_CONTEXT, "nothing is to be decided here: only in `enter` and in what weft_context_pause calls");
+    if (stream->transition.what != What::open) return fail(WEFT_WRONG_STATE, "what this hart does next has been decided already");
+    stream->transition = transition;
+    return WEFT_OK;
+}
+
+weft_status make_context(void* stack, std::size_t stack_bytes, const void* site, Unit** made) {
+    Stream* const stream = current_or_null();
+    if (stream == nullptr || stream->domain == nullptr) return fail(WEFT_WRONG_CONTEXT, "a context belongs to the domain whose hart makes it; this is none's");
+    weft_unit_options options{};
+    options.size = sizeof options;
+    options.kind = stack == nullptr ? WEFT_KIND_LSA : WEFT_KIND_FULL;
+    options.stack = stack;
+    options.stack_bytes = stack_bytes;
+    Plan wanted;
+    if (const weft_status status = plan(&options, false, wanted); status != WEFT_OK) return status;
+    Unit* const unit = make_unit(stream, *stream->domain->pool, nullptr, nullptr, birth_in(*stream->domain->pool, wanted.kind), site);
+    if (unit == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a context");
+    if (const weft_status status = furnish(stream, *unit, wanted); status != WEFT_OK) return status;
+    if (unit->marked(Unit::observed)) observe(trace::Event::create, *unit);
+    *made = unit;
+    return WEFT_OK;
+}
+
+void drop_context(Unit& context) {
+    context.joint.reset();
+    give_back(current_or_null(), context);
+}
+
+weft_status run_context(Unit& context, void (*body)(void*), void* argument) {
+    Stream* const stream = current_or_null();
+    if (stream == nullptr || stream->domain == nullptr || !belongs_to(context, *stream->domain)) {
+        return fail(WEFT_WRONG_STATE, "unit %llu is no context of the domain that has this hart", static_cast<unsigned long long>(context.id));
+    }
+    const bool again = context.joint.done();
+    if (!again && (!context.life.is(State::ready) || context.context != nullptr)) {
+        return fail(WEFT_WRONG_STATE, "context %llu has started and not ended", static_cast<unsigned long long>(context.id));
+    }
+    if (const weft_status status = decide({What::run, &context, nullptr}); status != WEFT_OK) return status;
+    if (!again) {
+        context.body = body;
+        context.argument = argument;
+        return WEFT_OK;
+    }
+    const weft_status status = revive(context, *stream->domain->pool, body, argument, nullptr, Revived::held);
+    if (status != WEFT_OK) stream->transition = {};
+    return status;
+}
+
+weft_status resume_context(Unit& context) {
+    Stream* const stream = current_or_null();
+    if (stream == nullptr || stream->domain == nullptr || !belongs_to(context, *stream->domain)) {
+        return fail(WEFT_WRONG_STATE, "unit %llu is no context of the domain that has this hart", static_cast<unsigned long long>(context.id));
+    }
+    if (!stream->deciding || stream->transition.what != What::open) return decide({What::run, &context, nullptr});
+    if (context.life.claim()) {
+        stream->counters.add(trace::Count::resumed);   // it had paused, and nobody has unblocked it
+    } else if (!context.life.is(State::ready)) {
+        return fail(WEFT_WRONG_STATE, "context %llu cannot go on: it waits for something else, or has ended", static_cast<unsigned long long>(context.id));
+    }
+    return decide({What::run, &context, nullptr});
+}
+
+}  // namespace weft

@@ -1,0 +1,93 @@
+// Domains: harts are lent down the tree, on the stacks of the streams' schedulers, which are the transition stacks. A context of a domain is a
+// unit whose pool is the domain's: what becomes ready is told to the domain instead of being queued. README.md, "Domains", has the rules.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hart/base.hpp"
+#include "os/lock.hpp"
+#include "stream/stream.hpp"
+#include "weft/domain.h"
+
+namespace weft {
+
+struct Domain {
+    hart::Root root;                       // of a child of the base; first, for that hands roots out
+    Domain* parent;                        // null: the base
+    weft_domain_ops ops;
+    void* self;
+    Pool* pool = nullptr;                  // its contexts': a push tells `unblock`
+    Sched* sched = nullptr;                // in whose name they run; it picks nothing
+
+    // Of one with a parent: the harts in it and further down, and `closing`.
+    static constexpr std::uint32_t closing = 1u << 31;
+    atomic<std::uint32_t> harts{0};
+    atomic<std::uint32_t> wanted_back{0};
+    atomic<std::uint32_t> asked_back{0};   // as Root's, as is this
+    atomic<bool> lulled{false};
+    atomic<std::uint64_t> unblocked{0};    // contexts that could go on, ever
+
+    Unit* registrant = nullptr;
+    Pool* former = nullptr;                // where the registrant belongs otherwise
+    Stream* home = nullptr;                // which alone may run the registrant; null: any
+    Domain* next_returned = nullptr;       // in Stream::returned: its registrant is to be run there
+
+    os::Lock lock;                         // guards what follows
+    Domain* children = nullptr;
+    Domain* sibling = nullptr;             // under the parent's lock, as is this
+    std::ptrdiff_t asked = 0;              // of a parent that lends by itself
+
+    Domain(Domain* above, const weft_domain_ops& table, void* given) : parent(above), ops(table), self(given) {}
+    std::uint32_t present() const { return harts.load() & ~closing; }
+    atomic<std::uint32_t>& wanted_word() { return parent == nullptr ? root.wanted_back : wanted_back; }
+    atomic<std::uint32_t>& asked_word() { return parent == nullptr ? root.asked_back : asked_back; }
+    atomic<bool>& lulled_word() { return parent == nullptr ? root.lulled : lulled; }
+};
+
+weft_status register_domain(const weft_domain_ops& ops, void* self, Domain** made);
+weft_status unregister_domain(Domain& domain);
+void request_harts(Domain& domain, std::ptrdiff_t delta);
+
+// A decision of the callback that runs on the calling hart.
+weft_status decide(const Transition& transition);
+
+// A context of the domain whose hart calls.
+weft_status make_context(void* stack, std::size_t stack_bytes, const void* site, Unit** made);
+void drop_context(Unit& context);          // one that has never run
+weft_status run_context(Unit& context, void (*body)(void*), void* argument);
+weft_status resume_context(Unit& context);
+
+// The stream's hart is in that domain from now on; null: in none.
+void set_domain(Stream& stream, Domain* domain);
+
+// What the hart does while it is in another domain than the scheduler on whose stack this is (Stream::lender); returns when it is back.
+void serve(Stream& stream);
+
+// The stream was asked to look whose its hart is, and at the domains that have come to it (attention::lent). From the scheduler's stack.
+void attend_to_domains(Stream& stream);
+
+// ---- the harts of the base (carriers.cpp) -----------------------------------------------------------------
+
+struct Carriers {
+    os::Lock lock;                         // guards what follows
+    std::size_t count = 0;                 // streams that take harts to domains
+    std::size_t busy = 0;                  // of them, those that do, or are about to
+    Pool* sent = nullptr;                  // harts on their way
+};
+
+// An OS thread takes a hart to the root: an idle one of those that there are for this, or a new one. False: none can be had.
+bool send_hart(hart::Root& root, void*);
+
+// A root has left the base with a hart that could not be sent.
+void root_closed(hart::Root& root, void*);
+
+// A carrier goes on with the hart, which does next what was decided. False: none can be had.
+bool pass_on(Domain& domain, const Transition& transition);
+
+// A stream's hart becomes the domain's.
+void hart_to_domain(Stream& stream, Domain& domain);
+// A hart of the domain's goes back, and perhaps on to another domain at once. True: the domain has been closed, and that was the last.
+bool hart_to_base(Stream& stream, Domain& domain);
+
+}  // namespace weft

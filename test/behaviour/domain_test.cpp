@@ -1,0 +1,349 @@
+// Domains: libraries that share the process's harts.
+#include "weft/domain.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "test/behaviour/atomic.hpp"
+#include "test/behaviour/support.hpp"
+
+namespace {
+
+using namespace weft_test;
+
+// A library that runs its contexts in the order in which they can go on, and now and then a new one.
+class Library {
+public:
+    Library() {
+        weft_domain_ops ops{};
+        ops.size = sizeof ops;
+        ops.enter = [](void* self) { static_cast<Library*>(self)->enter(); };
+        ops.unblock = [](void* self, weft_unit* context) {
+            auto& of = *static_cast<Library*>(self);
+            std::lock_guard guard(of.lock_);
+            of.ready_.push_back(context);
+        };
+        EXPECT_EQ(weft_domain_register(&ops, this, &domain), WEFT_OK) << weft_error_text();
+    }
+    // The one that has made it ends it.
+    ~Library() {
+        for (weft_unit* context : contexts_) EXPECT_EQ(weft_unit_free(context), WEFT_OK);
+        EXPECT_EQ(weft_domain_unregister(domain), WEFT_OK) << weft_error_text();
+    }
+    Library(const Library&) = delete;
+
+    // A context that calls body(*argument) when a hart comes.
+    template <class Body>
+    void add(Body& body) {
+        weft_unit* context = nullptr;
+        ASSERT_EQ(weft_context_init(nullptr, 0, &context), WEFT_OK) << weft_error_text();
+        contexts_.push_back(context);
+        {
+            std::lock_guard guard(lock_);
+            fresh_.push_back({context, [](void* raw) { (*static_cast<Body*>(raw))(); }, &body});
+        }
+        EXPECT_EQ(weft_domain_request(domain, 0), WEFT_OK);   // there is something to do
+    }
+
+    weft_domain* domain = nullptr;
+    atomic<int> entered{0}, given_back{0};
+
+private:
+    struct Fresh {
+        weft_unit* context;
+        void (*body)(void*);
+        void* argument;
+    };
+
+    void enter() {
+        ++entered;
+        std::lock_guard guard(lock_);
+        if (__atomic_load_n(weft_domain_wanted(domain), __ATOMIC_RELAXED) != 0) {
+            ++given_back;
+            EXPECT_EQ(weft_domain_yield(), WEFT_OK);
+        } else if (!ready_.empty() && (fresh_.empty() || ++turns_ % 4 != 0)) {
+            EXPECT_EQ(weft_context_resume(ready_.front()), WEFT_OK) << weft_error_text();
+            ready_.pop_front();
+        } else if (!fresh_.empty()) {
+            const Fresh& first = fresh_.front();
+            EXPECT_EQ(weft_context_run(first.context, first.body, first.argument), WEFT_OK) << weft_error_text();
+            fresh_.pop_front();
+        } else {
+            EXPECT_EQ(weft_domain_yield(), WEFT_OK);
+        }
+    }
+
+    std::mutex lock_;
+    std::deque<weft_unit*> ready_;
+    std::deque<Fresh> fresh_;
+    unsigned turns_ = 0;
+    std::vector<weft_unit*> contexts_;
+};
+
+TEST(Domain, IsRegisteredAndUnregistered) {
+    Runtime runtime;
+    EXPECT_EQ(weft_domain_self(), nullptr);
+    Ult caller([] {
+        {
+            Library library;
+            EXPECT_EQ(weft_domain_self(), library.domain);
+            EXPECT_EQ(weft_domain_data(library.domain), &library);
+            EXPECT_EQ(weft_domain_parent(library.domain), nullptr);
+        }
+        EXPECT_EQ(weft_domain_self(), nullptr);
+    });
+    EXPECT_EQ(caller.join(), WEFT_OK);
+}
+
+TEST(Domain, ItsContextsRunOnTheHartThatItWasRegisteredWith) {
+    Runtime runtime;
+    Ult caller([] {
+        int ran = 0;
+        weft_latch done;
+        EXPECT_EQ(weft_latch_init(&done, 3), WEFT_OK);
+        Library library;
+        auto body = [&] {
+            EXPECT_EQ(weft_domain_self(), library.domain);
+            ++ran;
+            EXPECT_EQ(weft_latch_count_down(&done, 1), WEFT_OK);
+        };
+        for (int i = 0; i < 3; ++i) library.add(body);
+        EXPECT_EQ(weft_latch_wait(&done), WEFT_OK);
+        EXPECT_EQ(ran, 3);
+        EXPECT_EQ(weft_domain_self(), library.domain);
+    });
+    EXPECT_EQ(caller.join(), WEFT_OK);
+}
+
+TEST(Domain, ContextsThatWaitLeaveTheHartToOthers) {
+    Runtime runtime;
+    Ult caller([] {
+        constexpr int members = 4, phases = 20;
+        weft_barrier barrier;
+        EXPECT_EQ(weft_barrier_init(&barrier, members + 1, nullptr, nullptr), WEFT_OK);
+        atomic<int> steps{0};
+        Library library;
+        auto body = [&] {
+            for (int phase = 0; phase < phases; ++phase) {
+                ++steps;
+                weft_barrier_wait(&barrier);
+            }
+        };
+        for (int i = 0; i < members; ++i) library.add(body);
+        for (int phase = 0; phase < phases; ++phase) {
+            weft_barrier_wait(&barrier);
+            EXPECT_GE(steps.load(), (phase + 1) * members);
+        }
+    });
+    EXPECT_EQ(caller.join(), WEFT_OK);
+}
+
+TEST(Domain, HartsThatItAsksForComeAndGoBack) {
+    if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
+    Runtime runtime;
+    Ult caller([] {
+        weft_latch both, done;
+        EXPECT_EQ(weft_latch_init(&both, 2), WEFT_OK);
+        EXPECT_EQ(weft_latch_init(&done, 2), WEFT_OK);
+        atomic<int> here{0};
+        Library library;
+        auto body = [&] {
+            ++here;
+            for (int tries = 0; here.load() != 2 && tries < 100'000; ++tries) sched_yield();   // on two harts at once
+            EXPECT_EQ(here.load(), 2);
+            weft_latch_count_down(&done, 1);
+        };
+        for (int i = 0; i < 2; ++i) library.add(body);
+        EXPECT_EQ(weft_domain_request(library.domain, 1), WEFT_OK);
+        EXPECT_EQ(weft_latch_wait(&done), WEFT_OK);
+        EXPECT_EQ(weft_domain_request(library.domain, -1), WEFT_OK);
+    });
+    EXPECT_EQ(caller.join(), WEFT_OK);
+}
+
+TEST(Domain, ChildrenAreLentHartsByAParentThatSaysNothing) {
+    Runtime runtime;
+    Ult caller([] {
+        weft_latch done;
+        EXPECT_EQ(weft_latch_init(&done, 1), WEFT_OK);
+        Library outer;
+        auto body = [&] {
+            Library inner;
+            EXPECT_EQ(weft_domain_parent(inner.domain), outer.domain);
+            weft_latch ran;
+            EXPECT_EQ(weft_latch_init(&ran, 3), WEFT_OK);
+            auto within = [&] {
+                EXPECT_EQ(weft_domain_self(), inner.domain);
+                weft_latch_count_down(&ran, 1);
+            };
+            for (int i = 0; i < 3; ++i) inner.add(within);
+            EXPECT_EQ(weft_domain_request(inner.domain, 1), WEFT_OK);
+            EXPECT_EQ(weft_latch_wait(&ran), WEFT_OK);
+            weft_latch_count_down(&done, 1);
+        };
+        outer.add(body);
+        EXPECT_EQ(weft_latch_wait(&done), WEFT_OK);
+    });
+    EXPECT_EQ(caller.join(), WEFT_OK);
+}
+
+// The primary unit, which stream 0 alone may run.
+TEST(Domain, IsRegisteredByAUnitThatIsBoundToItsStream) {
+    Runtime runtime;
+    const auto here = pthread_self();
+    for (int round = 0; round < 50; ++round) {
+        constexpr int members = 3, phases = 5;
+        weft_barrier barrier;
+        EXPECT_EQ(weft_barrier_init(&barrier, members + 1, nullptr, nullptr), WEFT_OK);
+        Library library;
+        auto body = [&] {
+            for (int phase = 0; phase < phases; ++phase) weft_barrier_wait(&barrier);
+        };
+        for (int i = 0; i < members; ++i) library.add(body);
+        EXPECT_EQ(weft_domain_request(library.domain, 2), WEFT_OK);
+        for (int phase = 0; phase < phases; ++phase) {
+            weft_barrier_wait(&barrier);
+            EXPECT_TRUE(pthread_equal(here, pthread_self()));
+        }
+    }
+    EXPECT_EQ(weft_domain_self(), nullptr);
+}
+
+// A domain that waits uses nothing: it is not lent again what it has given back.
+TEST(Domain, OneThatHasNothingToDoIsLentNoHartUntilItHas) {
+    if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
+    Runtime runtime;
+    Ult caller([] {
+        weft_latch done;
+        EXPECT_EQ(weft_latch_init(&done, 1), WEFT_OK);
+        Library library;
+        EXPECT_EQ(weft_domain_request(library.domain, 1), WEFT_OK);
+        EXPECT_EQ(weft_sleep_for(5'000'000), WEFT_OK);
+        EXPECT_LE(library.entered.load(), 6);
+        auto body = [&] { weft_latch_count_down(&done, 1); };
+        library.add(body);
+        EXPECT_EQ(weft_latch_wait(&done), WEFT_OK);
+    });
+    EXPECT_EQ(caller.join(), WEFT_OK);
+}
+
+TEST(Domain, OneThatHasMoreThanItsShareIsAskedForIt) {
+    if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
+    Runtime runtime(2);
+    atomic<int> begun{0}, ended{0};
+    const auto play = [&] {
+        Library library;
+        weft_latch done;
+        EXPECT_EQ(weft_latch_init(&done, 4), WEFT_OK);
+        auto body = [&] {
+            ++begun;
+            for (int i = 0; i < 200 || begun.load() < 8; ++i) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+            weft_latch_count_down(&done, 1);
+        };
+        for (int i = 0; i < 4; ++i) library.add(body);
+        const auto more = static_cast<ptrdiff_t>(weft_hart_limit());
+        EXPECT_EQ(weft_domain_request(library.domain, more), WEFT_OK);
+        EXPECT_EQ(weft_latch_wait(&done), WEFT_OK);
+        EXPECT_EQ(weft_domain_request(library.domain, -more), WEFT_OK);
+        ++ended;
+    };
+    weft_pool* pools[2] = {};
+    for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(weft_stream_pool(weft_stream_at(i), &pools[i]), WEFT_OK);
+    Ult one(play, nullptr, pools[0]), other(play, nullptr, pools[1]);
+    EXPECT_EQ(one.join(), WEFT_OK);
+    EXPECT_EQ(other.join(), WEFT_OK);
+    EXPECT_EQ(ended.load(), 2);
+}
+
+TEST(Domain, AContextThatHasEndedRunsAgainOnTheDomainsOwnStack) {
+    Runtime runtime;
+    Ult caller([] {
+        struct One {
+            weft_unit* context = nullptr;
+            weft_unit* waits = nullptr;
+            weft_latch begun;
+            bool wanted = false;
+            int lives = 0;
+        } one;
+        weft_domain_ops ops{};
+        ops.size = sizeof ops;
+        ops.enter = [](void* self) {
+            auto& of = *static_cast<One*>(self);
+            if (std::exchange(of.wanted, false)) {
+                const auto body = [](void* raw) {
+                    ++static_cast<One*>(raw)->lives;
+                    weft_latch_count_down(&static_cast<One*>(raw)->begun, 1);
+                };
+                EXPECT_EQ(weft_context_run(of.context, body, self), WEFT_OK) << weft_error_text();
+                EXPECT_EQ(weft_domain_yield(), WEFT_WRONG_STATE) << "that is decided";
+            } else if (of.waits != nullptr) {
+                EXPECT_EQ(weft_context_resume(std::exchange(of.waits, nullptr)), WEFT_OK);
+            }
+        };
+        ops.unblock = [](void* self, weft_unit* context) { static_cast<One*>(self)->waits = context; };
+        weft_domain* domain = nullptr;
+        ASSERT_EQ(weft_domain_register(&ops, &one, &domain), WEFT_OK);
+        alignas(16) static char stack[65536];
+        ASSERT_EQ(weft_context_init(stack, sizeof stack, &one.context), WEFT_OK);
+        for (int life = 1; life <= 3; ++life) {
+            EXPECT_EQ(weft_latch_init(&one.begun, 1), WEFT_OK);
+            one.wanted = true;
+            EXPECT_EQ(weft_latch_wait(&one.begun), WEFT_OK);
+            EXPECT_EQ(weft_unit_join(one.context), WEFT_OK);
+            EXPECT_EQ(one.lives, life);
+        }
+        // Begun in a pause.
+        EXPECT_EQ(weft_context_pause([](weft_unit* self, void* raw) {
+            auto& of = *static_cast<One*>(raw);
+            of.waits = self;
+            EXPECT_EQ(weft_context_run(of.context, [](void*) {}, nullptr), WEFT_OK) << weft_error_text();
+        }, &one), WEFT_OK);
+        EXPECT_EQ(weft_unit_join(one.context), WEFT_OK);
+        EXPECT_EQ(weft_unit_free(one.context), WEFT_OK);
+        EXPECT_EQ(weft_domain_unregister(domain), WEFT_OK);
+    });
+    EXPECT_EQ(caller.join(), WEFT_OK);
+}
+
+TEST(Domain, WhatCannotBeIsRefused) {
+    weft_domain_ops ops{};
+    ops.size = sizeof ops;
+    ops.enter = [](void*) {};
+    weft_domain* domain = nullptr;
+    EXPECT_EQ(weft_domain_register(&ops, nullptr, &domain), WEFT_NOT_INITIALIZED);
+    Runtime runtime;
+    EXPECT_EQ(weft_domain_register(nullptr, nullptr, &domain), WEFT_INVALID);
+    EXPECT_EQ(weft_domain_register(&ops, nullptr, &domain), WEFT_INVALID) << "without unblock";
+    EXPECT_EQ(weft_domain_unregister(nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_domain_request(nullptr, 1), WEFT_INVALID);
+    EXPECT_EQ(weft_domain_yield(), WEFT_WRONG_CONTEXT);
+    EXPECT_EQ(weft_domain_reenter(), WEFT_WRONG_CONTEXT);
+    EXPECT_EQ(weft_domain_enter(nullptr), WEFT_INVALID);
+    EXPECT_EQ(*weft_domain_wanted(nullptr), 0u);
+    weft_unit* context = nullptr;
+    EXPECT_EQ(weft_context_init(nullptr, 0, &context), WEFT_WRONG_CONTEXT);
+    EXPECT_EQ(weft_context_pause([](weft_unit*, void*) {}, nullptr), WEFT_WRONG_CONTEXT);
+    std::thread([&] {
+        ops.unblock = [](void*, weft_unit*) {};
+        EXPECT_EQ(weft_domain_register(&ops, nullptr, &domain), WEFT_WRONG_CONTEXT);
+    }).join();
+    Ult caller([&] {
+        Library outer;
+        EXPECT_EQ(weft_domain_yield(), WEFT_WRONG_CONTEXT) << "a context runs, and no callback";
+        EXPECT_EQ(weft_domain_ask_back(outer.domain, 1), WEFT_INVALID) << "of the base's child";
+        Ult stranger([&] { EXPECT_EQ(weft_domain_unregister(outer.domain), WEFT_WRONG_CONTEXT); }, nullptr, nullptr);
+        EXPECT_EQ(stranger.join(), WEFT_OK);
+        Library inner;
+        EXPECT_EQ(weft_domain_unregister(outer.domain), WEFT_BUSY);
+    });
+    EXPECT_EQ(caller.join(), WEFT_OK);
+}
+
+}  // namespace

@@ -1,0 +1,106 @@
+// One function on many contexts at once.
+#include "weft/spmd.h"
+
+#include <cstdint>
+#include <vector>
+
+#include "test/behaviour/atomic.hpp"
+#include "test/behaviour/support.hpp"
+
+namespace {
+
+using namespace weft_test;
+
+template <class Body>
+weft_status team(std::size_t count, Body& body) {
+    return weft_spmd(count, [](void* raw) { (*static_cast<Body*>(raw))(); }, &body);
+}
+
+TEST(Spmd, EachMemberHasItsNumber) {
+    Runtime runtime;
+    constexpr std::size_t count = 100;
+    std::vector<int> seen(count);
+    auto body = [&] {
+        EXPECT_EQ(weft_spmd_size(), count);
+        ++seen[weft_spmd_tid()];
+    };
+    EXPECT_EQ(team(count, body), WEFT_OK) << weft_error_text();
+    EXPECT_EQ(seen, std::vector<int>(count, 1));
+    EXPECT_EQ(weft_spmd_tid(), SIZE_MAX);
+    EXPECT_EQ(weft_spmd_size(), 0u);
+}
+
+TEST(Spmd, MembersWaitForEachOtherHoweverFewHartsThereAre) {
+    Runtime runtime;
+    constexpr std::size_t count = 16;
+    constexpr int phases = 30;
+    weft_barrier barrier;
+    ASSERT_EQ(weft_barrier_init(&barrier, count, nullptr, nullptr), WEFT_OK);
+    weft_mutex mutex = WEFT_MUTEX_INIT;
+    int sum = 0;
+    auto body = [&] {
+        for (int phase = 0; phase < phases; ++phase) {
+            EXPECT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
+            ++sum;
+            EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
+            weft_barrier_wait(&barrier);
+            EXPECT_EQ(sum, (phase + 1) * static_cast<int>(count));
+            weft_barrier_wait(&barrier);
+        }
+    };
+    EXPECT_EQ(team(count, body), WEFT_OK);
+}
+
+TEST(Spmd, AMemberThatYieldsUntilAnotherHasComeDoesNotKeepItFromBeginning) {
+    Runtime runtime;
+    constexpr int count = 8;
+    atomic<int> here{0};
+    auto body = [&] {
+        ++here;
+        while (here.load() != count) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+    };
+    EXPECT_EQ(team(count, body), WEFT_OK);
+    EXPECT_EQ(here.load(), count);
+}
+
+TEST(Spmd, NestsToAnyDepth) {
+    Runtime runtime(2);
+    atomic<int> leaves{0};
+    auto leaf = [&] { ++leaves; };
+    auto inner = [&] {
+        const std::size_t before = weft_spmd_tid();
+        EXPECT_EQ(team(3, leaf), WEFT_OK) << weft_error_text();
+        EXPECT_EQ(weft_spmd_tid(), before);
+    };
+    auto outer = [&] { EXPECT_EQ(team(3, inner), WEFT_OK); };
+    for (int round = 0; round < 5; ++round) {
+        leaves = 0;
+        EXPECT_EQ(team(3, outer), WEFT_OK);
+        EXPECT_EQ(leaves.load(), 27);
+    }
+}
+
+TEST(Spmd, SeveralAtOnceShareTheHarts) {
+    Runtime runtime(2);
+    atomic<int> ran{0};
+    auto body = [&] {
+        for (int i = 0; i < 10; ++i) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+        ++ran;
+    };
+    std::vector<std::unique_ptr<Ult>> callers;
+    for (int i = 0; i < 6; ++i) callers.push_back(std::make_unique<Ult>([&] { EXPECT_EQ(team(4, body), WEFT_OK); }));
+    for (auto& caller : callers) EXPECT_EQ(caller->join(), WEFT_OK);
+    EXPECT_EQ(ran.load(), 24);
+}
+
+TEST(Spmd, IsRefusedWhereNobodyCouldWait) {
+    EXPECT_EQ(weft_spmd(1, [](void*) {}, nullptr), WEFT_NOT_INITIALIZED);
+    Runtime runtime;
+    EXPECT_EQ(weft_spmd(1, nullptr, nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_spmd(0, [](void*) {}, nullptr), WEFT_OK);
+    weft_unit* tasklet = nullptr;
+    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) { EXPECT_EQ(weft_spmd(1, [](void*) {}, nullptr), WEFT_WRONG_CONTEXT); }, nullptr, nullptr, &tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+}
+
+}  // namespace
