@@ -132,6 +132,16 @@ void Base::send_out() {
     }
 }
 
+template <class Change>
+void Base::change(Change change) {
+    {
+        std::lock_guard guard(lock_);
+        change();
+        settle();
+    }
+    send_out();
+}
+
 void Base::join(Root& root) {
     std::lock_guard guard(lock_);
     Root** end = &first_;
@@ -142,14 +152,11 @@ void Base::join(Root& root) {
 }
 
 void Base::close(Root& root) {
-    {
-        std::lock_guard guard(lock_);
+    change([&] {
         WEFT_ASSERT(root.held != 0);
         root.closing = true;
         root.asked = 0;
-        settle();
-    }
-    send_out();
+    });
 }
 
 bool Base::unlinked(Root& root) {
@@ -161,87 +168,58 @@ bool Base::unlinked(Root& root) {
 }
 
 void Base::set_policy(Policy policy) {
-    {
-        std::lock_guard guard(lock_);
-        policy_ = policy;
-        settle();
-    }
-    send_out();
+    change([&] { policy_ = policy; });
 }
 
 void Base::set_weight(Root& root, unsigned weight) {
-    {
-        std::lock_guard guard(lock_);
-        root.weight = weight;
-        settle();
-    }
-    send_out();
+    change([&] { root.weight = weight; });
 }
 
 void Base::request(Root& root, std::ptrdiff_t delta) {
-    {
-        std::lock_guard guard(lock_);
+    change([&] {
         root.asked += delta;
         if (delta > 0) root.lulled.store(false);
-        settle();
-    }
-    send_out();
+    });
 }
 
 void Base::limit_changed() {
-    {
-        std::lock_guard guard(lock_);
-        settle();
-    }
-    send_out();
+    change([] {});
 }
 
 Root* Base::give_back(Root& root, bool& last) {
     Root* next;
-    {
-        std::lock_guard guard(lock_);
+    change([&] {
         uncount(root);
         last = unlinked(root);
         fill();
         next = room() != 0 ? neediest() : nullptr;
         if (next != nullptr) count(*next);
-        settle();
-    }
-    send_out();
+    });
     return next;
 }
 
 void Base::take(Root& root) {
-    {
-        std::lock_guard guard(lock_);
+    change([&] {
         ++root.asked;
         count(root);
-        settle();
-    }
-    send_out();
+    });
 }
 
 void Base::put(Root& root) {
-    {
-        std::lock_guard guard(lock_);
+    change([&] {
         --root.asked;
         uncount(root);
-        settle();
-    }
-    send_out();
+    });
 }
 
 void Base::move(Root& from, std::ptrdiff_t from_delta, Root& to, std::ptrdiff_t to_delta, bool& last) {
-    {
-        std::lock_guard guard(lock_);
+    change([&] {
         from.asked += from_delta;
         uncount(from);
         last = unlinked(from);
         to.asked += to_delta;
         count(to);
-        settle();
-    }
-    send_out();
+    });
 }
 
 }  // namespace weft::hart

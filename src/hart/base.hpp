@@ -81,6 +81,9 @@ private:
     void count(Root& root);                 // a hart is the root's from now on
     void uncount(Root& root);
     bool unlinked(Root& root);              // the last hart of one that is closing is gone, and so is the root
+    // Under the lock; what follows from it is seen to.
+    template <class Change>
+    void change(Change change);
     void settle();                          // after any change; then send_out(), without the lock
     void send_out();
 

@@ -63,8 +63,6 @@ weft_pool_ops pool_table() {
     return table;
 }
 
-bool belongs_to(const Unit& context, const Domain& domain) { return context.pool_now() == domain.pool; }
-
 // The running unit's pool is another from now on, without either being told: it comes back.
 void lend_unit(Unit& unit, Pool& to) {
     if (unit.has(Unit::local)) {
@@ -365,10 +363,24 @@ void request_harts(Domain& domain, std::ptrdiff_t delta) {
     request_harts(parent, delta);
 }
 
-weft_status decide(const Transition& transition) {
-    Stream* const stream = current_or_null();
+namespace {
+
+weft_status may_decide(const Stream* stream) {
     if (stream == nullptr || !stream->deciding) return fail(WEFT_WRONG_CONTEXT, "nothing is to be decided here: only in `enter` and in what weft_context_pause calls");
     if (stream->transition.what != What::open) return fail(WEFT_WRONG_STATE, "what this hart does next has been decided already");
+    return WEFT_OK;
+}
+
+weft_status is_context_here(const Stream* stream, const Unit& context) {
+    if (stream != nullptr && stream->domain != nullptr && context.pool_now() == stream->domain->pool) return WEFT_OK;
+    return fail(WEFT_WRONG_STATE, "unit %llu is no context of the domain that has this hart", static_cast<unsigned long long>(context.id));
+}
+
+}  // namespace
+
+weft_status decide(const Transition& transition) {
+    Stream* const stream = current_or_null();
+    if (const weft_status status = may_decide(stream); status != WEFT_OK) return status;
     stream->transition = transition;
     return WEFT_OK;
 }
@@ -398,30 +410,25 @@ void drop_context(Unit& context) {
 
 weft_status run_context(Unit& context, void (*body)(void*), void* argument) {
     Stream* const stream = current_or_null();
-    if (stream == nullptr || stream->domain == nullptr || !belongs_to(context, *stream->domain)) {
-        return fail(WEFT_WRONG_STATE, "unit %llu is no context of the domain that has this hart", static_cast<unsigned long long>(context.id));
-    }
+    if (const weft_status status = is_context_here(stream, context); status != WEFT_OK) return status;
     const bool again = context.joint.done();
     if (!again && (!context.life.is(State::ready) || context.context != nullptr)) {
         return fail(WEFT_WRONG_STATE, "context %llu has started and not ended", static_cast<unsigned long long>(context.id));
     }
-    if (const weft_status status = decide({What::run, &context, nullptr}); status != WEFT_OK) return status;
-    if (!again) {
+    if (const weft_status status = may_decide(stream); status != WEFT_OK) return status;
+    if (again) {
+        if (const weft_status status = revive(context, *stream->domain->pool, body, argument, nullptr, Revived::held); status != WEFT_OK) return status;
+    } else {
         context.body = body;
         context.argument = argument;
-        return WEFT_OK;
     }
-    const weft_status status = revive(context, *stream->domain->pool, body, argument, nullptr, Revived::held);
-    if (status != WEFT_OK) stream->transition = {};
-    return status;
+    return decide({What::run, &context, nullptr});
 }
 
 weft_status resume_context(Unit& context) {
     Stream* const stream = current_or_null();
-    if (stream == nullptr || stream->domain == nullptr || !belongs_to(context, *stream->domain)) {
-        return fail(WEFT_WRONG_STATE, "unit %llu is no context of the domain that has this hart", static_cast<unsigned long long>(context.id));
-    }
-    if (!stream->deciding || stream->transition.what != What::open) return decide({What::run, &context, nullptr});
+    if (const weft_status status = is_context_here(stream, context); status != WEFT_OK) return status;
+    if (const weft_status status = may_decide(stream); status != WEFT_OK) return status;
     if (context.life.claim()) {
         stream->counters.add(trace::Count::resumed);   // it had paused, and nobody has unblocked it
     } else if (!context.life.is(State::ready)) {
