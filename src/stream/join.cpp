@@ -41,25 +41,16 @@ void note(GivenUp& wait) {
     of.given_up = &wait;
 }
 
-void forget_noted(GivenUp& wait) {
-    Runtime& of = runtime();
-    std::lock_guard guard(of.given_up_lock);
-    GivenUp** at = &of.given_up;
-    while (*at != nullptr && *at != &wait) at = &(*at)->next;
-    if (*at == nullptr) return;   // another has done so, and the unit may be gone
-    *at = wait.next;
-    wait.forget(wait.waiter);
-}
-
 namespace {
 
-// Of a unit that is local no more.
-[[gnu::noinline]] void forget_those_who_gave_up(const Unit& unit) {
+// What is on the list lives; what is not on it any more has been forgotten, and the unit may be gone.
+template <class Which>
+void forget_where(Which which) {
     Runtime& of = runtime();
-    std::lock_guard guard(of.given_up_lock);   // what is on the list lives
+    std::lock_guard guard(of.given_up_lock);
     for (GivenUp** at = &of.given_up; *at != nullptr;) {
         GivenUp* const wait = *at;
-        if (wait->target == &unit) {
+        if (which(*wait)) {
             *at = wait->next;
             wait->forget(wait->waiter);
         } else {
@@ -68,7 +59,16 @@ namespace {
     }
 }
 
+// Of a unit that is local no more.
+[[gnu::noinline]] void forget_those_who_gave_up(const Unit& unit) {
+    forget_where([&unit](const GivenUp& wait) { return wait.target == &unit; });
+}
+
 }  // namespace
+
+void forget_noted(GivenUp& wait) {
+    forget_where([&wait](const GivenUp& listed) { return &listed == &wait; });
+}
 
 Joint::Announced announce(Unit& unit, Joint::Waiter waiter) {
     probe(Probe::join_before_announce);
