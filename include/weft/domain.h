@@ -79,6 +79,13 @@ WEFT_API weft_status weft_domain_request(weft_domain *domain, ptrdiff_t delta) W
  * next points where it can. Valid while the domain is registered. Since 0.6. */
 WEFT_API const uint32_t *weft_domain_wanted(const weft_domain *domain) WEFT_NOTHROW;
 
+/** How much of the harts is due to a domain that no other lends to, where they are shared by weights (WEFT_HART_WEIGHTED): 1 until it is set, as of everybody.
+ *
+ * domain  NULL: the streams of the application, together
+ *
+ * Returns WEFT_OK, WEFT_INVALID (a weight of 0; the domain has a parent, which shares as it likes), WEFT_NOT_INITIALIZED. From anywhere; never switches. Since 0.6. */
+WEFT_API weft_status weft_domain_weight_set(weft_domain *domain, unsigned weight) WEFT_NOTHROW;
+
 /** A parent asks a child for so many of its harts; 0: for none any more. Returns WEFT_OK, WEFT_INVALID. From a callback of the parent's; never switches. Since 0.6. */
 WEFT_API weft_status weft_domain_ask_back(weft_domain *child, uint32_t harts) WEFT_NOTHROW;
 

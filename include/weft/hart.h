@@ -10,6 +10,14 @@
 
 WEFT_BEGIN
 
+/** How harts are shared among those who want them: the streams, which count as one, the domains that no other domain lends to (domain.h), and guests. Whoever has more
+ * than his share while others lack theirs is asked to give them back: domains learn it by weft_domain_wanted, streams lend theirs between two units. */
+typedef enum weft_hart_policy {
+    WEFT_HART_FAIR = 0,      /**< as many to each, as far as they want them */
+    WEFT_HART_WEIGHTED = 1,  /**< in proportion to their weights; see weft_domain_weight_set */
+    WEFT_HART_FIRST_COME = 2 /**< as many as are wanted to whoever came first, and so on */
+} weft_hart_policy;
+
 /** How the harts are used at this moment. The numbers are read one after the other. */
 typedef struct weft_hart_use {
     size_t size;           /**< sizeof(weft_hart_use), set by the caller */
@@ -23,6 +31,10 @@ typedef struct weft_hart_use {
  * the process's own or an ancestor) has a CPU quota: floor(quota / period), at least 1. Read anew at
  * most once a second. Works before weft_init. From any thread or unit; never switches. Since 0.1. */
 WEFT_API size_t weft_hart_limit(void) WEFT_NOTHROW;
+
+/** From now on harts are shared so, whatever weft_settings.hart_policy has said. Returns WEFT_OK, WEFT_INVALID (there is no such policy), WEFT_NOT_INITIALIZED. From anywhere but
+ * signal handlers; never switches. Since 0.6. */
+WEFT_API weft_status weft_hart_policy_set(weft_hart_policy policy) WEFT_NOTHROW;
 
 /** How the harts are used. Returns WEFT_OK, WEFT_INVALID or WEFT_NOT_INITIALIZED. From anywhere but signal
  * handlers; never switches. Since 0.1. */

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include <weft/hart.h>
 #include <weft/pool.h>
 #include <weft/sched.h>
 #include <weft/status.h>
@@ -63,6 +64,8 @@ typedef struct weft_settings {
                                        any other unit, in its order, may be pushed, popped and asked to migrate, and runs on whatever stream draws from its
                                        pool, on the stack of the OS thread that called weft_init. As before it is not cancelled, joined or ended. A program that
                                        gives stream 0 another main scheduler says itself to which pool it belongs then (weft_unit_pool_set). Since 0.5 */
+    weft_hart_policy hart_policy; /**< WEFT_HART_POLICY: how harts are shared among those who want more than there are: fair, weighted, first-come; see hart.h. Since 0.6 */
+    size_t slice_ns;              /**< WEFT_SLICE_NS: for how long one keeps a hart where not all who want one have one, and they take turns; 0: 5000000. Since 0.6 */
 } weft_settings;
 
 /** Starts the runtime: the calling OS thread becomes the primary unit of stream 0.

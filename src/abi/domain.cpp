@@ -83,6 +83,15 @@ const uint32_t* weft_domain_wanted(const weft_domain* domain) noexcept {
     return reinterpret_cast<const std::uint32_t*>(&word);
 }
 
+weft_status weft_domain_weight_set(weft_domain* domain, unsigned weight) noexcept {
+    Runtime* const of = runtime_or_null();
+    if (of == nullptr) return not_initialized();
+    if (weight == 0) return fail(WEFT_INVALID, "a weight is at least 1");
+    if (domain != nullptr && to_domain(domain)->parent != nullptr) return fail(WEFT_INVALID, "the domain's parent shares its harts as it likes; weights are those of the base's children");
+    of->base.set_weight(domain == nullptr ? of->streams_root : to_domain(domain)->root, weight);
+    return WEFT_OK;
+}
+
 weft_status weft_domain_ask_back(weft_domain* child, uint32_t harts) noexcept {
     if (child == nullptr) return is_null("child");
     Domain& of = *to_domain(child);

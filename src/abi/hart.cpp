@@ -44,6 +44,15 @@ weft_status weft_hart_use_get(weft_hart_use* use) noexcept {
     return WEFT_OK;
 }
 
+weft_status weft_hart_policy_set(weft_hart_policy policy) noexcept {
+    Runtime* of = runtime_or_null();
+    if (of == nullptr) return not_initialized();
+    const auto number = static_cast<unsigned>(policy);
+    if (number > WEFT_HART_FIRST_COME) return fail(WEFT_INVALID, "there is no policy %u for harts", number);
+    of->base.set_policy(static_cast<hart::Policy>(number));
+    return WEFT_OK;
+}
+
 weft_status weft_hart_place_get(size_t hart, weft_hart_place* place) noexcept {
     if (place == nullptr) return is_null("place");
     hart::Place found;

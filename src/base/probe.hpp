@@ -24,6 +24,7 @@ enum class Probe : unsigned char {
     word_busy,                 // somebody has come to an object that another is at work on
     job_before_ring,           // jobs have been shown, and nobody has been woken for them
     job_before_done,           // a job that was taken has been run, and its owner does not know
+    aside_before_lending,      // a stream is on the list of those that wait for a hart, and has its own still
     count_
 };
 

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
 
 #include "base/assert.hpp"
 
 namespace weft::hart {
 namespace {
+
+// For how long a limit is taken for granted.
+constexpr std::uint64_t limit_lasts_ns = 1'000'000'000;
 
 // Whether `a` has less than `b` in proportion to what it may have.
 bool has_less(std::size_t a, unsigned weight_a, std::size_t b, unsigned weight_b) { return a * weight_b < b * weight_a; }
@@ -23,21 +27,29 @@ std::size_t Base::room() const {
     return limit > granted() ? limit - granted() : 0;
 }
 
-// One hart after the other to whoever has the best claim. Equal claims: among those who would have none the one that was served longest ago, so that all
-// have their turn; else whoever has the hart already, so that it does not go to and fro.
+bool Base::in_slice(const Root& root, std::uint64_t now_ns) const { return root.held != 0 && now_ns < root.since_ns + slice_ns_; }
+
+// One hart after the other to whoever has the best claim. Equal claims: whoever has the hart already, so that it does not go to and fro; but where not all can
+// have one they take turns, each for a slice, and the next is who was served longest ago.
 void Base::fill() {
-    std::size_t left = hooks_.limit();
+    std::size_t left = hooks_.limit(), wanting = 0;
     for (Root* root = first_; root != nullptr; root = root->next) {
         root->target = policy_ == Policy::first_come ? std::min(left, wanted(*root)) : 0;
         left -= root->target;
+        if (wanted(*root) != 0) ++wanting;
     }
+    turns_ = policy_ != Policy::first_come && wanting > left;
     if (policy_ == Policy::first_come) return;
+    const std::uint64_t now_ns = turns_ ? hooks_.now_ns() : 0;
     const auto weight = [&](const Root& of) { return policy_ == Policy::weighted ? of.weight : 1; };
+    const auto comes_first = [&](const Root& a, const Root& b) {
+        if (in_slice(a, now_ns) != in_slice(b, now_ns)) return in_slice(a, now_ns);
+        return a.served == b.served ? a.held < b.held : a.served < b.served;
+    };
     const auto better = [&](const Root& a, const Root& b) {
         if (has_less(a.target, weight(a), b.target, weight(b))) return true;
         if (has_less(b.target, weight(b), a.target, weight(a))) return false;
-        if (a.target == 0) return a.served < b.served;
-        return a.held > a.target && b.held <= b.target;
+        return turns_ && a.target == 0 ? comes_first(a, b) : a.held > a.target && b.held <= b.target;
     };
     for (; left != 0; --left) {
         Root* best = nullptr;
@@ -49,10 +61,13 @@ void Base::fill() {
     }
 }
 
-// What a root has beyond its request, and beyond its target where another lacks it, or there are more than there should be.
+// What a root has beyond its request, and beyond its target where another lacks it, or there are more than there should be: of the streams there may be, unless others
+// want harts.
 void Base::ask_back() {
     const std::size_t limit = hooks_.limit();
-    std::size_t lacking = granted() > limit ? granted() - limit : 0;
+    bool shared = false;
+    for (const Root* root = first_; root != nullptr; root = root->next) shared |= !root->told && (root->held != 0 || wanted(*root) != 0);
+    std::size_t lacking = shared && granted() > limit ? granted() - limit : 0;
     for (const Root* root = first_; root != nullptr; root = root->next) {
         if (root->target > root->held) lacking += root->target - root->held;
     }
@@ -78,7 +93,7 @@ Root* Base::neediest() const {
 }
 
 void Base::count(Root& root) {
-    ++root.held;
+    if (root.held++ == 0) root.since_ns = hooks_.now_ns();
     root.served = ++grants_;
     granted_.fetch_add(1, std::memory_order_relaxed);   // relaxed: under the lock, as below
 }
@@ -89,19 +104,49 @@ void Base::uncount(Root& root) {
     granted_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-void Base::settle() {
+Root* Base::settle() {
     // What nobody has been sent with is not on its way.
     for (Root* root = first_; root != nullptr; root = root->next) {
         for (; root->coming != 0 && root->held > wanted(*root); --root->coming) uncount(*root);
     }
     fill();
+    Root* granted = nullptr;
     while (room() != 0) {
         Root* const root = neediest();
         if (root == nullptr) break;
         count(*root);
         ++root->coming;
+        if (granted == nullptr) granted = root;
     }
     ask_back();
+    plan_look();
+    return granted;
+}
+
+// When a slice is over that somebody waits for. Nobody tells of the limit, so it is looked at while somebody could have more harts or fewer; and who is told, and has not
+// answered, is told again.
+void Base::plan_look() {
+    bool limited = false, telling = false;
+    for (const Root* root = first_; root != nullptr; root = root->next) {
+        limited |= !root->told && wanted(*root) != 0;
+        telling |= root->told && root->wanted_back.load() != 0;
+    }
+    const std::uint64_t now_ns = turns_ || limited || telling ? hooks_.now_ns() : 0;
+    std::uint64_t at_ns = os::forever;
+    for (const Root* root = first_; turns_ && root != nullptr; root = root->next) {
+        if (in_slice(*root, now_ns)) at_ns = std::min(at_ns, root->since_ns + slice_ns_);
+    }
+    const auto plan = [&](std::uint64_t& planned_ns, bool wanted, std::uint64_t after_ns) {
+        if (!wanted) {
+            planned_ns = os::forever;
+        } else if (planned_ns == os::forever) {
+            planned_ns = now_ns + after_ns;
+        }
+        at_ns = std::min(at_ns, planned_ns);
+    };
+    plan(limit_look_ns_, limited, limit_lasts_ns);
+    plan(tell_again_ns_, telling, slice_ns_);
+    look_at_ns_.store(at_ns);
 }
 
 void Base::send_out() {
@@ -132,14 +177,43 @@ void Base::send_out() {
     }
 }
 
+void Base::tell() {
+    for (;;) {
+        Root* to = nullptr;
+        {
+            std::lock_guard guard(lock_);
+            for (Root* root = first_; root != nullptr && to == nullptr; root = root->next) {
+                const std::size_t back = root->wanted_back.load();
+                if (root->told && std::exchange(root->told_of, back) != back && back != 0) to = root;
+            }
+        }
+        if (to == nullptr) return;
+        hooks_.tell(*to, hooks_.argument);
+    }
+}
+
 template <class Change>
-void Base::change(Change change) {
+Root* Base::change(Change change, Caller caller) {
+    Root* to = nullptr;
+    bool follows = false;
     {
         std::lock_guard guard(lock_);
         change();
-        settle();
+        Root* const granted = settle();
+        if (granted != nullptr && caller == Caller::goes) {
+            to = granted;
+            --to->coming;
+        }
+        for (const Root* root = first_; root != nullptr; root = root->next) {
+            follows |= root->coming != 0 || (root->told && root->told_of != root->wanted_back.load());
+        }
     }
-    send_out();
+    if (follows) {
+        send_out();
+        tell();
+    }
+    if (const std::uint64_t at_ns = look_at_ns(); at_ns != os::forever) hooks_.watch(at_ns, hooks_.argument);
+    return to;
 }
 
 void Base::join(Root& root) {
@@ -178,36 +252,37 @@ void Base::set_weight(Root& root, unsigned weight) {
 void Base::request(Root& root, std::ptrdiff_t delta) {
     change([&] {
         root.asked += delta;
-        if (delta > 0) root.lulled.store(false);
+        root.lulled.store(false);
     });
 }
 
-void Base::limit_changed() {
-    change([] {});
+void Base::look() {
+    change([&] {
+        const std::uint64_t now_ns = hooks_.now_ns();
+        if (limit_look_ns_ <= now_ns) limit_look_ns_ = os::forever;   // it is planned anew
+        if (tell_again_ns_ > now_ns) return;
+        tell_again_ns_ = os::forever;
+        for (Root* root = first_; root != nullptr; root = root->next) root->told_of = 0;
+    });
 }
 
 Root* Base::give_back(Root& root, bool& last) {
-    Root* next;
-    change([&] {
+    return change([&] {
         uncount(root);
         last = unlinked(root);
-        fill();
-        next = room() != 0 ? neediest() : nullptr;
-        if (next != nullptr) count(*next);
-    });
-    return next;
+    }, Caller::goes);
 }
 
-void Base::take(Root& root) {
+void Base::take(Root& root, std::ptrdiff_t delta) {
     change([&] {
-        ++root.asked;
+        root.asked += delta;
         count(root);
     });
 }
 
-void Base::put(Root& root) {
+void Base::put(Root& root, std::ptrdiff_t delta) {
     change([&] {
-        --root.asked;
+        root.asked += delta;
         uncount(root);
     });
 }

@@ -6,13 +6,15 @@
 #include <cstdint>
 
 #include "base/atomic.hpp"
+#include "os/futex.hpp"
 #include "os/lock.hpp"
 
 namespace weft::hart {
 
 // A child of the base: the streams of the application, or a parallel library that nobody else lends harts to.
 struct Root {
-    // How many of its harts others have a better claim to. It gives them back where it likes to look; one load says whether.
+    // How many of its harts others have a better claim to. It gives them back where it likes to look; one load says whether. One that is `told`
+    // is told so besides (Hooks::tell).
     atomic<std::uint32_t> wanted_back{0};
     atomic<std::uint32_t> asked_back{0};    // how often that was more than 0 after it had been 0
     // It has given a hart back that nobody wanted: it has nothing to do, and wants no more than it has until it is stirred.
@@ -26,7 +28,10 @@ struct Root {
     std::size_t target = 0;                 // what the policy leaves it
     std::size_t coming = 0;                 // of held: granted, and nobody has been sent with it yet
     std::uint64_t served = 0;               // the number of the latest grant to it
+    std::uint64_t since_ns = 0;             // when it came to its first hart: its slice begins
     bool closing = false;                   // it leaves with its last hart
+    bool told = false;                      // constant
+    std::size_t told_of = 0;                // how many it was told of last
 };
 
 enum class Policy : unsigned char { fair, weighted, first_come };
@@ -35,30 +40,36 @@ class Base {
 public:
     struct Hooks {
         std::size_t (*limit)() noexcept;    // how many harts there are
+        std::uint64_t (*now_ns)();
         // Somebody takes a hart to the root; called under no lock, once for each. False: nobody can be had, and the hart stays here.
         bool (*send)(Root& root, void* argument);
         // A root that was closing has left, since the last hart that it waited for could not be sent; under no lock.
         void (*closed)(Root& root, void* argument);
+        // Harts are wanted back of a root that is told so; under no lock.
+        void (*tell)(Root& root, void* argument);
+        // look() is to be called at that time; under no lock.
+        void (*watch)(std::uint64_t deadline_ns, void* argument);
         void* argument;
     };
 
-    explicit Base(const Hooks& hooks) : hooks_(hooks) {}
+    Base(const Hooks& hooks, Policy policy, std::uint64_t slice_ns) : hooks_(hooks), slice_ns_(slice_ns), policy_(policy) {}
 
     void join(Root& root);
     void close(Root& root);                 // its requests are over, and it leaves when it gives its last hart back; it has one
     void set_policy(Policy policy);
     void set_weight(Root& root, unsigned weight);
 
-    // A root wants so many harts more than before, or fewer. Deltas commute: their sum counts, and may be below zero for a moment.
+    // A root wants so many harts more than before, or fewer. Deltas commute: their sum counts, and may be below zero for a moment. One that was lulled has
+    // something to do now, also with a delta of 0.
     void request(Root& root, std::ptrdiff_t delta);
 
     // A hart leaves the root. Returned is the root that it goes to at once, with the caller, or null: the caller has no hart any more. `last`: the root was
     // closing, and has left; nobody else is told so.
     Root* give_back(Root& root, bool& last);
 
-    // Requests a hart and takes it without waiting for the grant, also where none is to spare: then it is extra, until others have given theirs back.
-    void take(Root& root);
-    void put(Root& root);                   // gives it back, and asks for it no more
+    // Takes a hart without waiting for the grant, also where none is to spare: then it is extra, until others have given theirs back. `delta` is a request.
+    void take(Root& root, std::ptrdiff_t delta);
+    void put(Root& root, std::ptrdiff_t delta);   // gives it back; nobody goes anywhere with the caller
 
     // A hart of the one becomes the other's. The deltas are requests; `last` as above.
     void move(Root& from, std::ptrdiff_t from_delta, Root& to, std::ptrdiff_t to_delta, bool& last);
@@ -68,7 +79,10 @@ public:
         if (root.lulled.load() && root.lulled.exchange(false)) request(root, 0);
     }
 
-    void limit_changed();
+    // A slice is over, or the limit may have changed.
+    void look();
+    // When that is to be called next; os::forever: when something changes. Whoever calls it reads this then.
+    std::uint64_t look_at_ns() const { return look_at_ns_.load(); }
 
     // Harts that somebody has. relaxed: a number.
     std::size_t granted() const { return granted_.load(std::memory_order_relaxed); }
@@ -76,24 +90,33 @@ public:
 private:
     std::size_t room() const;               // harts that nobody has
     void fill();                            // the targets
+    bool in_slice(const Root& root, std::uint64_t now_ns) const;
     void ask_back();
     Root* neediest() const;
     void count(Root& root);                 // a hart is the root's from now on
     void uncount(Root& root);
     bool unlinked(Root& root);              // the last hart of one that is closing is gone, and so is the root
-    // Under the lock; what follows from it is seen to.
+    // Under the lock; what follows from it is seen to. Returns whom the caller takes a hart to, if it asks: the neediest.
+    enum class Caller : bool { stays, goes };
     template <class Change>
-    void change(Change change);
-    void settle();                          // after any change; then send_out(), without the lock
-    void send_out();
+    Root* change(Change change, Caller caller = Caller::stays);
+    Root* settle();                         // after any change; the first that something was granted to, or null
+    void plan_look();
+    void send_out();                        // without the lock, as is tell()
+    void tell();
 
     const Hooks hooks_;
+    const std::uint64_t slice_ns_;
     atomic<std::size_t> granted_{0};        // changed under the lock
+    atomic<std::uint64_t> look_at_ns_{os::forever};   // as this is
 
     mutable os::Lock lock_;                 // guards what follows
     Root* first_ = nullptr;                 // in the order in which they came
-    Policy policy_ = Policy::fair;
+    Policy policy_;
     std::uint64_t grants_ = 0;
+    bool turns_ = false;                    // not all who want a hart can have one
+    std::uint64_t limit_look_ns_ = os::forever;
+    std::uint64_t tell_again_ns_ = os::forever;
 };
 
 }  // namespace weft::hart

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
 #include <vector>
+
+#include "os/futex.hpp"
 
 namespace weft::hart {
 namespace {
@@ -10,26 +14,40 @@ namespace {
 std::size_t harts = 0;
 std::size_t limit() noexcept { return harts; }
 
+constexpr std::uint64_t slice = 1000;
+std::uint64_t now = 0;
+std::uint64_t clock() { return now; }
+
 // Whoever is sent arrives at once, and is noted.
 struct BaseTest : testing::Test {
     std::vector<Root*> sent;
     bool refuses = false;
-    Base base{{limit, [](Root& root, void* raw) {
-        auto& self = *static_cast<BaseTest*>(raw);
-        if (!self.refuses) self.sent.push_back(&root);
-        return !self.refuses;
-    }, [](Root& root, void* raw) { static_cast<BaseTest*>(raw)->closed = &root; }, this}};
+    Base base{{.limit = limit,
+               .now_ns = clock,
+               .send = [](Root& root, void* raw) {
+                   auto& self = *static_cast<BaseTest*>(raw);
+                   if (!self.refuses) self.sent.push_back(&root);
+                   return !self.refuses;
+               },
+               .closed = [](Root& root, void* raw) { static_cast<BaseTest*>(raw)->closed = &root; },
+               .tell = [](Root& root, void* raw) { static_cast<BaseTest*>(raw)->told.push_back({&root, root.wanted_back.load()}); },
+               .watch = [](std::uint64_t deadline_ns, void* raw) { static_cast<BaseTest*>(raw)->watched_ns = deadline_ns; },
+               .argument = this}, Policy::fair, slice};
+    using Told = std::pair<Root*, std::uint32_t>;
+    std::vector<Told> told;
+    std::uint64_t watched_ns = 0;
     Root* closed = nullptr;
     Root a, b, c;
 
     void SetUp() override {
         harts = 4;
+        now = 0;
         for (Root* root : {&a, &b, &c}) base.join(*root);
     }
     void TearDown() override {
         for (Root* root : {&a, &b, &c}) base.request(*root, -root->asked);
         for (Root* root : {&a, &b, &c}) {
-            base.take(*root);
+            base.take(*root, 1);
             base.close(*root);
             bool left = false;
             while (!left) {
@@ -101,7 +119,7 @@ TEST_F(BaseTest, AnOddHartStaysWhereItIs) {
     for (int i = 0; i < 5; ++i) {
         EXPECT_EQ(a.wanted_back, 0u);
         EXPECT_EQ(b.wanted_back, 0u);
-        base.limit_changed();
+        base.look();
     }
 }
 
@@ -112,11 +130,79 @@ TEST_F(BaseTest, WhereHartsAreFewAllHaveTheirTurn) {
     Root* has = &a;
     std::vector<Root*> order;
     for (int i = 0; i < 6; ++i) {
+        EXPECT_EQ(has->wanted_back, 0u) << "its slice is not over";
+        EXPECT_EQ(base.look_at_ns(), now + slice);
+        EXPECT_EQ(watched_ns, base.look_at_ns());
+        now += slice;
+        base.look();
         EXPECT_EQ(has->wanted_back, 1u);
         has = give_back(*has);
         order.push_back(has);
     }
     EXPECT_EQ(order, (std::vector<Root*>{&b, &c, &a, &b, &c, &a}));
+}
+
+TEST_F(BaseTest, WhoHasHadAHartForLongerThanASliceIsAskedForItAtOnce) {
+    harts = 1;
+    base.request(a, 1);
+    now = slice;
+    base.request(b, 1);
+    EXPECT_EQ(a.wanted_back, 1u);
+    EXPECT_EQ(give_back(a), &b);
+    EXPECT_EQ(b.wanted_back, 0u) << "its slice has begun";
+}
+
+// One that has just come has not been served later than one that has a hart.
+TEST_F(BaseTest, WhoComesLaterHasHisTurnToo) {
+    harts = 1;
+    base.request(a, 1);
+    now = slice;
+    Root d;
+    base.join(d);
+    base.request(d, 1);
+    EXPECT_EQ(a.wanted_back, 1u);
+    base.take(d, 0);
+    base.close(d);
+    bool last = false;
+    base.give_back(d, last);
+    EXPECT_TRUE(last);
+}
+
+TEST_F(BaseTest, OneThatIsToldIsToldWhatIsWantedBackAndOnceMoreWhenItHasNotAnswered) {
+    Root d;
+    d.told = true;
+    base.join(d);
+    for (int i = 0; i < 4; ++i) base.take(d, 1);
+    EXPECT_TRUE(told.empty());
+    base.request(a, 2);
+    EXPECT_EQ(told, (std::vector<Told>{{&d, 2}}));
+    EXPECT_EQ(base.look_at_ns(), now + slice);
+    base.request(b, 0);
+    base.look();
+    EXPECT_EQ(told.size(), 1u);
+    now += slice;
+    base.look();
+    EXPECT_EQ(told, (std::vector<Told>{{&d, 2}, {&d, 2}}));
+    base.put(d, 0);
+    EXPECT_EQ(told.back(), (Told{&d, 1})) << "there is one left to give";
+    base.put(d, 0);
+    EXPECT_EQ(told.size(), 3u);
+    EXPECT_EQ(came(a), 2u);
+    base.request(a, -2);
+    EXPECT_EQ(give_back(a), &d) << "it asks for what it has given";
+    base.request(d, -4);
+    base.close(d);
+    bool last = false;
+    while (!last) base.give_back(d, last);
+}
+
+TEST_F(BaseTest, TheLimitIsLookedAtAgainWhileSomebodyWantsHarts) {
+    EXPECT_EQ(base.look_at_ns(), os::forever);
+    base.request(a, 1);
+    EXPECT_EQ(base.look_at_ns(), 1'000'000'000u);
+    base.request(a, -1);
+    give_back(a);
+    EXPECT_EQ(base.look_at_ns(), os::forever);
 }
 
 TEST_F(BaseTest, WeightsShareInProportion) {
@@ -140,12 +226,12 @@ TEST_F(BaseTest, WhoCameFirstKeepsWhatHeHas) {
 
 TEST_F(BaseTest, OneThatIsTakenWithoutAQuestionMayBeExtra) {
     base.request(b, 4);
-    base.take(a);
+    base.take(a, 1);
     EXPECT_EQ(base.granted(), 5u);
     EXPECT_EQ(b.wanted_back, 1u);
     EXPECT_EQ(give_back(b), nullptr) << "there was one too many";
     EXPECT_EQ(b.wanted_back, 0u);
-    base.put(a);
+    base.put(a, -1);
     EXPECT_EQ(sent.back(), &b);
     EXPECT_EQ(base.granted(), 4u);
 }
@@ -155,7 +241,7 @@ TEST_F(BaseTest, WhereNobodyCanBeSentTheHartStaysAndIsTriedAgain) {
     base.request(a, 2);
     EXPECT_EQ(base.granted(), 0u);
     refuses = false;
-    base.limit_changed();
+    base.look();
     EXPECT_EQ(came(a), 2u);
     EXPECT_EQ(base.granted(), 2u);
 }
@@ -163,7 +249,7 @@ TEST_F(BaseTest, WhereNobodyCanBeSentTheHartStaysAndIsTriedAgain) {
 TEST_F(BaseTest, WhatNobodyCouldBeSentWithDoesNotKeepARootFromClosing) {
     Root d;
     base.join(d);
-    base.take(d);
+    base.take(d, 1);
     refuses = true;
     base.request(d, 2);
     EXPECT_EQ(d.held, 1u);
@@ -178,15 +264,15 @@ TEST_F(BaseTest, WhereTheLimitChangesHartsAreGrantedOrWantedBack) {
     base.request(a, 6);
     EXPECT_EQ(came(a), 4u);
     harts = 5;
-    base.limit_changed();
+    base.look();
     EXPECT_EQ(came(a), 5u);
     harts = 2;
-    base.limit_changed();
+    base.look();
     EXPECT_EQ(a.wanted_back, 3u);
 }
 
 TEST_F(BaseTest, AHartThatMovesIsRequestedByWhoHasIt) {
-    base.take(a);
+    base.take(a, 1);
     bool last = true;
     base.move(a, -1, b, 1, last);
     EXPECT_FALSE(last);
@@ -201,7 +287,7 @@ TEST_F(BaseTest, OneThatHasNothingToDoIsGrantedNothingUntilItIsStirred) {
     base.request(a, 2);
     a.lulled = true;
     EXPECT_EQ(give_back(a), nullptr);
-    base.limit_changed();
+    base.look();
     EXPECT_EQ(a.held, 1u);
     EXPECT_EQ(a.wanted_back, 0u);
     base.stir(a);

@@ -62,7 +62,18 @@ bool engage_carrier(Runtime& of) {
 
 }  // namespace
 
-bool send_hart(hart::Root& root, void*) { return pass_on(*domain_of(&root), {}); }
+hart::Base::Hooks base_hooks(Runtime& of) {
+    return {.limit = hart::limit,
+            .now_ns = os::now_ns,
+            .send = [](hart::Root& root, void* raw) {
+                auto& to = *static_cast<Runtime*>(raw);
+                return &root == &to.streams_root ? end_waiting(to) : pass_on(*domain_of(&root), {});
+            },
+            .closed = [](hart::Root& root, void*) { complete(*domain_of(&root)); },
+            .tell = [](hart::Root& root, void* raw) { ask_to_step_aside(*static_cast<Runtime*>(raw), root.wanted_back.load()); },
+            .watch = [](std::uint64_t deadline_ns, void* raw) { static_cast<Runtime*>(raw)->lookout.watch(deadline_ns); },
+            .argument = &of};
+}
 
 bool pass_on(Domain& domain, const Transition& transition) {
     Runtime& of = runtime();

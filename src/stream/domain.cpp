@@ -22,9 +22,10 @@ weft_domain* handle_of(Domain& domain) { return reinterpret_cast<weft_domain*>(&
 
 // ---- contexts ----------------------------------------------------------------------------------------------
 
-// The domain may have something to do, and is lent harts again.
+// The domain may have something to do, and is lent harts again. Told first, then the look at `lulled`: see lull().
 void stir(Domain& domain) {
     for (Domain* of = &domain; of != nullptr; of = of->parent) {
+        of->stirred.fetch_add(1);
         if (of->parent == nullptr) return runtime().base.stir(of->root);
         of->lulled.store(false);
     }
@@ -32,20 +33,20 @@ void stir(Domain& domain) {
 
 // What a domain could know when its `enter` was called.
 struct Before {
-    std::uint64_t unblocked;
+    std::uint64_t stirred;
     std::uint32_t asked_back;
     bool wanted;
 
     explicit Before(Domain& domain)
-        : unblocked(domain.unblocked.load()), asked_back(domain.asked_word().load()), wanted(domain.wanted_word().load() != 0) {}
+        : stirred(domain.stirred.load()), asked_back(domain.asked_word().load()), wanted(domain.wanted_word().load() != 0) {}
 };
 
-// The domain gives a hart back, and not since it has seen that somebody wants it: it has found nothing to do. Both this and a push write first
+// The domain gives a hart back, and not since it has seen that somebody wants it: it has found nothing to do. Both this and stir() write first
 // and look then, seq_cst, so that one sees the other: either the domain is not lulled, or it is stirred.
 void lull(Domain& domain, const Before& before) {
     if (before.wanted || domain.asked_word().load() != before.asked_back) return;
     domain.lulled_word().store(true);
-    if (domain.unblocked.load() != before.unblocked) domain.lulled_word().store(false);
+    if (domain.stirred.load() != before.stirred) domain.lulled_word().store(false);
 }
 
 // The pool of a domain's contexts: what comes in is told of, and nothing ever waits here.
@@ -55,7 +56,6 @@ weft_pool_ops pool_table() {
     table.push = [](void* self, weft_unit* context) {
         Domain& domain = of_pool(self);
         domain.ops.unblock(domain.self, context);
-        domain.unblocked.fetch_add(1);   // then the look at `lulled`: see lull()
         stir(domain);
     };
     table.pop = [](void*) -> weft_unit* { return nullptr; };
@@ -113,7 +113,8 @@ void leave_parent(Domain& domain) {
     *at = domain.sibling;
 }
 
-// The last hart has left a domain that is being unregistered: whoever waits for that goes on where it belongs otherwise.
+}  // namespace
+
 void complete(Domain& domain) {
     leave_parent(domain);
     Unit& unit = *domain.registrant;
@@ -123,6 +124,8 @@ void complete(Domain& domain) {
     unit.life.move(State::waiting, State::ready);
     resume_claimed(current_or_null(), unit);
 }
+
+namespace {
 
 struct Unregistering : Suspension {
     Domain& domain;
@@ -200,8 +203,7 @@ void lose_hart(Stream& stream) {
             of->harts.fetch_add(1);
             continue;
         }
-        runtime().base.take(of->root);   // extra, until others have given theirs back
-        runtime().base.request(of->root, -1);
+        runtime().base.take(of->root, 0);   // extra, until others have given theirs back
     }
 }
 
@@ -295,8 +297,6 @@ void serve(Stream& stream) {
     stream.serving = false;
 }
 
-void root_closed(hart::Root& root, void*) { complete(reinterpret_cast<Domain&>(root)); }
-
 void attend_to_domains(Stream& stream) {
     // A scheduler that runs as a unit has its hart from a domain, perhaps: whoever comes waits until it is done.
     if (stream.lender != nullptr && stream.returned.load() != nullptr) {
@@ -350,7 +350,7 @@ weft_status unregister_domain(Domain& domain) {
 
 void request_harts(Domain& domain, std::ptrdiff_t delta) {
     if (domain.parent == nullptr) {
-        runtime().base.stir(domain.root);
+        domain.stirred.fetch_add(1);   // as in stir(), which the request is, too
         return runtime().base.request(domain.root, delta);
     }
     stir(domain);

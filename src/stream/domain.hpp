@@ -12,6 +12,8 @@
 
 namespace weft {
 
+struct Runtime;
+
 struct Domain {
     hart::Root root;                       // of a child of the base; first, for that hands roots out
     Domain* parent;                        // null: the base
@@ -26,7 +28,7 @@ struct Domain {
     atomic<std::uint32_t> wanted_back{0};
     atomic<std::uint32_t> asked_back{0};   // as Root's, as is this
     atomic<bool> lulled{false};
-    atomic<std::uint64_t> unblocked{0};    // contexts that could go on, ever
+    atomic<std::uint64_t> stirred{0};      // how often it may have got something to do
 
     Unit* registrant = nullptr;
     Pool* former = nullptr;                // where the registrant belongs otherwise
@@ -48,6 +50,9 @@ struct Domain {
 weft_status register_domain(const weft_domain_ops& ops, void* self, Domain** made);
 weft_status unregister_domain(Domain& domain);
 void request_harts(Domain& domain, std::ptrdiff_t delta);
+
+// The last hart has left a domain that is being unregistered: whoever waits for that goes on where it belongs otherwise.
+void complete(Domain& domain);
 
 // A decision of the callback that runs on the calling hart.
 weft_status decide(const Transition& transition);
@@ -76,13 +81,10 @@ struct Carriers {
     Pool* sent = nullptr;                  // harts on their way
 };
 
-// An OS thread takes a hart to the root: an idle one of those that there are for this, or a new one. False: none can be had.
-bool send_hart(hart::Root& root, void*);
+// What the base asks of this layer: an OS thread takes a hart to a domain, or a stream that has lent its own goes on.
+hart::Base::Hooks base_hooks(Runtime& of);
 
-// A root has left the base with a hart that could not be sent.
-void root_closed(hart::Root& root, void*);
-
-// A carrier goes on with the hart, which does next what was decided. False: none can be had.
+// A carrier, an idle one or a new one, goes on with the hart, which does next what was decided. False: none can be had.
 bool pass_on(Domain& domain, const Transition& transition);
 
 // A stream's hart becomes the domain's.

@@ -148,9 +148,9 @@ void hand_over_timers(Stream& stream) {
 
 std::uint64_t lookout_round(void* context) {
     auto& of = *static_cast<Runtime*>(context);
-    std::lock_guard guard(of.lock);
     const std::uint64_t now_ns = os::now_ns();
-    std::uint64_t next_ns = os::forever;
+    std::uint64_t next_ns = look_at_harts(of, now_ns);   // before the lock: it may start an OS thread
+    std::lock_guard guard(of.lock);
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         Stream* stream = of.streams[rank];
         if (stream == nullptr) continue;

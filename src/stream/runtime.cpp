@@ -18,6 +18,9 @@
 namespace weft {
 namespace {
 
+static_assert(static_cast<int>(hart::Policy::fair) == WEFT_HART_FAIR && static_cast<int>(hart::Policy::weighted) == WEFT_HART_WEIGHTED &&
+              static_cast<int>(hart::Policy::first_come) == WEFT_HART_FIRST_COME);
+
 // Trivially destructible on purpose: carriers may read it while the process ends.
 atomic<Runtime*> active{nullptr};
 
@@ -175,7 +178,8 @@ weft_status bring_up(Runtime& made) {
 }  // namespace
 
 Runtime::Runtime(const Settings& chosen)
-    : settings(chosen), stacks(stack_settings(chosen.values)), lookout(lookout_round, lookout_ready, this) {
+    : settings(chosen), stacks(stack_settings(chosen.values)),
+      base(base_hooks(*this), static_cast<hart::Policy>(chosen.values.hart_policy), chosen.values.slice_ns), lookout(lookout_round, lookout_ready, this) {
     default_kind = static_cast<Kind>(chosen.values.kind);
 }
 

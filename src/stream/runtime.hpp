@@ -10,6 +10,7 @@
 #include "poll/pollers.hpp"
 #include "stream/blocking.hpp"
 #include "stream/domain.hpp"
+#include "stream/lending.hpp"
 #include "stream/observe.hpp"
 #include "stream/settings.hpp"
 #include "stream/stream.hpp"
@@ -24,8 +25,9 @@ struct Runtime {
     Settings settings;
     mem::SlabStore descriptors{sizeof(Unit), true, true};
     mem::StackStore stacks;
-    hart::Base base{{hart::limit, send_hart, root_closed, nullptr}};
+    hart::Base base;
     hart::Root streams_root;                     // the application's streams
+    Lending lending;
     Carriers carriers;
     Pollers pollers;
     atomic<Stream*> watch{nullptr};              // the idle stream that looks at the pollers without a descriptor now and then

@@ -64,6 +64,7 @@ constexpr Word pool_words[] = {{"private", WEFT_POOL_PRIVATE}, {"shared", WEFT_P
                                {"lifo", WEFT_POOL_LIFO}, {"priority", WEFT_POOL_PRIORITY}, {"blocking", WEFT_POOL_BLOCKING}, {nullptr, 0}};
 constexpr Word sched_words[] = {{"basic", WEFT_SCHED_BASIC}, {"random-steal", WEFT_SCHED_RANDOM_STEAL},
                                 {"basic-wait", WEFT_SCHED_BASIC_WAIT}, {"priority", WEFT_SCHED_PRIORITY}, {nullptr, 0}};
+constexpr Word hart_policy_words[] = {{"fair", WEFT_HART_FAIR}, {"weighted", WEFT_HART_WEIGHTED}, {"first-come", WEFT_HART_FIRST_COME}, {nullptr, 0}};
 constexpr Word signal_words[] = {{"off", 0}, {"HUP", SIGHUP}, {"INT", SIGINT}, {"QUIT", SIGQUIT}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2},
                                  {"ALRM", SIGALRM}, {"TERM", SIGTERM}, {"URG", SIGURG}, {"WINCH", SIGWINCH}, {"IO", SIGIO}, {"PWR", SIGPWR},
                                  {nullptr, 0}};
@@ -102,6 +103,8 @@ constexpr Setting settings_table[] = {
              no_request, ", but none of a fault (ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS), KILL, STOP, 32 or 33"),
     setting<&weft_settings::own_stacks>("WEFT_OWN_STACKS", "whether no ULT of kind auto runs on its scheduler's stack", 0, 0, 1, switch_words, false),
     setting<&weft_settings::roaming_primary>("WEFT_ROAMING_PRIMARY", "whether the primary unit waits in stream 0's main pool as others do", 0, 0, 1, switch_words, false),
+    setting<&weft_settings::hart_policy>("WEFT_HART_POLICY", "how harts are shared among those who want more than there are", 0, 0, 2, hart_policy_words, false),
+    setting<&weft_settings::slice_ns>("WEFT_SLICE_NS", "how long one keeps a hart where not all who want one have one", 5000000, 1, 10000000000, nullptr, true),
     setting<&weft_settings::trace_events>("WEFT_TRACE_EVENTS", "events of each stream that a trace holds; the oldest are lost", 1 << 20, 16, 1 << 30, nullptr, true),
 };
 

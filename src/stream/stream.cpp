@@ -7,6 +7,7 @@
 #include "stream/begin.hpp"
 #include "stream/domain.hpp"
 #include "stream/duties.hpp"
+#include "stream/lending.hpp"
 #include "stream/level.hpp"
 #include "stream/observe.hpp"
 #include "stream/runtime.hpp"
@@ -15,17 +16,18 @@ namespace weft {
 
 void hold_hart(Stream& stream) {
     if (stream.carries || stream.domain != nullptr) return;   // the domain has it
-    if (!std::exchange(stream.holds_hart, true)) runtime().base.take(runtime().streams_root);
+    if (!std::exchange(stream.holds_hart, true)) runtime().base.take(runtime().streams_root, 1);
 }
 
 void give_hart_back(Stream& stream) {
-    if (std::exchange(stream.holds_hart, false)) runtime().base.put(runtime().streams_root);
+    if (std::exchange(stream.holds_hart, false)) runtime().base.put(runtime().streams_root, -1);
 }
 
 bool has_mail(const Stream& stream) {
     // What the main scheduler's own loop must see to, while it waits for something, is nothing that the loop beneath it could do.
     const std::uint32_t not_ours = stream.main_runs && stream.depth == 0 ? attention::stop | attention::replace : 0;
-    return (stream.attention.load() & ~(attention::leisurely | not_ours)) != 0;
+    // One that sleeps has no hart to lend.
+    return (stream.attention.load() & ~(attention::leisurely | attention::aside | not_ours)) != 0;
 }
 
 namespace {
@@ -42,6 +44,7 @@ bool look_around(Stream& stream, std::uint64_t begin_ns) {
         ask_for_jobs(stream, false);
         for (int i = 0; i < 32; ++i) arch::pause();
         if (has_mail(stream)) return true;
+        if ((stream.attention.load(std::memory_order_relaxed) & attention::aside) != 0) return false;   // relaxed: a hint
         stream.handed = pick(stream);
         if (stream.handed == nullptr) stream.handed = take_job(stream);
         if (stream.handed != nullptr) return true;
@@ -127,6 +130,10 @@ void attend(Stream& stream) {
         if ((bits & attention::exit) != 0) return attend(stream);
     }
     hold_hart(stream);
+    if ((bits & attention::aside) != 0) {
+        step_aside(stream);
+        return attend(stream);   // to what has come meanwhile
+    }
     if ((bits & attention::adopt) != 0) adopt_bound_pool(stream);
     if ((bits & attention::observed) != 0) {
         unask(stream, attention::observed);

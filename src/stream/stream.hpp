@@ -11,6 +11,7 @@
 #include "base/atomic.hpp"
 #include "context/switch.hpp"
 #include "hart/bell.hpp"
+#include "hart/gate.hpp"
 #include "mem/overflow.hpp"
 #include "mem/slab.hpp"
 #include "mem/stack.hpp"
@@ -62,6 +63,7 @@ inline constexpr std::uint32_t observed = 2048;    // that has begun or ended
 inline constexpr std::uint32_t unwatched = 4096;   // in Stream::heeded alone: timers wait that the lookout does not know of; see duties.hpp
 inline constexpr std::uint32_t abandon = 8192;     // with stop: return now, and leave in the pools what waits there
 inline constexpr std::uint32_t lent = 16384;       // the hart may be a domain's (domain.hpp)
+inline constexpr std::uint32_t aside = 32768;      // lend the hart: others have a better claim to it (lending.hpp); stays until the stream has one again
 inline constexpr std::uint32_t leisurely = timing | polling | observing | observed;   // nobody waits for an answer to them
 }  // namespace attention
 
@@ -159,6 +161,8 @@ struct Stream {
     Transition transition;             // what that is to do next
     bool deciding = false;             // in a callback that may say so
     bool carries = false;              // it is there to take harts to domains, and has none of its own
+    Stream* next_aside = nullptr;      // in Lending::waiting
+    Gate turn;                         // where it waits then
     void* data = nullptr;              // the program's
     char name[16] = {};
     Pool* automatic_pool = nullptr;    // made with the stream

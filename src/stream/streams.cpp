@@ -280,6 +280,7 @@ weft_status start_stream_zero(Runtime& of, Stream** zero) {
     if (sched == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a scheduler");
     if (weft_status status = prepare_stream(of, *sched, first, nullptr, false, zero); status != WEFT_OK) return status;
     settle_on_carrier(**zero);
+    of.streams_root.told = true;
     of.base.join(of.streams_root);
     hold_hart(**zero);
     return WEFT_OK;

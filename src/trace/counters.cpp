@@ -15,6 +15,7 @@ const char* path(Count which) {
     case Count::stolen: return "/units/count/stolen";
     case Count::postponed: return "/units/count/postponed";
     case Count::slept: return "/streams/count/slept";
+    case Count::lent: return "/streams/count/lent";
     case Count::idle_ns: return "/streams/time/idle";
     case Count::units_ns: return "/streams/time/units";
     case Count::scheduling_ns: return "/streams/time/scheduling";

@@ -20,6 +20,7 @@ enum class Count : unsigned char {
     stolen,       // units taken from another stream's deque
     postponed,    // starts put off because no stack could be had
     slept,        // times the stream gave its hart back and slept
+    lent,         // times it gave its hart to others while it had work
     idle_ns,      // looking for work or asleep
     units_ns,     // in units (with WEFT_TIMING=on)
     scheduling_ns,   // in the scheduler (with WEFT_TIMING=on)

@@ -234,6 +234,34 @@ TEST(Domain, OneThatHasNothingToDoIsLentNoHartUntilItHas) {
     EXPECT_EQ(caller.join(), WEFT_OK);
 }
 
+// What it asks for while it decides to give a hart back counts: it may not have seen yet what it asks for.
+TEST(Domain, ARequestThatIsMadeWhileAHartIsGivenBackIsNotLost) {
+    Runtime runtime;
+    Ult caller([] {
+        struct Asking {
+            weft_domain* domain = nullptr;
+            weft_unit* waits = nullptr;
+            int entered = 0;
+        } asking;
+        weft_domain_ops ops{};
+        ops.size = sizeof ops;
+        ops.enter = [](void* self) {
+            auto& of = *static_cast<Asking*>(self);
+            if (++of.entered == 2) {
+                EXPECT_EQ(weft_context_resume(of.waits), WEFT_OK) << weft_error_text();
+            } else {
+                EXPECT_EQ(weft_domain_request(of.domain, 0), WEFT_OK);   // and yields
+            }
+        };
+        ops.unblock = [](void*, weft_unit*) {};
+        ASSERT_EQ(weft_domain_register(&ops, &asking, &asking.domain), WEFT_OK);
+        EXPECT_EQ(weft_context_pause([](weft_unit* self, void* raw) { static_cast<Asking*>(raw)->waits = self; }, &asking), WEFT_OK);
+        EXPECT_EQ(asking.entered, 2);
+        EXPECT_EQ(weft_domain_unregister(asking.domain), WEFT_OK);
+    });
+    EXPECT_EQ(caller.join(), WEFT_OK);
+}
+
 TEST(Domain, OneThatHasMoreThanItsShareIsAskedForIt) {
     if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
     Runtime runtime(2);

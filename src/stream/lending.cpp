@@ -1,0 +1,121 @@
+#include "stream/lending.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "hart/quota.hpp"
+#include "os/clock.hpp"
+#include "stream/observe.hpp"
+#include "stream/runtime.hpp"
+
+namespace weft {
+namespace {
+
+std::uint64_t slice_ns(const Runtime& of) { return of.settings.values.slice_ns; }
+
+// One that is busy, and has not been asked yet, nor waits. It may go to sleep at this moment: then it has no hart to lend, and says no.
+bool may_be_asked(const Stream* stream) {
+    return stream != nullptr && !stream->carries && !stream->asleep.load() && (stream->attention.load() & attention::aside) == 0;
+}
+
+// Asks so many streams, each in its turn.
+void ask_some(Runtime& of, std::size_t streams) {
+    std::lock_guard guard(of.lock);
+    std::size_t& rank = of.lending.next_rank;
+    for (std::size_t left = of.ranks_used; left != 0 && streams != 0; --left) {
+        rank = rank + 1 < of.ranks_used ? rank + 1 : 0;
+        if (!may_be_asked(of.streams[rank])) continue;
+        ask(*of.streams[rank], attention::aside);
+        --streams;
+    }
+}
+
+// Under the lock.
+Stream* first_waiting(Lending& lending, std::uint64_t slice) {
+    Stream* const first = lending.waiting.pop_front();
+    if (first == nullptr) return nullptr;
+    --lending.count;
+    lending.turn_over_ns = lending.count == 0 ? os::forever : os::now_ns() + slice;
+    return first;
+}
+
+// Under the lock.
+void wait_aside(Lending& lending, Stream& stream, std::uint64_t slice) {
+    lending.waiting.push_back(&stream);
+    if (lending.count++ == 0) lending.turn_over_ns = os::now_ns() + slice;
+}
+
+enum class Answer : unsigned char { no, lent, swapped };
+
+// What the stream does with its hart: `to` is who goes on with it at once.
+Answer answer(Runtime& of, Stream& stream, Stream*& to) {
+    Lending& lending = of.lending;
+    std::lock_guard guard(lending.lock);
+    if (!stream.holds_hart) return Answer::no;
+    if (of.streams_root.wanted_back.load() != 0) {
+        wait_aside(lending, stream, slice_ns(of));
+        return Answer::lent;
+    }
+    if (os::now_ns() < lending.turn_over_ns) return Answer::no;
+    to = first_waiting(lending, slice_ns(of));
+    wait_aside(lending, stream, slice_ns(of));
+    return Answer::swapped;
+}
+
+}  // namespace
+
+void ask_to_step_aside(Runtime& of, std::size_t streams) { ask_some(of, streams); }
+
+bool end_waiting(Runtime& of) {
+    Stream* first;
+    {
+        std::lock_guard guard(of.lending.lock);
+        first = first_waiting(of.lending, slice_ns(of));
+    }
+    if (first == nullptr) return false;
+    first->turn.open();
+    return true;
+}
+
+void step_aside(Stream& stream) {
+    Runtime& of = runtime();
+    Stream* to = nullptr;
+    const Answer given = answer(of, stream, to);
+    if (given == Answer::no) return unask(stream, attention::aside);
+    stream.holds_hart = false;
+    stream.counters.add(trace::Count::lent);
+    probe(Probe::aside_before_lending);
+    of.lookout.watch(os::now_ns() + slice_ns(of));   // where that cannot be had nobody is swapped for another
+    if (given == Answer::lent) {
+        of.base.put(of.streams_root, 0);   // the stream asks for a hart still
+    } else {
+        to->turn.open();
+    }
+    trace_sleep(stream, trace::Event::sleep);
+    stream.turn.wait();
+    trace_sleep(stream, trace::Event::wake);
+    stream.holds_hart = true;
+    unask(stream, attention::aside);   // until now it was not to be asked again
+}
+
+std::uint64_t look_at_harts(Runtime& of, std::uint64_t now_ns) {
+    if (of.base.look_at_ns() <= now_ns) {
+        if (now_ns - of.lending.limit_read_ns >= hart::Limit::lasts_ns) {
+            static_cast<void>(hart::limit_anew());   // which only a thread may ask for that is bound to no CPU, as the lookout is
+            of.lending.limit_read_ns = now_ns;
+        }
+        of.base.look();
+    }
+    std::uint64_t turn_over_ns;
+    {
+        std::lock_guard guard(of.lending.lock);
+        turn_over_ns = of.lending.turn_over_ns;
+    }
+    if (turn_over_ns <= now_ns) {
+        ask_some(of, 1);
+        turn_over_ns = now_ns + slice_ns(of);   // and once more, if nobody has heard it until then
+    }
+    return std::min(of.base.look_at_ns(), turn_over_ns);
+}
+
+}  // namespace weft

@@ -1,0 +1,167 @@
+// Streams that lend their harts: others have a better claim to them, and nobody waits for ever.
+#include "weft/hart.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <sched.h>
+
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "test/behaviour/atomic.hpp"
+#include "test/behaviour/support.hpp"
+#include "weft/domain.h"
+
+namespace {
+
+using namespace weft_test;
+
+// A domain whose one context keeps a hart busy, and gives it back between two steps as soon as that is wanted. By the ULT that makes it, which runs on as
+// that context.
+class Busy {
+public:
+    Busy() {
+        weft_domain_ops ops{};
+        ops.size = sizeof ops;
+        ops.enter = [](void* self) {
+            auto& of = *static_cast<Busy*>(self);
+            const bool wanted = __atomic_load_n(weft_domain_wanted(of.domain_), __ATOMIC_RELAXED) != 0;
+            weft_unit* const next = wanted ? nullptr : of.ready_.exchange(nullptr);
+            if (next != nullptr) {
+                EXPECT_EQ(weft_context_resume(next), WEFT_OK) << weft_error_text();
+            } else {
+                EXPECT_EQ(weft_domain_yield(), WEFT_OK);
+            }
+        };
+        ops.unblock = [](void* self, weft_unit* context) { static_cast<Busy*>(self)->ready_.store(context); };
+        EXPECT_EQ(weft_domain_register(&ops, this, &domain_), WEFT_OK) << weft_error_text();
+    }
+    ~Busy() { EXPECT_EQ(weft_domain_unregister(domain_), WEFT_OK) << weft_error_text(); }
+    Busy(const Busy&) = delete;
+
+    weft_domain* domain() const { return domain_; }
+
+private:
+    weft_domain* domain_ = nullptr;
+    atomic<weft_unit*> ready_{nullptr};
+};
+
+weft_settings with_private_streams(std::size_t streams) {
+    weft_settings settings = with_streams(streams);
+    settings.pool = WEFT_POOL_PRIVATE;
+    settings.slice_ns = 200'000;
+    return settings;
+}
+
+// More streams that are busy than a fair share of the harts, and a domain: the streams take turns on what is theirs, and each gets on, for its units are in private pools.
+TEST(Lending, StreamsTakeTurnsOnTheHartsThatADomainLeavesThem) {
+    const std::size_t harts = weft_hart_limit();
+    if (harts < 2 || harts > 16) GTEST_SKIP() << "there is one hart, or very many";
+    Runtime runtime(with_private_streams(harts + 1));
+    atomic<bool> over{false};
+    std::vector<atomic<std::uint64_t>> steps(harts);
+    atomic<int> in_domain{0};
+    std::vector<std::unique_ptr<Ult>> busy;
+    for (std::size_t i = 0; i < harts; ++i) {
+        busy.push_back(std::make_unique<Ult>([&, i] {
+            while (!over.load()) {
+                ++steps[i];
+                weft_unit_yield();
+            }
+        }, nullptr, pool_of(i + 1)));
+    }
+    Ult caller([&] {
+        Busy domain;
+        const std::uint64_t lent = counter("/streams/count/lent");
+        // Nothing is lent before the domain is there: each stream has a hart then, too many as they are.
+        const auto all_have_done = [&](std::uint64_t more) {
+            std::vector<std::uint64_t> before;
+            for (auto& count : steps) before.push_back(count.load());
+            for (;;) {
+                ++in_domain;
+                weft_unit_yield();
+                bool all = true;
+                for (std::size_t i = 0; i < harts; ++i) all = all && steps[i].load() >= before[i] + more;
+                if (all) return;
+            }
+        };
+        for (int round = 0; round < 3 || counter("/streams/count/lent") < lent + 4; ++round) all_have_done(50);
+        over.store(true);
+    });
+    EXPECT_EQ(caller.join(), WEFT_OK);
+    for (auto& unit : busy) EXPECT_EQ(unit->join(), WEFT_OK);
+}
+
+TEST(Lending, StreamsAloneLendNothing) {
+    const std::size_t harts = weft_hart_limit();
+    if (harts > 16) GTEST_SKIP() << "there are very many harts";
+    Runtime runtime(with_private_streams(harts + 1));
+    atomic<std::size_t> begun{0};
+    std::vector<std::unique_ptr<Ult>> busy;
+    for (std::size_t i = 0; i <= harts; ++i) {
+        busy.push_back(std::make_unique<Ult>([&] {
+            ++begun;
+            while (begun.load() <= harts) weft_unit_yield();
+            for (int step = 0; step < 100; ++step) weft_unit_yield();
+        }, nullptr, pool_of(i)));
+    }
+    for (auto& unit : busy) EXPECT_EQ(unit->join(), WEFT_OK);
+    EXPECT_EQ(counter("/streams/count/lent"), 0u);
+}
+
+TEST(Lending, APolicyOrAWeightThatCannotBeIsRefused) {
+    EXPECT_EQ(weft_hart_policy_set(WEFT_HART_FAIR), WEFT_NOT_INITIALIZED);
+    EXPECT_EQ(weft_domain_weight_set(nullptr, 1), WEFT_NOT_INITIALIZED);
+    Runtime runtime;
+    EXPECT_EQ(weft_hart_policy_set(WEFT_HART_WEIGHTED), WEFT_OK);
+    EXPECT_EQ(weft_hart_policy_set(static_cast<weft_hart_policy>(3)), WEFT_INVALID);
+    EXPECT_EQ(weft_domain_weight_set(nullptr, 3), WEFT_OK);
+    EXPECT_EQ(weft_domain_weight_set(nullptr, 0), WEFT_INVALID);
+    Ult caller([] {
+        Busy outer;
+        EXPECT_EQ(weft_domain_weight_set(outer.domain(), 2), WEFT_OK);
+        Busy inner;
+        EXPECT_EQ(weft_domain_weight_set(inner.domain(), 2), WEFT_INVALID) << "it has a parent";
+    });
+    EXPECT_EQ(caller.join(), WEFT_OK);
+}
+
+// Of every OS thread of the process.
+void set_affinity(const cpu_set_t& cpus) {
+    DIR* const tasks = opendir("/proc/self/task");
+    ASSERT_NE(tasks, nullptr);
+    while (const dirent* entry = readdir(tasks)) {
+        if (const int thread = std::atoi(entry->d_name); thread != 0) sched_setaffinity(thread, sizeof cpus, &cpus);
+    }
+    closedir(tasks);
+}
+
+// While it runs the process loses CPUs and gets them back.
+TEST(Lending, HartsAreWithdrawnAndAddedAsTheProcessLosesAndGainsCpus) {
+    cpu_set_t all;
+    ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+    if (CPU_COUNT(&all) < 2 || weft_hart_limit() != static_cast<std::size_t>(CPU_COUNT(&all))) GTEST_SKIP() << "there is one CPU, or a quota";
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    for (int cpu = 0; CPU_COUNT(&one) == 0; ++cpu) {
+        if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
+    }
+    Runtime runtime;
+    Ult caller([&] {
+        Busy domain;
+        const auto more = static_cast<std::ptrdiff_t>(weft_hart_limit());
+        EXPECT_EQ(weft_domain_request(domain.domain(), more), WEFT_OK);
+        const auto until_limit_is = [](std::size_t harts) {
+            while (weft_hart_limit() != harts) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+        };
+        set_affinity(one);
+        until_limit_is(1);
+        set_affinity(all);
+        until_limit_is(static_cast<std::size_t>(CPU_COUNT(&all)));
+        EXPECT_EQ(weft_domain_request(domain.domain(), -more), WEFT_OK);
+    });
+    EXPECT_EQ(caller.join(), WEFT_OK);
+}
+
+}  // namespace
