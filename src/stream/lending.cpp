@@ -62,6 +62,27 @@ Answer answer(Runtime& of, Stream& stream, Stream*& to) {
     return Answer::swapped;
 }
 
+// While some wait, each slice another one is asked to change places with the first. Returns when that is due again.
+std::uint64_t take_turns(Runtime& of, std::uint64_t now_ns) {
+    std::uint64_t over_ns;
+    {
+        std::lock_guard guard(of.lending.lock);
+        over_ns = of.lending.turn_over_ns;
+    }
+    if (over_ns > now_ns) return over_ns;
+    ask_some(of, 1);
+    return now_ns + slice_ns(of);   // once more, if nobody has heard it until then
+}
+
+// The lookout sees to the turns. Where it cannot be started, who waits does so.
+void wait_for_turn(Runtime& of, Stream& stream) {
+    const auto wait = [&] {
+        const bool watched = of.lookout.watch(os::now_ns() + slice_ns(of));
+        return stream.turn.wait(watched ? os::forever : slice_ns(of));
+    };
+    while (!wait()) take_turns(of, os::now_ns());
+}
+
 }  // namespace
 
 void ask_to_step_aside(Runtime& of, std::size_t streams) { ask_some(of, streams); }
@@ -85,14 +106,13 @@ void step_aside(Stream& stream) {
     stream.holds_hart = false;
     stream.counters.add(trace::Count::lent);
     probe(Probe::aside_before_lending);
-    of.lookout.watch(os::now_ns() + slice_ns(of));   // where that cannot be had nobody is swapped for another
     if (given == Answer::lent) {
         of.base.put(of.streams_root, 0);   // the stream asks for a hart still
     } else {
         to->turn.open();
     }
     trace_sleep(stream, trace::Event::sleep);
-    stream.turn.wait();
+    wait_for_turn(of, stream);
     trace_sleep(stream, trace::Event::wake);
     stream.holds_hart = true;
     unask(stream, attention::aside);   // until now it was not to be asked again
@@ -106,16 +126,7 @@ std::uint64_t look_at_harts(Runtime& of, std::uint64_t now_ns) {
         }
         of.base.look();
     }
-    std::uint64_t turn_over_ns;
-    {
-        std::lock_guard guard(of.lending.lock);
-        turn_over_ns = of.lending.turn_over_ns;
-    }
-    if (turn_over_ns <= now_ns) {
-        ask_some(of, 1);
-        turn_over_ns = now_ns + slice_ns(of);   // and once more, if nobody has heard it until then
-    }
-    return std::min(of.base.look_at_ns(), turn_over_ns);
+    return std::min(of.base.look_at_ns(), take_turns(of, now_ns));
 }
 
 }  // namespace weft

@@ -9,8 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "test/behaviour/atomic.hpp"
-#include "test/behaviour/support.hpp"
+#include "test/behaviour/several.hpp"
 #include "weft/domain.h"
 
 namespace {
@@ -61,14 +60,13 @@ TEST(Lending, StreamsTakeTurnsOnTheHartsThatADomainLeavesThem) {
     Runtime runtime(with_private_streams(harts + 1));
     atomic<bool> over{false};
     std::vector<atomic<std::uint64_t>> steps(harts);
-    atomic<int> in_domain{0};
     std::vector<std::unique_ptr<Ult>> busy;
     for (std::size_t i = 0; i < harts; ++i) {
         busy.push_back(std::make_unique<Ult>([&, i] {
-            while (!over.load()) {
+            until([&] {
                 ++steps[i];
-                weft_unit_yield();
-            }
+                return over.load();
+            });
         }, nullptr, pool_of(i + 1)));
     }
     Ult caller([&] {
@@ -78,13 +76,11 @@ TEST(Lending, StreamsTakeTurnsOnTheHartsThatADomainLeavesThem) {
         const auto all_have_done = [&](std::uint64_t more) {
             std::vector<std::uint64_t> before;
             for (auto& count : steps) before.push_back(count.load());
-            for (;;) {
-                ++in_domain;
-                weft_unit_yield();
+            until([&] {
                 bool all = true;
                 for (std::size_t i = 0; i < harts; ++i) all = all && steps[i].load() >= before[i] + more;
-                if (all) return;
-            }
+                return all;
+            });
         };
         for (int round = 0; round < 3 || counter("/streams/count/lent") < lent + 4; ++round) all_have_done(50);
         over.store(true);
@@ -102,7 +98,7 @@ TEST(Lending, StreamsAloneLendNothing) {
     for (std::size_t i = 0; i <= harts; ++i) {
         busy.push_back(std::make_unique<Ult>([&] {
             ++begun;
-            while (begun.load() <= harts) weft_unit_yield();
+            until([&] { return begun.load() > harts; });
             for (int step = 0; step < 100; ++step) weft_unit_yield();
         }, nullptr, pool_of(i)));
     }
