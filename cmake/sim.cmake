@@ -9,6 +9,7 @@ list(APPEND WEFT_SIM_SOURCES
   src/os/sim/clock.cpp
   src/os/sim/cpuset.cpp
   src/os/sim/error_text.cpp
+  src/os/sim/fork.cpp
   src/os/sim/futex.cpp
   src/os/sim/local.cpp
   src/os/sim/machine.cpp

@@ -2,7 +2,20 @@
  *
  * Each setting has an environment variable, read at the first weft_init; a variable wins over what the
  * program asks, so that a user can change a program that he cannot recompile. A value that is not
- * legal is refused: weft_init returns WEFT_ENVIRONMENT and weft_error_text() lists the legal ones. */
+ * legal is refused: weft_init returns WEFT_ENVIRONMENT and weft_error_text() lists the legal ones.
+ *
+ * The child of a fork() has one OS thread, and a runtime of its own with one stream and the parent's settings, in which everything works (since 0.6):
+ * - Forked by a unit, the primary one or any other: that unit goes on, with its handle, name, number, stack, values and exceptions, as the
+ *   primary unit. The parent's other units, streams, pools, schedulers, timers, pollers, observers and domains are not there, and their handles are none.
+ *   Counters begin at zero; counters and traces are printed by the parent alone. The end of a unit other than the parent's primary one is the
+ *   child's: what is ready runs, and then exit(0), as when the last thread of a process ends. There the last weft_finalize returns WEFT_WRONG_CONTEXT.
+ * - Forked by an OS thread that is no stream, as those that make blocking calls (weft_blocking): there is no runtime, and weft_init starts one. A
+ *   blocking call that returns in the child ends its thread, and so the child.
+ * - Forked by a callback (of a scheduler, a pool, a timer, a poller, a domain, an observer, weft_stream_post, weft_on_stream_stack): the
+ *   callback must not return there: it replaces the program or ends it.
+ * What is the program's own stays as it was: a mutex that another unit held is held; an object of sync.h that others waited for, or were in the middle of a call
+ * on, is to be initialized anew. A join with a branch of weft_invoke, or a wait for members of a team, that others were running never ends.
+ * Where there is no memory for a runtime there is none, and the child may replace its program or end. posix_spawn and vfork cost nothing. */
 #ifndef WEFT_RUNTIME_H
 #define WEFT_RUNTIME_H
 
@@ -86,7 +99,7 @@ WEFT_API weft_status weft_init(const weft_settings *settings) WEFT_NOTHROW;
  *
  * Returns WEFT_OK, WEFT_BUSY (see above), WEFT_NOT_INITIALIZED, WEFT_WRONG_CONTEXT (the last one must
  * be called by the primary unit, and on stream 0, where a roaming one (weft_settings.roaming_primary) comes by a yield, if it belongs to a pool that only stream 0
- * draws from, or the others that do have been stopped; nothing is done), WEFT_NO_MEMORY (a main scheduler of stream 0 that owns its loop cannot be ended now, or there is none for the pool where a
+ * draws from, or the others that do have been stopped; or the caller has gone on in the child of a fork, which ends with it; nothing is done), WEFT_NO_MEMORY (a main scheduler of stream 0 that owns its loop cannot be ended now, or there is none for the pool where a
  * roaming primary unit waits meanwhile; nothing is done). May switch. Since 0.1. */
 WEFT_API weft_status weft_finalize(void) WEFT_NOTHROW;
 

@@ -252,6 +252,10 @@ os::CpuSet process_cpus() noexcept {
     return mask;
 }
 
+void quota_forked() noexcept {
+    if (mask_lock.break_open()) mask = os::CpuSet();   // somebody was about to write it
+}
+
 std::size_t Limit::get() noexcept {
     // relaxed, all: each word says all there is to say, and nobody reads anything else because of it. Seen in the
     // other order they make someone read once more, or go on with the last limit once more.

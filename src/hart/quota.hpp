@@ -47,6 +47,9 @@ private:
     atomic<std::uint64_t> due_{0};    // when to read it anew
 };
 
+// In the child of a fork. Its one OS thread may use all CPUs of the process.
+void quota_forked() noexcept;
+
 // min(process_cpus, quota_harts), at least 1: the process's one Limit. From any thread.
 std::size_t limit() noexcept;
 

@@ -178,4 +178,8 @@ void topology_release() noexcept {
     unload();
 }
 
+void topology_forked() noexcept {
+    if (lock.break_open()) topology = Topology();
+}
+
 }  // namespace weft::hart

@@ -36,4 +36,7 @@ Answer numa_cpus(unsigned node, os::CpuSet& cpus) noexcept;
 // Gives the library and all it holds back; the next question loads it again.
 void topology_release() noexcept;
 
+// In the child of a fork: what somebody was about to load is given up.
+void topology_forked() noexcept;
+
 }  // namespace weft::hart

@@ -7,5 +7,6 @@ Answer place(std::size_t, Place&) noexcept { return Answer::unsupported; }
 Answer numa_count(std::size_t&) noexcept { return Answer::unsupported; }
 Answer numa_cpus(unsigned, os::CpuSet&) noexcept { return Answer::unsupported; }
 void topology_release() noexcept {}
+void topology_forked() noexcept {}
 
 }  // namespace weft::hart

@@ -27,6 +27,14 @@ public:
         if (state_.exchange(free, std::memory_order_release) == contended) [[unlikely]] futex_wake(state_, 1);
     }
 
+    // In the child of a fork, where whoever held it is no more. Whether somebody did: then what it guards may be half done. relaxed: nobody else runs. What is
+    // not written costs no copy of its page.
+    bool break_open() noexcept {
+        if (state_.load(std::memory_order_relaxed) == free) return false;
+        state_.store(free, std::memory_order_relaxed);
+        return true;
+    }
+
 private:
     static constexpr std::uint32_t free = 0, held = 1, contended = 2;   // contended: held, and somebody may sleep
     static constexpr int spins = 64;   // about as long as a list operation under the lock takes

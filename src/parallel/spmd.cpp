@@ -62,6 +62,7 @@ void member_main(void* raw) {
     const auto& self = *static_cast<const Member*>(raw);
     Team& team = *self.team;
     team.fn(team.argument);
+    if (current().running->has_forked()) return;   // the others are the parent's
     team.done();   // the team stays until this hart has left it
 }
 

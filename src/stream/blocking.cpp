@@ -85,6 +85,7 @@ std::uint64_t Crew::grow(std::uint64_t now_ns) {
 }
 
 void Crew::run(Worker& self) {
+    const Runtime* const of = runtime_or_null();
     lock_.lock();
     for (;;) {
         Call* call = calls_.pop_front();
@@ -100,6 +101,7 @@ void Crew::run(Worker& self) {
             errno = 0;
             call->fn(call->argument);
             call->error = errno;
+            if (runtime_or_null() != of) return;   // it has forked, and this is the child, where nobody waits for it
             resume(*call->unit);
         }
         lock_.lock();

@@ -65,7 +65,8 @@ template <class How, class Handle>
 void tasklet_main(void* raw) {
     Unit& unit = *static_cast<Unit*>(raw);
     run_body(unit);
-    if (!unit.jobs_or_marked(Unit::extras)) [[likely]] return;
+    if (!unit.jobs_or_marked(Unit::extras | Unit::untidy)) [[likely]] return;
+    if (!unit.is_light()) end_promoted();   // it has forked, and this is the child
     if (unit.marked(Unit::extras)) end_locals(unit);
     if (unit.has_jobs()) leave_jobs(current(), unit);
 }

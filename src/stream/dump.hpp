@@ -30,4 +30,7 @@ weft_status dump_to(Runtime& of, std::FILE* file, const Unit* unit = nullptr);
 weft_status dumps_begin(Runtime& of, int signal);
 void dumps_end();
 
+// In the child of a fork, whose runtime `now` is, or null: the thread that made them is no more. They go on if there is a runtime and a thread can be had.
+void dumps_forked(Runtime* now);
+
 }  // namespace weft

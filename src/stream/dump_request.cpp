@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <utility>
 
 #include "os/futex.hpp"
 #include "os/thread.hpp"
@@ -73,6 +74,13 @@ void serve(void*) {
 
 bool is_ours(const struct sigaction& action) { return (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == on_signal; }
 
+// Unless somebody has put another in the place of ours.
+void restore_handler(int signal) {
+    struct sigaction present {};
+    sigaction(signal, nullptr, &present);
+    if (is_ours(present)) sigaction(signal, &requests.previous, nullptr);
+}
+
 }  // namespace
 
 weft_status dumps_begin(Runtime& of, int signal) {
@@ -101,14 +109,18 @@ weft_status dumps_begin(Runtime& of, int signal) {
 
 void dumps_end() {
     if (requests.signal == 0) return;
-    struct sigaction present {};
-    sigaction(requests.signal, nullptr, &present);
-    if (is_ours(present)) sigaction(requests.signal, &requests.previous, nullptr);
+    restore_handler(requests.signal);
     requests.stop.store(true);
     requests.asked.fetch_add(1);
     os::futex_wake(requests.asked, 1);
     os::thread_join(requests.thread);
     requests.signal = 0;
+}
+
+void dumps_forked(Runtime* now) {
+    const int signal = std::exchange(requests.signal, 0);
+    if (signal == 0 || (now != nullptr && dumps_begin(*now, signal) == WEFT_OK)) return;
+    restore_handler(signal);
 }
 
 weft_status dump_to(Runtime& of, std::FILE* file, const Unit* unit) {

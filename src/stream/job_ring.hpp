@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 
 #include "base/atomic.hpp"
 
@@ -71,6 +72,13 @@ struct BasicJobRing {
         if (asked.load(Orders::look)) return;
         asked.store(true, std::memory_order_seq_cst);
         close();
+    }
+
+    // In the child of a fork: what lies in the ring of a stream that is no more.
+    void take_over(BasicJobRing& from) {
+        std::swap(face, from.face);
+        std::swap(slots, from.slots);
+        std::swap(first, from.first);
     }
 
     // Where the ring begins before there is one: shared by all, and never written.

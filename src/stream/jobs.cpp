@@ -123,8 +123,9 @@ namespace {
 void run_job(void* raw) {
     auto& job = *static_cast<weft_job*>(raw);
     job.run(&job);
-    --current().running->jobs_out;
-    finish_job(job);
+    Unit& self = *current().running;
+    --self.jobs_out;
+    if (!self.has_forked()) finish_job(job);   // whose owner is the parent's
 }
 
 // Where the unit goes that the job of `owner` becomes, if it suspends: where its owner would, unless that pool wants to be asked, which here might have to wait. A thief with a deque keeps what he has taken from another one's

@@ -82,6 +82,8 @@ void free_key(Key& key) {
     free_keys = &key;
 }
 
+void keys_forked() { lock.break_open(); }
+
 bool set_local(Unit& unit, const Key& key, void* value) {
     Extras* extras = extras_of(unit);
     if (value == nullptr && (extras == nullptr || key.place >= extras->locals_room)) return true;

@@ -40,4 +40,7 @@ bool set_local(Unit& unit, const Key& key, void* value);
 // From here on nothing that the unit is asked for counts.
 void end_locals(Unit& unit) noexcept;
 
+// In the child of a fork. Each step of what the lock guards leaves the keys whole.
+void keys_forked();
+
 }  // namespace weft

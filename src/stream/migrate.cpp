@@ -226,6 +226,12 @@ bool move_unstarted(Unit& unit) {
     return true;
 }
 
+void moves_forked() {
+    if (!waits.lock.break_open() && movers_waiting.load() == 0) return;
+    waits.first = nullptr;
+    movers_waiting.store(0);
+}
+
 void tell_movers_slowly(const Unit* ended) { wake_all(take_waits(ended, Went::nowhere)); }
 
 // ---- asking ----------------------------------------------------------------------------------------------

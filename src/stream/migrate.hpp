@@ -51,4 +51,7 @@ void tell_movers_slowly(const Unit* ended);
     }
 }
 
+// In the child of a fork nobody waits for a move.
+void moves_forked();
+
 }  // namespace weft

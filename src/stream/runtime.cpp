@@ -8,6 +8,7 @@
 #include "stream/dump.hpp"
 #include "stream/duties.hpp"
 #include "stream/error.hpp"
+#include "stream/fork.hpp"
 #include "os/error_text.hpp"
 #include "stream/join.hpp"
 #include "stream/level.hpp"
@@ -51,45 +52,32 @@ void at_exit() {
     }
 }
 
-void register_at_exit() {
-    static const bool registered = std::atexit(at_exit) == 0;
-    if (!registered) fatal("no memory to register the handler that stops the streams at exit");
+void register_handlers() {
+    static const bool registered = std::atexit(at_exit) == 0 && prepare_forks();
+    if (!registered) fatal("no memory to register the handlers that stop the streams at exit and see to the children of forks");
 }
 
-// The calling OS thread becomes the primary unit of stream 0, in a pool of which only that stream draws, or in its main pool if it roams.
+// The calling OS thread becomes the primary unit of stream 0.
 weft_status make_primary(Runtime& of, Stream& zero) {
-    auto* unit = static_cast<Unit*>(zero.heap->units->take());
-    Pool* main = zero.main->pools[0];
     const bool roams = of.settings.values.roaming_primary;
-    Pool* pool = roams || main->kind == WEFT_POOL_PRIVATE ? main : pool::create(WEFT_POOL_PRIVATE);
-    if (unit == nullptr || pool == nullptr) {
+    auto* unit = static_cast<Unit*>(zero.heap->units->take());
+    Pool* const pool = unit == nullptr ? nullptr : primary_pool(zero, roams);
+    if (pool == nullptr) {
         if (unit != nullptr) zero.heap->units->give(unit);
-        if (pool != nullptr && pool != main) pool::destroy(pool);
         return fail(WEFT_NO_MEMORY, "no memory for the primary unit");
     }
-    if (pool != main) {
-        enlist(*pool);
-        pool::attach(*pool, &zero, true);
-        zero.own = static_cast<PrivatePool*>(pool);
-        zero.own_place.belong_to(zero.sleeper);
-        settle_way(zero);
-    }
-    if (!roams) zero.bound.store(static_cast<PrivatePool*>(pool));
     unit->id = zero.take_id();
     ++zero.first_id;   // nobody has spawned it, so it counts not as created
     unit->kind = Kind::full;
-    unit->flags = static_cast<std::uint8_t>(Unit::primary | (roams ? 0 : Unit::bound) | (pool->kind == WEFT_POOL_PRIVATE ? Unit::local : 0));
-    unit->pool = pool;
+    unit->flags = Unit::primary;
     unit->stack = &zero.carrier_stack;
     unit->joint.reset();
     unit->life.move(State::free, State::running);
+    begin_primary(of, zero, *unit, *pool, roams);
     if (of.observing) {
         unit->mark(Unit::observed);
         observe(trace::Event::resume, *unit);   // it is in the middle of its life
     }
-    zero.running = unit;
-    if (zero.direct != nullptr) zero.callable = zero.direct;
-    of.primary = unit;
     return WEFT_OK;
 }
 
@@ -188,6 +176,30 @@ Runtime* runtime_or_null() {
     return active.load(std::memory_order_acquire);
 }
 
+void set_runtime(Runtime* now) { active.store(now); }
+
+Pool* primary_pool(Stream& zero, bool roams) {
+    Pool* const main = zero.main->pools[0];
+    if (roams || main->kind == WEFT_POOL_PRIVATE) return main;
+    Pool* const pool = pool::create(WEFT_POOL_PRIVATE);
+    if (pool == nullptr) return nullptr;
+    enlist(*pool);
+    pool::attach(*pool, &zero, true);
+    zero.own = static_cast<PrivatePool*>(pool);
+    zero.own_place.belong_to(zero.sleeper);
+    settle_way(zero);
+    return pool;
+}
+
+void begin_primary(Runtime& of, Stream& zero, Unit& unit, Pool& pool, bool roams) {
+    if (!roams) zero.bound.store(static_cast<PrivatePool*>(&pool));
+    unit.flags = static_cast<std::uint8_t>(unit.flags | (roams ? 0 : Unit::bound) | (pool.kind == WEFT_POOL_PRIVATE ? Unit::local : 0));
+    unit.pool = &pool;
+    zero.running = &unit;
+    if (zero.direct != nullptr) zero.callable = zero.direct;
+    of.primary = &unit;
+}
+
 Unit* Runtime::take_outside() {
     std::lock_guard guard(outside_lock);
     auto* unit = static_cast<Unit*>(outside->units->take());
@@ -234,7 +246,7 @@ weft_status start(const weft_settings* asked) {
     }
     Settings chosen;
     if (weft_status status = chosen.read(asked); status != WEFT_OK) return status;
-    register_at_exit();
+    register_handlers();
     auto* made = os::make<Runtime>(chosen);
     if (made == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the runtime");
     Runtime* none = nullptr;
@@ -305,7 +317,8 @@ weft_status stop_main_loop() {
     return WEFT_OK;
 }
 
-// Runs what is ready until all pools are empty. Afterwards stream 0 is the only one.
+}  // namespace
+
 void run_out(Runtime& of) {
     Pool* left;
     do {
@@ -315,8 +328,6 @@ void run_out(Runtime& of) {
         left = not_empty(of);
     } while (left != nullptr && run_dry(*left));
 }
-
-}  // namespace
 
 weft_status stop() {
     Runtime* ending = runtime_or_null();
@@ -331,6 +342,9 @@ weft_status stop() {
     Unit& primary = *ending->primary;
     if (running_or_null() != &primary) {
         return fail(WEFT_WRONG_CONTEXT, "the last weft_finalize belongs to the primary unit, which called weft_init");
+    }
+    if (primary.has_forked()) {
+        return fail(WEFT_WRONG_CONTEXT, "this runtime has gone on in the child of a fork with the unit that forked, and ends with it: return from its body, or call weft_unit_exit or exit");
     }
     if (current().rank != 0) {
         return fail(WEFT_WRONG_CONTEXT, "the primary unit runs on stream %zu, and the last weft_finalize belongs to stream 0: say by weft_unit_pool_set that it belongs to a "

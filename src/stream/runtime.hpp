@@ -66,6 +66,8 @@ struct Runtime {
     Heap* outside = nullptr;
     trace::Counters outside_counters;
 
+    Runtime* left_behind = nullptr;              // by forks (fork.cpp): the parent's of this one's
+
     explicit Runtime(const Settings& chosen);
 
     // For an OS thread that is no stream.
@@ -83,6 +85,17 @@ inline Runtime& runtime() { return *runtime_or_null(); }
 
 weft_status start(const weft_settings* asked);
 weft_status stop();
+
+// In the child of a fork: that is the one from now on.
+void set_runtime(Runtime* now);
+
+// Runs what is ready until all pools are empty. Afterwards stream 0 is the only one. From the primary unit, on stream 0.
+void run_out(Runtime& of);
+
+// Where the primary unit waits: a pool of which only stream 0 draws, or that stream's main pool if it roams. Null: no memory.
+Pool* primary_pool(Stream& zero, bool roams);
+// The unit, which runs, is the primary one from now on.
+void begin_primary(Runtime& of, Stream& zero, Unit& unit, Pool& pool, bool roams);
 
 // ---- streams ---------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@
 #include "stream/begin.hpp"
 #include "stream/call.hpp"
 #include "stream/error.hpp"
+#include "stream/fork.hpp"
 #include "stream/jobs.hpp"
 #include "stream/join.hpp"
 #include "stream/level.hpp"
@@ -44,6 +45,7 @@ void end_on_user_stack(void* raw) {
 
 // The end of a unit whose stack needs a last look, that is observed, or that has forked.
 [[noreturn, gnu::noinline]] void conclude_carefully(Stream& stream, Unit& unit, Unit* next) {
+    if (unit.has_forked()) end_child();
     if (unit.has_jobs()) leave_jobs(stream, unit);
     if (unit.marked(Unit::canary)) check_canary(unit);
     if (unit.has(Unit::measured)) unit.context = reinterpret_cast<void*>(mem::measure(*unit.stack));

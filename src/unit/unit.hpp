@@ -76,7 +76,7 @@ struct Unit {
     static constexpr std::uint8_t bound = 2;       // never leaves its pool, of which one stream draws
     static constexpr std::uint8_t primary = 32;    // the one that called weft_init: nobody joins it
     static constexpr std::uint8_t user_stack = 4;  // the stack's memory is the user's, free from the join on
-    static constexpr std::uint8_t measured = 8;    // the depth of its stack is noted when it ends
+    static constexpr std::uint8_t measured = 8;    // the depth of its stack is noted when it ends; with primary: has_forked()
     static constexpr std::uint8_t internal = 16;   // a letter of the runtime on somebody's stack: no descriptor
     static constexpr std::uint8_t plain = 64;      // a default stack without a canary, and nothing to be done at the end: the
                                                    // stack is any spare one. Of kind Full, which has one of its own, from the start on
@@ -182,6 +182,9 @@ struct Unit {
 
     // That is, it may have, when it starts.
     bool has_default_stack() const { return stack_class() == 0 && !has(careful_end); }
+
+    // Whether it has forked, and is the primary unit of the child: a stack of its own, and its end is the child's (stream/fork.hpp).
+    bool has_forked() const { return (flags & (primary | measured)) == (primary | measured); }
 
     bool is_light() const { return (shape & light) != 0; }
     bool has_jobs() const { return (shape & jobs) != 0; }

@@ -1,0 +1,10 @@
+// The door to fork(2): who is told in the child.
+#pragma once
+
+namespace weft::os {
+
+// From now on each child that fork() makes calls child(), on its one OS thread, before fork() returns there. Once. False: no memory.
+// posix_spawn, vfork and the like make no such child, and cost nothing.
+bool at_fork(void (*child)());
+
+}  // namespace weft::os

@@ -1,0 +1,11 @@
+#include "os/fork.hpp"
+
+#include <pthread.h>
+
+#include "os/fault.hpp"
+
+namespace weft::os {
+
+bool at_fork(void (*child)()) { return !fault(Door::allocate) && pthread_atfork(nullptr, nullptr, child) == 0; }
+
+}  // namespace weft::os

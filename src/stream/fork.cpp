@@ -1,0 +1,143 @@
+#include "stream/fork.hpp"
+
+#include <cstdlib>
+#include <utility>
+
+#include "hart/quota.hpp"
+#include "hart/topology.hpp"
+#include "os/fork.hpp"
+#include "stream/dump.hpp"
+#include "stream/locals.hpp"
+#include "stream/migrate.hpp"
+#include "stream/observe.hpp"
+#include "stream/runtime.hpp"
+#include "unit/extras.hpp"
+
+namespace weft {
+namespace {
+
+// The parent's runtimes, which nobody frees: who counts what was not given back finds them here.
+Runtime* left_behind = nullptr;
+
+// What the library has besides the runtime. Some OS thread that is no more may hold these locks.
+void mend_statics(const Runtime* old) {
+    if (old != nullptr && old->bound_once) os::affinity_set(0, old->cpus);   // the child is no bound stream
+    if (old != nullptr && old->observing) births.set(false);
+    hart::quota_forked();
+    hart::topology_forked();
+    keys_forked();
+    moves_forked();
+}
+
+Settings settings_of_child(const Runtime& old) {
+    Settings chosen = old.settings;
+    chosen.values.streams = 1;
+    chosen.values.trace = nullptr;   // the parent's files
+    chosen.counters = nullptr;
+    return chosen;
+}
+
+// Not WEFT_OK: no memory, and what there is stays.
+weft_status begin_child(const Runtime& old, Runtime& made, Stream** zero) {
+    made.cpus = old.cpus;
+    made.nesting = old.nesting;
+    made.heaps_made = old.heaps_made;   // so that no new unit has the number of one that goes on, or of the parent's
+    made.outside = make_heap(made);
+    return made.outside == nullptr ? WEFT_NO_MEMORY : start_stream_zero(made, zero);
+}
+
+// Jobs that it has shown, and nobody has taken, are its own again. The list may be in the middle of a change, but each step of one leaves the way from the
+// oldest to the newest whole.
+void take_jobs_back(Runtime& old, Unit& unit) {
+    for (weft_job* job = unit.jobs_out == 0 ? nullptr : old.jobs.oldest; job != nullptr;) {
+        Shown& shown = Shown::of(*job);
+        job = shown.newer;
+        if (shown.owner != &unit || shown.state.load() != Shown::available) continue;
+        shown.state.store(Shown::refused);
+        --unit.jobs_out;
+    }
+}
+
+// The domains that the hart was in are no more: nobody waits for their harts.
+void leave_domains(Stream& from) {
+    for (Domain* domain = from.domain; domain != nullptr; domain = domain->parent) domain->registrant = nullptr;
+}
+
+// Whoever has called it does not go on, so it is a ULT on the stack that it stands on, and its end is the child's.
+void cut_loose(const Stream& from, Unit& unit) {
+    if (unit.kind == Kind::tasklet) unit.kind = Kind::full;
+    if (unit.stack == nullptr) unit.stack = from.home.stack;   // on which the scheduler has called it
+    unit.shape &= static_cast<std::uint8_t>(~(Unit::light | Unit::called));
+    unit.mark(Unit::untidy);   // a tasklet that its joiner has called looks for this before it returns there
+}
+
+// Nobody of the parent's asks anything of it any more, or waits for it.
+void forget_others(Unit& unit) {
+    unit.joint.reset();
+    unit.unmark(Unit::requests | Unit::observed);
+    Extras* const extras = extras_of(unit);
+    if (extras == nullptr) return;
+    extras->lock.break_open();
+    extras->target = nullptr;
+}
+
+// The unit that forked goes on as the primary one of a new runtime. False: there is no memory for that.
+bool go_on(Runtime& old, Stream& from, Unit& unit, bool on_thread) {
+    auto* const made = os::make<Runtime>(settings_of_child(old));
+    if (made == nullptr) return false;
+    set_runtime(made);
+    Stream* zero = nullptr;
+    const bool roams = on_thread && made->settings.values.roaming_primary;
+    Pool* pool = nullptr;
+    if (begin_child(old, *made, &zero) != WEFT_OK || (pool = primary_pool(*zero, roams)) == nullptr) {
+        set_runtime(nullptr);
+        os::set_local(&from);
+        return false;
+    }
+    if (on_thread) unit.stack = &zero->carrier_stack;
+    zero->jobs.take_over(from.jobs);
+    begin_primary(*made, *zero, unit, *pool, roams);
+    if (unit.has_jobs()) zero->callable_without_jobs = std::exchange(zero->callable, &Stream::no_pool);
+    dumps_forked(made);
+    return true;
+}
+
+void unit_forked(Runtime& old, Stream& from, Unit& unit) {
+    // A thread's own stack outlives the runtime, and so may the child. A primary unit that roams may have left its thread, not its stack.
+    const bool on_thread = unit.stack == &from.carrier_stack || (unit.has(Unit::primary) && !unit.has_forked());
+    cut_loose(from, unit);
+    forget_others(unit);
+    take_jobs_back(old, unit);
+    leave_domains(from);
+    unit.flags = static_cast<std::uint8_t>((unit.flags & Unit::user_stack) | Unit::primary | (on_thread ? 0 : Unit::measured));
+    if (go_on(old, from, unit, on_thread)) return;
+    dumps_forked(nullptr);   // without memory it may replace its program, or end: that works without a runtime
+}
+
+// In the child, before fork() returns there.
+void forked() {
+    Runtime* const old = runtime_or_null();
+    mend_statics(old);
+    if (old == nullptr) return;
+    old->left_behind = std::exchange(left_behind, old);
+    set_runtime(nullptr);
+    Stream* const stream = current_or_null();
+    Unit* const unit = stream == nullptr ? nullptr : stream->running;
+    if (unit != nullptr && !unit->has(Unit::scheduler)) return unit_forked(*old, *stream, *unit);
+    os::set_local(nullptr);
+    dumps_forked(nullptr);
+}
+
+}  // namespace
+
+bool prepare_forks() {
+    static const bool prepared = os::at_fork(forked);
+    return prepared;
+}
+
+void end_child() {
+    if (Runtime* const of = runtime_or_null()) run_out(*of);
+    std::exit(0);
+}
+
+}  // namespace weft

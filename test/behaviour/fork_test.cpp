@@ -1,0 +1,651 @@
+// The child of a fork: the unit that forked goes on, alone, on one stream of a runtime of its own in which everything works.
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <source_location>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/config.hpp"
+#include "os/fault.hpp"
+#include "test/behaviour/several.hpp"
+#include "test/behaviour/variable.hpp"
+#include "weft/weft.hpp"
+
+using namespace weft_test;
+
+// Asked by LeakSanitizer at exit: as exit_test.cpp has it.
+extern "C" [[gnu::visibility("default")]] int __lsan_is_turned_off() { return 1; }
+
+namespace {
+
+// What a child tells its parent.
+struct Told {
+    atomic<int> ended{0}, ran{0}, handlers{0}, failed_at{0};
+};
+Told& told() {
+    static Told* const shared = new (mmap(nullptr, sizeof(Told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) Told;
+    return *shared;
+}
+
+class Fork : public testing::Test {
+protected:
+    void SetUp() override {
+        if (weft::config::thread_sanitizer) GTEST_SKIP() << "the thread sanitizer does not follow a process with several threads into a fork";
+        new (&told()) Told;
+    }
+};
+
+// In a child nobody hears of gtest's failures.
+struct Wrong {
+    int line;
+};
+void check(bool right, std::source_location where = std::source_location::current()) {
+    if (!right) throw Wrong{static_cast<int>(where.line())};
+}
+
+long fib(int n) {
+    if (n < 2) return n;
+    const auto [a, b] = weft::invoke([n] { return fib(n - 1); }, [n] { return fib(n - 2); });
+    return a + b;
+}
+
+void add_one(void* to) { ++*static_cast<atomic<int>*>(to); }
+
+void spawn_and_join(weft_pool* pool) {
+    atomic<int> ran{0};
+    weft_unit* units[20];
+    for (int i = 0; i < 20; ++i) {
+        const auto spawn = i % 2 == 0 ? weft_ult_spawn : weft_tasklet_spawn;
+        check(spawn(pool, add_one, &ran, nullptr, &units[i]) == WEFT_OK);
+    }
+    check(weft_unit_free_many(units, 20) == WEFT_OK);
+    check(ran == 20);
+}
+
+void two_units_and_a_mutex() {
+    struct Both {
+        weft_mutex mutex = WEFT_MUTEX_INIT;
+        atomic<int> in{0};
+    } both;
+    weft_unit* units[2];
+    for (weft_unit*& unit : units) {
+        check(weft_ult_spawn(nullptr, [](void* raw) {
+            auto& of = *static_cast<Both*>(raw);
+            weft_mutex_lock(&of.mutex);
+            weft_unit_yield();
+            ++of.in;
+            weft_mutex_unlock(&of.mutex);
+        }, &both, nullptr, &unit) == WEFT_OK);
+    }
+    check(weft_unit_free_many(units, 2) == WEFT_OK);
+    check(both.in == 2);
+}
+
+void another_stream(weft_pool* from) {
+    weft_stream_options options = stream_options();
+    weft_stream* stream = nullptr;
+    check(weft_stream_create(&options, &stream) == WEFT_OK);
+    weft_pool* pool = nullptr;
+    check(weft_stream_pool(stream, &pool) == WEFT_OK);
+    spawn_and_join(pool);
+    weft_unit* moves = nullptr;
+    check(weft_ult_spawn(from, [](void*) {}, nullptr, nullptr, &moves) == WEFT_OK);
+    if (weft_unit_migrate_to_pool(moves, pool) == WEFT_OK) weft_unit_migrate_wait(moves);
+    check(weft_unit_free(moves) == WEFT_OK);
+    check(weft_stream_free(stream) == WEFT_OK);
+}
+
+void waits_outside() {
+    check(weft_sleep_for(100'000) == WEFT_OK);
+    atomic<int> called{0};
+    check(weft_blocking(add_one, &called) == WEFT_OK && called == 1);
+    weft_timer timer{};
+    check(weft_timer_start(&timer, weft_now_ns() + 10'000, add_one, &called) == WEFT_OK);
+    while (called != 2) weft_unit_yield();
+}
+
+// Everything that the runtime does, by its primary unit.
+void tour() {
+    check(weft_initialized());
+    check(counter("/units/count/created") == 0 && counter("/streams/count/live") == 1);
+    weft_settings settings{};
+    settings.size = sizeof settings;
+    check(weft_settings_get(&settings) == WEFT_OK && settings.streams == 1);
+    spawn_and_join(nullptr);
+    two_units_and_a_mutex();
+    another_stream(nullptr);
+    waits_outside();
+    atomic<int> members{0};
+    check(weft_spmd(3, add_one, &members) == WEFT_OK && members == 3);
+    check(fib(10) == 55);
+    std::FILE* const nowhere = std::fopen("/dev/null", "w");
+    check(weft_dump(nowhere) == WEFT_OK);
+    std::fclose(nowhere);
+    weft_key* key = nullptr;
+    check(weft_key_create(nullptr, &key) == WEFT_OK && weft_key_free(key) == WEFT_OK);
+    check(weft_init(nullptr) == WEFT_OK && weft_finalize() == WEFT_OK);
+}
+
+// The child's end, as its parent sees it: 0, the exit code, or the signal beyond 1000.
+int end_of(pid_t child) {
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+// In the child: one that hangs ends by a signal.
+pid_t fork_with_alarm() {
+    std::fflush(nullptr);
+    const pid_t child = fork();
+    if (child == 0) alarm(60);
+    return child;
+}
+
+// The line where it went wrong; 0: nowhere.
+int line_of(const std::function<void()>& part) {
+    try {
+        part();
+    } catch (const Wrong& wrong) {
+        return wrong.line;
+    }
+    return 0;
+}
+
+// Forks; the child does its part, and is gone. Returns how it ended.
+int in_child(const std::function<void()>& part) {
+    const pid_t child = fork_with_alarm();
+    if (child != 0) return end_of(child);
+    const int wrong = line_of(part);
+    if (wrong != 0) told().failed_at = wrong;
+    _exit(wrong == 0 ? 0 : 1);
+}
+testing::AssertionResult ended_well(int how) {
+    if (how == 0) return testing::AssertionSuccess();
+    return testing::AssertionFailure() << "ended with " << how << ", in line " << told().failed_at.load();
+}
+
+weft_unit_options of_kind(weft_kind kind) {
+    weft_unit_options made = options();
+    made.kind = kind;
+    return made;
+}
+
+constexpr weft_kind all_kinds[] = {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC, WEFT_KIND_RTC};
+
+}  // namespace
+
+TEST_F(Fork, FromThePrimaryUnitTheChildGoesOnAndFinalizes) {
+    const Runtime runtime(3);
+    weft_unit* const self = weft_unit_self();
+    EXPECT_TRUE(ended_well(in_child([self] {
+        check(weft_unit_self() == self);
+        tour();
+        check(weft_finalize() == WEFT_OK && !weft_initialized());
+        check(weft_init(nullptr) == WEFT_OK);
+        spawn_and_join(nullptr);
+        check(weft_finalize() == WEFT_OK);
+    })));
+    spawn_and_join(pool_of(2));   // and the parent notices nothing
+}
+
+TEST_F(Fork, FromUnitsOfEveryKindInEveryPoolOnEveryStream) {
+    for (weft_pool_kind pool : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
+        weft_settings settings = with_streams(2);
+        settings.pool = pool;
+        const Runtime runtime(settings);
+        for (weft_kind kind : all_kinds) {
+            for (std::size_t rank : {0, 1}) {
+                const weft_unit_options asked = of_kind(kind);
+                int how = -1;
+                const Ult unit([&how] { how = in_child(tour); }, &asked, pool_of(rank));
+                EXPECT_EQ(weft_unit_join(unit.handle()), WEFT_OK);
+                EXPECT_EQ(how, 0) << "kind " << kind << " in pool " << pool << " of stream " << rank << ", in line " << told().failed_at.load();
+            }
+        }
+    }
+}
+
+// The unit's own frames go on, and what has called it does not: where a joiner has called it, or its scheduler, or its parent.
+TEST_F(Fork, TheUnitsEndIsTheEndOfTheChild) {
+    for (weft_pool_kind pool : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED}) {
+        weft_settings settings = with_streams(2);
+        settings.pool = pool;
+        const Runtime runtime(settings);
+        for (weft_kind kind : all_kinds) {
+            for (bool joined_at_once : {true, false}) {
+                for (bool child_first : {true, false}) {
+                    if (child_first && kind > WEFT_KIND_LSA && kind != WEFT_KIND_ROC) continue;   // refused
+                    for (bool waits : {true, false}) {
+                        new (&told()) Told;
+                        weft_unit_options asked = of_kind(kind);
+                        asked.child_first = child_first;
+                        int how = -1;
+                        const Ult unit([&how, waits] {
+                            const pid_t child = fork_with_alarm();
+                            if (child != 0) {
+                                how = end_of(child);
+                                return;
+                            }
+                            weft_ult_spawn(nullptr, add_one, &told().ran, nullptr, nullptr);
+                            if (waits) weft_sleep_for(1000);
+                            weft_tasklet_spawn(nullptr, add_one, &told().ran, nullptr, nullptr);
+                            ++told().ended;
+                        }, &asked);
+                        if (!joined_at_once) weft_unit_yield();
+                        EXPECT_EQ(weft_unit_join(unit.handle()), WEFT_OK);
+                        EXPECT_EQ(how, 0) << "kind " << kind << " in pool " << pool << ", joined at once " << joined_at_once << ", child first " << child_first;
+                        EXPECT_EQ(told().ended, 1);
+                        EXPECT_EQ(told().ran, 2) << "what is ready runs before the end";
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST_F(Fork, AUnitMayEndTheChildInItsMiddleAndCannotFinalize) {
+    const Runtime runtime(2);
+    int how = -1;
+    weft_ult_spawn(pool_of(1), [](void* raw) {
+        const pid_t child = fork_with_alarm();
+        if (child == 0) {
+            std::atexit([] { ++told().handlers; });
+            if (weft_finalize() == WEFT_WRONG_CONTEXT && std::string(weft_error_text()).find("fork") != std::string::npos) ++told().ended;
+            weft_unit_exit();
+        }
+        *static_cast<int*>(raw) = end_of(child);
+    }, &how, nullptr, nullptr);
+    until([&how] { return *const_cast<volatile int*>(&how) != -1; });
+    EXPECT_EQ(how, 0);
+    EXPECT_EQ(told().ended, 1);
+    EXPECT_EQ(told().handlers, 1);
+}
+
+TEST_F(Fork, WhatTheUnitHasGoesAlong) {
+    const Runtime runtime(2);
+    weft_key* key = nullptr;
+    ASSERT_EQ(weft_key_create([](void* value) { ++*static_cast<atomic<int>*>(value); }, &key), WEFT_OK);
+    int how = -1;
+    weft_unit_options named = options();
+    named.name = "forks";
+    {
+        const Ult unit([key, &how] {
+            weft_local_set(key, &told().ran);
+            weft_unit* const self = weft_unit_self();
+            const std::uint64_t id = weft_unit_id(self);
+            try {
+                throw std::runtime_error("kept");
+            } catch (const std::runtime_error&) {
+                errno = 77;
+                const pid_t child = fork_with_alarm();
+                if (child != 0) {
+                    how = end_of(child);
+                    weft_local_set(key, nullptr);
+                    return;
+                }
+                const int error = errno;
+                weft_sleep_for(1000);
+                for (int i = 0; i < 10; ++i) {
+                    weft_unit* other = nullptr;
+                    weft_tasklet_spawn(nullptr, [](void*) {}, nullptr, nullptr, &other);
+                    if (weft_unit_id(other) == id) ++told().failed_at;
+                    weft_unit_free(other);
+                }
+                if (error == 77 && weft_unit_self() == self && weft_unit_id(self) == id && weft_local_get(key) == &told().ran) ++told().ended;
+                try {
+                    throw;
+                } catch (const std::runtime_error& again) {
+                    if (std::string(again.what()) == "kept") ++told().ended;
+                }
+            }
+        }, &named, pool_of(1));
+    }
+    EXPECT_EQ(how, 0);
+    EXPECT_EQ(told().ended, 2);
+    EXPECT_EQ(told().failed_at, 0) << "no other unit has its number";
+    EXPECT_EQ(told().ran, 1) << "its values are destroyed at its end";
+    EXPECT_EQ(weft_key_free(key), WEFT_OK);
+}
+
+TEST_F(Fork, WhatTheParentWasAskedIsNotAskedOfTheChild) {
+    const Runtime runtime(2);
+    int how = -1;
+    const Ult unit([&how] {
+        if (weft_unit_cancel(weft_unit_self()) != WEFT_OK) return;
+        how = in_child([] {
+            weft_unit_yield();   // where who is asked to end ends
+            weft_sleep_for(1000);
+        });
+        weft_unit_yield();
+        how = -2;
+    });
+    const weft_status status = weft_unit_join(unit.handle());
+    if (status == WEFT_OK && how == -1) GTEST_SKIP() << "built without cancellation";
+    EXPECT_EQ(status, WEFT_CANCELLED);
+    EXPECT_EQ(how, 0);
+}
+
+TEST_F(Fork, AChildForksInItsTurn) {
+    const Runtime runtime(2);
+    int how = -1;
+    const Ult unit([&how] {
+        how = in_child([] {
+            tour();
+            check(in_child(tour) == 0);
+            weft_unit* other = nullptr;
+            int inner = -1;
+            check(weft_ult_spawn(nullptr, [](void* raw) { *static_cast<int*>(raw) = in_child(tour); }, &inner, nullptr, &other) == WEFT_OK);
+            check(weft_unit_free(other) == WEFT_OK && inner == 0);
+        });
+    });
+    EXPECT_EQ(weft_unit_join(unit.handle()), WEFT_OK);
+    EXPECT_TRUE(ended_well(how));
+}
+
+TEST_F(Fork, FromAnOsThreadThatIsNoStreamThereIsNoRuntime) {
+    const Runtime runtime(2);
+    int how = -1;
+    std::thread([&how] {
+        how = in_child([] {
+            check(!weft_initialized() && weft_unit_self() == nullptr);
+            check(weft_ult_spawn(nullptr, add_one, &told().ran, nullptr, nullptr) == WEFT_NOT_INITIALIZED);
+            check(weft_init(nullptr) == WEFT_OK);
+            tour();
+            check(weft_finalize() == WEFT_OK);
+        });
+    }).join();
+    EXPECT_TRUE(ended_well(how));
+}
+
+TEST_F(Fork, FromABlockingCallWhoseEndIsTheEndOfTheChild) {
+    const Runtime runtime(1);
+    int how = -1;
+    EXPECT_EQ(weft_blocking([](void* raw) {
+        const pid_t child = fork_with_alarm();
+        if (child == 0) {
+            if (!weft_initialized()) ++told().ended;
+            return;
+        }
+        *static_cast<int*>(raw) = end_of(child);
+    }, &how), WEFT_OK);
+    EXPECT_EQ(how, 0);
+    EXPECT_EQ(told().ended, 1);
+}
+
+TEST_F(Fork, AfterTheRuntimeHasEndedThereIsNothingToDo) {
+    weft_init(nullptr);
+    weft_finalize();
+    EXPECT_TRUE(ended_well(in_child([] {
+        check(weft_init(nullptr) == WEFT_OK);
+        tour();
+        check(weft_finalize() == WEFT_OK);
+    })));
+}
+
+TEST_F(Fork, TheChildMayReplaceItsProgram) {
+    const Runtime runtime(2);
+    int how = -1;
+    const Ult unit([&how] {
+        how = in_child([] {
+            execl("/bin/true", "true", static_cast<char*>(nullptr));
+            check(false);
+        });
+    }, nullptr, pool_of(1));
+    EXPECT_EQ(weft_unit_join(unit.handle()), WEFT_OK);
+    EXPECT_EQ(how, 0);
+}
+
+TEST_F(Fork, InTheMiddleOfAFork) {
+    const Runtime runtime(1);
+    int how = -1;
+    const Ult unit([&how] {
+        how = in_child([] {   // the second branch of this lies in the ring, and in that of the grandchild
+            const auto [first, second] = weft::invoke([] { return in_child([] {
+                check(fib(8) == 21);
+            }); }, [] { return fib(5); });
+            check(first == 0 && second == 5);
+        });
+        const auto [child, five] = weft::invoke([] {
+            const pid_t forked = fork_with_alarm();
+            if (forked == 0) return 0;
+            return end_of(forked);
+        }, [] { return fib(5); });
+        if (child == 0 && five == 5) ++told().ended;   // the child comes here, too, and joins what is its own now
+    });
+    EXPECT_EQ(weft_unit_join(unit.handle()), WEFT_OK);
+    EXPECT_EQ(how, 0);
+    EXPECT_EQ(told().ended, 2);
+}
+
+// With two streams the first branch's sibling is shown at once, and the other stream sleeps or is paused: nobody has taken it.
+TEST_F(Fork, AJobThatWasShownAndNotTakenIsItsOwnersAgain) {
+    const Runtime runtime(2);
+    ASSERT_EQ(weft_stream_suspend(weft_stream_at(1)), WEFT_OK);
+    int how = -1;
+    static weft_event others_too;
+    others_too = WEFT_EVENT_INIT;
+    const Ult other([] {
+        const pid_t parent = getpid();
+        weft::invoke([] { weft_event_wait(&others_too, nullptr); }, [parent] {
+            if (getpid() != parent) ++told().ran;   // which is nothing of the child's
+        });
+    }, nullptr, pool_of(0));
+    const Ult unit([&how] {
+        const auto [child, five] = weft::invoke([] {
+            weft_unit_yield();
+            const pid_t forked = fork_with_alarm();
+            return forked == 0 ? -2 : end_of(forked);
+        }, [] { return fib(5); });
+        weft_sleep_for(3'000'000);   // while the stream looks for something to run
+        if (child == -2 && five == 5) ++told().ended;
+        how = child;
+    }, nullptr, pool_of(0));
+    EXPECT_EQ(weft_unit_join(unit.handle()), WEFT_OK);
+    EXPECT_EQ(weft_event_set(&others_too, nullptr), WEFT_OK);
+    EXPECT_EQ(weft_unit_join(other.handle()), WEFT_OK);
+    EXPECT_EQ(weft_stream_resume(weft_stream_at(1)), WEFT_OK);
+    EXPECT_EQ(told().ran, 0);
+    EXPECT_EQ(how, 0);
+    EXPECT_EQ(told().ended, 1);
+}
+
+TEST_F(Fork, FromAMemberOfATeam) {
+    const Runtime runtime(2);
+    static atomic<int> how{-1};
+    how = -1;
+    EXPECT_EQ(weft_spmd(4, [](void*) {
+        if (weft_spmd_tid() != 2) return;
+        const pid_t child = fork_with_alarm();
+        if (child == 0) {
+            told().failed_at = line_of(tour);
+            return;   // the others are the parent's
+        }
+        how = end_of(child);
+    }, nullptr), WEFT_OK);
+    EXPECT_EQ(how, 0);
+    EXPECT_EQ(told().failed_at, 0);
+}
+
+TEST_F(Fork, ADomainOfTheParentsIsNotTheChilds) {
+    const Runtime runtime(1);
+    static weft_domain* domain;
+    static atomic<weft_unit*> ready{nullptr};
+    weft_domain_ops ops{};
+    ops.size = sizeof ops;
+    ops.unblock = [](void*, weft_unit* context) { ready = context; };
+    ops.enter = [](void*) {
+        if (weft_unit* const context = ready.exchange(nullptr)) weft_context_resume(context);
+    };
+    int how = -1;
+    const Ult unit([&] {
+        ASSERT_EQ(weft_domain_register(&ops, nullptr, &domain), WEFT_OK);
+        how = in_child([] {
+            check(weft_domain_self() == nullptr);
+            tour();
+            check(weft_domain_unregister(domain) == WEFT_WRONG_CONTEXT);
+        });
+        EXPECT_EQ(weft_domain_unregister(domain), WEFT_OK);
+    });
+    EXPECT_EQ(weft_unit_join(unit.handle()), WEFT_OK);
+    EXPECT_TRUE(ended_well(how));
+}
+
+TEST_F(Fork, TheChildOfABoundStreamHasAllCpus) {
+    weft_settings settings = with_streams(2);
+    settings.pool = WEFT_POOL_PRIVATE;
+    const Runtime runtime(settings);
+    cpu_set_t before;
+    ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+    if (CPU_COUNT(&before) < 2) GTEST_SKIP() << "one CPU";
+    ASSERT_EQ(weft_stream_bind_hart(weft_stream_at(1), 0), WEFT_OK) << weft_error_text();
+    static int count;
+    count = CPU_COUNT(&before);
+    int how = -1;
+    const Ult unit([&how] {
+        how = in_child([] {
+            cpu_set_t now;
+            check(sched_getaffinity(0, sizeof now, &now) == 0 && CPU_COUNT(&now) == count);
+        });
+    }, nullptr, pool_of(1));
+    EXPECT_EQ(weft_unit_join(unit.handle()), WEFT_OK);
+    EXPECT_TRUE(ended_well(how));
+}
+
+TEST_F(Fork, DumpsAtASignalGoOn) {
+    const Variable dump("WEFT_DUMP", "USR2");
+    const Runtime runtime(2);
+    EXPECT_TRUE(ended_well(in_child([] {
+        int ends[2];
+        check(pipe(ends) == 0 && dup2(ends[1], STDERR_FILENO) >= 0 && raise(SIGUSR2) == 0);
+        std::string text;
+        char some[512];
+        while (text.find("end of the dump") == std::string::npos) {
+            const ssize_t bytes = read(ends[0], some, sizeof some);
+            check(bytes > 0);
+            text.append(some, static_cast<std::size_t>(bytes));
+        }
+        check(text.find("stream 0") != std::string::npos && text.find("stream 1") == std::string::npos);
+    })));
+    int how = -1;
+    std::thread([&how] {   // without a runtime the signal does what it did
+        how = in_child([] {
+            raise(SIGUSR2);
+            check(false);
+        });
+    }).join();
+    EXPECT_EQ(how, 1000 + SIGUSR2);
+}
+
+TEST_F(Fork, WithoutMemoryTheChildMayReplaceItsProgramOrEnd) {
+    if (!weft::config::checked) GTEST_SKIP() << "faults are injected in checked builds";
+    const Runtime runtime(2);
+    for (weft_kind kind : all_kinds) {
+        for (int passed = 0; passed < 40; ++passed) {
+            static int left;
+            const weft_unit_options asked = of_kind(kind);
+            int how = -1, how_ended = -1;
+            auto refuse = [](weft::os::Door door) { return (door == weft::os::Door::allocate || door == weft::os::Door::map) && left-- == 0; };
+            auto forks = [&](int* to, bool replaces) {
+                return [=] {
+                    std::fflush(nullptr);
+                    left = passed;
+                    weft::os::fault_hook.store(refuse);
+                    const pid_t child = fork();
+                    weft::os::fault_hook.store(nullptr);
+                    if (child != 0) {
+                        *to = end_of(child);
+                        return;
+                    }
+                    alarm(60);
+                    if (replaces) execl("/bin/true", "true", static_cast<char*>(nullptr));
+                };
+            };
+            { const Ult unit(forks(&how, true), &asked); }
+            { const Ult unit(forks(&how_ended, false), &asked); }
+            EXPECT_EQ(how, 0) << "kind " << kind << ", refused after " << passed;
+            EXPECT_EQ(how_ended, 0) << "kind " << kind << ", refused after " << passed;
+        }
+    }
+}
+
+// Others are in the middle of everything while a unit forks.
+TEST_F(Fork, WithAllLocksBusy) {
+    weft_settings settings = with_streams(2);
+    settings.pool = WEFT_POOL_SHARED;   // from which no stream takes units along to its end
+    const Runtime runtime(settings);
+    static atomic<bool> stop;
+    stop = false;
+    std::vector<std::thread> threads;
+    auto hammer = [&threads](auto work) {
+        threads.emplace_back([work] {
+            while (!stop.load()) work();
+        });
+    };
+    weft_pool* const shared = make_pool(WEFT_POOL_SHARED);
+    hammer([] { another_stream(pool_of(1)); });
+    hammer([] { spawn_and_join(pool_of(1)); });
+    hammer([] {
+        weft_pool* const pool = make_pool(WEFT_POOL_DEQUE);
+        weft_pool_free(pool);
+        weft_key* key = nullptr;
+        weft_key_create(nullptr, &key);
+        weft_key_free(key);
+        weft_hart_limit();
+    });
+    hammer([] {
+        std::FILE* const nowhere = std::fopen("/dev/null", "w");
+        weft_counters_print(nowhere);
+        weft_dump(nowhere);
+        std::fclose(nowhere);
+        std::uint64_t live = 0;
+        weft_counter_read("/stacks/count/live", &live);
+    });
+    weft_unit* busy[3];
+    weft_ult_spawn(pool_of(1), [](void*) {
+        while (!stop.load()) {
+            fib(8);
+            weft_sleep_for(10'000);
+        }
+    }, nullptr, nullptr, &busy[0]);
+    weft_ult_spawn(pool_of(1), [](void*) {
+        atomic<int> members{0};
+        while (!stop.load()) {
+            weft_spmd(2, add_one, &members);
+            weft_blocking(add_one, &members);
+            weft_unit_yield();
+        }
+    }, nullptr, nullptr, &busy[1]);
+    weft_ult_spawn(pool_of(1), [](void* pool) {
+        while (!stop.load()) {
+            weft_unit* unit = nullptr;
+            weft_ult_spawn(static_cast<weft_pool*>(pool), [](void*) {}, nullptr, nullptr, &unit);
+            weft_unit_migrate_to_pool(unit, pool_of(1));
+            weft_unit* popped = nullptr;
+            weft_pool_pop(static_cast<weft_pool*>(pool), &popped);
+            if (popped != nullptr) weft_pool_push(pool_of(1), popped);
+            weft_unit_free(unit);
+            weft_unit_yield();
+        }
+    }, shared, nullptr, &busy[2]);
+    const Ult forks([] {
+        for (int i = 0; i < 200 && !testing::Test::HasFailure(); ++i) {
+            EXPECT_TRUE(ended_well(in_child(tour))) << "of child " << i;
+            weft_unit_yield();
+        }
+        stop = true;
+    }, nullptr, pool_of(0));
+    EXPECT_EQ(weft_unit_join(forks.handle()), WEFT_OK);
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(weft_unit_free_many(busy, 3), WEFT_OK);
+    EXPECT_EQ(weft_pool_free(shared), WEFT_OK);
+}
