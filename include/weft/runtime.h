@@ -43,6 +43,14 @@ typedef enum weft_guard {
     WEFT_GUARD_NONE = 4      /**< nothing: overflows destroy what lies below */
 } weft_guard;
 
+/** What is done when no unit can ever go on: all streams sleep, no timer, poller or blocking call is pending, every OS thread of the process is Weft's or waits
+ * for Weft, and units wait. Seen 0.2 seconds after the last one has gone to sleep. What Weft cannot know of, as a signal handler or another process that would wake somebody, does not count. */
+typedef enum weft_deadlock {
+    WEFT_DEADLOCK_REPORT = 0, /**< standard error gets the units that wait: for what, who holds it, where they were spawned, and their frames; once */
+    WEFT_DEADLOCK_ABORT = 1,  /**< the same, and then abort() */
+    WEFT_DEADLOCK_IGNORE = 2  /**< nothing is looked for */
+} weft_deadlock;
+
 /** What a program may ask of the runtime. Zero means the default. */
 typedef struct weft_settings {
     size_t size;                  /**< sizeof(weft_settings) */
@@ -79,6 +87,7 @@ typedef struct weft_settings {
                                        gives stream 0 another main scheduler says itself to which pool it belongs then (weft_unit_pool_set). Since 0.5 */
     weft_hart_policy hart_policy; /**< WEFT_HART_POLICY: how harts are shared among those who want more than there are: fair, weighted, first-come; see hart.h. Since 0.6 */
     size_t slice_ns;              /**< WEFT_SLICE_NS: for how long one keeps a hart where not all who want one have one, and they take turns; 0: 5000000. Since 0.6 */
+    weft_deadlock deadlock;       /**< WEFT_DEADLOCK: report, abort, ignore. Since 0.6 */
 } weft_settings;
 
 /** Starts the runtime: the calling OS thread becomes the primary unit of stream 0.

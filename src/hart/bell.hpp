@@ -111,6 +111,9 @@ public:
     // After the call, when its owner goes on; and harmless when it did not sleep.
     void rise() { stand_up(); }
 
+    // Whether it sleeps, and nobody has claimed it. From any thread.
+    bool sleeps() const { return state_.load() == asleep; }
+
     // Wakes this stream and no other, whatever its pools hold: for mail that is only its own (a stop, a
     // suspension). The caller has written the mail with seq_cst and knows that the stream lives. Nothing is lost
     // when the stream is awake: it looks at its mail after prepare().

@@ -20,6 +20,12 @@ struct Span {
 bool thread_start(Thread& thread, std::size_t stack_bytes, void (*body)(void*), void* argument);
 void thread_join(Thread& thread);
 
+// The OS threads of the process, whoever has started them; 0: not known.
+std::size_t thread_count();
+// Those of them that thread_start() has started; and in the child of a fork, where there is none of them.
+std::size_t threads_started();
+void threads_forked();
+
 // At most 15 bytes, for debuggers and top.
 void thread_name(const char* name);
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 
@@ -25,6 +26,7 @@ constexpr std::size_t most_output = 16 * 1024;
     dup2(output, STDERR_FILENO);
     std::setvbuf(stdout, nullptr, _IOLBF, 0);   // what a run has printed is there when it crashes
     alarm(plan.most_seconds);
+    setenv("WEFT_DEADLOCK", "ignore", 0);   // the machine itself tells of a run that is stuck; a scenario of the report asks for it
     __libc_single_threaded = 0;   // the C++ library leaves out some of what virtual harts need, too, where it is set
     const auto strategy = plan.strategy();
     machine_quiet = broken_invariant;

@@ -71,16 +71,26 @@ public:
         const std::uint64_t begin_ns = os::now_ns();
         line("weft: dump of process %d at %.6f s of the monotonic clock\n", static_cast<int>(getpid()), static_cast<double>(begin_ns) / 1e9);
         streams();
-        std::vector<const Unit*> all;
-        of_.descriptors.each([](void* object, void* raw) {
-            static_cast<std::vector<const Unit*>*>(raw)->push_back(static_cast<const Unit*>(object));
-        }, &all);
+        find_all();
         std::size_t shown = 0;
-        for (const Unit* unit : all) {
+        for (const Unit* unit : all_) {
             if (ended()) return;
             shown += one(unit);
         }
         line("weft: end of the dump: %zu units\n", shown);
+        flush();
+    }
+
+    void run_waiting(const char* first) {
+        text_ += first;
+        find_all();
+        for (const Unit* unit : all_) {
+            Copy<Unit> copy;
+            if (ended()) return;
+            const State state = copy.take(unit) ? copy->life.now() : State::free;
+            if (state != State::free && state != State::done) one(unit);
+        }
+        line("weft: end of the report\n");
         flush();
     }
 
@@ -170,6 +180,14 @@ private:
 
     // ---- a unit ----------------------------------------------------------------------------------------
 
+    void find_all() {
+        each_descriptor(of_, [](void* object, void* raw) {
+            static_cast<std::vector<const Unit*>*>(raw)->push_back(static_cast<const Unit*>(object));
+        }, &all_);
+        sorted_ = all_;
+        std::sort(sorted_.begin(), sorted_.end());
+    }
+
     bool one(const Unit* address) {
         Look look;
         for (int i = 0; i < looks && !look.sure; ++i) {
@@ -243,9 +261,11 @@ private:
         Copy<Unit> other;
         if (join && other.take(reinterpret_cast<const Unit*>(number(object) & ((std::uintptr_t{1} << generation_shift) - 1)))) {
             line(" for the end of unit %llu", static_cast<unsigned long long>(other->id));
+            add_name(*other);
         } else {
             line(" for %s", name_of(unit.waits));
             if (object != nullptr) place(" ", number(object));
+            if (unit.waits == Waits::mutex) holder(object);
         }
         if (unit.waits_until_ns == 0) return;
         const double left_s = (static_cast<double>(unit.waits_until_ns) - static_cast<double>(os::now_ns())) / 1e9;
@@ -254,6 +274,23 @@ private:
         } else {
             line(", and should have ended %.6f s ago", -left_s);
         }
+    }
+
+    void add_name(const Unit& unit) {
+        if (unit.name[0] != '\0') line(" '%.*s'", static_cast<int>(sizeof unit.name - 1), unit.name);
+    }
+
+    // Who holds the mutex is the first word of what follows its own (sync/objects.hpp), but for a bit that says he has been given it and has not run since.
+    void holder(const void* mutex) {
+        constexpr std::uintptr_t mask = sizeof(std::uintptr_t) - 1;
+        const std::uintptr_t at = (number(mutex) + sizeof(std::uint32_t) + mask) & ~mask;
+        std::uintptr_t found = 0;
+        if (os::peek(reinterpret_cast<void*>(at), &found, sizeof found) != sizeof found) return;
+        const auto* const unit = reinterpret_cast<const Unit*>(found & ~std::uintptr_t{1});
+        Copy<Unit> copy;
+        if (!std::binary_search(sorted_.begin(), sorted_.end(), unit) || !copy.take(unit)) return;
+        line(", held by unit %llu", static_cast<unsigned long long>(copy->id));
+        add_name(*copy);
     }
 
     void runs(const Unit* address) {
@@ -294,6 +331,7 @@ private:
     bool gone_ = false;
     std::string text_;
     std::vector<unsigned char> copy_;
+    std::vector<const Unit*> all_, sorted_;   // descriptors; the second by address
     context::Unwinder unwinder_;
     trace::Symbols symbols_;
     std::map<std::vector<std::uintptr_t>, std::uint64_t> traces_;   // which unit had them first
@@ -302,14 +340,31 @@ private:
 
 }  // namespace
 
-void dump(Runtime& of, DumpSink to, const atomic<bool>& stop, const Unit* unit) {
+namespace {
+
+template <class Write>
+void unless_no_memory(DumpSink to, Write write) {
     try {
-        Dump text(of, to, stop);
-        unit == nullptr ? text.run() : text.run_one(unit);
+        write();
     } catch (const std::bad_alloc&) {
         constexpr char text[] = "weft: no memory to go on with the dump\n";
         to.write(to.self, text, sizeof text - 1);
     }
+}
+
+constinit const atomic<bool> never{false};
+
+}  // namespace
+
+void dump(Runtime& of, DumpSink to, const atomic<bool>& stop, const Unit* unit) {
+    unless_no_memory(to, [&] {
+        Dump text(of, to, stop);
+        unit == nullptr ? text.run() : text.run_one(unit);
+    });
+}
+
+void dump_waiting(Runtime& of, DumpSink to, const char* line) {
+    unless_no_memory(to, [&] { Dump(of, to, never).run_waiting(line); });
 }
 
 }  // namespace weft

@@ -22,6 +22,10 @@ struct DumpSink {
 inline constexpr std::size_t dump_stack_bytes = std::size_t{1} << 20;
 void dump(Runtime& of, DumpSink to, const atomic<bool>& stop, const Unit* unit = nullptr);
 
+// The units that wait, after the line, to standard error; on an OS thread of its own, for which the caller waits. Where none can be had: the line.
+void dump_waiting(Runtime& of, const char* line);
+void dump_waiting(Runtime& of, DumpSink to, const char* line);   // as dump()
+
 // weft_dump and weft_unit_dump: on an OS thread of its own, for which the caller waits.
 weft_status dump_to(Runtime& of, std::FILE* file, const Unit* unit = nullptr);
 

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 #include "os/futex.hpp"
@@ -121,6 +122,21 @@ void dumps_forked(Runtime* now) {
     const int signal = std::exchange(requests.signal, 0);
     if (signal == 0 || (now != nullptr && dumps_begin(*now, signal) == WEFT_OK)) return;
     restore_handler(signal);
+}
+
+void dump_waiting(Runtime& of, const char* line) {
+    struct Request {
+        Runtime& of;
+        const char* line;
+    } request{of, line};
+    os::Thread thread;
+    const bool started = os::thread_start(thread, dump_stack_bytes, [](void* raw) {
+        os::thread_without_signals();
+        const auto& asked = *static_cast<Request*>(raw);
+        dump_waiting(asked.of, {write_to_stderr, nullptr}, asked.line);
+    }, &request);
+    if (!started) return void(write_to_stderr(nullptr, line, std::strlen(line)));
+    os::thread_join(thread);
 }
 
 weft_status dump_to(Runtime& of, std::FILE* file, const Unit* unit) {

@@ -27,6 +27,8 @@ void mend_statics(const Runtime* old) {
     hart::topology_forked();
     keys_forked();
     moves_forked();
+    os::threads_forked();
+    if (OutsideWait::count.load() != 0) OutsideWait::count.store(0);
 }
 
 Settings settings_of_child(const Runtime& old) {
@@ -97,6 +99,7 @@ bool go_on(Runtime& old, Stream& from, Unit& unit, bool on_thread) {
     if (on_thread) unit.stack = &zero->carrier_stack;
     zero->jobs.take_over(from.jobs);
     begin_primary(*made, *zero, unit, *pool, roams);
+    made->inherited = &unit;
     if (unit.has_jobs()) zero->callable_without_jobs = std::exchange(zero->callable, &Stream::no_pool);
     dumps_forked(made);
     return true;

@@ -248,6 +248,7 @@ struct ThreadJoin : JoinWaiter {
     } else {
         request.settle(announce(target, Joint::Waiter(&request)));
     }
+    const OutsideWait outside;
     request.gate.wait();
     return request.busy.load() ? busy_status() : outcome(target);
 }

@@ -32,6 +32,7 @@ constexpr Gauge gauges[] = {
     {"/stacks/count/unguarded", [](const Runtime& of) -> std::uint64_t { return of.stacks.unguarded(); }},
     {"/stacks/bytes/idle", [](const Runtime& of) -> std::uint64_t { return of.stacks.idle_bytes(); }},
     {"/descriptors/bytes", [](const Runtime& of) -> std::uint64_t { return of.descriptors.resident_bytes(); }},
+    {"/units/count/deadlocks", [](const Runtime& of) -> std::uint64_t { return of.quiet.reports.load(); }},
     {"/streams/count/live", [](const Runtime& of) -> std::uint64_t { return of.stream_count; }},
     {"/harts/count/limit", [](const Runtime&) -> std::uint64_t { return hart::limit(); }},
     {"/harts/count/granted", [](const Runtime& of) -> std::uint64_t { return of.base.granted(); }},
@@ -207,7 +208,7 @@ void print_counters_at_end(Runtime& of) {
 
 void each_unit(Runtime& of, void (*visit)(const weft_unit_info* info, void* argument), void* argument) {
     Visit to{visit, argument};
-    of.descriptors.each(visit_one, &to);
+    each_descriptor(of, visit_one, &to);
 }
 
 void print_units(Runtime& of, std::FILE* file) {

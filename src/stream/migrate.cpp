@@ -129,6 +129,7 @@ struct ThreadMoveWait : MoveWait {
 Went wait_in_thread(Unit& target) {
     ThreadMoveWait wait(target);
     wait.enrolment.begin(wait);
+    const OutsideWait outside;
     wait.gate.wait();
     return wait.went;
 }

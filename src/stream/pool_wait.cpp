@@ -1,6 +1,7 @@
 #include "stream/pool_wait.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "os/clock.hpp"
 #include "stream/observe.hpp"
@@ -19,7 +20,10 @@ Unit* wait_once(Stream* stream, Sleeper& sleeper, Pool& from, std::uint64_t time
     if (unit == nullptr && pool::quiet(from) && (stream == nullptr || !has_mail(*stream))) {
         if (stream != nullptr) give_hart_back(*stream);
         if (stream != nullptr) trace_sleep(*stream, trace::Event::sleep);
+        std::optional<OutsideWait> outside;
+        if (stream == nullptr && timeout_ns == os::forever) outside.emplace();
         claimed = sleeper.wait(timeout_ns);                                       // 4b
+        outside.reset();
         if (stream != nullptr) trace_sleep(*stream, trace::Event::wake);
         if (stream != nullptr) hold_hart(*stream);
     } else {

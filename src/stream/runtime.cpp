@@ -176,6 +176,11 @@ Runtime* runtime_or_null() {
     return active.load(std::memory_order_acquire);
 }
 
+void each_descriptor(Runtime& of, void (*visit)(void* unit, void* argument), void* argument) {
+    of.descriptors.each(visit, argument);
+    if (of.inherited != nullptr) visit(of.inherited, argument);
+}
+
 void set_runtime(Runtime* now) { active.store(now); }
 
 Pool* primary_pool(Stream& zero, bool roams) {

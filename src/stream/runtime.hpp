@@ -9,6 +9,7 @@
 #include "poll/lookout.hpp"
 #include "poll/pollers.hpp"
 #include "stream/blocking.hpp"
+#include "stream/deadlock.hpp"
 #include "stream/domain.hpp"
 #include "stream/lending.hpp"
 #include "stream/observe.hpp"
@@ -38,6 +39,7 @@ struct Runtime {
     atomic<std::size_t> starving{0};             // streams that hold a hart and have only units that got no stack
     Kind default_kind = Kind::lsa;
     Unit* primary = nullptr;
+    Unit* inherited = nullptr;                   // in the child of a fork: the primary unit, whose descriptor is none of ours
     Observers observers;
 
     mutable os::Lock lock;                       // guards what follows
@@ -56,6 +58,7 @@ struct Runtime {
     Pool* freed_pools = nullptr;                 // empty; their memory stays what it is (dismiss)
     Sched* scheds = nullptr;                     // all, linked by Sched::next
     trace::Counters ended;                       // of streams that have ended
+    Quiet quiet;
 
     os::Lock replacing;                          // one at a time gives a stream another scheduler, or a pool for bound units; before `lock`
 
@@ -96,6 +99,9 @@ void run_out(Runtime& of);
 Pool* primary_pool(Stream& zero, bool roams);
 // The unit, which runs, is the primary one from now on.
 void begin_primary(Runtime& of, Stream& zero, Unit& unit, Pool& pool, bool roams);
+
+// Each descriptor that was ever used, as SlabStore::each() has it.
+void each_descriptor(Runtime& of, void (*visit)(void* unit, void* argument), void* argument);
 
 // ---- streams ---------------------------------------------------------------------------------------
 

@@ -65,6 +65,7 @@ constexpr Word pool_words[] = {{"private", WEFT_POOL_PRIVATE}, {"shared", WEFT_P
 constexpr Word sched_words[] = {{"basic", WEFT_SCHED_BASIC}, {"random-steal", WEFT_SCHED_RANDOM_STEAL},
                                 {"basic-wait", WEFT_SCHED_BASIC_WAIT}, {"priority", WEFT_SCHED_PRIORITY}, {nullptr, 0}};
 constexpr Word hart_policy_words[] = {{"fair", WEFT_HART_FAIR}, {"weighted", WEFT_HART_WEIGHTED}, {"first-come", WEFT_HART_FIRST_COME}, {nullptr, 0}};
+constexpr Word deadlock_words[] = {{"report", WEFT_DEADLOCK_REPORT}, {"abort", WEFT_DEADLOCK_ABORT}, {"ignore", WEFT_DEADLOCK_IGNORE}, {nullptr, 0}};
 constexpr Word signal_words[] = {{"off", 0}, {"HUP", SIGHUP}, {"INT", SIGINT}, {"QUIT", SIGQUIT}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2},
                                  {"ALRM", SIGALRM}, {"TERM", SIGTERM}, {"URG", SIGURG}, {"WINCH", SIGWINCH}, {"IO", SIGIO}, {"PWR", SIGPWR},
                                  {nullptr, 0}};
@@ -101,6 +102,7 @@ constexpr Setting settings_table[] = {
     setting<&weft_settings::timing>("WEFT_TIMING", "whether time in units and in schedulers is measured", 0, 0, 1, switch_words, false),
     refusing(setting<&weft_settings::dump>("WEFT_DUMP", "signal that makes the process write a dump to standard error", 0, 1, 64, signal_words, true),
              no_request, ", but none of a fault (ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS), KILL, STOP, 32 or 33"),
+    setting<&weft_settings::deadlock>("WEFT_DEADLOCK", "what is done when no unit can ever go on", 0, 0, 2, deadlock_words, false),
     setting<&weft_settings::own_stacks>("WEFT_OWN_STACKS", "whether no ULT of kind auto runs on its scheduler's stack", 0, 0, 1, switch_words, false),
     setting<&weft_settings::roaming_primary>("WEFT_ROAMING_PRIMARY", "whether the primary unit waits in stream 0's main pool as others do", 0, 0, 1, switch_words, false),
     setting<&weft_settings::hart_policy>("WEFT_HART_POLICY", "how harts are shared among those who want more than there are", 0, 0, 2, hart_policy_words, false),

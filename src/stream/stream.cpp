@@ -1,10 +1,12 @@
 #include "stream/stream.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "hart/quota.hpp"
 #include "os/clock.hpp"
 #include "stream/begin.hpp"
+#include "stream/deadlock.hpp"
 #include "stream/domain.hpp"
 #include "stream/duties.hpp"
 #include "stream/lending.hpp"
@@ -74,7 +76,10 @@ void sleep(Stream& stream) {
         stream.counters.add(trace::Count::slept);
         give_hart_back(stream);
         trace_sleep(stream, trace::Event::sleep);
-        claimed = stream.sleeper.wait(sleep_limit(stream));                          // 4b
+        const std::uint64_t limit_ns = sleep_limit(stream);
+        const std::uint64_t watch_ns = limit_ns == os::forever ? begin_watch(stream) : os::forever;
+        claimed = stream.sleeper.wait(std::min(limit_ns, watch_ns));                 // 4b
+        if (watch_ns != os::forever) end_watch(stream, claimed);
         trace_sleep(stream, trace::Event::wake);
         slept(stream);
         hold_hart(stream);

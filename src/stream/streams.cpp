@@ -221,7 +221,9 @@ struct UnitWait : Suspension {
         return suspend(current(), waiter, Waits::stream_free, &stream);
     }
     ThreadWait waiter;
-    if (stream.end.announce_shared(&waiter) == Joint::Announced::waiting) waiter.gate.wait();
+    if (stream.end.announce_shared(&waiter) != Joint::Announced::waiting) return;
+    const OutsideWait outside;
+    waiter.gate.wait();
 }
 
 }  // namespace

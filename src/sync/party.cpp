@@ -1,5 +1,7 @@
 #include "sync/party.hpp"
 
+#include <optional>
+
 #include "hart/quota.hpp"
 #include "os/clock.hpp"
 #include "stream/duties.hpp"
@@ -75,6 +77,8 @@ bool Party::park_thread(std::uint64_t deadline_ns) {
             if (left == 0 && win(too_late)) return false;
             if (left == 0) left = forever;
         }
+        std::optional<OutsideWait> outside;
+        if (left == forever) outside.emplace();
         os::futex_wait(stance, asleep, left);
         if (stance.load(std::memory_order_acquire) == woken) return true;   // acquire: pairs with wake()
     }

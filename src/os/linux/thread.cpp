@@ -1,11 +1,13 @@
 #include "os/thread.hpp"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/atomic.hpp"
 #include "os/fault.hpp"
 #include "os/memory.hpp"
 
@@ -19,10 +21,13 @@ struct Start {
     Start(void (*of)(void*), void* with) : body(of), argument(with) {}
 };
 
+constinit atomic<std::size_t> started{0};
+
 void* thread_main(void* raw) {
     const Start start = *static_cast<Start*>(raw);
     release(raw);
     start.body(start.argument);
+    started.fetch_sub(1);
     return nullptr;
 }
 
@@ -36,9 +41,11 @@ bool thread_start(Thread& thread, std::size_t stack_bytes, void (*body)(void*), 
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, stack_bytes);
     pthread_t created;
+    started.fetch_add(1);
     const int answer = pthread_create(&created, &attributes, thread_main, start);
     pthread_attr_destroy(&attributes);
     if (answer != 0) {
+        started.fetch_sub(1);
         release(start);
         return false;
     }
@@ -50,6 +57,19 @@ void thread_join(Thread& thread) {
     pthread_join(static_cast<pthread_t>(thread.handle), nullptr);
     thread.handle = 0;
 }
+
+std::size_t thread_count() {
+    DIR* const all = opendir("/proc/self/task");
+    if (all == nullptr) return 0;
+    std::size_t count = 0;
+    while (const dirent* const one = readdir(all)) count += one->d_name[0] != '.';
+    closedir(all);
+    return count;
+}
+
+std::size_t threads_started() { return started.load(); }
+
+void threads_forked() { started.store(0); }
 
 void thread_name(const char* name) { pthread_setname_np(pthread_self(), name); }
 

@@ -1,16 +1,43 @@
 #include "os/thread.hpp"
 
+#include <memory>
+
 #include "os/fault.hpp"
 #include "os/sim/machine.hpp"
 
+namespace weft::sim {
+extern unsigned harts_alive;
+}  // namespace weft::sim
+
 namespace weft::os {
+namespace {
+
+std::size_t started = 0;
+
+// Not a block of the library's.
+struct Start {
+    void (*body)(void*);
+    void* argument;
+};
+
+void hart_body(void* raw) {
+    const std::unique_ptr<Start> start(static_cast<Start*>(raw));
+    start->body(start->argument);
+    --started;
+}
+
+}  // namespace
 
 bool thread_start(Thread& thread, std::size_t stack_bytes, void (*body)(void*), void* argument) {
     sim::system_call("thread-start");
     if (sim::door_fails() || fault(Door::thread)) return false;
-    void* const hart = sim::hart_start(body, argument, stack_bytes);
+    std::unique_ptr<Start> start(new Start{body, argument});
+    void* const hart = sim::hart_start(hart_body, start.get(), stack_bytes);
     thread.handle = reinterpret_cast<std::uintptr_t>(hart);
-    return hart != nullptr;
+    if (hart == nullptr) return false;
+    start.release();
+    ++started;
+    return true;
 }
 
 void thread_join(Thread& thread) {
@@ -18,6 +45,12 @@ void thread_join(Thread& thread) {
     sim::hart_join(reinterpret_cast<void*>(thread.handle));
     thread.handle = 0;
 }
+
+std::size_t thread_count() { return sim::harts_alive; }
+
+std::size_t threads_started() { return started; }
+
+void threads_forked() {}
 
 void thread_name(const char*) {}
 

@@ -1,0 +1,126 @@
+#include "stream/deadlock.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+
+#include "stream/dump.hpp"
+#include "stream/level.hpp"
+#include "stream/list.hpp"
+#include "stream/runtime.hpp"
+
+namespace weft {
+namespace {
+
+// Whether the stream sleeps until somebody wakes it, and nobody has begun to. relaxed where the hint is one.
+bool sleeps_for_good(const Stream& stream) {
+    return stream.asleep.load() && stream.heap->timers.earliest() == Timers::never && !has_mail(stream);
+}
+
+// Under the runtime's lock.
+bool others_sleep(const Runtime& of, const Stream& self) {
+    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+        const Stream* const stream = of.streams[rank];
+        if (stream != nullptr && stream != &self && !sleeps_for_good(*stream)) return false;
+    }
+    return true;
+}
+
+bool others_are_asleep(const Runtime& of, const Stream& self) {
+    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+        const Stream* const stream = of.streams[rank];
+        if (stream != nullptr && stream != &self && !stream->sleeper.sleeps()) return false;
+    }
+    return others_sleep(of, self);
+}
+
+// What the units wait for.
+struct Waiting {
+    std::size_t units = 0;
+    std::size_t calls = 0;   // that block, and will end
+};
+
+// Hidden from the thread sanitizer, as list.cpp's snapshot.
+[[gnu::no_sanitize_thread]] void look_at(void* object, void* raw) {
+    const auto& unit = *static_cast<const Unit*>(object);
+    auto& found = *static_cast<Waiting*>(raw);
+    const State now = unit.life.now();
+    if (shown(now) != State::suspended || is_scheduler(unit)) return;
+    ++found.units;
+    if (now == State::waiting && unit.waits == Waits::blocking) ++found.calls;
+}
+
+// Streams whose OS thread is not one that Weft has started. Under the runtime's lock.
+std::size_t borrowed_threads(const Runtime& of) {
+    std::size_t count = 0;
+    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+        const Stream* const stream = of.streams[rank];
+        if (stream != nullptr && stream->thread.handle == 0) ++count;
+    }
+    return count;
+}
+
+// Whether there is, or may be, an OS thread of the program's that may wake somebody.
+bool somebody_outside(std::size_t borrowed) {
+    const std::size_t all = os::thread_count();
+    return all == 0 || all > os::threads_started() + borrowed + OutsideWait::count.load();
+}
+
+// Of a look: whether it is to be told.
+bool judge(Quiet& quiet, const Waiting& waiting, bool outside) {
+    if (waiting.calls != 0) {
+        quiet.settled = true;   // the end of the call is another state
+    } else if (outside) {
+        quiet.found = 0;
+        quiet.patience_ns *= 2;   // it may end, and nobody would tell us
+    } else if (++quiet.found == 2) {   // an OS thread that is on its way out of a wait is there by the second
+        quiet.settled = true;
+        return true;
+    }
+    return false;
+}
+
+void report(Runtime& of, std::size_t units) {
+    of.quiet.reports.fetch_add(1);
+    char line[256];
+    std::snprintf(line, sizeof line, "weft: deadlock: all streams sleep, nothing is pending, no OS thread of the program's is outside of Weft's waits, and %zu units wait "
+                                     "(WEFT_DEADLOCK=ignore: not looked for)\n", units);
+    dump_waiting(of, line);
+    if (of.settings.values.deadlock == WEFT_DEADLOCK_ABORT) std::abort();
+}
+
+}  // namespace
+
+std::uint64_t begin_watch(Stream& stream) {
+    Runtime& of = runtime();
+    if (of.settings.values.deadlock == WEFT_DEADLOCK_IGNORE || of.base.granted() != 0 || of.pollers.live() != 0) return os::forever;
+    std::lock_guard guard(of.lock);
+    Quiet& quiet = of.quiet;
+    if (quiet.watcher != nullptr || !others_sleep(of, stream)) return os::forever;
+    const std::uint64_t runs = sum(of, trace::Count::run);
+    if (runs != quiet.runs) {
+        quiet.runs = runs;
+        quiet.patience_ns = Quiet::shortest_ns;
+        quiet.found = 0;
+        quiet.settled = false;
+    }
+    if (quiet.settled) return os::forever;
+    quiet.watcher = &stream;
+    return quiet.patience_ns;
+}
+
+void end_watch(Stream& stream, bool woken) {
+    Runtime& of = runtime();
+    Waiting waiting;
+    if (!woken) each_descriptor(of, look_at, &waiting);
+    {
+        std::lock_guard guard(of.lock);
+        Quiet& quiet = of.quiet;
+        quiet.watcher = nullptr;
+        if (woken || sum(of, trace::Count::run) != quiet.runs || !others_are_asleep(of, stream) || of.pollers.live() != 0) return;
+        if (!judge(quiet, waiting, somebody_outside(borrowed_threads(of)))) return;
+    }
+    report(of, waiting.units);
+}
+
+}  // namespace weft

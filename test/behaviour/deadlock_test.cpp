@@ -1,0 +1,317 @@
+// When no unit can ever go on, the program is told who waits for what; and it is told so only then.
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include "base/config.hpp"
+#include "test/behaviour/several.hpp"
+#include "test/behaviour/variable.hpp"
+
+using namespace weft_test;
+
+// As exit_test.cpp has it.
+extern "C" [[gnu::visibility("default")]] int __lsan_is_turned_off() { return weft_initialized(); }
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::chrono::milliseconds long_enough = 700ms;   // for two looks
+
+weft_unit* spawn(const char* name, void (*body)(void*), void* argument = nullptr, weft_pool* pool = nullptr) {
+    weft_unit_options named = options();
+    named.name = name;
+    weft_unit* unit = nullptr;
+    if (weft_ult_spawn(pool, body, argument, &named, &unit) != WEFT_OK) std::abort();
+    return unit;
+}
+
+void begin(std::size_t streams, const char* what = "report") {
+    setenv("WEFT_DEADLOCK", what, 1);
+    weft_settings settings = with_streams(streams);
+    if (weft_init(&settings) != WEFT_OK) std::abort();
+}
+
+
+struct Heard {
+    std::string text;
+    int status = 0;
+};
+
+// What a program writes to standard error: a process of its own, since a thread of ours that listened would be one that could wake somebody. Until it ends, or
+// for a while after its report, or for as long as it is silent, and then it is ended.
+Heard hear(void (*program)(), std::chrono::milliseconds silence = 30s) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) std::abort();
+    std::fflush(nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        close(ends[1]);
+        program();
+        _exit(0);
+    }
+    close(ends[1]);
+    Heard heard;
+    for (;;) {
+        const bool told = heard.text.find("end of the report") != std::string::npos;
+        pollfd more{ends[0], POLLIN, 0};
+        if (poll(&more, 1, static_cast<int>((told ? long_enough : silence).count())) != 1) break;
+        char some[4096];
+        const ssize_t bytes = read(ends[0], some, sizeof some);
+        if (bytes <= 0) break;
+        heard.text.append(some, static_cast<std::size_t>(bytes));
+    }
+    if (heard.text.find("end of the report") != std::string::npos || silence < 30s) kill(child, SIGKILL);   // it is stuck, as it is to be
+    close(ends[0]);
+    waitpid(child, &heard.status, 0);
+    return heard;
+}
+
+std::size_t times(const std::string& text, const std::string& what) {
+    std::size_t count = 0;
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
+    return count;
+}
+bool has(const std::string& text, const std::string& what) { return text.find(what) != std::string::npos; }
+
+class Deadlock : public testing::Test {
+protected:
+    void SetUp() override {
+        if (weft::config::thread_sanitizer) GTEST_SKIP() << "the thread sanitizer has an OS thread of its own, which could wake somebody for all that is known";
+    }
+};
+
+weft_mutex first = WEFT_MUTEX_INIT, second = WEFT_MUTEX_INIT;
+weft_cond condition = WEFT_COND_INIT;
+weft_event never_set = WEFT_EVENT_INIT;
+weft_unit* units[2];
+
+void crosswise(std::size_t streams) {
+    begin(streams);
+    static weft_barrier both;
+    weft_barrier_init(&both, 2, nullptr, nullptr);
+    units[0] = spawn("left", [](void*) {
+        weft_mutex_lock(&first);
+        weft_barrier_wait(&both);
+        weft_mutex_lock(&second);
+    }, nullptr, pool_of(0));
+    units[1] = spawn("right", [](void*) {
+        weft_mutex_lock(&second);
+        weft_barrier_wait(&both);
+        weft_mutex_lock(&first);
+    }, nullptr, pool_of(streams - 1));
+    weft_unit_join_many(units, 2);
+}
+
+void expect_report(const Heard& heard) {
+    EXPECT_EQ(times(heard.text, "weft: deadlock:"), 1u) << heard.text;
+    EXPECT_EQ(times(heard.text, "weft: end of the report"), 1u) << heard.text;
+}
+
+}  // namespace
+
+TEST_F(Deadlock, OfTwoUnitsAndTwoMutexesIsToldWithWhoHoldsWhat) {
+    for (void (*program)() : {+[] { crosswise(1); }, +[] { crosswise(3); }}) {
+        const Heard heard = hear(program);
+        expect_report(heard);
+        EXPECT_TRUE(has(heard.text, "'left' (")) << heard.text;
+        EXPECT_TRUE(has(heard.text, "'right' (")) << heard.text;
+        EXPECT_EQ(times(heard.text, "waiting) for mutex"), 2u) << heard.text;
+        EXPECT_EQ(times(heard.text, ", held by unit"), 2u) << heard.text;
+        EXPECT_TRUE(has(heard.text, "'left'; spawned at") && has(heard.text, "'right'; spawned at")) << heard.text;
+        EXPECT_TRUE(has(heard.text, "(full, waiting) for ")) << "the primary unit waits, too: " << heard.text;
+        EXPECT_TRUE(has(heard.text, "    0x")) << "frames" << heard.text;
+    }
+}
+
+TEST_F(Deadlock, OfACircleOfJoins) {
+    const Heard heard = hear([] {
+        begin(2);
+        units[0] = spawn("joins the second", [](void*) { weft_unit_join(units[1]); });
+        units[1] = spawn("joins the first", [](void*) { weft_unit_join(units[0]); });
+        weft_event_wait(&never_set, nullptr);
+    });
+    expect_report(heard);
+    EXPECT_EQ(times(heard.text, "for the end of unit"), 2u) << heard.text;
+    EXPECT_TRUE(has(heard.text, "'joins the second'; spawned") && has(heard.text, "'joins the first'; spawned")) << heard.text;
+}
+
+TEST_F(Deadlock, OfWhatNobodySignalsSetsOrResumes) {
+    const Heard heard = hear([] {
+        begin(2);
+        spawn("unsignalled", [](void*) {
+            weft_mutex_lock(&first);
+            weft_cond_wait(&condition, &first);
+        });
+        spawn("unset", [](void*) {
+            weft_future* future = nullptr;
+            weft_future_create(1, nullptr, nullptr, &future);
+            weft_future_wait(future, nullptr, WEFT_FOREVER);
+        });
+        spawn("unresumed", [](void*) { weft_unit_suspend(nullptr, nullptr); });
+        weft_event_wait(&never_set, nullptr);
+    });
+    expect_report(heard);
+    EXPECT_TRUE(has(heard.text, "waiting) for condition") && has(heard.text, "until it is resumed")) << heard.text;
+}
+
+TEST_F(Deadlock, OfOsThreadsThatWaitForUnitsToo) {
+    const Heard heard = hear([] {
+        begin(2);
+        units[0] = spawn("stuck", [](void*) { weft_event_wait(&never_set, nullptr); });
+        units[1] = spawn("stuck, too", [](void*) { weft_event_wait(&never_set, nullptr); });
+        std::thread joins([] { weft_unit_join(units[0]); });
+        std::thread waits([] { weft_event_wait(&never_set, nullptr); });
+        weft_unit_join(units[1]);
+    });
+    expect_report(heard);
+}
+
+TEST_F(Deadlock, OfOneThatComesWhenTheLastOsThreadOutsideHasEnded) {
+    const Heard heard = hear([] {
+        begin(1);
+        std::thread([] { std::this_thread::sleep_for(250ms); }).detach();
+        weft_event_wait(&never_set, nullptr);
+    });
+    expect_report(heard);
+}
+
+TEST_F(Deadlock, InTheChildOfAFork) {
+    const Heard heard = hear([] {
+        begin(2);
+        units[0] = spawn("of the parent", [](void*) { weft_unit_suspend(nullptr, nullptr); });
+        units[1] = spawn("forks", [](void*) {
+            if (fork() == 0) weft_event_wait(&never_set, nullptr);
+            waitpid(-1, nullptr, 0);
+        });
+        weft_unit_join(units[1]);
+    });
+    expect_report(heard);
+    EXPECT_TRUE(has(heard.text, "'forks'")) << heard.text;
+    EXPECT_FALSE(has(heard.text, "'of the parent'")) << heard.text;
+}
+
+TEST_F(Deadlock, AbortsWhereThatIsAskedFor) {
+    const Heard heard = hear([] {
+        begin(1, "abort");
+        weft_event_wait(&never_set, nullptr);
+    });
+    expect_report(heard);
+    EXPECT_TRUE(WIFSIGNALED(heard.status) && WTERMSIG(heard.status) == SIGABRT);
+}
+
+TEST_F(Deadlock, IsNotLookedForWhereThatIsAskedFor) {
+    const Heard heard = hear([] {
+        begin(1, "ignore");
+        weft_event_wait(&never_set, nullptr);
+    }, long_enough);
+    EXPECT_EQ(heard.text, "");
+}
+
+// What will wake somebody, or could.
+TEST_F(Deadlock, IsNoneWhileSomethingIsPending) {
+    void (*const programs[])() = {
+        [] {   // a timer
+            begin(2);
+            weft_event_wait_until(&never_set, nullptr, weft_now_ns() + 600'000'000);
+        },
+        [] {   // a blocking call
+            begin(2);
+            weft_blocking([](void*) { std::this_thread::sleep_for(long_enough); }, nullptr);
+        },
+        [] {   // a poller
+            begin(2);
+            static weft_event come = WEFT_EVENT_INIT;
+            static const std::uint64_t until = weft_now_ns() + 600'000'000;
+            weft_poller* poller = nullptr;
+            weft_poller_add([](void*) {
+                if (weft_now_ns() > until) weft_event_set(&come, nullptr);
+                return false;
+            }, nullptr, nullptr, &poller);
+            weft_event_wait(&come, nullptr);
+        },
+        [] {   // a poller with a descriptor
+            begin(1);
+            static int ends[2];
+            static weft_event come = WEFT_EVENT_INIT;
+            if (pipe(ends) != 0) std::abort();
+            weft_poller_hint hint{};
+            hint.size = sizeof hint;
+            hint.has_descriptor = true;
+            hint.descriptor = ends[0];
+            weft_poller* poller = nullptr;
+            weft_poller_add([](void*) { return false; }, nullptr, &hint, &poller);
+            weft_event_wait_until(&come, nullptr, weft_now_ns() + 600'000'000);
+        },
+        [] {   // an OS thread
+            begin(2);
+            static weft_event come = WEFT_EVENT_INIT;
+            std::thread later([] {
+                std::this_thread::sleep_for(long_enough);
+                weft_event_set(&come, nullptr);
+            });
+            weft_event_wait(&come, nullptr);
+            later.join();
+        },
+        [] {   // the primary unit, which is busy outside
+            begin(2);
+            spawn("daemon", [](void*) { weft_event_wait(&never_set, nullptr); }, nullptr, pool_of(1));
+            std::this_thread::sleep_for(long_enough);
+        },
+        [] {   // an OS thread's wait with a deadline
+            begin(1);
+            static weft_event come = WEFT_EVENT_INIT;
+            std::thread later([] {
+                weft_event_wait_until(&never_set, nullptr, weft_now_ns() + 600'000'000);
+                weft_event_set(&come, nullptr);
+            });
+            weft_event_wait(&come, nullptr);
+            later.join();
+        },
+    };
+    int number = 0;
+    for (void (*program)() : programs) {
+        const Heard heard = hear(program);
+        EXPECT_EQ(heard.text, "") << "program " << number;
+        EXPECT_TRUE(WIFEXITED(heard.status)) << "program " << number;
+        ++number;
+    }
+}
+
+TEST_F(Deadlock, IsNoneWhileAStreamIsSuspended) {
+    const Heard heard = hear([] {
+        begin(2);
+        weft_stream_suspend(weft_stream_at(1));
+        weft_event_wait(&never_set, nullptr);
+    }, long_enough);
+    EXPECT_EQ(heard.text, "");
+}
+
+TEST_F(Deadlock, IsToldOnceForEachState) {
+    const Heard heard = hear([] {
+        begin(1);
+        static weft_stream* const zero = weft_stream_self();
+        // What only a signal handler could do, which nobody can know of.
+        signal(SIGALRM, [](int) {
+            weft_stream_post(zero, [](void*) {
+                weft_event_set(&never_set, nullptr);
+            }, nullptr);
+        });
+        itimerval soon{{0, 0}, {0, 600'000}};
+        setitimer(ITIMER_REAL, &soon, nullptr);
+        weft_event_wait(&never_set, nullptr);
+        weft_event_reset(&never_set);
+        weft_event_wait(&never_set, nullptr);
+    });
+    EXPECT_EQ(times(heard.text, "weft: deadlock:"), 2u) << heard.text;
+}
