@@ -311,6 +311,7 @@ weft_status detach_by_letter(Unit& unit, PrivatePool& pool) {
 
 PrivatePool* foreign_pool(const Unit& unit) {
     auto* home = static_cast<PrivatePool*>(unit.local_pool());
+    WEFT_ASSERT(home == nullptr || home->kind == WEFT_POOL_PRIVATE);
     return home == nullptr || home->mine() ? nullptr : home;
 }
 

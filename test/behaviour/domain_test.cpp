@@ -194,10 +194,32 @@ TEST(Domain, ChildrenAreLentHartsByAParentThatSaysNothing) {
     EXPECT_EQ(caller.join(), WEFT_OK);
 }
 
+// A hart that the parent has to spare may be on its way to a child that leaves.
+TEST(Domain, ChildrenComeAndGoWhileTheirParentHasHartsToLend) {
+    Runtime runtime;
+    Ult caller([] {
+        weft_latch done;
+        EXPECT_EQ(weft_latch_init(&done, 1), WEFT_OK);
+        Library outer;
+        auto body = [&] {
+            for (int i = 0; i < 10; ++i) {
+                Library inner;
+                EXPECT_EQ(weft_domain_request(inner.domain, 1), WEFT_OK);
+                EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+            }
+            weft_latch_count_down(&done, 1);
+        };
+        outer.add(body);
+        EXPECT_EQ(weft_latch_wait(&done), WEFT_OK);
+    });
+    EXPECT_EQ(caller.join(), WEFT_OK);
+}
+
 // The primary unit, which stream 0 alone may run.
 TEST(Domain, IsRegisteredByAUnitThatIsBoundToItsStream) {
     Runtime runtime;
     const auto here = pthread_self();
+    weft_stream* const stream = weft_stream_self();
     for (int round = 0; round < 50; ++round) {
         constexpr int members = 3, phases = 5;
         weft_barrier barrier;
@@ -211,6 +233,7 @@ TEST(Domain, IsRegisteredByAUnitThatIsBoundToItsStream) {
         for (int phase = 0; phase < phases; ++phase) {
             weft_barrier_wait(&barrier);
             EXPECT_TRUE(pthread_equal(here, pthread_self()));
+            EXPECT_EQ(weft_stream_self(), stream);
         }
     }
     EXPECT_EQ(weft_domain_self(), nullptr);
