@@ -23,8 +23,7 @@ std::size_t wanted(const Root& root) {
 }  // namespace
 
 std::size_t Base::room() const {
-    const std::size_t limit = hooks_.limit();
-    return limit > granted() ? limit - granted() : 0;
+    return limit() > granted() ? limit() - granted() : 0;
 }
 
 bool Base::in_slice(const Root& root, std::uint64_t now_ns) const { return root.held != 0 && now_ns < root.since_ns + slice_ns_; }
@@ -32,7 +31,7 @@ bool Base::in_slice(const Root& root, std::uint64_t now_ns) const { return root.
 // One hart after the other to whoever has the best claim. Equal claims: whoever has the hart already, so that it does not go to and fro; but where not all can
 // have one they take turns, each for a slice, and the next is who was served longest ago.
 void Base::fill() {
-    std::size_t left = hooks_.limit(), wanting = 0;
+    std::size_t left = limit(), wanting = 0;
     for (Root* root = first_; root != nullptr; root = root->next) {
         root->target = policy_ == Policy::first_come ? std::min(left, wanted(*root)) : 0;
         left -= root->target;
@@ -64,10 +63,9 @@ void Base::fill() {
 // What a root has beyond its request, and beyond its target where another lacks it, or there are more than there should be: of the streams there may be, unless others
 // want harts.
 void Base::ask_back() {
-    const std::size_t limit = hooks_.limit();
     bool shared = false;
     for (const Root* root = first_; root != nullptr; root = root->next) shared |= !root->told && (root->held != 0 || wanted(*root) != 0);
-    std::size_t lacking = shared && granted() > limit ? granted() - limit : 0;
+    std::size_t lacking = shared && granted() > limit() ? granted() - limit() : 0;
     for (const Root* root = first_; root != nullptr; root = root->next) {
         if (root->target > root->held) lacking += root->target - root->held;
     }
@@ -120,6 +118,9 @@ Root* Base::settle() {
     }
     ask_back();
     plan_look();
+    bool lacks = false;
+    for (const Root* root = first_; root != nullptr; root = root->next) lacks |= wanted(*root) > root->held;
+    lacks_.store(lacks);
     return granted;
 }
 
@@ -213,6 +214,7 @@ Root* Base::change(Change change, Caller caller) {
         tell();
     }
     if (const std::uint64_t at_ns = look_at_ns(); at_ns != os::forever) hooks_.watch(at_ns, hooks_.argument);
+    if (lacks()) hooks_.lacking(hooks_.argument);
     return to;
 }
 
@@ -285,6 +287,27 @@ void Base::put(Root& root, std::ptrdiff_t delta) {
         root.asked += delta;
         uncount(root);
     });
+}
+
+void Base::lend_beyond(std::ptrdiff_t harts) {
+    change([&] { beyond_ += static_cast<std::size_t>(harts); });
+}
+
+void Base::take_beyond(Root& root) {
+    change([&] {
+        ++beyond_;
+        ++root.asked;
+        count(root);
+    });
+}
+
+std::size_t Base::lacking(const Root** roots, std::size_t most) const {
+    std::lock_guard guard(lock_);
+    std::size_t found = 0;
+    for (const Root* root = first_; root != nullptr && found < most; root = root->next) {
+        if (wanted(*root) > root->held) roots[found++] = root;
+    }
+    return found;
 }
 
 void Base::move(Root& from, std::ptrdiff_t from_delta, Root& to, std::ptrdiff_t to_delta, bool& last) {

@@ -49,6 +49,8 @@ public:
         void (*tell)(Root& root, void* argument);
         // look() is to be called at that time; under no lock.
         void (*watch)(std::uint64_t deadline_ns, void* argument);
+        // Some root wants more than it has; under no lock.
+        void (*lacking)(void* argument);
         void* argument;
     };
 
@@ -71,6 +73,15 @@ public:
     void take(Root& root, std::ptrdiff_t delta);
     void put(Root& root, std::ptrdiff_t delta);   // gives it back; nobody goes anywhere with the caller
 
+    // For rescue: harts beyond the limit, which go where harts lack, and back when they are not to be any more; and one that is taken.
+    void lend_beyond(std::ptrdiff_t harts);
+    void take_beyond(Root& root);
+
+    // Whether some root wants more than it has.
+    bool lacks() const { return lacks_.load(); }
+    // Which ones, at most `most`; returns how many.
+    std::size_t lacking(const Root** roots, std::size_t most) const;
+
     // A hart of the one becomes the other's. The deltas are requests; `last` as above.
     void move(Root& from, std::ptrdiff_t from_delta, Root& to, std::ptrdiff_t to_delta, bool& last);
 
@@ -88,6 +99,7 @@ public:
     std::size_t granted() const { return granted_.load(std::memory_order_relaxed); }
 
 private:
+    std::size_t limit() const { return hooks_.limit() + beyond_; }
     std::size_t room() const;               // harts that nobody has
     void fill();                            // the targets
     bool in_slice(const Root& root, std::uint64_t now_ns) const;
@@ -110,7 +122,10 @@ private:
     atomic<std::size_t> granted_{0};        // changed under the lock
     atomic<std::uint64_t> look_at_ns_{os::forever};   // as this is
 
+    atomic<bool> lacks_{false};             // changed under the lock
+
     mutable os::Lock lock_;                 // guards what follows
+    std::size_t beyond_ = 0;
     Root* first_ = nullptr;                 // in the order in which they came
     Policy policy_;
     std::uint64_t grants_ = 0;

@@ -32,6 +32,7 @@ struct BaseTest : testing::Test {
                .closed = [](Root& root, void* raw) { static_cast<BaseTest*>(raw)->closed = &root; },
                .tell = [](Root& root, void* raw) { static_cast<BaseTest*>(raw)->told.push_back({&root, root.wanted_back.load()}); },
                .watch = [](std::uint64_t deadline_ns, void* raw) { static_cast<BaseTest*>(raw)->watched_ns = deadline_ns; },
+               .lacking = [](void*) {},
                .argument = this}, Policy::fair, slice};
     using Told = std::pair<Root*, std::uint32_t>;
     std::vector<Told> told;
@@ -310,6 +311,66 @@ TEST_F(BaseTest, OneThatClosesLeavesWithItsLastHart) {
         EXPECT_FALSE(last);
     }
     EXPECT_EQ(base.give_back(d, last), nullptr);
+    EXPECT_TRUE(last);
+}
+
+TEST_F(BaseTest, HartsBeyondTheLimitGoWhereHartsLackAndAreAskedBackWhenTheyAreOver) {
+    base.request(a, 4);
+    base.request(b, 3);
+    EXPECT_EQ(a.wanted_back, 2u);
+    base.request(b, -3);
+    base.request(a, 2);
+    EXPECT_EQ(came(a), 4u);
+    const Root* lacking[3];
+    EXPECT_TRUE(base.lacks());
+    EXPECT_EQ(base.lacking(lacking, 3), 1u);
+    EXPECT_EQ(lacking[0], &a);
+    base.lend_beyond(1);
+    EXPECT_EQ(came(a), 5u);
+    EXPECT_EQ(a.wanted_back, 0u);
+    base.lend_beyond(1);
+    EXPECT_FALSE(base.lacks());
+    EXPECT_EQ(base.lacking(lacking, 3), 0u);
+    base.lend_beyond(-2);
+    EXPECT_EQ(a.wanted_back, 2u);
+    EXPECT_EQ(give_back(a), nullptr);
+    EXPECT_EQ(give_back(a), nullptr);
+    EXPECT_EQ(a.wanted_back, 0u);
+}
+
+TEST_F(BaseTest, OneThatIsTakenBeyondTheLimitIsNobodyElsesLoss) {
+    base.request(a, 4);
+    base.take_beyond(b);
+    EXPECT_EQ(a.wanted_back, 0u);
+    EXPECT_EQ(base.granted(), 5u);
+    base.put(b, -1);
+    base.lend_beyond(-1);
+    EXPECT_EQ(came(a), 4u);
+    EXPECT_EQ(base.granted(), 4u);
+}
+
+TEST(Base, TellsWhenHartsLack) {
+    harts = 1;
+    int told = 0;
+    Base base{{.limit = limit,
+               .now_ns = clock,
+               .send = [](Root&, void*) { return true; },
+               .closed = [](Root&, void*) {},
+               .tell = [](Root&, void*) {},
+               .watch = [](std::uint64_t, void*) {},
+               .lacking = [](void* raw) { ++*static_cast<int*>(raw); },
+               .argument = &told}, Policy::fair, slice};
+    Root root;
+    base.join(root);
+    base.request(root, 1);
+    EXPECT_EQ(told, 0);
+    base.request(root, 1);
+    EXPECT_EQ(told, 1);
+    base.request(root, -1);
+    EXPECT_EQ(told, 1);
+    bool last = false;
+    base.close(root);
+    EXPECT_EQ(base.give_back(root, last), nullptr);
     EXPECT_TRUE(last);
 }
 

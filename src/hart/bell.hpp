@@ -118,7 +118,9 @@ public:
     // suspension). The caller has written the mail with seq_cst and knows that the stream lives. Nothing is lost
     // when the stream is awake: it looks at its mail after prepare().
     void wake() {
-        if (claim() == Claim::asleep) os::futex_wake(state_, 1);
+        if (claim() != Claim::asleep) return;
+        if (call_ != nullptr) call_(*this);
+        else os::futex_wake(state_, 1);
     }
 
 private:
@@ -177,6 +179,16 @@ public:
         lock_.unlock();
     }
 
+    // The same for one who is to be told only when there is nobody else: that all who draw from the pool are awake, and something waits. One a bell.
+    void add_reserve(Place& place) {
+        lock_.lock();
+        WEFT_ASSERT(!place.listed_ && reserve_ == nullptr);
+        reserve_ = &place;
+        place.listed_ = true;
+        count_.fetch_add(1, Orders::announce);
+        lock_.unlock();
+    }
+
     // Step 5. Once it returns, no ringer knows the place, nor by it the sleeper.
     void remove(Place& place) {
         lock_.lock();
@@ -219,6 +231,7 @@ private:
         lock_.lock();
         while (claimed == Claim::refused) {
             Place* place = first_;      // the newest: its caches are the warmest
+            if (place == nullptr) place = reserve_;
             if (place == nullptr) break;
             unlink(*place);
             sleeper = place->sleeper_;
@@ -238,8 +251,10 @@ private:
     void unlink(Place& place) {
         Place* next = place.next_;
         Place* previous = place.previous_;
+        Place* reserve = reserve_;
         if (next != nullptr) next->previous_ = previous;
-        if (previous != nullptr) previous->next_ = next;
+        if (reserve == &place) reserve_ = nullptr;
+        else if (previous != nullptr) previous->next_ = next;
         else first_ = next;
         place.listed_ = false;
         count_.fetch_sub(1, std::memory_order_seq_cst);
@@ -247,7 +262,8 @@ private:
 
     atomic<std::uint32_t> count_{0};     // of places on the list
     os::Lock lock_;
-    plain<Place*> first_{nullptr};       // under the lock
+    plain<Place*> first_{nullptr};       // under the lock, as is the next
+    plain<Place*> reserve_{nullptr};     // whom nobody else hears
 };
 
 using Sleeper = BasicSleeper<>;

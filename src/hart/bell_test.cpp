@@ -55,6 +55,40 @@ TEST(Bell, WakesTheNewestAndNoMoreThanAsked) {
     for (auto& place : places) bell.remove(place);
 }
 
+TEST(Bell, AReserveIsCalledOnlyWhenThereIsNobodyElse) {
+    static int called;
+    called = 0;
+    Bell bell;
+    Sleeper reserve([](Sleeper&) { ++called; }), sleeper;
+    Bell::Place behind(reserve), place(sleeper);
+    reserve.prepare();
+    bell.add_reserve(behind);
+    EXPECT_TRUE(reserve.lie_down());
+    sleeper.prepare();
+    bell.add(place);
+    bell.ring();
+    EXPECT_EQ(called, 0);
+    EXPECT_TRUE(sleeper.cancel());
+    EXPECT_TRUE(bell.anybody());
+    bell.ring();
+    bell.ring();
+    EXPECT_EQ(called, 1);
+    EXPECT_FALSE(bell.anybody());
+    bell.remove(behind);
+    reserve.rise();
+    reserve.prepare();
+    EXPECT_TRUE(reserve.lie_down());
+    reserve.wake();   // past all bells
+    EXPECT_EQ(called, 2);
+    reserve.rise();
+    reserve.prepare();
+    bell.add_reserve(behind);
+    bell.remove(behind);
+    bell.ring();
+    EXPECT_FALSE(reserve.cancel());
+    bell.remove(place);
+}
+
 TEST(Bell, OneThatAnotherBellHasWokenIsPassedOver) {
     Bell here, there;
     Sleeper both, one;

@@ -15,6 +15,11 @@ struct Span {
     std::size_t bytes = 0;
 };
 
+// Which signals a thread has blocked.
+struct SignalMask {
+    alignas(std::uint64_t) unsigned char bits[128] = {};
+};
+
 // Starts body(argument) on an OS thread with a stack of `stack_bytes`, all signals as the caller has them. False:
 // the kernel refused, or no memory.
 bool thread_start(Thread& thread, std::size_t stack_bytes, void (*body)(void*), void* argument);
@@ -32,6 +37,10 @@ void thread_name(const char* name);
 std::uint32_t thread_id();        // the kernel's number of the calling thread
 Span thread_stack();              // of the calling thread; an empty span when it is not known
 void thread_without_signals();    // blocks all signals for the calling thread: others are to have them
+SignalMask thread_signals();      // of the calling thread
+void thread_set_signals(const SignalMask& mask);
+// How much of a processor's time that thread of this process has used. False: there is none, or the kernel does not say.
+bool thread_time(std::uint32_t thread, std::uint64_t& ns);
 void thread_yield();              // lets other OS threads run on this processor
 
 }  // namespace weft::os

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/atomic.hpp"
@@ -89,6 +90,24 @@ void thread_without_signals() {
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, nullptr);
+}
+
+SignalMask thread_signals() {
+    SignalMask mask;
+    static_assert(sizeof mask.bits >= sizeof(sigset_t));
+    pthread_sigmask(SIG_SETMASK, nullptr, reinterpret_cast<sigset_t*>(mask.bits));
+    return mask;
+}
+
+void thread_set_signals(const SignalMask& mask) { pthread_sigmask(SIG_SETMASK, reinterpret_cast<const sigset_t*>(mask.bits), nullptr); }
+
+bool thread_time(std::uint32_t thread, std::uint64_t& ns) {
+    // The kernel's clock of a thread by its number (CPUCLOCK_SCHED | CPUCLOCK_PERTHREAD_MASK), as pthread_getcpuclockid makes it of a handle.
+    const auto clock = static_cast<clockid_t>((~thread << 3) | 6u);
+    timespec time;
+    if (clock_gettime(clock, &time) != 0) return false;
+    ns = static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
+    return true;
 }
 
 void thread_yield() { sched_yield(); }

@@ -655,6 +655,13 @@ void hart_join(void* raw) {
 
 std::uint32_t hart_number() { return machine == nullptr ? 0 : machine->running->number; }
 
+bool hart_time(std::uint32_t number, std::uint64_t& ns) {
+    if (machine == nullptr || number >= machine->harts.size() || machine->harts[number]->state == Hart::State::ended) return false;
+    machine->account();
+    ns = machine->harts[number]->steps * step_ns;
+    return true;
+}
+
 void* hart_identity() { return machine == nullptr ? static_cast<void*>(&machine) : machine->running; }
 
 os::CpuSet* hart_cpus(std::uint32_t number) {

@@ -106,6 +106,7 @@ std::uint64_t now_ns() noexcept;
 void* hart_start(void (*body)(void*), void* argument, std::size_t stack_bytes);
 void hart_join(void* hart);
 std::uint32_t hart_number();
+bool hart_time(std::uint32_t number, std::uint64_t& ns);   // of its own steps; false: there is none, or it has ended
 void* hart_identity();
 os::CpuSet* hart_cpus(std::uint32_t number);   // null: there is none
 os::CpuSet machine_cpus();

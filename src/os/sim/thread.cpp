@@ -60,6 +60,15 @@ Span thread_stack() { return {}; }   // only the address sanitizer asks
 
 void thread_without_signals() {}
 
+SignalMask thread_signals() { return {}; }
+
+void thread_set_signals(const SignalMask&) {}
+
+bool thread_time(std::uint32_t thread, std::uint64_t& ns) {
+    sim::system_call("thread-time");
+    return sim::hart_time(thread - 1, ns);
+}
+
 void thread_yield() { sim::pause(std::source_location::current()); }
 
 }  // namespace weft::os
