@@ -51,6 +51,16 @@ typedef enum weft_deadlock {
     WEFT_DEADLOCK_IGNORE = 2  /**< nothing is looked for */
 } weft_deadlock;
 
+/** What becomes of units that could run while no stream comes to them, since those block, spin, or compute without ever switching. */
+typedef enum weft_rescue {
+    WEFT_RESCUE_DEFAULT = 0, /**< WEFT_RESCUE_ON */
+    WEFT_RESCUE_ON = 1,      /**< OS threads beside the streams run them, until it is over. Only what waits in pools that at least two streams draw from, and any
+                                  number may (pool.h: not private ones, not the program's own, no promise of one consumer or producer), and domains that want more harts. A unit that is run so is on a
+                                  stream that is none of the program's: weft_stream_at does not tell of it, and its rank is no other's */
+    WEFT_RESCUE_OFF = 2,     /**< they wait; if it lasts for a second, a sentence on standard error tells once which stream stands where */
+    WEFT_RESCUE_IGNORE = 3   /**< they wait, and nobody looks */
+} weft_rescue;
+
 /** What a program may ask of the runtime. Zero means the default. */
 typedef struct weft_settings {
     size_t size;                  /**< sizeof(weft_settings) */
@@ -88,6 +98,9 @@ typedef struct weft_settings {
     weft_hart_policy hart_policy; /**< WEFT_HART_POLICY: how harts are shared among those who want more than there are: fair, weighted, first-come; see hart.h. Since 0.6 */
     size_t slice_ns;              /**< WEFT_SLICE_NS: for how long one keeps a hart where not all who want one have one, and they take turns; 0: 5000000. Since 0.6 */
     weft_deadlock deadlock;       /**< WEFT_DEADLOCK: report, abort, ignore. Since 0.6 */
+    weft_rescue rescue;           /**< WEFT_RESCUE: on, off, ignore: what happens when streams are stuck; 0: on. Since 0.6 */
+    size_t rescue_bound;          /**< WEFT_RESCUE_BOUND: how many OS threads rescue at once, at most; reaching it is told once on standard error; 0
+                                       ("units"): as many as there are live units. Since 0.6 */
 } weft_settings;
 
 /** Starts the runtime: the calling OS thread becomes the primary unit of stream 0.

@@ -9,6 +9,7 @@
 #include "base/probe.hpp"
 #include "base/tally.hpp"
 #include "hart/bell.hpp"
+#include "hart/watchdog.hpp"
 #include "os/lock.hpp"
 #include "os/local.hpp"
 #include "os/memory.hpp"
@@ -22,6 +23,17 @@
 
 namespace weft {
 
+// Who serves a pool, as the watchdog has found it in a round of its own.
+struct Served {
+    std::uint64_t round = 0;
+    std::size_t streams = 0;           // of the program's
+    std::size_t stand_ins = 0;
+    hart::Servers servers;
+    std::size_t stuck_rank = 0;        // of a stream that does not come, and for which nobody stands in, if `stuck`
+    bool stuck = false;
+    bool due = false;                  // units sleep on one that does not come, and their time has come
+};
+
 struct Pool {
     const weft_pool_kind kind;
     weft_pool_access access = WEFT_POOL_ACCESS_DEFAULT;
@@ -29,6 +41,7 @@ struct Pool {
     bool one_pushes() const { return access == WEFT_POOL_ACCESS_SPSC || access == WEFT_POOL_ACCESS_SPMC; }
     bool automatic = false;            // made with its stream, freed with the runtime
     bool freed = false;                // kept for the next pool of its kind; under the runtime's lock
+    bool letters = false;              // of carriers (stream/carriers.cpp): no unit of the program's comes in
     bool orphan = false;               // automatic, and its stream has ended; under the runtime's lock
     atomic<unsigned> drawers{0};       // schedulers that may draw from it, and streams that do
     atomic<unsigned> stateful{0};      // of those schedulers that have it now: those whose place no unit can take (stream/begin.hpp)
@@ -36,6 +49,8 @@ struct Pool {
     void* data = nullptr;              // the program's
     pool::Promise promise;             // that access is; looked at in checked builds
     Bell bell;                         // rung after a push, heard by streams that sleep for want of work
+    Bell::Place watch;                 // the watchdog's on it (stream/rescue.hpp)
+    Served served;                     // what that finds, from look to look
 
     constexpr explicit Pool(weft_pool_kind of) : kind(of) {}
 };
@@ -297,6 +312,12 @@ Unit* pop_other(Pool& from);
 
 // Whether nothing waits and nobody is in the middle of a push. A stream that has announced its sleep asks this last.
 bool quiet(const Pool& pool);
+
+// Whether anybody may pop from it, and push to it, beside those who draw from it now.
+inline bool thief_safe(const Pool& pool) {
+    const bool open = pool.kind != WEFT_POOL_PRIVATE && pool.kind != WEFT_POOL_USER && !pool.letters;
+    return open && (pool.access == WEFT_POOL_ACCESS_DEFAULT || pool.access == WEFT_POOL_ACCESS_MPMC);
+}
 
 std::size_t length(const Pool& pool);
 

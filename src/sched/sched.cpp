@@ -92,7 +92,7 @@ bool quiet(const Sched& of) {
     return std::all_of(of.pools, of.pools + of.count, [](const Pool* pool) { return pool::quiet(*pool); });
 }
 
-Sched* create(weft_sched_kind kind, const weft_sched_ops* ops, void* self, Pool* const* pools, std::size_t count) {
+Sched* create_uncounted(weft_sched_kind kind, const weft_sched_ops* ops, void* self, Pool* const* pools, std::size_t count) {
     auto* made = os::make<Sched>(kind);
     if (made == nullptr) return nullptr;
     made->pools = static_cast<Pool**>(os::allocate(count * sizeof(Pool*)));
@@ -107,7 +107,6 @@ Sched* create(weft_sched_kind kind, const weft_sched_ops* ops, void* self, Pool*
     }
     std::copy_n(pools, count, made->pools);
     if constexpr (config::checked) std::fill_n(made->passed_over, count, 0u);
-    for (std::size_t i = 0; i < count; ++i) pools[i]->drawers.fetch_add(1);   // also while no stream runs it
     for (std::size_t i = 0; i < count; ++i) new (&made->places[i]) Bell::Place();
     made->count = count;
     made->self = self;
@@ -116,9 +115,20 @@ Sched* create(weft_sched_kind kind, const weft_sched_ops* ops, void* self, Pool*
     return made;
 }
 
+Sched* create(weft_sched_kind kind, const weft_sched_ops* ops, void* self, Pool* const* pools, std::size_t count) {
+    Sched* made = create_uncounted(kind, ops, self, pools, count);
+    if (made == nullptr) return nullptr;
+    for (std::size_t i = 0; i < count; ++i) pools[i]->drawers.fetch_add(1);   // also while no stream runs it
+    return made;
+}
+
 void destroy(Sched* sched) {
-    if (sched->ops.destroy != nullptr) sched->ops.destroy(sched->self);
     for (std::size_t i = 0; i < sched->count; ++i) sched->pools[i]->drawers.fetch_sub(1);
+    destroy_uncounted(sched);
+}
+
+void destroy_uncounted(Sched* sched) {
+    if (sched->ops.destroy != nullptr) sched->ops.destroy(sched->self);
     os::release(sched->passed_over);
     os::release(sched->pools);
     os::release(sched->places);

@@ -52,6 +52,9 @@ bool quiet(const Sched& of);
 // Null: no memory. `ops` only for WEFT_SCHED_USER.
 Sched* create(weft_sched_kind kind, const weft_sched_ops* ops, void* self, Pool* const* pools, std::size_t count);
 void destroy(Sched* sched);
+// The same of one that does not count among those who draw from its pools: they may be freed meanwhile.
+Sched* create_uncounted(weft_sched_kind kind, const weft_sched_ops* ops, void* self, Pool* const* pools, std::size_t count);
+void destroy_uncounted(Sched* sched);
 
 // The stream claims the scheduler and its pools. False: another stream has it, or one of the pools has an owner
 // already; nothing is changed.

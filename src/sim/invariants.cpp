@@ -15,9 +15,9 @@ std::string sentence(const char* format, Values... values) {
     return text;
 }
 
-// It has given its hart back for want of work; not because somebody wants it to rest.
+// It has given its hart back for want of work; not to a domain, and not because somebody wants it to rest.
 bool rests(const Stream& stream) {
-    return !stream.holds_hart && stream.thread_id.load() != 0 && (stream.attention.load() & (attention::pause | attention::exit)) == 0;
+    return !stream.holds_hart && stream.domain == nullptr && stream.thread_id.load() != 0 && (stream.attention.load() & (attention::pause | attention::exit)) == 0;
 }
 
 // A pool of the user's answers by his own code, which may do anything.

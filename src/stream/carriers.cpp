@@ -1,4 +1,4 @@
-// The OS threads that take harts to domains. Each is a stream that draws from one pool, where nothing waits but harts on their way.
+// The OS threads that take harts to domains, and those that rescue. Each is a stream that draws from one pool, where nothing waits but letters: harts on their way.
 #include <mutex>
 
 #include "stream/domain.hpp"
@@ -25,38 +25,35 @@ void arrive(void* raw) {
     stream.transition = sent->transition;
     os::destroy(sent);
     serve(stream);
-    Carriers& carriers = runtime().carriers;
-    std::lock_guard guard(carriers.lock);
-    --carriers.busy;
+    carrier_is_free(runtime().carriers);
 }
 
-bool start_carrier(Runtime& of) {
-    Pool* pools[] = {of.carriers.sent};
+bool start_carrier(Runtime& of, const Carriers& by) {
+    Pool* pools[] = {by.sent};
     Sched* const sched = sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, pools, 1);
     if (sched == nullptr) return false;
     enlist(*sched);
     Stream* stream;
-    if (start_stream(*sched, nullptr, "weft/hart", &stream, of.default_kind, nullptr, true) == WEFT_OK) return true;
+    if (start_stream(*sched, nullptr, by.name, &stream, of.default_kind, nullptr, true) == WEFT_OK) return true;
     dismiss(*sched);
     return false;
 }
 
-// One more carrier is busy: an idle one, or a new one. False: there is none, and none can be started.
-bool engage_carrier(Runtime& of) {
-    std::lock_guard guard(of.carriers.lock);
-    if (of.carriers.busy < of.carriers.count) {
-        ++of.carriers.busy;
-        return true;
+// One more carrier is busy: an idle one, or a new one. False: there is none, and none can be started. Under their lock.
+bool engage_carrier(Runtime& of, Carriers& by) {
+    if (by.closed) return false;
+    if (by.busy == by.count) {
+        if (by.sent == nullptr) {
+            Pool* const made = make_pool(WEFT_POOL_SHARED);
+            if (made == nullptr) return false;
+            made->letters = true;
+            enlist(*made);
+            by.sent = made;
+        }
+        if (!start_carrier(of, by)) return false;
+        ++by.count;
     }
-    if (of.carriers.sent == nullptr) {
-        Pool* const made = make_pool(WEFT_POOL_SHARED);
-        if (made == nullptr) return false;
-        enlist(*made);
-        of.carriers.sent = made;
-    }
-    if (!start_carrier(of)) return false;
-    ++of.carriers.count;
-    ++of.carriers.busy;
+    ++by.busy;
     return true;
 }
 
@@ -72,25 +69,35 @@ hart::Base::Hooks base_hooks(Runtime& of) {
             .closed = [](hart::Root& root, void*) { complete(*domain_of(&root)); },
             .tell = [](hart::Root& root, void* raw) { ask_to_step_aside(*static_cast<Runtime*>(raw), root.wanted_back.load()); },
             .watch = [](std::uint64_t deadline_ns, void* raw) { static_cast<Runtime*>(raw)->lookout.watch(deadline_ns); },
+            .lacking = [](void* raw) { wake_watchdog(*static_cast<Runtime*>(raw)); },
             .argument = &of};
 }
 
+bool send_letter(Carriers& by, Unit& letter, void (*body)(void*), void* argument) {
+    std::lock_guard guard(by.lock);
+    if (!engage_carrier(runtime(), by)) return false;
+    letter.body = body;
+    letter.argument = argument;
+    letter.kind = Kind::tasklet;
+    letter.flags = Unit::internal;
+    letter.pool = by.sent;
+    pool::push(*by.sent, &letter);
+    return true;
+}
+
+void carrier_is_free(Carriers& of) {
+    std::lock_guard guard(of.lock);
+    --of.busy;
+}
+
 bool pass_on(Domain& domain, const Transition& transition) {
-    Runtime& of = runtime();
     auto* const sent = os::make<Sent>();
-    if (sent == nullptr || !engage_carrier(of)) {
-        os::destroy(sent);
-        return false;
-    }
+    if (sent == nullptr) return false;
     sent->to = &domain;
     sent->transition = transition;
-    sent->letter.body = arrive;
-    sent->letter.argument = sent;
-    sent->letter.kind = Kind::tasklet;
-    sent->letter.flags = Unit::internal;
-    sent->letter.pool = of.carriers.sent;
-    pool::push(*of.carriers.sent, &sent->letter);
-    return true;
+    if (send_letter(runtime().carriers, sent->letter, arrive, sent)) return true;
+    os::destroy(sent);
+    return false;
 }
 
 void hart_to_domain(Stream& stream, Domain& domain) {
@@ -101,7 +108,7 @@ void hart_to_domain(Stream& stream, Domain& domain) {
 
 bool hart_to_base(Stream& stream, Domain& domain) {
     bool last = false;
-    if (stream.carries) {
+    if (stream.only_carries()) {
         set_domain(stream, domain_of(runtime().base.give_back(domain.root, last)));
     } else {
         set_domain(stream, nullptr);

@@ -74,15 +74,22 @@ void attend_to_domains(Stream& stream);
 
 // ---- the harts of the base (carriers.cpp) -----------------------------------------------------------------
 
+// Streams that carry letters out: each takes one after the other out of a pool, and does what it says.
 struct Carriers {
-    os::Lock lock;                         // guards what follows
-    std::size_t count = 0;                 // streams that take harts to domains
-    std::size_t busy = 0;                  // of them, those that do, or are about to
-    Pool* sent = nullptr;                  // harts on their way
+    const char* const name;                // of their OS threads
+    os::Lock lock{};                       // guards what follows
+    std::size_t count = 0;                 // streams
+    std::size_t busy = 0;                  // of them, those that have a letter, or are about to
+    Pool* sent = nullptr;                  // letters on their way
+    bool closed = false;                   // none is taken any more
 };
 
 // What the base asks of this layer: an OS thread takes a hart to a domain, or a stream that has lent its own goes on.
 hart::Base::Hooks base_hooks(Runtime& of);
+
+// Some carrier will call body(argument), which ends with carrier_is_free(): an idle one, or a new one. False: none can be had. The letter is the caller's until then.
+bool send_letter(Carriers& by, Unit& letter, void (*body)(void*), void* argument);
+void carrier_is_free(Carriers& of);
 
 // A carrier, an idle one or a new one, goes on with the hart, which does next what was decided. False: none can be had.
 bool pass_on(Domain& domain, const Transition& transition);

@@ -149,7 +149,7 @@ void hand_over_timers(Stream& stream) {
 std::uint64_t lookout_round(void* context) {
     auto& of = *static_cast<Runtime*>(context);
     const std::uint64_t now_ns = os::now_ns();
-    std::uint64_t next_ns = look_at_harts(of, now_ns);   // before the lock: it may start an OS thread
+    std::uint64_t next_ns = std::min(look_at_harts(of, now_ns), watch_over(of, now_ns));   // before the lock: they may start OS threads
     std::lock_guard guard(of.lock);
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         Stream* stream = of.streams[rank];
@@ -159,6 +159,7 @@ std::uint64_t lookout_round(void* context) {
             next_ns = std::min(next_ns, alarm_ns);
         } else if (stream->alarm_ns.compare_exchange_strong(alarm_ns, Timers::never)) {
             ask(*stream, attention::alarm);
+            watch_anew(of);   // the stream may not come to it
         }
     }
     if (of.crew_alarm_ns.load() > now_ns) return std::min(next_ns, of.crew_alarm_ns.load());

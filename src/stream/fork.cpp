@@ -45,6 +45,7 @@ weft_status begin_child(const Runtime& old, Runtime& made, Stream** zero) {
     made.nesting = old.nesting;
     made.heaps_made = old.heaps_made;   // so that no new unit has the number of one that goes on, or of the parent's
     made.outside = make_heap(made);
+    begin_rescue(made);
     return made.outside == nullptr ? WEFT_NO_MEMORY : start_stream_zero(made, zero);
 }
 

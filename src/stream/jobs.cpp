@@ -179,7 +179,7 @@ Unit* unit_for(Stream& stream, weft_job& job) {
 Unit* take_job(Stream& stream) {
     Jobs& jobs = runtime().jobs;
     if (!jobs.any()) [[likely]] return nullptr;
-    if (has_mail(stream) || stream.carries) return nullptr;
+    if (has_mail(stream) || stream.only_carries()) return nullptr;
     Unit* unit;
     {
         std::lock_guard guard(jobs.lock);
@@ -214,7 +214,7 @@ void finish_job(weft_job& job) {
 // ---- hunger --------------------------------------------------------------------------------------------
 
 void ask_for_jobs(const Stream& asker, bool at_once) {
-    if (asker.carries) return;   // which is there for domains' work alone
+    if (asker.only_carries()) return;   // which is there for domains' work alone
     Runtime& of = runtime();
     std::unique_lock guard(of.lock, std::defer_lock);
     if (at_once) guard.lock();

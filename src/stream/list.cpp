@@ -40,6 +40,10 @@ constexpr Gauge gauges[] = {
          const std::size_t granted = of.base.granted(), limit = hart::limit();
          return granted > limit ? granted - limit : 0;
      }},
+    {"/rescue/count/looks", [](const Runtime& of) -> std::uint64_t { return of.rescue.looks.load(); }},
+    {"/rescue/count/emergencies", [](const Runtime& of) -> std::uint64_t { return of.rescue.emergencies.load(); }},
+    {"/rescue/count/running", [](const Runtime& of) -> std::uint64_t { return of.rescue.running.load(); }},
+    {"/rescue/count/refused", [](const Runtime& of) -> std::uint64_t { return of.rescue.refused.load(); }},
 };
 
 // "/units{stream#2}/count/run" for stream 2.

@@ -234,10 +234,11 @@ void trace_steal(Stream& stream, const Unit& unit, const Pool& from) {
     if (stream.ring != nullptr) stream.ring->add(record_of(Event::steal, unit, address(&from)));
 }
 
-void trace_sleep(Stream& stream, Event what) {
+void trace_stream(Stream& stream, Event what, std::uint64_t detail) {
     if (stream.ring == nullptr) return;
     trace::Record record;
     record.what = what;
+    record.detail = detail;
     stream.ring->add(record);
 }
 

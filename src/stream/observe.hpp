@@ -103,7 +103,8 @@ inline void learn(Unit& unit) {
 
 // What only the trace has. From the stream.
 void trace_steal(Stream& stream, const Unit& unit, const Pool& from);
-void trace_sleep(Stream& stream, trace::Event what);
+void trace_stream(Stream& stream, trace::Event what, std::uint64_t detail = 0);
+inline void trace_sleep(Stream& stream, trace::Event what) { trace_stream(stream, what); }
 
 // The stream learns that it is observed, or is no longer. From the stream, or before it has begun.
 void note_observed(Stream& stream);

@@ -153,6 +153,7 @@ weft_status bring_up(Runtime& made) {
     const weft_settings& values = made.settings.values;
     sites.begin(!values.own_stacks && values.scheduler_stack_bytes >= values.stack_bytes);
     made.outside = make_heap(made);
+    begin_rescue(made);
     Stream* zero = nullptr;
     if (made.outside == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the runtime");
     if (weft_status status = start_stream_zero(made, &zero); status != WEFT_OK) return status;
@@ -261,6 +262,7 @@ weft_status start(const weft_settings* asked) {
     }
     const weft_status status = bring_up(*made);
     if (status != WEFT_OK) {
+        end_rescue(*made);
         stop_other_streams(*made);
         tear_down(made);
     }
@@ -328,6 +330,7 @@ void run_out(Runtime& of) {
     Pool* left;
     do {
         drain();
+        end_rescue(of);
         stop_other_streams(of);
         drain();
         left = not_empty(of);

@@ -13,6 +13,7 @@
 #include "stream/domain.hpp"
 #include "stream/lending.hpp"
 #include "stream/observe.hpp"
+#include "stream/rescue.hpp"
 #include "stream/settings.hpp"
 #include "stream/stream.hpp"
 
@@ -29,7 +30,8 @@ struct Runtime {
     hart::Base base;
     hart::Root streams_root;                     // the application's streams
     Lending lending;
-    Carriers carriers;
+    Carriers carriers{"weft/hart"};
+    Rescue rescue{settings.values.rescue};
     Pollers pollers;
     atomic<Stream*> watch{nullptr};              // the idle stream that looks at the pollers without a descriptor now and then
     Lookout lookout;

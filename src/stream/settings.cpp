@@ -69,6 +69,8 @@ constexpr Word deadlock_words[] = {{"report", WEFT_DEADLOCK_REPORT}, {"abort", W
 constexpr Word signal_words[] = {{"off", 0}, {"HUP", SIGHUP}, {"INT", SIGINT}, {"QUIT", SIGQUIT}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2},
                                  {"ALRM", SIGALRM}, {"TERM", SIGTERM}, {"URG", SIGURG}, {"WINCH", SIGWINCH}, {"IO", SIGIO}, {"PWR", SIGPWR},
                                  {nullptr, 0}};
+constexpr Word rescue_words[] = {{"on", WEFT_RESCUE_ON}, {"off", WEFT_RESCUE_OFF}, {"ignore", WEFT_RESCUE_IGNORE}, {nullptr, 0}};
+constexpr Word bound_words[] = {{"units", 0}, {nullptr, 0}};
 constexpr Word switch_words[] = {{"off", 0}, {"on", 1}, {nullptr, 0}};
 
 // Faults, whose handlers must not return; what no handler can be had for; what the C library keeps for itself.
@@ -108,6 +110,8 @@ constexpr Setting settings_table[] = {
     setting<&weft_settings::hart_policy>("WEFT_HART_POLICY", "how harts are shared among those who want more than there are", 0, 0, 2, hart_policy_words, false),
     setting<&weft_settings::slice_ns>("WEFT_SLICE_NS", "how long one keeps a hart where not all who want one have one", 5000000, 1, 10000000000, nullptr, true),
     setting<&weft_settings::trace_events>("WEFT_TRACE_EVENTS", "events of each stream that a trace holds; the oldest are lost", 1 << 20, 16, 1 << 30, nullptr, true),
+    setting<&weft_settings::rescue>("WEFT_RESCUE", "what becomes of units that could run while streams block, spin or never switch", WEFT_RESCUE_ON, 1, 3, rescue_words, false),
+    setting<&weft_settings::rescue_bound>("WEFT_RESCUE_BOUND", "OS threads that rescue at once, at most; units: as many as live", 0, 1, most_streams, bound_words, true),
 };
 
 // Those that name something else than a number.

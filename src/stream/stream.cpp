@@ -17,7 +17,7 @@
 namespace weft {
 
 void hold_hart(Stream& stream) {
-    if (stream.carries || stream.domain != nullptr) return;   // the domain has it
+    if (stream.only_carries() || stream.domain != nullptr) return;   // the domain has it
     if (!std::exchange(stream.holds_hart, true)) runtime().base.take(runtime().streams_root, 1);
 }
 
@@ -63,7 +63,7 @@ void sleep(Stream& stream) {
     for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.add(by.places[i]);  // 2
     if (stream.own != nullptr) stream.own->bell.add(stream.own_place);
     Jobs& jobs = runtime().jobs;
-    if (!stream.carries) jobs.bell.add(stream.jobs_place);
+    if (!stream.only_carries()) jobs.bell.add(stream.jobs_place);
     ask_for_jobs(stream, true);   // who forks from now on shows it, and rings
     probe(Probe::sleep_before_recheck);
     bool claimed = false;
@@ -88,7 +88,7 @@ void sleep(Stream& stream) {
     }
     for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.remove(by.places[i]);   // 5
     if (stream.own != nullptr) stream.own->bell.remove(stream.own_place);
-    if (!stream.carries) jobs.bell.remove(stream.jobs_place);
+    if (!stream.only_carries()) jobs.bell.remove(stream.jobs_place);
     if (!claimed) return;
     if (stream.handed == nullptr) stream.handed = pick(stream);
     if (stream.handed == nullptr) stream.handed = take_job(stream);

@@ -64,6 +64,7 @@ inline constexpr std::uint32_t unwatched = 4096;   // in Stream::heeded alone: t
 inline constexpr std::uint32_t abandon = 8192;     // with stop: return now, and leave in the pools what waits there
 inline constexpr std::uint32_t lent = 16384;       // the hart may be a domain's (domain.hpp)
 inline constexpr std::uint32_t aside = 32768;      // lend the hart: others have a better claim to it (lending.hpp); stays until the stream has one again
+inline constexpr std::uint32_t relieved = 65536;   // it stands in for another stream, and that is over (rescue.hpp)
 inline constexpr std::uint32_t leisurely = timing | polling | observing | observed;   // nobody waits for an answer to them
 }  // namespace attention
 
@@ -163,6 +164,8 @@ struct Stream {
     bool carries = false;              // it is there to take harts to domains, and has none of its own
     Stream* next_aside = nullptr;      // in Lending::waiting
     Gate turn;                         // where it waits then
+    bool rescues = false;              // at the moment it stands in for another stream, and has one (rescue.hpp)
+    bool only_carries() const { return carries && !rescues; }
     void* data = nullptr;              // the program's
     char name[16] = {};
     Pool* automatic_pool = nullptr;    // made with the stream

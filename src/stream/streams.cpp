@@ -110,7 +110,7 @@ weft_status enter_table(Runtime& of, Stream& stream, const char* name) {
     of.streams[rank] = &stream;
     if (!stream.carries) {
         ++of.stream_count;
-        of.jobs.streams.fetch_add(1);
+        if (of.jobs.streams.fetch_add(1) == 1) watch_pools(of);
     }
     if (of.polling) stream.attention.fetch_or(attention::polling);
     if (of.observing) stream.attention.fetch_or(attention::observing);
@@ -385,6 +385,7 @@ void enlist(Pool& pool) {
     std::lock_guard guard(runtime().lock);
     pool.next = runtime().pools;
     runtime().pools = &pool;
+    watch_pool(runtime(), pool);
 }
 
 void enlist(Sched& sched) {
@@ -410,6 +411,7 @@ void dismiss(Pool& pool) {
     {
         std::lock_guard guard(runtime().lock);
         unlist(runtime().pools, pool);
+        forget_pool(runtime(), pool);
         if (pool.kind != WEFT_POOL_USER) {
             // Whoever pushed the last unit rings the bell afterwards, if late enough after that unit has run, ended and
             // let the pool be freed. So the memory stays a pool of its kind: a ring too many harms nobody.

@@ -238,6 +238,10 @@ private:
             ",\"s\":\"t\",\"cat\":\"unit\",\"args\":{\"id\":" + std::to_string(entry.record.id) + more + "}");
     }
 
+    void rescue(const Entry& entry, const char* what) {
+        put("i", what, entry.track, entry.record.stamp, ",\"s\":\"t\",\"cat\":\"stream\",\"args\":{\"stream\":" + std::to_string(entry.record.detail) + "}");
+    }
+
     void begin_life(const Entry& entry, const char* how) {
         lives_[entry.record.id].site = entry.record.detail;
         instant(entry, how, std::string(",\"kind\":\"") + name_of(static_cast<Kind>(entry.record.kind)) + "\"");
@@ -274,6 +278,8 @@ private:
             open_[entry.track].asleep = true;
             return;
         case Event::wake: return close_sleep(entry.track, record.stamp);
+        case Event::rescue: return rescue(entry, "rescues");
+        case Event::relief: return rescue(entry, "relieved");
         case Event::join:
         case Event::free:
         case Event::name: return;

@@ -19,6 +19,8 @@ enum class Event : std::uint8_t {
     steal,   // the unit comes out of another stream's deque
     sleep,   // the stream gives its hart back
     wake,
+    rescue,  // the stream stands in for another one, whose number is the detail
+    relief,  // and does so no more
     name,    // of the unit that the next record is of
 };
 

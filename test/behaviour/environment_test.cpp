@@ -73,6 +73,10 @@ const std::vector<Legal> table = {
      [](const weft_settings& s) -> std::size_t { return s.roaming_primary; }},
     {"WEFT_TRACE_EVENTS", {{"16", 16}, {"1048576", 1048576}}, and_also(no_numbers, {"0", "15"}), {"number"},
      [](const weft_settings& s) { return s.trace_events; }},
+    {"WEFT_RESCUE", {{"on", WEFT_RESCUE_ON}, {"off", WEFT_RESCUE_OFF}, {"ignore", WEFT_RESCUE_IGNORE}}, {"", "1", "0", "true", "ON"}, {"on", "off", "ignore"},
+     [](const weft_settings& s) -> std::size_t { return s.rescue; }},
+    {"WEFT_RESCUE_BOUND", {{"units", 0}, {"1", 1}, {"64", 64}}, and_also(no_numbers, {"0", "1025", "all"}), {"units", "1", "1024"},
+     [](const weft_settings& s) { return s.rescue_bound; }},
 };
 
 weft_settings in_force() {
