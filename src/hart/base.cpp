@@ -114,7 +114,7 @@ Root* Base::settle() {
         if (root == nullptr) break;
         count(*root);
         ++root->coming;
-        if (granted == nullptr) granted = root;
+        if (granted == nullptr && !root->told) granted = root;
     }
     ask_back();
     plan_look();

@@ -65,7 +65,8 @@ public:
     // something to do now, also with a delta of 0.
     void request(Root& root, std::ptrdiff_t delta);
 
-    // A hart leaves the root. Returned is the root that it goes to at once, with the caller, or null: the caller has no hart any more. `last`: the root was
+    // A hart leaves the root. Returned is the root that it goes to at once, with the caller, or null: the caller has no hart any more. (One that is told is none to go
+    // to: who goes on there waits for it.) `last`: the root was
     // closing, and has left; nobody else is told so.
     Root* give_back(Root& root, bool& last);
 
@@ -112,7 +113,7 @@ private:
     enum class Caller : bool { stays, goes };
     template <class Change>
     Root* change(Change change, Caller caller = Caller::stays);
-    Root* settle();                         // after any change; the first that something was granted to, or null
+    Root* settle();                         // after any change; the first that something was granted to, or null: of those that the caller can go to, who are not told
     void plan_look();
     void send_out();                        // without the lock, as is tell()
     void tell();
