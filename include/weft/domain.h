@@ -70,7 +70,7 @@ WEFT_API weft_domain *weft_domain_parent(const weft_domain *domain) WEFT_NOTHROW
 
 /** The domain wants `delta` harts more than before, or fewer (Lithe: sched_request; signed, so that requests commute and can be cancelled). The sum is
  * how many harts it could use at once, those that it has included; the one that it was registered with counts as requested. A domain that gives back a hart that
- * nobody has asked for has nothing to do, and is lent no other until it requests something, be it 0, or one of its contexts is unblocked.
+ * nobody has asked for has nothing to do, and is lent no other until it requests something, be it 0 (fewer is nothing), or one of its contexts is unblocked.
  *
  * Returns WEFT_OK, WEFT_INVALID. From anywhere; never switches. Since 0.6. */
 WEFT_API weft_status weft_domain_request(weft_domain *domain, ptrdiff_t delta) WEFT_NOTHROW;

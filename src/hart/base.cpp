@@ -254,7 +254,7 @@ void Base::set_weight(Root& root, unsigned weight) {
 void Base::request(Root& root, std::ptrdiff_t delta) {
     change([&] {
         root.asked += delta;
-        root.lulled.store(false);
+        if (delta >= 0) root.lulled.store(false);   // who wants fewer has no more to do
     });
 }
 

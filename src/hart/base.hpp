@@ -62,7 +62,7 @@ public:
     void set_weight(Root& root, unsigned weight);
 
     // A root wants so many harts more than before, or fewer. Deltas commute: their sum counts, and may be below zero for a moment. One that was lulled has
-    // something to do now, also with a delta of 0.
+    // something to do now, also with a delta of 0, but not if it wants fewer.
     void request(Root& root, std::ptrdiff_t delta);
 
     // A hart leaves the root. Returned is the root that it goes to at once, with the caller, or null: the caller has no hart any more. (One that is told is none to go

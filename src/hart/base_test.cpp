@@ -298,6 +298,10 @@ TEST_F(BaseTest, OneThatHasNothingToDoIsGrantedNothingUntilItIsStirred) {
     EXPECT_EQ(give_back(a), nullptr);
     base.request(a, 1);
     EXPECT_EQ(a.held, 3u) << "a request stirs";
+    a.lulled = true;
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(give_back(a), nullptr);
+    base.request(a, -1);
+    EXPECT_EQ(a.held, 1u) << "who wants fewer has no more to do";
 }
 
 TEST_F(BaseTest, OneThatClosesLeavesWithItsLastHart) {

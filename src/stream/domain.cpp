@@ -337,6 +337,27 @@ weft_status register_domain(const weft_domain_ops& ops, void* self, Domain** mad
     return WEFT_OK;
 }
 
+namespace {
+
+// A child asks for more or fewer.
+void pass_request(Domain& child, std::ptrdiff_t delta) {
+    Domain& parent = *child.parent;
+    {
+        std::lock_guard guard(parent.lock);
+        child.asked += delta;
+    }
+    if (parent.ops.child_requested != nullptr) return parent.ops.child_requested(parent.self, handle_of(child), delta);
+    request_harts(parent, delta);
+}
+
+// What a child has asked for beyond the hart that it was registered with.
+std::ptrdiff_t open_requests(const Domain& child) {
+    std::lock_guard guard(child.parent->lock);
+    return child.asked - 1;
+}
+
+}  // namespace
+
 weft_status unregister_domain(Domain& domain) {
     const Unit* const self = running_or_null();
     if (self == nullptr || self != domain.registrant) return fail(WEFT_WRONG_CONTEXT, "a domain is unregistered by the ULT that has registered it");
@@ -344,23 +365,20 @@ weft_status unregister_domain(Domain& domain) {
         std::lock_guard guard(domain.lock);
         if (domain.children != nullptr) return fail(WEFT_BUSY, "the domain has children; they are unregistered first");
     }
+    if (domain.parent != nullptr) {   // the base forgets what its own children have asked for
+        if (const std::ptrdiff_t open = open_requests(domain); open != 0) pass_request(domain, -open);
+    }
     wait_for_harts(domain);
     return WEFT_OK;
 }
 
 void request_harts(Domain& domain, std::ptrdiff_t delta) {
     if (domain.parent == nullptr) {
-        domain.stirred.fetch_add(1);   // as in stir(), which the request is, too
+        if (delta >= 0) domain.stirred.fetch_add(1);   // as in stir(), which the request is, too
         return runtime().base.request(domain.root, delta);
     }
-    stir(domain);
-    Domain& parent = *domain.parent;
-    if (parent.ops.child_requested != nullptr) return parent.ops.child_requested(parent.self, handle_of(domain), delta);
-    {
-        std::lock_guard guard(parent.lock);
-        domain.asked += delta;
-    }
-    request_harts(parent, delta);
+    if (delta >= 0) stir(domain);
+    pass_request(domain, delta);
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -358,6 +359,42 @@ TEST(Domain, AContextThatHasEndedRunsAgainOnTheDomainsOwnStack) {
         }, &one), WEFT_OK);
         EXPECT_EQ(weft_unit_join(one.context), WEFT_OK);
         EXPECT_EQ(weft_unit_free(one.context), WEFT_OK);
+        EXPECT_EQ(weft_domain_unregister(domain), WEFT_OK);
+    });
+    EXPECT_EQ(caller.join(), WEFT_OK);
+}
+
+TEST(Domain, WhatItHasAskedForIsTakenBackWhenItIsUnregistered) {
+    Runtime runtime;
+    Ult caller([] {
+        struct Parent {
+            weft_unit* waits = nullptr;
+            weft_domain* child = nullptr;
+            ptrdiff_t asked = 0, most = 0;
+        } parent;
+        weft_domain_ops ops{};
+        ops.size = sizeof ops;
+        ops.enter = [](void* self) {
+            weft_unit* const unit = std::exchange(static_cast<Parent*>(self)->waits, nullptr);
+            if (unit != nullptr) {
+                EXPECT_EQ(weft_context_resume(unit), WEFT_OK);
+            }
+        };
+        ops.unblock = [](void* self, weft_unit* context) { static_cast<Parent*>(self)->waits = context; };
+        ops.child_requested = [](void* self, weft_domain*, ptrdiff_t delta) {
+            auto& of = *static_cast<Parent*>(self);
+            of.asked += delta;
+            of.most = std::max(of.most, of.asked);
+        };
+        weft_domain* domain = nullptr;
+        ASSERT_EQ(weft_domain_register(&ops, &parent, &domain), WEFT_OK);
+        {
+            Library child;
+            EXPECT_EQ(weft_domain_request(child.domain, 3), WEFT_OK);
+            EXPECT_EQ(weft_domain_request(child.domain, -1), WEFT_OK);
+        }
+        EXPECT_EQ(parent.most, 3);
+        EXPECT_EQ(parent.asked, 0);
         EXPECT_EQ(weft_domain_unregister(domain), WEFT_OK);
     });
     EXPECT_EQ(caller.join(), WEFT_OK);
