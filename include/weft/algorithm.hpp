@@ -5,10 +5,10 @@
 //     weft::parallel_sort(names);
 //
 // **What they promise.** Each call returns when all is done that it was asked for, so what it was given may lie on the caller's stack. Elements
-// run in the calling unit and, when other streams have nothing to do, in theirs, in any order and at the same time: they must not
+// run in the calling unit and, when other streams have nothing to do (in an arena: its harts), in theirs, in any order and at the same time: they must not
 // race with each other. The functions are called as const, and copied only where nobody can tell. They may wait, lock, throw, and call algorithms in their turn.
 //
-// **Where.** From any unit, and from OS threads that are no streams: such a thread begins alone and hands what is left after some 20 us
+// **Where.** From any unit, in an arena (<weft/arena.hpp>) or not, and from OS threads that are no streams: such a thread begins alone and hands what is left after some 20 us
 // to a unit of the runtime, for which it waits. Without a runtime, and where nothing may suspend, the calls are plain loops. All of them may switch.
 //
 // **How it is split.** Nobody has to guess a size of pieces. A call runs its elements one after the other, as a plain loop does, and looks now and then whether
@@ -43,6 +43,8 @@
 #include <utility>
 #include <vector>
 
+#include <weft/arena.h>
+#include <weft/domain.h>
 #include <weft/parallel.hpp>
 #include <weft/runtime.h>
 #include <weft/status.hpp>
@@ -238,6 +240,12 @@ private:
     const bool stoppable_;
 };
 
+// On how many harts pieces may run at once: an arena's; in another library's domain the caller's alone; else as many as there are streams.
+inline std::size_t parallelism() noexcept {
+    if (const weft_arena* const arena = weft_arena_self()) return weft_arena_harts(arena);
+    return weft_domain_self() != nullptr ? 1 : weft_stream_count();
+}
+
 // How fast one piece goes, and so how many elements it runs before it looks round again. A quiet piece, which nobody wants anything of, reads no
 // clock: it runs an eighth of its elements, so that whoever asks waits for an eighth of it at most, however long an element takes. A piece that is asked for a
 // part measures itself until it knows whether what is left is worth splitting.
@@ -317,7 +325,7 @@ private:
     }
 
     // So few that each may be a great thing, and that it costs little if they are not: nothing is measured. Of more, one may be run first.
-    static bool few(std::size_t rest) noexcept { return rest <= 64 && rest <= 8 * weft_stream_count(); }
+    static bool few(std::size_t rest) noexcept { return rest <= 64 && rest <= 8 * parallelism(); }
 
     double element_ns_ = 0;         // 0: not known
     std::uint64_t since_ns_ = 0;    // when the measurement began; 0: there is none
@@ -660,7 +668,7 @@ private:
     std::size_t round(Value& before, std::size_t begin, pace& now) {
         now.measure_anew();
         const std::size_t rest = elements_.size() - begin;
-        const std::size_t blocks = std::min({weft_stream_count() + 1, most_blocks, rest});
+        const std::size_t blocks = std::min({parallelism() + 1, most_blocks, rest});
         const std::size_t length = std::clamp((rest - 1) / blocks + 1, std::size_t{1}, now.elements_in(block_ns));
         const std::size_t end = begin + std::min(rest, length * blocks);
         round_state state{begin, length, (end - begin - 1) / length + 1, end, before, {}};

@@ -16,6 +16,7 @@
 #include <weft/here.h>
 #include <weft/domain.h>
 #include <weft/spmd.h>
+#include <weft/arena.h>
 #include <weft/trace.h>
 #include <weft/runtime.h>
 

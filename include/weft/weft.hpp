@@ -14,6 +14,7 @@
 #include <weft/io.hpp>
 #include <weft/parallel.hpp>
 #include <weft/domain.hpp>
+#include <weft/arena.hpp>
 #include <weft/algorithm.hpp>
 #include <weft/trace.hpp>
 #include <weft/runtime.hpp>

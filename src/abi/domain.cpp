@@ -57,7 +57,9 @@ weft_status weft_domain_register(const weft_domain_ops* ops, void* self, weft_do
 }
 
 weft_status weft_domain_unregister(weft_domain* domain) noexcept {
-    return domain == nullptr ? is_null("domain") : unregister_domain(*to_domain(domain));
+    if (domain == nullptr) return is_null("domain");
+    if (to_domain(domain)->jobs != nullptr) return fail(WEFT_WRONG_CONTEXT, "an arena's domain is unregistered by the arena");
+    return unregister_domain(*to_domain(domain));
 }
 
 weft_domain* weft_domain_self(void) noexcept {

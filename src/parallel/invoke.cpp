@@ -40,7 +40,7 @@ struct TaskletWait : JobWaiter {
     constexpr int most_looks = 256;
     for (int looks = 0; looks < most_looks; ++looks) {
         if (Shown::of(job).done()) return;
-        if (weft_job* const other = take_tasklets_job()) {
+        if (weft_job* const other = take_tasklets_job(*Shown::of(job).list)) {
             other->run(other);
             finish_job(*other);
             looks = 0;
@@ -58,7 +58,7 @@ bool take_back(weft_job& job) {
     // relaxed: the unit has written `refused` itself, and no other value becomes that.
     if (Shown::of(job).state.load(std::memory_order_relaxed) == Shown::refused) return true;
     Unit& self = *current().running;
-    const bool mine = runtime().jobs.remove(job);
+    const bool mine = Shown::of(job).list->remove(job);
     if (!mine && !Shown::of(job).done()) {
         if (self.kind == Kind::tasklet) wait_in_tasklet(job);
         else wait_in_ult(current(), self, job);

@@ -20,9 +20,9 @@ using What = Transition::What;
 Domain& of_pool(void* self) { return *static_cast<Domain*>(self); }
 weft_domain* handle_of(Domain& domain) { return reinterpret_cast<weft_domain*>(&domain); }
 
-// ---- contexts ----------------------------------------------------------------------------------------------
+}  // namespace
 
-// The domain may have something to do, and is lent harts again. Told first, then the look at `lulled`: see lull().
+// Told first, then the look at `lulled`: see lull().
 void stir(Domain& domain) {
     for (Domain* of = &domain; of != nullptr; of = of->parent) {
         of->stirred.fetch_add(1);
@@ -30,6 +30,10 @@ void stir(Domain& domain) {
         of->lulled.store(false);
     }
 }
+
+namespace {
+
+// ---- contexts ----------------------------------------------------------------------------------------------
 
 // What a domain could know when its `enter` was called.
 struct Before {
@@ -180,17 +184,22 @@ bool go_down(Stream& stream, Domain& domain, const Domain* wanted) {
     return true;
 }
 
-// Of a domain that says nothing of its children: the one that has least of what it asked for.
-Domain* child_in_need(Domain& domain) {
+// Of a domain that says nothing of its children: the one that has least of what it asked for. Under the lock.
+Domain* neediest_child(const Domain& domain) {
     if (domain.ops.child_requested != nullptr) return nullptr;
-    std::lock_guard guard(domain.lock);
     Domain* best = nullptr;
     for (Domain* child = domain.children; child != nullptr; child = child->sibling) {
         const auto has = static_cast<std::ptrdiff_t>(child->present());
         if (child->asked <= has || child->lulled.load() || (best != nullptr && child->present() >= best->present())) continue;
         best = child;
     }
-    return best != nullptr && come_in(*best) ? best : nullptr;
+    return best;
+}
+
+Domain* child_in_need(Domain& domain) {
+    std::lock_guard guard(domain.lock);
+    Domain* const child = neediest_child(domain);
+    return child != nullptr && come_in(*child) ? child : nullptr;
 }
 
 // The hart that the stream has is somebody else's from now on; it gets another for the scheduler on whose stack this is, if that had one.
@@ -267,12 +276,19 @@ Unit* next_of(Stream& stream, Domain& domain) {
 
 }  // namespace
 
+bool children_want(Domain& domain) {
+    std::lock_guard guard(domain.lock);
+    return neediest_child(domain) != nullptr;
+}
+
 void set_domain(Stream& stream, Domain* domain) {
     if (stream.domain == stream.lender) {
         stream.own_way = {stream.sched, stream.direct, stream.common, stream.standard};
         ++stream.depth;
     }
     stream.domain = domain;
+    Jobs* const own = stream.only_carries() ? nullptr : &runtime().jobs;
+    stream.job_list.store(domain == nullptr ? own : domain->jobs, std::memory_order_relaxed);   // relaxed: see ask_for_jobs()
     Way way = stream.own_way;
     if (domain != stream.lender) {
         way = {domain->sched, nullptr, nullptr, domain->pool};
@@ -312,13 +328,15 @@ void attend_to_domains(Stream& stream) {
     if (!stream.serving) serve(stream);
 }
 
-weft_status register_domain(const weft_domain_ops& ops, void* self, Domain** made) {
+weft_status register_domain(const weft_domain_ops& ops, void* self, Domain** made, Jobs* jobs) {
     Stream* const stream = current_or_null();
     Unit* const unit = stream == nullptr ? nullptr : stream->running;
     if (unit == nullptr || unit->kind == Kind::tasklet) return fail(WEFT_WRONG_CONTEXT, "a domain is registered by a ULT; this is none");
     Domain* const domain = make_domain(stream->domain, ops, self);
     if (domain == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a domain");
     if (unit->is_light()) promote(*stream, *unit);   // whoever has called it has no hart here any more
+    if (unit->has_jobs()) leave_jobs(*stream, *unit);   // what it has forked is shown where it has belonged until now
+    domain->jobs = jobs;
     domain->registrant = unit;
     domain->former = unit->pool;
     if (unit->has(Unit::bound)) domain->home = stream;

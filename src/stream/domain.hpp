@@ -21,6 +21,7 @@ struct Domain {
     void* self;
     Pool* pool = nullptr;                  // its contexts': a push tells `unblock`
     Sched* sched = nullptr;                // in whose name they run; it picks nothing
+    Jobs* jobs = nullptr;                  // where others see what its contexts fork; null: nowhere
 
     // Of one with a parent: the harts in it and further down, and `closing`.
     static constexpr std::uint32_t closing = 1u << 31;
@@ -47,9 +48,15 @@ struct Domain {
     atomic<bool>& lulled_word() { return parent == nullptr ? root.lulled : lulled; }
 };
 
-weft_status register_domain(const weft_domain_ops& ops, void* self, Domain** made);
+weft_status register_domain(const weft_domain_ops& ops, void* self, Domain** made, Jobs* jobs = nullptr);
 weft_status unregister_domain(Domain& domain);
 void request_harts(Domain& domain, std::ptrdiff_t delta);
+
+// It may have got something to do, and is lent harts again.
+void stir(Domain& domain);
+
+// Whether a child of one that lends by itself has less than it has asked for.
+bool children_want(Domain& domain);
 
 // The last hart has left a domain that is being unregistered: whoever waits for that goes on where it belongs otherwise.
 void complete(Domain& domain);

@@ -51,13 +51,22 @@ weft_status begin_child(const Runtime& old, Runtime& made, Stream** zero) {
 
 // Jobs that it has shown, and nobody has taken, are its own again. The list may be in the middle of a change, but each step of one leaves the way from the
 // oldest to the newest whole.
-void take_jobs_back(Runtime& old, Unit& unit) {
-    for (weft_job* job = unit.jobs_out == 0 ? nullptr : old.jobs.oldest; job != nullptr;) {
+void take_jobs_back(const Jobs& jobs, Unit& unit) {
+    for (weft_job* job = jobs.oldest; job != nullptr;) {
         Shown& shown = Shown::of(*job);
         job = shown.newer;
-        if (shown.owner != &unit || shown.state.load() != Shown::available) continue;
+        if (&shown.owner() != &unit || shown.state.load() != Shown::available) continue;
         shown.state.store(Shown::refused);
         --unit.jobs_out;
+    }
+}
+
+// It may have shown some before it came into an arena.
+void take_jobs_back(const Runtime& old, const Stream& from, Unit& unit) {
+    if (unit.jobs_out == 0) return;
+    take_jobs_back(old.jobs, unit);
+    for (const Domain* domain = from.domain; domain != nullptr; domain = domain->parent) {
+        if (domain->jobs != nullptr) take_jobs_back(*domain->jobs, unit);
     }
 }
 
@@ -111,7 +120,7 @@ void unit_forked(Runtime& old, Stream& from, Unit& unit) {
     const bool on_thread = unit.stack == &from.carrier_stack || (unit.has(Unit::primary) && !unit.has_forked());
     cut_loose(from, unit);
     forget_others(unit);
-    take_jobs_back(old, unit);
+    take_jobs_back(old, from, unit);
     leave_domains(from);
     unit.flags = static_cast<std::uint8_t>((unit.flags & Unit::user_stack) | Unit::primary | (on_thread ? 0 : Unit::measured));
     if (go_on(old, from, unit, on_thread)) return;

@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "stream/domain.hpp"
 #include "stream/error.hpp"
 #include "stream/join.hpp"
 #include "stream/runtime.hpp"
@@ -24,10 +25,23 @@ std::uint8_t stack_wanted_by(const Unit& owner) {
     return static_cast<std::uint8_t>(owner.stack_class());
 }
 
+static_assert(alignof(Unit) > Shown::class_bits && Unit::class_bits == Shown::class_bits);
+
+// Where others see what the running unit forks. What a context of a domain forks is its domain's, and shared with nobody if that has no list; whoever
+// else runs on a domain's hart is the application's. Null: nowhere.
+Jobs* list_of(const Stream& stream, const Unit& unit) {
+    const Domain* const domain = stream.domain;
+    return domain != nullptr && unit.pool == domain->pool ? domain->jobs : &runtime().jobs;
+}
+
 // The oldest `count` jobs of the ring, which are the running unit's.
 void show(Stream& stream, Unit& owner, std::size_t count) {
-    owner.jobs_out += static_cast<std::uint32_t>(count);
-    runtime().jobs.show(stream.jobs, count, owner, stack_wanted_by(owner));
+    if (Jobs* const jobs = list_of(stream, owner)) {
+        owner.jobs_out += static_cast<std::uint32_t>(count);
+        return jobs->show(stream.jobs, count, owner, stack_wanted_by(owner));
+    }
+    for (std::size_t i = 0; i < count; ++i) new (stream.jobs.first[i]->kept) Shown(Shown::refused);
+    stream.jobs.give_up(count);
 }
 
 // Nothing lies in the ring: it is used from its beginning again.
@@ -93,9 +107,10 @@ void offer(weft_job& job) {
     }
     const bool asked = ring.push_and_open(job);
     // The first one is shown unasked, where there is somebody to see it: f may be long and fork no more, and who will be idle then has not asked yet.
-    const Jobs& jobs = runtime().jobs;
-    const bool seen = first && jobs.streams.load(std::memory_order_relaxed) > 1;   // relaxed: a wish
-    const bool wanted = asked || seen || somebody_starves(jobs);
+    const Jobs* const jobs = list_of(stream, *unit);
+    if (jobs == nullptr) return;
+    const bool seen = first && jobs->streams.load(std::memory_order_relaxed) > 1;   // relaxed: a wish
+    const bool wanted = asked || seen || somebody_starves(*jobs);
     // Half of it, so that there is something to be taken for as many as come and the owner keeps something.
     if (wanted) show(stream, *unit, (ring.length() + 1) / 2);
 }
@@ -131,6 +146,7 @@ void run_job(void* raw) {
 // Where the unit goes that the job of `owner` becomes, if it suspends: where its owner would, unless that pool wants to be asked, which here might have to wait. A thief with a deque keeps what he has taken from another one's
 // family, as he does with units (sched.cpp).
 Pool& home_of(const Unit& owner, const Stream& thief) {
+    if (thief.domain != nullptr) return *thief.domain->pool;   // whose context the owner is
     Pool& home = owner.has_now(Unit::primary) ? *runtime().streams[0]->main_pool.load() : *owner.pool_now();
     const bool deques = home.kind == WEFT_POOL_DEQUE && thief.standard->kind == WEFT_POOL_DEQUE;
     return (deques && home.automatic && thief.standard->automatic) || pool::asks(home) ? *thief.standard : home;
@@ -139,12 +155,12 @@ Pool& home_of(const Unit& owner, const Stream& thief) {
 // The cheapest kind that can do what the owner could, and memory for its beginning; null: there is none. Under the list's lock.
 Unit* unit_for(Stream& stream, weft_job& job) {
     const Shown& shown = Shown::of(job);
-    const Unit& owner = *shown.owner;
+    const Unit& owner = shown.owner();
     const weft_settings& values = runtime().settings.values;
     Pool& home = home_of(owner, stream);
     if (pool::asks(home)) return nullptr;
     const bool private_home = home.kind == WEFT_POOL_PRIVATE;
-    const std::uint8_t wanted = shown.stack_class;
+    const std::uint8_t wanted = shown.stack_class();
     Kind kind = Kind::lsa;
     mem::Stack* stack = nullptr;
     if (owner.kind == Kind::tasklet) {
@@ -177,16 +193,16 @@ Unit* unit_for(Stream& stream, weft_job& job) {
 }  // namespace
 
 Unit* take_job(Stream& stream) {
-    Jobs& jobs = runtime().jobs;
-    if (!jobs.any()) [[likely]] return nullptr;
-    if (has_mail(stream) || stream.only_carries()) return nullptr;
+    Jobs* const jobs = stream.job_list.load(std::memory_order_relaxed);   // relaxed: its own
+    if (jobs == nullptr || !jobs->any()) [[likely]] return nullptr;
+    if (has_mail(stream)) return nullptr;
     Unit* unit;
     {
-        std::lock_guard guard(jobs.lock);
-        weft_job* const job = jobs.oldest;
+        std::lock_guard guard(jobs->lock);
+        weft_job* const job = jobs->oldest;
         unit = job == nullptr ? nullptr : unit_for(stream, *job);
         if (unit == nullptr) return nullptr;
-        jobs.unlink(*job);
+        jobs->unlink(*job);
     }
     stream.counters.add(trace::Count::stolen);
     unit->joint.detach_local();   // nobody else knows it
@@ -195,12 +211,11 @@ Unit* take_job(Stream& stream) {
     return unit;
 }
 
-weft_job* take_tasklets_job() {
-    Jobs& jobs = runtime().jobs;
+weft_job* take_tasklets_job(Jobs& jobs) {
     if (!jobs.any()) return nullptr;
     std::lock_guard guard(jobs.lock);
     weft_job* job = jobs.oldest;
-    while (job != nullptr && Shown::of(*job).owner->kind != Kind::tasklet) job = Shown::of(*job).newer;
+    while (job != nullptr && Shown::of(*job).owner().kind != Kind::tasklet) job = Shown::of(*job).newer;
     if (job != nullptr) jobs.unlink(*job);
     return job;
 }
@@ -214,14 +229,16 @@ void finish_job(weft_job& job) {
 // ---- hunger --------------------------------------------------------------------------------------------
 
 void ask_for_jobs(const Stream& asker, bool at_once) {
-    if (asker.only_carries()) return;   // which is there for domains' work alone
+    const Jobs* const jobs = asker.job_list.load(std::memory_order_relaxed);   // relaxed: its own
+    if (jobs == nullptr) return;
     Runtime& of = runtime();
     std::unique_lock guard(of.lock, std::defer_lock);
     if (at_once) guard.lock();
     else if (!guard.try_lock()) return;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         Stream* const stream = of.streams[rank];
-        if (stream != nullptr && stream != &asker) stream->jobs.ask();
+        // relaxed: one that comes there after the look begins a unit, whose first fork is shown unasked.
+        if (stream != nullptr && stream != &asker && stream->job_list.load(std::memory_order_relaxed) == jobs) stream->jobs.ask();
     }
 }
 

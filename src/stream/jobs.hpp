@@ -1,6 +1,6 @@
 // Jobs: branches of a fork (include/weft/parallel.h) that are no units yet. Those of the unit that runs lie in its stream's ring, and nobody else sees
-// them; when another stream is hungry, or the unit leaves, they are shown: put into the runtime's list, oldest first, where any stream takes
-// them. README.md, "Jobs", has the rules and why no wake-up is lost; doc/decisions/0016 what was rejected.
+// them; when another stream is hungry, or the unit leaves, they are shown: put into a list, oldest first, where those take them who belong there: any
+// stream in the runtime's, an arena's harts in its own (parallel/arena.hpp). README.md, "Jobs", has the rules and why no wake-up is lost; doc/decisions/0016 what was rejected.
 #pragma once
 
 #include "os/memory.hpp"
@@ -33,16 +33,16 @@ void leave_jobs(Stream& stream, Unit& unit);
 bool may_end(const Stream& stream, const Unit& unit);
 weft_status still_forked();   // why not
 
-// The oldest job that is shown, as a unit about to start, in no pool; null: there is none, or no memory. From the scheduler's stack.
+// The oldest job that is shown where the stream's hart is, as a unit about to start, in no pool; null: there is none, or no memory. From the scheduler's stack.
 Unit* take_job(Stream& stream);
 
-// The oldest that a tasklet has shown; null: there is none. It is to be run where the caller stands, and finished.
-weft_job* take_tasklets_job();
+// The oldest of the list that a tasklet has shown; null: there is none. It is to be run where the caller stands, and finished.
+weft_job* take_tasklets_job(Jobs& jobs);
 
 // A job that was taken has been run.
 void finish_job(weft_job& job);
 
-// Every other stream's next fork shows something. `at_once`: also if somebody has the runtime's lock.
+// The next fork of every other stream there shows something. `at_once`: also if somebody has the runtime's lock.
 void ask_for_jobs(const Stream& asker, bool at_once);
 
 }  // namespace weft

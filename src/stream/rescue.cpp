@@ -103,6 +103,7 @@ void serve_instead(StandIn& self, Stream& stream) {
     const Way own{stream.sched, stream.direct, stream.common, stream.standard};
     of.base.take_beyond(of.streams_root);
     stream.holds_hart = stream.rescues = true;
+    stream.job_list.store(&of.jobs, std::memory_order_relaxed);   // relaxed, both: see ask_for_jobs()
     trace_stream(stream, trace::Event::rescue, self.rank);
     ++stream.depth;
     take_way(stream, {self.sched, nullptr, nullptr, self.sched->pools[0]});
@@ -112,6 +113,7 @@ void serve_instead(StandIn& self, Stream& stream) {
     take_way(stream, own);
     trace_stream(stream, trace::Event::relief, self.rank);
     give_hart_back(stream);
+    stream.job_list.store(nullptr, std::memory_order_relaxed);
     stream.rescues = false;
     of.base.lend_beyond(-1);
 }

@@ -35,7 +35,7 @@ struct Runtime {
     Pollers pollers;
     atomic<Stream*> watch{nullptr};              // the idle stream that looks at the pollers without a descriptor now and then
     Lookout lookout;
-    Jobs jobs;
+    Jobs jobs;                                   // of the streams that are in no domain
     Crew crew;
     atomic<std::uint64_t> crew_alarm_ns{os::forever};   // when the lookout is to ask whether the crew is large enough
     atomic<std::size_t> starving{0};             // streams that hold a hart and have only units that got no stack

@@ -1,5 +1,5 @@
-// Jobs that others see: the runtime's list of them, and what becomes of one that is taken. README.md, "Jobs", has the rules; the model
-// (test/model/jobs_model.cpp) has jobs of its own.
+// Jobs that others see: a list of them (the runtime's, or an arena's), and what becomes of one that is taken. README.md, "Jobs", has the rules; the
+// model (test/model/jobs_model.cpp) has jobs of its own.
 #pragma once
 
 #include <cstddef>
@@ -35,9 +35,14 @@ struct JobWaiter {
     void (*wake)(JobWaiter* self);
 };
 
+template <class Job, class Orders>
+struct BasicJobs;
+
 // What a job is beyond the ring: in Job::kept, from when it is shown, or refused, to its join.
 template <class Job, class Orders = ShownOrders>
 struct BasicShown {
+    using List = BasicJobs<Job, Orders>;
+
     // Of `state`; any other value is a JobWaiter's address. None is zero: that is memory which nobody has written.
     static constexpr std::uintptr_t refused = 4;     // in no list: its owner alone runs it
     static constexpr std::uintptr_t available = 1;   // in the list
@@ -47,12 +52,17 @@ struct BasicShown {
     atomic<std::uintptr_t> state;
     plain<Job*> newer{nullptr};            // of the list; under its lock
     plain<Job*> older{nullptr};
-    Unit* owner = nullptr;                 // who joins it
-    std::uint8_t stack_class = 0;          // of Unit: the stack that its owner has asked for
+    List* const list = nullptr;            // where it was shown: its owner may belong elsewhere when it joins
+    const std::uintptr_t by = 0;           // owner() and stack_class(): there is no room for both
 
     explicit BasicShown(std::uintptr_t begins) : state(begins) {}
-    BasicShown(Unit& by, std::uint8_t wanted) : state(available), owner(&by), stack_class(wanted) {}
+    BasicShown(List& in, Unit& owner, std::uint8_t wanted) : state(available), list(&in), by(reinterpret_cast<std::uintptr_t>(&owner) | wanted) {}
     static BasicShown& of(Job& job) { return *reinterpret_cast<BasicShown*>(job.kept); }
+
+    // A unit lies at a multiple of 64.
+    static constexpr std::uintptr_t class_bits = 31;
+    Unit& owner() const { return *reinterpret_cast<Unit*>(by & ~class_bits); }                             // who joins it
+    std::uint8_t stack_class() const { return static_cast<std::uint8_t>(by & class_bits); }   // of Unit: the stack that the owner has asked for
 
     // By who has run the job that was taken.
     void finish() {
@@ -69,15 +79,16 @@ struct BasicShown {
     bool done() const { return state.load(Orders::done) == finished; }
 };
 
-// The runtime's: what has been shown, and who looks for it.
+// What has been shown, and who looks for it.
 template <class Job, class Orders = ShownOrders>
 struct BasicJobs {
     using Shown = BasicShown<Job, Orders>;
 
     atomic<std::size_t> shown{0};          // length of the list, for a look without the lock
     atomic<std::uint32_t> searching{0};    // streams that are awake and look for something to run
-    atomic<std::size_t> streams{0};        // in the runtime's table
+    atomic<std::size_t> streams{0};        // that may take what is shown: those in the runtime's table, or as many harts as the arena may have
     Bell bell;                             // of the streams that sleep
+    void (*work_came)(BasicJobs& here) = nullptr;   // an arena's: instead of the bell
     os::Lock lock;                         // guards the list
     plain<Job*> oldest{nullptr};
     plain<Job*> newest{nullptr};
@@ -91,7 +102,7 @@ struct BasicJobs {
         Job** const from = ring.first;
         Job** const to = from + count;
         for (Job** at = from; at != to; ++at) {
-            auto* made = new ((*at)->kept) Shown(owner, stack_class);
+            auto* made = new ((*at)->kept) Shown(*this, owner, stack_class);
             if (at != from) made->older = at[-1];
             if (at + 1 != to) made->newer = at[1];
         }
@@ -100,7 +111,14 @@ struct BasicJobs {
         ring.give_up(count);
         append(first, last, count);
         probe(Probe::job_before_ring);
-        if (searching.load(Orders::searching) == 0) bell.ring();
+        tell();
+    }
+
+    // There is something to be taken: who has gone to sleep without it is woken, unless somebody is on the way to find it.
+    void tell() {
+        if (searching.load(Orders::searching) != 0) return;
+        if (work_came == nullptr) bell.ring();
+        else work_came(*this);
     }
 
     // By its owner. False: it has been taken.
@@ -149,7 +167,7 @@ public:
     ~BasicSearch() {
         jobs_.searching.fetch_sub(1, Orders::searching);
         // Who has shown something meanwhile has woken nobody, and this stream may have found something else.
-        if (jobs_.any()) jobs_.bell.ring();
+        if (jobs_.any()) jobs_.tell();
     }
 
 private:

@@ -148,6 +148,7 @@ weft_status prepare_stream(Runtime& of, Sched& sched, Pool* automatic_pool, cons
         return fail(WEFT_NO_MEMORY, "no memory for a stream");
     }
     stream->carries = carries;
+    if (!carries) stream->job_list.store(&of.jobs);
     stream->heap = heap;
     stream->units = heap->units;
     stream->jobs_place.belong_to(stream->sleeper);

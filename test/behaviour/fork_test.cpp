@@ -459,6 +459,29 @@ TEST_F(Fork, AJobThatWasShownAndNotTakenIsItsOwnersAgain) {
     EXPECT_EQ(told().ended, 1);
 }
 
+TEST_F(Fork, InAnArenaTheUnitComesOutOfItAlone) {
+    const Runtime runtime(1);
+    const weft::arena arena(1);
+    int how = -1;
+    const Ult unit([&] {
+        int five = 0;
+        const int child = arena.execute([&five] {
+            const auto both = weft::invoke([] {
+                weft_unit_yield();   // which shows the other branch
+                const pid_t forked = fork_with_alarm();
+                return forked == 0 ? -2 : end_of(forked);
+            }, [] { return fib(5); });
+            five = static_cast<int>(both.second);
+            return both.first;
+        });
+        if (child == -2 && five == 5 && arena.execute([] { return fib(6); }) == 8) ++told().ended;
+        how = child;
+    });
+    EXPECT_EQ(weft_unit_join(unit.handle()), WEFT_OK);
+    EXPECT_EQ(how, 0);
+    EXPECT_EQ(told().ended, 1);
+}
+
 TEST_F(Fork, FromAMemberOfATeam) {
     const Runtime runtime(2);
     static atomic<int> how{-1};

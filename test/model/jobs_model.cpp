@@ -12,7 +12,7 @@
 
 namespace weft {
 
-struct Unit {};   // an owner: nothing is asked of it
+struct alignas(64) Unit {};   // an owner: nothing is asked of it
 
 }  // namespace weft
 

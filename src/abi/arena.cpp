@@ -1,0 +1,44 @@
+#include "weft/arena.h"
+
+#include "abi/convert.hpp"
+#include "os/memory.hpp"
+#include "parallel/arena.hpp"
+
+using namespace weft;
+
+namespace {
+
+Arena* to_arena(weft_arena* handle) { return reinterpret_cast<Arena*>(handle); }
+const Arena* to_arena(const weft_arena* handle) { return reinterpret_cast<const Arena*>(handle); }
+weft_arena* to_handle(Arena* arena) { return reinterpret_cast<weft_arena*>(arena); }
+
+}  // namespace
+
+extern "C" {
+
+weft_status weft_arena_create(size_t harts, weft_arena** arena) noexcept {
+    if (arena == nullptr) return is_null("arena");
+    Arena* const made = os::make<Arena>(harts);
+    if (made == nullptr) return fail(WEFT_NO_MEMORY, "no memory for an arena");
+    *arena = to_handle(made);
+    return WEFT_OK;
+}
+
+weft_status weft_arena_free(weft_arena* arena) noexcept {
+    if (arena == nullptr) return WEFT_OK;
+    if (to_arena(arena)->callers.load() != 0) return fail(WEFT_BUSY, "the arena is in use");
+    os::destroy(to_arena(arena));
+    return WEFT_OK;
+}
+
+weft_status weft_arena_execute(weft_arena* arena, void (*fn)(void*), void* argument) noexcept {
+    if (arena == nullptr || fn == nullptr) return is_null(arena == nullptr ? "arena" : "fn");
+    if (runtime_or_null() == nullptr) return not_initialized();
+    return run_in_arena(*to_arena(arena), fn, argument);
+}
+
+weft_arena* weft_arena_self(void) noexcept { return to_handle(arena_here()); }
+
+size_t weft_arena_harts(const weft_arena* arena) noexcept { return arena == nullptr ? 0 : harts_of(*to_arena(arena)); }
+
+}  // extern "C"

@@ -1,0 +1,397 @@
+// Fork-join arenas: who helps, and who does not.
+#include <weft/weft.hpp>
+
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "test/behaviour/atomic.hpp"
+#include "test/behaviour/waiting.hpp"
+
+using namespace weft_test;
+
+namespace {
+
+long fib(int n) {
+    if (n < 2) return n;
+    auto [a, b] = weft::invoke([n] { return fib(n - 1); }, [n] { return fib(n - 2); });
+    return a + b;
+}
+
+template <class Body>
+weft_status execute(weft_arena* arena, Body&& body) {
+    using Function = std::remove_reference_t<Body>;
+    return weft_arena_execute(arena, [](void* raw) { (*static_cast<Function*>(raw))(); }, &body);
+}
+
+std::uint64_t stolen() { return counter("/units/count/stolen"); }
+
+// Keeps the hart until `condition` holds. False: it does not come to hold.
+template <class Condition>
+bool holds_at_last(Condition condition) {
+    const std::uint64_t deadline = in_ms(patience_ms);
+    while (!condition()) {
+        if (weft_now_ns() > deadline) return false;
+        std::this_thread::yield();
+    }
+    return true;
+}
+
+// Forks g, and keeps the caller's hart until another one has begun it.
+template <class G>
+void have_taken(G g) {
+    atomic<bool> begun{false};
+    weft::invoke([&] {
+        EXPECT_TRUE(holds_at_last([&] {
+            weft::invoke([] {}, [] {});
+            return begun.load();
+        }));
+    }, [&] {
+        begun.store(true);
+        g();
+    });
+}
+
+// Bodies of ULTs, all at once.
+void at_once(std::size_t count, const std::function<void(std::size_t)>& body) {
+    std::vector<std::unique_ptr<Ult>> units;
+    for (std::size_t i = 0; i < count; ++i) units.push_back(std::make_unique<Ult>([&body, i] { body(i); }, nullptr, pool_of(i % weft_stream_count())));
+    for (auto& unit : units) EXPECT_EQ(unit->join(), WEFT_OK);
+}
+
+}  // namespace
+
+TEST(Arena, CallsTheFunctionAsTheSameUnit) {
+    for (const std::size_t harts : {0, 1, 2, 5}) {
+        Runtime runtime;
+        weft::arena arena(harts);
+        EXPECT_EQ(arena.harts(), harts == 0 ? weft_hart_limit() : harts);
+        const auto play = [&] {
+            weft_unit* const self = weft_unit_self();
+            EXPECT_EQ(weft_arena_self(), nullptr);
+            EXPECT_EQ(arena.execute([&] {
+                EXPECT_EQ(weft_unit_self(), self);
+                EXPECT_EQ(weft_arena_self(), arena.native_handle());
+                return fib(12);
+            }), 144);
+            EXPECT_EQ(weft_arena_self(), nullptr);
+            EXPECT_EQ(weft_domain_self(), nullptr);
+            EXPECT_EQ(weft_unit_self(), self);
+        };
+        play();   // the primary unit, which is bound to stream 0
+        for (const weft_kind kind : {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC}) {
+            weft_unit_options chosen = options();
+            chosen.kind = kind;
+            EXPECT_EQ(Ult(play, &chosen).join(), WEFT_OK);
+        }
+    }
+}
+
+TEST(Arena, AHartOfItsOwnTakesWhatIsForked) {
+    if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
+    for (const std::size_t streams : {1, 2}) {
+        Runtime runtime(streams);
+        weft::arena arena(2);
+        for (const bool primary : {true, false}) {
+            const auto play = [&] {
+                arena.execute([&] {
+                    for (int i = 0; i < 5; ++i) {
+                        weft_stream* const here = weft_stream_self();
+                        have_taken([&] {
+                            EXPECT_NE(weft_stream_self(), here);
+                            EXPECT_EQ(weft_arena_self(), arena.native_handle());
+                            EXPECT_EQ(fib(10), 55);
+                        });
+                    }
+                });
+            };
+            if (primary) {
+                play();
+            } else {
+                EXPECT_EQ(Ult(play).join(), WEFT_OK);
+            }
+        }
+        EXPECT_GE(stolen(), 10u);
+    }
+}
+
+// The application's streams have nothing to do, and do not help; nor does the arena with what is forked outside.
+TEST(Arena, NobodyElseTakesWhatIsForkedInIt) {
+    Runtime runtime(2);
+    weft::arena arena(1);
+    Ult caller([&] {
+        arena.execute([] {
+            weft_stream* const here = weft_stream_self();
+            const std::uint64_t before = counter("/units/count/created");
+            for (int i = 0; i < 200; ++i) {
+                weft::invoke([] { std::this_thread::yield(); }, [&] { EXPECT_EQ(weft_stream_self(), here); });
+            }
+            EXPECT_EQ(counter("/units/count/created"), before);
+        });
+    });
+    EXPECT_EQ(caller.join(), WEFT_OK);
+}
+
+// A custom domain's contexts fork for themselves: nobody outside knows what they may be run beside.
+TEST(Arena, WhatADomainWithoutOneForksIsSharedWithNobody) {
+    Runtime runtime(2);
+    atomic<long> sum{0};
+    auto body = [&] {
+        EXPECT_EQ(weft_arena_self(), nullptr);
+        for (int i = 0; i < 50; ++i) {
+            weft_stream* here = weft_stream_self();
+            weft::invoke([&] {
+                weft_unit_yield();
+                here = weft_stream_self();
+                std::this_thread::yield();
+            }, [&] { EXPECT_EQ(weft_stream_self(), here); });
+        }
+        sum += fib(12);
+        std::vector<long> numbers(10'000);
+        weft::parallel_for(0, 10'000, [&](int k) { numbers[static_cast<std::size_t>(k)] = k; });
+        sum += std::accumulate(numbers.begin(), numbers.end(), 0L);
+    };
+    const auto before = stolen();
+    weft::spmd(3, body);
+    EXPECT_EQ(stolen(), before);
+    EXPECT_EQ(sum.load(), 3 * (144 + 49'995'000L));
+}
+
+TEST(Arena, WhatWasForkedBeforeIsSharedWithWhomItWas) {
+    Runtime runtime(2);
+    weft::arena arena(1);
+    for (int i = 0; i < 20; ++i) {
+        atomic<bool> taken{false};
+        Ult caller([&] {
+            weft::invoke([] {}, [] {});   // the first, which is shown unasked
+            weft::invoke([&] {
+                arena.execute([&] { EXPECT_TRUE(holds_at_last([&] { return taken.load(); })); });
+            }, [&] {
+                EXPECT_EQ(weft_arena_self(), nullptr);
+                taken = true;
+            });
+        }, nullptr, pool_of(0));
+        EXPECT_EQ(caller.join(), WEFT_OK);
+    }
+}
+
+TEST(Arena, RunsTheAlgorithms) {
+    Runtime runtime;
+    weft::arena arena;
+    std::vector<int> numbers(20'000);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    arena.execute([&] {
+        weft::parallel_for(numbers.begin(), numbers.end(), [](int& number) { number *= 2; });
+        EXPECT_EQ(weft::parallel_reduce(numbers, 0L), 20'000L * 19'999);
+        weft::parallel_sort(numbers, std::greater<>());
+        EXPECT_TRUE(std::is_sorted(numbers.begin(), numbers.end(), std::greater<>()));
+        std::vector<long> sums(numbers.size());
+        weft::parallel_scan(numbers.begin(), numbers.end(), sums.begin());
+        EXPECT_EQ(sums.back(), 20'000L * 19'999);
+        atomic<int> ran{0};
+        weft::task_group group;
+        for (int i = 0; i < 100; ++i) {
+            group.run([&] {
+                EXPECT_EQ(weft_arena_self(), arena.native_handle());
+                ++ran;
+            });
+        }
+        EXPECT_TRUE(group.wait());
+        EXPECT_EQ(ran.load(), 100);
+    });
+}
+
+TEST(Arena, NestsToAnyDepth) {
+    Runtime runtime(2);
+    weft::arena outer(2), inner(3);
+    struct Nest {
+        weft::arena& one;
+        weft::arena& other;
+        long down(int depth) const {
+            if (depth == 0) return fib(8);
+            return one.execute([&] {
+                const auto sums = weft::invoke([&] { return Nest{other, one}.down(depth - 1); }, [&] { return Nest{other, one}.down(depth - 1); });
+                return sums.first + sums.second;
+            });
+        }
+    };
+    const auto play = [&] { EXPECT_EQ((Nest{outer, inner}.down(4)), 16 * 21); };
+    for (int round = 0; round < 3; ++round) {
+        play();
+        EXPECT_EQ(Ult(play).join(), WEFT_OK);
+    }
+}
+
+TEST(Arena, OneWithinItselfIsAPlainCall) {
+    Runtime runtime;
+    weft::arena arena, other;
+    arena.execute([&] {
+        weft_domain* const domain = weft_domain_self();
+        arena.execute([&] { EXPECT_EQ(weft_domain_self(), domain); });
+        other.execute([&] {
+            EXPECT_EQ(weft_domain_parent(weft_domain_self()), domain);
+            arena.execute([&] {
+                EXPECT_NE(weft_domain_self(), domain);
+                EXPECT_EQ(weft_arena_self(), arena.native_handle());
+                EXPECT_EQ(fib(10), 55);
+            });
+        });
+    });
+}
+
+TEST(Arena, ServesSeveralCallersAtOnce) {
+    Runtime runtime(2);
+    weft::arena arena(3);
+    for (int round = 0; round < 10; ++round) {
+        at_once(6, [&](std::size_t i) {
+            const long sum = arena.execute([&] {
+                weft_unit_yield();
+                return fib(8 + static_cast<int>(i));
+            });
+            constexpr long right[] = {21, 34, 55, 89, 144, 233};
+            EXPECT_EQ(sum, right[i]);
+        });
+    }
+}
+
+TEST(Arena, IsCalledInTeamsAndCallsThem) {
+    Runtime runtime(2);
+    weft::arena arena;
+    atomic<long> sum{0};
+    auto in_arena = [&] {
+        sum += arena.execute([&] {
+            atomic<int> members{0};
+            auto count = [&] {
+                EXPECT_EQ(weft_arena_self(), nullptr);
+                ++members;
+            };
+            weft::spmd(2, count);
+            EXPECT_EQ(members.load(), 2);
+            return fib(10);
+        });
+    };
+    weft::spmd(3, in_arena);
+    EXPECT_EQ(sum.load(), 3 * 55);
+    arena.execute([&] {
+        weft::parallel_for(0, 8, [&](int) {
+            weft::arena own(2);
+            sum += own.execute([] { return fib(6); });
+        });
+    });
+    EXPECT_EQ(sum.load(), 3 * 55 + 8 * 8);
+}
+
+TEST(Arena, ABranchThatWaitsBlocksNoHart) {
+    Runtime runtime;
+    weft::arena arena(1);
+    weft_latch latch;
+    ASSERT_EQ(weft_latch_init(&latch, 1), WEFT_OK);
+    arena.execute([&] {
+        weft::invoke([&] { EXPECT_EQ(weft_latch_wait(&latch), WEFT_OK); }, [&] { EXPECT_EQ(weft_latch_count_down(&latch, 1), WEFT_OK); });
+        weft::invoke([&] { EXPECT_EQ(weft_sleep_for(1'000'000), WEFT_OK); }, [] { EXPECT_EQ(fib(5), 5); });
+    });
+}
+
+TEST(Arena, AContextThatYieldsLetsJobsHaveTheirTurn) {
+    Runtime runtime;
+    weft::arena arena(1);
+    arena.execute([&] {
+        atomic<bool> ran{false};
+        weft::invoke([&] {
+            while (!ran.load()) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+        }, [&] { ran = true; });
+    });
+}
+
+TEST(Arena, HandsOnWhatTheFunctionReturnsOrThrows) {
+    Runtime runtime;
+    const weft::arena arena;
+    EXPECT_EQ(*arena.execute([] { return std::make_unique<int>(7); }), 7);
+    static_assert(std::is_void_v<decltype(arena.execute([] {}))>);
+    EXPECT_THROW(arena.execute([]() -> int { throw std::runtime_error("lost"); }), std::runtime_error);
+    EXPECT_THROW(arena.execute([] { weft::invoke([] { fib(5); }, [] { throw std::runtime_error("second"); }); }), std::runtime_error);
+    EXPECT_EQ(weft_domain_self(), nullptr);
+}
+
+// It is lent none, and uses none, while its only context sleeps; and has two again afterwards.
+TEST(Arena, OneThatHasNothingToDoGivesItsHartsBack) {
+    if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
+    Runtime runtime;
+    weft::arena arena(2);
+    arena.execute([&] {
+        have_taken([] {});
+        const std::uint64_t slept = counter("/streams/count/slept");
+        EXPECT_EQ(weft_sleep_for(20'000'000), WEFT_OK);
+        EXPECT_GE(counter("/streams/count/slept"), slept + 2);   // stream 0, and who took the job
+        EXPECT_LE(counter("/streams/count/slept"), slept + 6);   // nobody goes round in circles
+        have_taken([] {});
+    });
+}
+
+// Whoever comes and has none gets his, at the next switch points.
+TEST(Arena, GivesBackTheHartsThatOthersHaveABetterClaimTo) {
+    if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
+    Runtime runtime(2);
+    weft::arena first, second(1);
+    atomic<bool> over{false};
+    atomic<weft_stream*> one_there{nullptr};
+    atomic<weft_domain*> domain{nullptr};
+    Ult one([&] {
+        first.execute([&] {
+            weft::parallel_for(0, static_cast<int>(4 * weft_hart_limit()), [&](int) {
+                while (!over.load()) {
+                    weft_stream* none = nullptr;
+                    if (!one_there.compare_exchange_strong(none, weft_stream_self()) && none != weft_stream_self()) domain = weft_domain_self();
+                    EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+                }
+            }, weft::splitting{.grain = 1});
+        });
+    }, nullptr, pool_of(0));
+    Ult other([&] {
+        while (domain.load() == nullptr) EXPECT_EQ(weft_sleep_for(100'000), WEFT_OK);   // which takes no hart from it; then there are two in it
+        second.execute([&] { EXPECT_TRUE(holds_at_last([&] { return weft::domain_ref(domain.load()).wanted() == 0; })); });
+        over = true;
+    }, nullptr, pool_of(1));
+    EXPECT_EQ(other.join(), WEFT_OK);
+    EXPECT_EQ(one.join(), WEFT_OK);
+}
+
+TEST(Arena, AUnitInItDoesNotEndBefore) {
+    Runtime runtime;
+    weft::arena arena;
+    bool came_out = false;
+    Ult unit([&] {
+        arena.execute([] { EXPECT_EQ(weft_unit_exit(), WEFT_WRONG_STATE); });
+        came_out = true;
+    });
+    EXPECT_EQ(unit.join(), WEFT_OK);
+    EXPECT_TRUE(came_out);
+}
+
+TEST(Arena, WhatCannotBeIsRefused) {
+    weft_arena* arena = nullptr;
+    EXPECT_EQ(weft_arena_create(2, nullptr), WEFT_INVALID);
+    ASSERT_EQ(weft_arena_create(2, &arena), WEFT_OK);
+    EXPECT_EQ(weft_arena_execute(arena, [](void*) {}, nullptr), WEFT_NOT_INITIALIZED);
+    EXPECT_EQ(weft_arena_harts(nullptr), 0u);
+    EXPECT_EQ(weft_arena_self(), nullptr);
+    {
+        Runtime runtime;
+        EXPECT_EQ(weft_arena_execute(nullptr, [](void*) {}, nullptr), WEFT_INVALID);
+        EXPECT_EQ(weft_arena_execute(arena, nullptr, nullptr), WEFT_INVALID);
+        EXPECT_EQ(execute(arena, [&] {
+            EXPECT_EQ(weft_arena_free(arena), WEFT_BUSY);
+            EXPECT_EQ(weft_domain_unregister(weft_domain_self()), WEFT_WRONG_CONTEXT);
+        }), WEFT_OK);
+        weft_unit* tasklet = nullptr;
+        ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void* raw) {
+            EXPECT_EQ(weft_arena_execute(static_cast<weft_arena*>(raw), [](void*) {}, nullptr), WEFT_WRONG_CONTEXT);
+        }, arena, nullptr, &tasklet), WEFT_OK);
+        EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    }
+    EXPECT_EQ(weft_arena_free(arena), WEFT_OK);
+    EXPECT_EQ(weft_arena_free(nullptr), WEFT_OK);
+}
