@@ -11,6 +11,7 @@ list(APPEND WEFT_SIM_SOURCES
   src/os/sim/error_text.cpp
   src/os/sim/fork.cpp
   src/os/sim/futex.cpp
+  src/os/sim/host.cpp
   src/os/sim/local.cpp
   src/os/sim/machine.cpp
   src/os/sim/memory.cpp

@@ -21,9 +21,11 @@ typedef enum weft_kind {
                                 begins anew. Needs schedulers with pick. Since 0.4 */
     WEFT_KIND_SC = 6,      /**< scheduler creation: called on the scheduler's stack, which it keeps if it suspends; the scheduler begins
                                 anew on another one. Needs schedulers with pick, and no more than their stack. Since 0.4 */
-    WEFT_KIND_AUTO = 7     /**< what costs least: LSA in private pools; for others Weft learns for each place in the program that spawns units how
+    WEFT_KIND_AUTO = 7,    /**< what costs least: LSA in private pools; for others Weft learns for each place in the program that spawns units how
                                 often they suspend, and makes them SC, RoC or LSA accordingly, or LSA where other options leave no choice; see
                                 weft_site_each. The default. Since 0.4 */
+    WEFT_KIND_HOSTED = 8   /**< a ULT on the stack of a pthread that is parked, and by its thread pointer: pthread_self, thread_local, errno, keys and what the
+                                C library keeps for a thread are the unit's own, wherever it goes on. For code that believes it is a pthread; see hosted.h. Since 0.6 */
 } weft_kind;
 
 WEFT_END

@@ -16,7 +16,8 @@ enum class unit_kind {
     roc = WEFT_KIND_ROC,           /**< called on a stack of its own; promoted when it suspends */
     adaptive = WEFT_KIND_AUTO,     /**< what costs least where it is spawned, as far as that is known */
     ss = WEFT_KIND_SS,             /**< the same in its scheduler's place, which begins anew when it suspends */
-    sc = WEFT_KIND_SC              /**< called on the scheduler's stack, which it keeps when it suspends */
+    sc = WEFT_KIND_SC,             /**< called on the scheduler's stack, which it keeps when it suspends */
+    hosted = WEFT_KIND_HOSTED      /**< on the stack of a pthread that is parked, and by its thread pointer */
 };
 
 }  // namespace v0

@@ -45,6 +45,7 @@ struct attributes {
     bool bound = false;                     /**< only that stream ever runs it; without a pool */
     bool migratable = true;                 /**< whether it may be asked to go to another pool */
     const void* site = nullptr;             /**< of kind adaptive: stands for the place that spawns it; none: the call, and the body's type */
+    bool fresh = false;                     /**< of kind hosted: on a pthread that no unit has been on */
 };
 
 namespace detail {
@@ -63,6 +64,7 @@ inline weft_unit_options options_of(const attributes& wanted) noexcept {
     options.priority = static_cast<std::int8_t>(wanted.priority < -128 || wanted.priority > 127 ? 127 : wanted.priority);   // 127: refused
     options.not_migratable = !wanted.migratable;
     options.site = wanted.site;
+    options.fresh = wanted.fresh;
     return options;
 }
 

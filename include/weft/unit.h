@@ -58,6 +58,7 @@ typedef struct weft_unit_options {
     void *data;                  /**< as weft_unit_data_set would give it; not of weft_unit_spawn_many. Released also where the spawn fails, once the runtime runs. NULL:
                                       none. Since 0.5 */
     void (*release)(void *data); /**< with data, as there. Since 0.5 */
+    bool fresh; /**< of kind WEFT_KIND_HOSTED: on a pthread that no unit has been on, so that thread_local variables have their first values. Since 0.6 */
 } weft_unit_options;
 
 /** Spawns a user-level thread: body(argument) runs once some stream pops it.
@@ -69,8 +70,8 @@ typedef struct weft_unit_options {
  *
  * Returns WEFT_OK, WEFT_NO_MEMORY (also: the pool has none for it; see weft_pool_ops.admit), WEFT_INVALID (a null body, a user's stack too small, no such priority, both
  * a pool and a stream, more than the scheduler's stack for a unit that runs on that), WEFT_WRONG_KIND (there is no such kind),
- * WEFT_UNSUPPORTED (SS or SC where a scheduler with run, or one that was pushed into a pool, draws from the pool; SS, SC or RtC with child_first; SC
- * or RtC with measure_stack; on_migration in a library without WEFT_FEATURE_MIGRATION), WEFT_WRONG_CONTEXT (child_first outside of a ULT),
+ * WEFT_INVALID (fresh of another kind than hosted, hosted with a stack of the caller's), WEFT_UNSUPPORTED (SS or SC where a scheduler with run, or one that was pushed into a pool, draws from the pool; SS, SC or RtC with child_first; SC,
+ * RtC or hosted with measure_stack; hosted in a simulation; on_migration in a library without WEFT_FEATURE_MIGRATION), WEFT_WRONG_CONTEXT (child_first outside of a ULT),
  * WEFT_NOT_INITIALIZED.
  * From any thread or unit; switches only with child_first. Since 0.1. */
 WEFT_API weft_status weft_ult_spawn(weft_pool *pool, void (*body)(void *), void *argument,
@@ -129,7 +130,7 @@ WEFT_API weft_status weft_unit_revive_with(weft_pool *pool, void (*body)(void *)
 /** Waits until the unit has ended; the handle stays valid. One at a time may wait for a unit.
  *
  * Returns how it ended: WEFT_OK, WEFT_EXCEPTION (see weft_unit_exception), WEFT_CANCELLED (see weft_unit_cancel), WEFT_NO_MEMORY
- * (no stack could be had and none would come free; the body did not run). Or why nothing was waited for: WEFT_INVALID, WEFT_BUSY (somebody
+ * (no stack could be had and none would come free; the body did not run), WEFT_SYSTEM (the same of a hosted unit and its pthread). Or why nothing was waited for: WEFT_INVALID, WEFT_BUSY (somebody
  * waits for it already), WEFT_WRONG_STATE (a unit cannot join itself, nor a scheduler that its stream runs), WEFT_WRONG_KIND (the caller is a tasklet and the
  * unit has not ended).
  * From any thread or unit; a ULT may switch. Since 0.1. */
@@ -284,7 +285,7 @@ WEFT_API weft_status weft_unit_exit_to_popped(weft_unit *unit) WEFT_NOTHROW;
  * weft_sched is (Argobots' self_schedule). What the unit leaves for goes back to the caller. To any depth.
  *
  * Returns WEFT_OK; WEFT_WRONG_STATE (it is not ready, or is the caller), WEFT_UNSUPPORTED (it belongs to the private pool of another stream),
- * WEFT_WRONG_KIND (in a tasklet), WEFT_WRONG_CONTEXT (outside of units), WEFT_INVALID. The caller stays on its stream. Since 0.5. */
+ * WEFT_WRONG_KIND (in a tasklet or a hosted unit), WEFT_WRONG_CONTEXT (outside of units), WEFT_INVALID. The caller stays on its stream. Since 0.5. */
 WEFT_API weft_status weft_unit_run(weft_unit *unit) WEFT_NOTHROW;
 
 /** Suspends the calling ULT until somebody calls weft_unit_resume on it.

@@ -17,6 +17,7 @@
 #include <weft/domain.h>
 #include <weft/spmd.h>
 #include <weft/arena.h>
+#include <weft/hosted.h>
 #include <weft/trace.h>
 #include <weft/runtime.h>
 

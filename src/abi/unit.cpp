@@ -500,6 +500,7 @@ weft_status weft_unit_run(weft_unit* unit) noexcept {
     Unit* const self = stream == nullptr ? nullptr : stream->running;
     if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a ULT runs another unit; this is none");
     if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet runs no other unit; make it a ULT");
+    if (self->kind == Kind::hosted) return fail(WEFT_WRONG_KIND, "a hosted unit runs no other unit by its thread pointer; spawn it, or yield to it");
     Unit& child = *to_unit(unit);
     if (!child.life.is(State::ready)) {
         return fail(WEFT_WRONG_STATE, "unit %llu is not ready: only one that was popped can be run", static_cast<unsigned long long>(child.id));
@@ -656,7 +657,7 @@ weft_status weft_unit_stack(const weft_unit* unit, weft_stack_info* info) noexce
         told.bytes = stack->bytes;
         if (of->has(Unit::measured)) told.most_bytes = mem::measure(*stack);
         told.guarded = stack->guarded == mem::Guard::none ? WEFT_UNSUPPORTED : WEFT_OK;
-    } else if (of->joint.done() && of->has(Unit::measured)) {
+    } else if (of->joint.done() && of->has(Unit::measured) && of->kind != Kind::hosted) {
         told.most_bytes = reinterpret_cast<std::uintptr_t>(of->context);
     }
     std::memcpy(info, &told, info->size < sizeof told ? info->size : sizeof told);

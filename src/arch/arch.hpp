@@ -1,8 +1,8 @@
 // What a processor owes: porting starts here. CMake puts the folder of the target first on the include
 // path of this file, so the two includes below find src/arch/<processor>/.
 //
-// A port is five files: frame.h (what lies on a suspended stack), switch.S (the entry of a fresh
-// context, and the thread-local word), context.hpp (the inlined switch), cpu.hpp, and look.hpp.
+// A port is seven files: frames.cpp (arch/frames.hpp), frame.h (what lies on a suspended stack), switch.S (the entry of a fresh
+// context, and the thread-local words), context.hpp (the inlined switch), thread_pointer.hpp beside it, cpu.hpp, and look.hpp.
 #pragma once
 
 #include <concepts>
@@ -25,6 +25,14 @@ concept Port = requires(void* p, void** saved, Message message, Main main) {
     set_local_word(p);
     pause();
     { cycles() } -> std::same_as<std::uint64_t>;
+    { thread_pointer() } -> std::same_as<void*>;            // what thread-local memory is found by,
+    set_thread_pointer(p);                                  // which hosted units have of their own
+    { host_word() } -> std::same_as<void*>;
+    set_host_word(p);
+    { local_word_address() } -> std::same_as<void**>;
+    set_floating_point(floating_point(), floating_point());
+    { here_on_stack() } -> std::same_as<char*>;
+    sleep_without_stack(p);                                 // for ever, until a word is not zero
 };
 static_assert(Port<Message>);
 static_assert(stack_alignment >= 16);

@@ -13,6 +13,9 @@ void* __tsan_get_current_fiber(void);
 void* __tsan_create_fiber(unsigned flags);
 void __tsan_destroy_fiber(void* fiber);
 void __tsan_switch_to_fiber(void* fiber, unsigned flags);
+void __tsan_acquire(void* address);
+void __tsan_release(void* address);
+void __tsan_func_exit(void);
 void __sanitizer_start_switch_fiber(void** fake_stack_save, const void* bottom, std::size_t size);
 void __sanitizer_finish_switch_fiber(void* fake_stack_save, const void** bottom_old, std::size_t* size_old);
 void __asan_unpoison_memory_region(void const volatile* address, std::size_t size);
@@ -44,6 +47,20 @@ namespace weft::sanitizer {
 // one fiber's shadow stack and leave on another's.
 [[gnu::always_inline]] inline void fiber_switch([[maybe_unused]] void* fiber) {
     if constexpr (config::thread_sanitizer) __tsan_switch_to_fiber(fiber, 0);
+}
+
+// What one has written before tsan_release() another may read after tsan_acquire() of the same address: where thread pointers are set, which it does not see.
+[[gnu::always_inline]] inline void tsan_release([[maybe_unused]] void* address) {
+    if constexpr (config::thread_sanitizer) __tsan_release(address);
+}
+
+[[gnu::always_inline]] inline void tsan_acquire([[maybe_unused]] void* address) {
+    if constexpr (config::thread_sanitizer) __tsan_acquire(address);
+}
+
+// The function is forgotten that it has noted last.
+[[gnu::always_inline]] inline void tsan_function_exit() {
+    if constexpr (config::thread_sanitizer) __tsan_func_exit();
 }
 
 // ---- address sanitizer ----------------------------------------------------------------------------

@@ -24,6 +24,11 @@ struct Target {
     if (message.call != nullptr) message.call(message.argument);
 }
 
+// A host's stack has no fiber: it is a thread to the sanitizer, by the thread pointer that is set when it is arrived at.
+[[gnu::always_inline]] inline void switch_fiber(const Target& target) {
+    if (target.stack->fiber != nullptr) sanitizer::fiber_switch(target.stack->fiber);
+}
+
 // Leaves the running context, saved in *saved, for `target`, where `message` is run first of all. Returns when
 // somebody resumes this one, after having run his message. Everything read from the stream before is stale.
 [[gnu::always_inline]] inline void leave(void** saved, Target target, Message message) {
@@ -31,7 +36,7 @@ struct Target {
     if constexpr (config::address_sanitizer) {
         sanitizer::asan_start_switch(&fake_stack, target.stack->lowest, target.stack->bytes);
     }
-    if constexpr (config::thread_sanitizer) sanitizer::fiber_switch(target.stack->fiber);
+    if constexpr (config::thread_sanitizer) switch_fiber(target);
     const Message arrived = arch::swap(saved, target.context, message);
     if constexpr (config::address_sanitizer) sanitizer::asan_finish_switch(fake_stack, nullptr, nullptr);
     run(arrived);
@@ -42,7 +47,7 @@ struct Target {
     if constexpr (config::address_sanitizer) {
         sanitizer::asan_start_switch(nullptr, target.stack->lowest, target.stack->bytes);
     }
-    if constexpr (config::thread_sanitizer) sanitizer::fiber_switch(target.stack->fiber);
+    if constexpr (config::thread_sanitizer) switch_fiber(target);
     arch::jump(target.context, message);
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "stream/call.hpp"
+#include "stream/hosted.hpp"
 #include "stream/jobs.hpp"
 #include "stream/join.hpp"
 #include "stream/locals.hpp"
@@ -37,10 +38,11 @@ bool stacks_may_come_free(Runtime& of) {
 // than this stream alone may put it back into its pool.
 void postpone(Stream& stream, Unit& unit) {
     Runtime& of = runtime();
-    if (unit.pool->one_pushes()) return end_unrun(stream, unit, WEFT_NO_MEMORY);
+    const weft_status lacking = unit.kind == Kind::hosted ? WEFT_SYSTEM : WEFT_NO_MEMORY;
+    if (unit.pool->one_pushes() || (unit.kind == Kind::hosted && !hosts_may_come_free())) return end_unrun(stream, unit, lacking);
     stream.counters.add(trace::Count::postponed);
     constexpr std::uint32_t look_every = 16;
-    if (++stream.postponed % look_every == 0 && !stacks_may_come_free(of)) return end_unrun(stream, unit, WEFT_NO_MEMORY);
+    if (++stream.postponed % look_every == 0 && !stacks_may_come_free(of)) return end_unrun(stream, unit, lacking);
     const bool all_tried = ++stream.postponed_in_a_row > pool::length(*unit.pool) + 1;
     if (all_tried && !std::exchange(stream.starving, true)) of.starving.fetch_add(1);
     const std::size_t granted = of.base.granted();
@@ -50,7 +52,7 @@ void postpone(Stream& stream, Unit& unit) {
         return;
     }
     stream.postponed_in_a_row = 0;
-    end_unrun(stream, unit, WEFT_NO_MEMORY);
+    end_unrun(stream, unit, lacking);
 }
 
 [[gnu::always_inline]] inline void stack_was_found(Stream& stream) {

@@ -215,7 +215,7 @@ Unit* end_called(Stream& stream, Unit& target) {
 }
 
 bool may_call_taken(Stream& stream, const Unit& target) {
-    return context::may_call && target.context == nullptr && target.plain_and_unasked() && !stream.running->has_jobs() && free_to_call(stream) && has_spare(stream);
+    return context::may_call && target.context == nullptr && target.plain_and_unasked() && !stream.running->jobs_or_marked(Unit::canary) && free_to_call(stream) && has_spare(stream);
 }
 
 void call_taken(Stream& stream, Unit& self, Unit& target) {

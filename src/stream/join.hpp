@@ -84,7 +84,7 @@ inline void end_with(Unit& unit, weft_status outcome) {
 
 // Whether a join with this status means that the unit has ended.
 constexpr bool means_end(weft_status status) {
-    return status == WEFT_OK || status == WEFT_EXCEPTION || status == WEFT_NO_MEMORY || status == WEFT_CANCELLED;
+    return status == WEFT_OK || status == WEFT_EXCEPTION || status == WEFT_NO_MEMORY || status == WEFT_SYSTEM || status == WEFT_CANCELLED;
 }
 
 // Releases a unit that has ended, and returns how.

@@ -33,6 +33,12 @@ constexpr Gauge gauges[] = {
     {"/stacks/bytes/idle", [](const Runtime& of) -> std::uint64_t { return of.stacks.idle_bytes(); }},
     {"/descriptors/bytes", [](const Runtime& of) -> std::uint64_t { return of.descriptors.resident_bytes(); }},
     {"/units/count/deadlocks", [](const Runtime& of) -> std::uint64_t { return of.quiet.reports.load(); }},
+    {"/hosts/count/live", [](const Runtime& of) -> std::uint64_t { return of.hosts.live(); }},
+    {"/hosts/count/in-use", [](const Runtime& of) -> std::uint64_t { return of.hosts.in_use(); }},
+    {"/hosts/count/started", [](const Runtime& of) -> std::uint64_t { return of.hosts.started(); }},
+    {"/hosts/count/refused", [](const Runtime& of) -> std::uint64_t { return of.hosts.refused(); }},
+    {"/hosts/switch-by-instruction", [](const Runtime&) -> std::uint64_t { return arch::sets_thread_pointer_by_instruction; }},
+    {"/hosts/count/used-up", [](const Runtime& of) -> std::uint64_t { return of.hosts.used_up(); }},
     {"/streams/count/live", [](const Runtime& of) -> std::uint64_t { return of.stream_count; }},
     {"/harts/count/limit", [](const Runtime&) -> std::uint64_t { return hart::limit(); }},
     {"/harts/count/granted", [](const Runtime& of) -> std::uint64_t { return of.base.granted(); }},
@@ -133,6 +139,7 @@ const char* name_of(Kind kind) {
     case Kind::roc: return "roc";
     case Kind::ss: return "ss";
     case Kind::sc: return "sc";
+    case Kind::hosted: return "hosted";
     case Kind::automatic: break;   // no unit is
     }
     return "?";

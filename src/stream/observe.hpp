@@ -86,7 +86,7 @@ private:
         atomic<Word> in_private_pool[2];
         constexpr OfKind(Kind kind) : in_private_pool{word(kind, false, false), word(kind, true, false)} {}
     };
-    OfKind words_[kinds] = {Kind{}, Kind::full, Kind::lsa, Kind::tasklet, Kind::roc, Kind::ss, Kind::sc};   // by the number of the kind
+    OfKind words_[kinds] = {Kind{}, Kind::full, Kind::lsa, Kind::tasklet, Kind::roc, Kind::ss, Kind::sc, Kind::automatic, Kind::hosted};   // by the number of the kind
 };
 extern Births births;
 

@@ -66,7 +66,7 @@ weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, 
     const bool canary = stack != nullptr && stack->guarded == mem::Guard::canary;
     Unit::Birth birth = birth_in(pool, unit.kind);
     birth.flags = static_cast<std::uint8_t>((birth.flags & ~Unit::plain) | kept);
-    if (default_stack && unit.kind != Kind::tasklet && unit.kind != Kind::full) birth.flags |= Unit::plain;
+    if (default_stack && unit.kind != Kind::tasklet && unit.kind != Kind::full && unit.kind != Kind::hosted) birth.flags |= Unit::plain;
     const bool observed = birth.marks != 0;
     birth.marks |= static_cast<std::uint8_t>(unit.marks.load(std::memory_order_relaxed) & (Unit::extras | Unit::fixed));   // relaxed: ours
     if (canary) birth.marks |= Unit::canary;

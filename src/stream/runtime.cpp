@@ -122,6 +122,7 @@ void tear_down(Runtime* ending) {
     ending->lookout.stop();   // before the streams that it looks at are gone
     ending->crew.stop();
     end_stream_zero(*ending);
+    ending->hosts.stop();
     mem::overflow_remove();
     while (ending->scheds != nullptr) dismiss(*ending->scheds);
     while (ending->pools != nullptr) dismiss(*ending->pools);
@@ -148,6 +149,7 @@ weft_status bring_up(Runtime& made) {
                                       "Linux 6.13); use auto");
     }
     if (!os::affinity_get(0, made.cpus)) return fail(WEFT_SYSTEM, "the kernel does not tell this process's CPUs");
+    os::host_begin();
     static_cast<void>(hart::process_cpus());   // read now: the first who asks later may be a carrier that is bound
     if (weft_status status = begin_trace(made); status != WEFT_OK) return status;
     const weft_settings& values = made.settings.values;

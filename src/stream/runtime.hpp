@@ -37,6 +37,7 @@ struct Runtime {
     Lookout lookout;
     Jobs jobs;                                   // of the streams that are in no domain
     Crew crew;
+    context::Hosts hosts;
     atomic<std::uint64_t> crew_alarm_ns{os::forever};   // when the lookout is to ask whether the crew is large enough
     atomic<std::size_t> starving{0};             // streams that hold a hart and have only units that got no stack
     Kind default_kind = Kind::lsa;
@@ -118,6 +119,8 @@ Pool* make_pool(weft_pool_kind kind, weft_pool_access access = WEFT_POOL_ACCESS_
 void drop_freed_pools(Runtime& of);
 // The calling OS thread, which has been started by one that may be bound, may use all CPUs of the process.
 void leave_bindings(Runtime& of);
+// What it may use then; null: as it is.
+const os::CpuSet* cpus_of_process(Runtime& of);
 void enlist(Pool& pool);
 void dismiss(Pool& pool);
 void enlist(Sched& sched);

@@ -59,7 +59,7 @@ constexpr Word stream_words[] = {{"all", WEFT_ALL_HARTS}, {nullptr, 0}};
 constexpr Word guard_words[] = {{"auto", WEFT_GUARD_AUTO}, {"install", WEFT_GUARD_INSTALL}, {"mprotect", WEFT_GUARD_MPROTECT},
                                 {"canary", WEFT_GUARD_CANARY}, {"none", WEFT_GUARD_NONE}, {nullptr, 0}};
 constexpr Word kind_words[] = {{"full", WEFT_KIND_FULL}, {"lsa", WEFT_KIND_LSA}, {"roc", WEFT_KIND_ROC}, {"ss", WEFT_KIND_SS},
-                               {"sc", WEFT_KIND_SC}, {"rtc", WEFT_KIND_RTC}, {"auto", WEFT_KIND_AUTO}, {nullptr, 0}};
+                               {"sc", WEFT_KIND_SC}, {"rtc", WEFT_KIND_RTC}, {"auto", WEFT_KIND_AUTO}, {"hosted", WEFT_KIND_HOSTED}, {nullptr, 0}};
 constexpr Word pool_words[] = {{"private", WEFT_POOL_PRIVATE}, {"shared", WEFT_POOL_SHARED}, {"deque", WEFT_POOL_DEQUE},
                                {"lifo", WEFT_POOL_LIFO}, {"priority", WEFT_POOL_PRIORITY}, {"blocking", WEFT_POOL_BLOCKING}, {nullptr, 0}};
 constexpr Word sched_words[] = {{"basic", WEFT_SCHED_BASIC}, {"random-steal", WEFT_SCHED_RANDOM_STEAL},
@@ -95,7 +95,7 @@ constexpr Setting settings_table[] = {
     setting<&weft_settings::stack_bytes>("WEFT_STACK_BYTES", "stack of a ULT", 65536, 1, most_bytes, nullptr, true),
     setting<&weft_settings::guard_bytes>("WEFT_GUARD_BYTES", "guard below each stack; 0 is one page", 0, 0, 1 << 30, nullptr, true),
     setting<&weft_settings::guard>("WEFT_GUARD", "how stacks are guarded", WEFT_GUARD_AUTO, 0, 4, guard_words, false),
-    setting<&weft_settings::kind>("WEFT_KIND", "kind of a ULT whose options do not say", WEFT_KIND_AUTO, 1, WEFT_KIND_AUTO, kind_words, false),
+    setting<&weft_settings::kind>("WEFT_KIND", "kind of a ULT whose options do not say", WEFT_KIND_AUTO, 1, WEFT_KIND_HOSTED, kind_words, false),
     setting<&weft_settings::pool>("WEFT_POOL", "main pools of the streams; 0: private for one stream, deque for several", 0, 0, 3, pool_words, false),
     setting<&weft_settings::scheduler>("WEFT_SCHEDULER", "scheduler of the streams; 0: random-steal for deques, else basic", 0, 0, 2, sched_words, false),
     setting<&weft_settings::scheduler_stack_bytes>("WEFT_SCHEDULER_STACK_BYTES", "stack of schedulers and tasklets", 262144, 32768, 1 << 30, nullptr, true),

@@ -52,6 +52,14 @@ weft_status too_much(const weft_unit_options& given) {
                               "WEFT_SCHEDULER_STACK_BYTES", there, given.stack_bytes);
 }
 
+// Of one that stands on a pthread's stack.
+weft_status suits_hosted(const weft_unit_options& given) {
+    if (!os::hosts_supported()) return fail(WEFT_UNSUPPORTED, "there are no hosted units here: OS threads are simulated");
+    if (given.stack != nullptr) return fail(WEFT_INVALID, "a hosted unit stands on its pthread's stack, and needs none of the caller's");
+    if (given.measure_stack) return fail(WEFT_UNSUPPORTED, "a hosted unit stands on its pthread's stack, which is not measured; take another kind");
+    return WEFT_OK;
+}
+
 // Whether a unit of that kind can be what the other options want it to be.
 weft_status suits(Kind kind, const weft_unit_options& given) {
     if (kind == Kind::tasklet || kind == Kind::sc) {
@@ -61,6 +69,7 @@ weft_status suits(Kind kind, const weft_unit_options& given) {
                         kind == Kind::sc ? "SC" : "RtC");
         }
     }
+    if (kind == Kind::hosted) return suits_hosted(given);
     if (kind == Kind::tasklet && given.child_first) return fail(WEFT_UNSUPPORTED, "a tasklet is run by a scheduler, and not child-first");
     if ((kind == Kind::ss || kind == Kind::sc) && given.child_first) {
         return fail(WEFT_UNSUPPORTED, "a unit of kind %s begins in its scheduler's place, which is not child-first; take RoC", kind == Kind::ss ? "SS" : "SC");
@@ -116,7 +125,7 @@ weft_status fits(const Plan& plan, const Pool& pool) {
 }
 
 weft_status no_such_kind(int number) {
-    return fail(WEFT_WRONG_KIND, "kind %d is none; legal are WEFT_KIND_FULL, _LSA, _ROC, _SS, _SC, _RTC and _AUTO", number);
+    return fail(WEFT_WRONG_KIND, "kind %d is none; legal are WEFT_KIND_FULL, _LSA, _ROC, _SS, _SC, _RTC, _AUTO and _HOSTED", number);
 }
 
 weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
@@ -148,6 +157,10 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     if (out.kind == Kind::tasklet) return WEFT_OK;
     out.child_first = given.child_first;
     if (given.measure_stack) out.flags |= Unit::measured;
+    if (given.fresh) {
+        if (out.kind != Kind::hosted) return fail(WEFT_INVALID, "only a hosted unit can have a fresh pthread; its kind is to be WEFT_KIND_HOSTED");
+        out.flags |= Unit::fresh;
+    }
     out.stack_bytes = given.stack_bytes;
     if (given.stack != nullptr) {
         if (given.stack_bytes < mem::stack_minimum()) {
@@ -160,7 +173,7 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
         if (given.stack_bytes > std::size_t{1} << 40) {
             return fail(WEFT_NO_MEMORY, "a stack of %zu bytes is more than the address space gives", given.stack_bytes);
         }
-        out.kind = Kind::full;   // no size class of the store
+        if (out.kind != Kind::hosted) out.kind = Kind::full;   // no size class of the store
         out.stack_class = Unit::class_of(given.stack_bytes);   // for another life
     } else if (given.stack_bytes != 0) {
         out.stack_class = Unit::class_of(given.stack_bytes);

@@ -48,8 +48,8 @@ inline int number_of(const weft_kind& kind) {
     std::memcpy(&number, &kind, sizeof number);
     return number;
 }
-inline bool is_kind(int number) { return number >= WEFT_KIND_FULL && number <= WEFT_KIND_AUTO; }
-static_assert(static_cast<std::size_t>(WEFT_KIND_SC) + 1 == kinds && static_cast<int>(Kind::automatic) == WEFT_KIND_AUTO);
+inline bool is_kind(int number) { return number >= WEFT_KIND_FULL && number <= WEFT_KIND_HOSTED; }
+static_assert(static_cast<std::size_t>(WEFT_KIND_HOSTED) + 1 == kinds && static_cast<int>(Kind::automatic) == WEFT_KIND_AUTO);
 weft_status no_such_kind(int number);
 
 // The pool where a unit goes that names a stream, or is bound to one, and no pool.

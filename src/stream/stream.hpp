@@ -9,6 +9,7 @@
 
 #include "arch/look.hpp"
 #include "base/atomic.hpp"
+#include "context/host.hpp"
 #include "context/switch.hpp"
 #include "hart/bell.hpp"
 #include "hart/gate.hpp"
@@ -171,6 +172,7 @@ struct Stream {
     Pool* automatic_pool = nullptr;    // made with the stream
     mem::Stack carrier_stack{};        // the OS thread's own: of the primary unit, or where the carrier waits for the scheduler to end
     void* carrier_context = nullptr;   // where it goes on then; stream 0 has none
+    context::Carrier carrier;          // what the OS thread has of its own, while hosted units run
     Sleeper sleeper;
     Bell::Place own_place;
     Bell::Place jobs_place;
@@ -264,7 +266,7 @@ inline std::uint64_t Stream::counted(trace::Count which) const {
 // Where units without options go by the short way. A stream that is observed has none: each of its spawns is told of.
 [[gnu::always_inline]] inline void settle_homes(Stream& stream) {
     const auto home_in = [&](Pool* pool) { return pool == nullptr || stream.observed ? Stream::nowhere() : pool; };
-    const bool full = stream.default_kind == Kind::full;   // which gets its stack at once
+    const bool full = stream.default_kind == Kind::full || stream.default_kind == Kind::hosted;   // which gets its stack at once, or is never called
     stream.tasklet_home = home_in(stream.direct);
     stream.ult_home = full ? Stream::nowhere() : stream.tasklet_home;
     stream.common_home = full ? Stream::nowhere() : home_in(stream.common);
@@ -275,7 +277,7 @@ inline void set_default_kind(Stream& stream, Kind kind) {
     stream.default_kind = kind;
     stream.birth_ult = Unit::birth(kind == Kind::automatic ? Kind::lsa : kind, true);
     stream.birth_common = Unit::birth(kind, false);
-    if (kind == Kind::full) stream.birth_ult.state = static_cast<std::uint8_t>(State::free);   // like no ready unit
+    if (kind == Kind::full || kind == Kind::hosted) stream.birth_ult.state = static_cast<std::uint8_t>(State::free);   // like no ready unit
     settle_homes(stream);
 }
 

@@ -21,6 +21,9 @@ void settle_on_carrier(Stream& stream) {
     os::set_local(&stream);
     stream.errno_address = os::errno_address();
     stream.exceptions = os::exception_globals();
+    stream.carrier.thread_pointer = arch::thread_pointer();
+    stream.carrier.errno_address = stream.errno_address;
+    stream.carrier.exceptions = stream.exceptions;
     stream.carrier_stack.fiber = sanitizer::fiber_current();
     if constexpr (config::address_sanitizer) {
         const os::Span span = os::thread_stack();
@@ -375,6 +378,11 @@ weft_status bind_stream(Stream& stream, const os::CpuSet& cpus, const char* what
     stream.binding = cpus;
     of.bound_once = true;
     return WEFT_OK;
+}
+
+const os::CpuSet* cpus_of_process(Runtime& of) {
+    std::lock_guard guard(of.lock);
+    return of.bound_once ? &of.cpus : nullptr;
 }
 
 void leave_bindings(Runtime& of) {

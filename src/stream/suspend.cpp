@@ -8,6 +8,7 @@
 #include "stream/call.hpp"
 #include "stream/error.hpp"
 #include "stream/fork.hpp"
+#include "stream/hosted.hpp"
 #include "stream/jobs.hpp"
 #include "stream/join.hpp"
 #include "stream/level.hpp"
@@ -46,6 +47,7 @@ void end_on_user_stack(void* raw) {
 // The end of a unit whose stack needs a last look, that is observed, or that has forked.
 [[noreturn, gnu::noinline]] void conclude_carefully(Stream& stream, Unit& unit, Unit* next) {
     if (unit.has_forked()) end_child();
+    if (unit.kind == Kind::hosted) conclude_hosted(unit, next);
     if (unit.has_jobs()) leave_jobs(stream, unit);
     if (unit.marked(Unit::canary)) check_canary(unit);
     if (unit.has(Unit::measured)) unit.context = reinterpret_cast<void*>(mem::measure(*unit.stack));
@@ -176,6 +178,7 @@ void check_canary(const Unit& unit) {
 
 void* begin_carefully(Stream& stream, Unit& unit) {
     if (unit.kind == Kind::tasklet) return nullptr;
+    if (unit.kind == Kind::hosted) return begin_hosted(stream, unit);
     if (unit.stack == nullptr) {
         unit.stack = stream.heap->stacks.take(unit.wanted_stack_bytes());
         if (unit.stack == nullptr) return nullptr;
@@ -232,7 +235,13 @@ Unit* detail::successor_other(Stream& stream) {
     return pick(stream);
 }
 
+[[gnu::noinline]] Stream& detail::leave_with_care(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how) {
+    look_before_leaving(self, how);
+    return self.kind == Kind::hosted ? leave_hosted(stream, self, next, after) : leave_plainly<Leaves::looked>(stream, self, next, after);
+}
+
 [[gnu::noinline]] Stream& detail::leave_in_catch(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how) {
+    if (self.kind == Kind::hosted) return leave_with_care(stream, self, next, after, how);   // whose exceptions are its pthread's
     if (how != Leaves::looked && self.light_or_marked(Unit::at_leave)) look_before_leaving(self, how);
     const os::ExceptionGlobals kept = std::exchange(*stream.exceptions, {});
     Stream& now = leave_plainly<Leaves::looked>(stream, self, next, after);

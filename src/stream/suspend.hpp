@@ -108,6 +108,9 @@ void requeue(void* raw) {
     return stream.home;
 }
 
+// One that is light, has forked, is hosted, or has marks of at_leave, leaves.
+Stream& leave_with_care(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how);
+
 // A unit that handles an exception leaves, and handles it still when it comes back.
 Stream& leave_in_catch(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how);
 
@@ -115,7 +118,7 @@ Stream& leave_in_catch(Stream& stream, Unit& self, Unit* next, AfterSwitch after
 // resumed, on the stream returned.
 template <Leaves how>
 [[gnu::always_inline]] inline Stream& leave_plainly(Stream& stream, Unit& self, Unit* next, AfterSwitch after) {
-    if (how != Leaves::looked && self.light_or_marked(Unit::at_leave)) [[unlikely]] look_before_leaving(self, how);
+    if (how != Leaves::looked && self.light_or_marked(Unit::at_leave)) [[unlikely]] return leave_with_care(stream, self, next, after, how);
     const int error = *stream.errno_address;
     const context::Target target = way_to(stream, next);
     context::leave(&self.context, target, after);

@@ -29,8 +29,8 @@ inline constexpr int least_priority = -7;
 inline constexpr int most_priority = 7;
 inline constexpr unsigned priorities = most_priority - least_priority + 1;
 
-enum class Kind : std::uint8_t { full = 1, lsa = 2, tasklet = 3, roc = 4, ss = 5, sc = 6, automatic = 7 };   // the numbers of weft_kind
-inline constexpr std::size_t kinds = 7;   // one more than the largest that a unit is of: `automatic` is decided upon before it is made
+enum class Kind : std::uint8_t { full = 1, lsa = 2, tasklet = 3, roc = 4, ss = 5, sc = 6, automatic = 7, hosted = 8 };   // the numbers of weft_kind
+inline constexpr std::size_t kinds = 9;   // one more than the largest; no unit is `automatic`: that is decided upon before it is made
 
 // Whether a unit of that kind is begun by a call, and becomes a fully fledged ULT only if it suspends (stream/begin.hpp).
 constexpr bool begins_light(Kind kind) { return kind == Kind::roc || kind == Kind::ss || kind == Kind::sc; }
@@ -77,6 +77,7 @@ struct Unit {
     static constexpr std::uint8_t primary = 32;    // the one that called weft_init: nobody joins it
     static constexpr std::uint8_t user_stack = 4;  // the stack's memory is the user's, free from the join on
     static constexpr std::uint8_t measured = 8;    // the depth of its stack is noted when it ends; with primary: has_forked()
+    static constexpr std::uint8_t fresh = measured;   // of a hosted one, whose stack is not measured: it is to have a new pthread
     static constexpr std::uint8_t internal = 16;   // a letter of the runtime on somebody's stack: no descriptor
     static constexpr std::uint8_t plain = 64;      // a default stack without a canary, and nothing to be done at the end: the
                                                    // stack is any spare one. Of kind Full, which has one of its own, from the start on
@@ -90,7 +91,7 @@ struct Unit {
 
     // Of marks. Anybody may set one at any time, by a read-modify-write; the flags change only while nobody else looks. What the library was
     // built without is no mark: it is never set, and nobody looks for it.
-    static constexpr std::uint8_t canary = 1;      // its stack is guarded by a canary: look when it leaves
+    static constexpr std::uint8_t canary = 1;      // its stack is guarded by a canary, or is a host's: look when it leaves
     static constexpr std::uint8_t untidy = 2;      // it has ended otherwise than by returning from a stack of ours, is a sample (spawn_tag), or began in another pool
     static constexpr std::uint8_t extras = 4;      // it has some (unit/extras.hpp)
     static constexpr std::uint8_t cancel = config::cancel ? 8 : 0;           // it was asked to end

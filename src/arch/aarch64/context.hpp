@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "arch/aarch64/frame.h"
+#include "arch/aarch64/thread_pointer.hpp"
 
 extern "C" {
 [[gnu::visibility("hidden")]] void weft_context_entry();

@@ -110,6 +110,15 @@ weft_context_call_light:
 weft_local_word:
         .zero   8
 
+/* The host that the OS thread is, or zero (thread_pointer.hpp). */
+        .globl  weft_host_word
+        .hidden weft_host_word
+        .type   weft_host_word, %object
+        .size   weft_host_word, 8
+        .balign 8
+weft_host_word:
+        .zero   8
+
         .section .note.GNU-stack, "", %progbits
 
 /* Branch targets and pointer authentication are respected (BTI and PAC). */

@@ -17,6 +17,7 @@
 #include <cstdint>
 
 #include "arch/x86_64/frame.h"
+#include "arch/x86_64/thread_pointer.hpp"
 
 extern "C" {
 [[gnu::visibility("hidden")]] void weft_context_entry();

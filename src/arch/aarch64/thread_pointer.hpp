@@ -1,0 +1,96 @@
+// See x86_64/thread_pointer.hpp.
+#pragma once
+
+#include <cstdint>
+
+namespace weft::arch {
+
+// Always here: tpidr_el0 belongs to programs.
+inline constinit bool sets_thread_pointer_by_instruction = true;
+inline constexpr unsigned long instruction_capability = 0;
+
+[[gnu::always_inline]] inline void* thread_pointer() {
+    void* pointer;
+    asm volatile("mrs     %0, tpidr_el0" : "=r"(pointer));
+    return pointer;
+}
+
+[[gnu::always_inline]] inline void set_thread_pointer(void* pointer) { asm volatile("msr     tpidr_el0, %0" : : "r"(pointer) : "memory"); }
+
+[[gnu::always_inline]] inline void* host_word() {
+    void* word;
+    void* base;
+    asm volatile(
+        "mrs     %1, tpidr_el0\n\t"
+        "adrp    %0, :gottprel:weft_host_word\n\t"
+        "ldr     %0, [%0, :gottprel_lo12:weft_host_word]\n\t"
+        "ldr     %0, [%1, %0]"
+        : "=&r"(word), "=&r"(base));
+    return word;
+}
+
+[[gnu::always_inline]] inline void set_host_word(void* word) {
+    void* offset;
+    void* base;
+    asm volatile(
+        "mrs     %1, tpidr_el0\n\t"
+        "adrp    %0, :gottprel:weft_host_word\n\t"
+        "ldr     %0, [%0, :gottprel_lo12:weft_host_word]\n\t"
+        "str     %2, [%1, %0]"
+        : "=&r"(offset), "=&r"(base)
+        : "r"(word)
+        : "memory");
+}
+
+inline void** local_word_address() {
+    char* offset;
+    asm volatile(
+        "adrp    %0, :gottprel:weft_local_word\n\t"
+        "ldr     %0, [%0, :gottprel_lo12:weft_local_word]"
+        : "=r"(offset));
+    return reinterpret_cast<void**>(static_cast<char*>(thread_pointer()) + reinterpret_cast<std::uintptr_t>(offset));
+}
+
+// What glibc has registered its threads' restartable sequences with.
+inline constexpr std::uint32_t restartable_signature = 0xd428bc00;
+
+struct FloatingPoint {
+    std::uint64_t control;
+    std::uint64_t status;
+};
+
+[[gnu::always_inline]] inline FloatingPoint floating_point() {
+    FloatingPoint now;
+    asm volatile("mrs     %0, fpcr\n\tmrs     %1, fpsr" : "=r"(now.control), "=r"(now.status));
+    return now;
+}
+
+[[gnu::always_inline]] inline void set_floating_point(const FloatingPoint& to, const FloatingPoint& now) {
+    if (to.control != now.control) [[unlikely]] { asm volatile("msr     fpcr, %0" : : "r"(to.control)); }
+    if (to.status != now.status) [[unlikely]] { asm volatile("msr     fpsr, %0" : : "r"(to.status)); }
+}
+
+[[gnu::always_inline]] inline char* here_on_stack() {
+    char* pointer;
+    asm volatile("mov     %0, sp" : "=r"(pointer));
+    return pointer;
+}
+
+[[gnu::always_inline]] inline void sleep_without_stack(const void* word) {
+    asm volatile(
+        "mov     x9, %0\n"
+        "1:\n\t"
+        "mov     x0, x9\n\t"
+        "mov     x1, #128\n\t"              // FUTEX_WAIT_PRIVATE
+        "mov     x2, #0\n\t"
+        "mov     x3, #0\n\t"                // for as long as it takes
+        "mov     x8, #98\n\t"               // futex
+        "svc     #0\n\t"
+        "ldar    w10, [x9]\n\t"
+        "cbz     w10, 1b"
+        :
+        : "r"(word)
+        : "x0", "x1", "x2", "x3", "x8", "x9", "x10", "memory", "cc");
+}
+
+}  // namespace weft::arch

@@ -1,0 +1,98 @@
+// The thread pointer, by which a program finds what belongs to its OS thread, and what else hosted units keep: the floating-point control words.
+#pragma once
+
+#include <cstdint>
+
+namespace weft::arch {
+
+// Whether the kernel lets programs set the thread pointer by an instruction, which takes a few nanoseconds; else it is a system call. Written once,
+// before it is first read by others.
+inline constinit bool sets_thread_pointer_by_instruction = false;
+inline constexpr unsigned long instruction_capability = 2;   // HWCAP2_FSGSBASE, of AT_HWCAP2
+
+// The base of %fs points to its own address (the ABI of thread-local storage).
+[[gnu::always_inline]] inline void* thread_pointer() {
+    void* pointer;
+    asm volatile("movq    %%fs:0, %0" : "=r"(pointer));
+    return pointer;
+}
+
+[[gnu::always_inline]] inline void set_thread_pointer(void* pointer) {
+    if (sets_thread_pointer_by_instruction) [[likely]] {
+        asm volatile("wrfsbase %0" : : "r"(pointer) : "memory");
+    } else {
+        std::uint64_t call = 158;   // arch_prctl
+        asm volatile("syscall" : "+a"(call) : "D"(0x1002UL /* ARCH_SET_FS */), "S"(pointer) : "rcx", "r11", "memory");
+    }
+}
+
+// Which host the thread pointer is of, or null: a word beside the thread-local one (switch.S). A signal handler may ask, too.
+[[gnu::always_inline]] inline void* host_word() {
+    void* word;
+    asm volatile(
+        "movq    weft_host_word@gottpoff(%%rip), %0\n\t"
+        "movq    %%fs:(%0), %0"
+        : "=r"(word));
+    return word;
+}
+
+[[gnu::always_inline]] inline void set_host_word(void* word) {
+    void* offset;
+    asm volatile(
+        "movq    weft_host_word@gottpoff(%%rip), %0\n\t"
+        "movq    %1, %%fs:(%0)"
+        : "=&r"(offset)
+        : "r"(word)
+        : "memory");
+}
+
+// Where the running OS thread has its thread-local word: others write it while they have its thread pointer.
+inline void** local_word_address() {
+    char* offset;
+    asm volatile("movq    weft_local_word@gottpoff(%%rip), %0" : "=r"(offset));
+    return reinterpret_cast<void**>(static_cast<char*>(thread_pointer()) + reinterpret_cast<std::uintptr_t>(offset));
+}
+
+// What glibc has registered its threads' restartable sequences with.
+inline constexpr std::uint32_t restartable_signature = 0x53053053;
+
+// Rounding, precision, traps and the flags of exceptions.
+struct FloatingPoint {
+    std::uint32_t sse;
+    std::uint16_t x87;
+};
+
+[[gnu::always_inline]] inline FloatingPoint floating_point() {
+    FloatingPoint now;
+    asm volatile("stmxcsr %0\n\tfnstcw  %1" : "=m"(now.sse), "=m"(now.x87));
+    return now;
+}
+
+// `now` is what floating_point() has said: what is so already need not be set, which takes much longer than the look.
+[[gnu::always_inline]] inline void set_floating_point(const FloatingPoint& to, const FloatingPoint& now) {
+    if (to.sse != now.sse) [[unlikely]] { asm volatile("ldmxcsr %0" : : "m"(to.sse)); }
+    if (to.x87 != now.x87) [[unlikely]] { asm volatile("fldcw   %0" : : "m"(to.x87)); }
+}
+
+// The stack pointer of the function that this is in.
+[[gnu::always_inline]] inline char* here_on_stack() {
+    char* pointer;
+    asm volatile("movq    %%rsp, %0" : "=r"(pointer));
+    return pointer;
+}
+
+// Sleeps until *word is not zero. Touches no stack and no thread-local memory, which somebody else has: by one instruction of the kernel's, again and again.
+[[gnu::always_inline]] inline void sleep_without_stack(const void* word) {
+    asm volatile(
+        "1:\n\t"
+        "movl    $202, %%eax\n\t"           // futex
+        "xorl    %%r10d, %%r10d\n\t"        // for as long as it takes
+        "syscall\n\t"
+        "cmpl    $0, (%%rdi)\n\t"
+        "je      1b"
+        :
+        : "D"(word), "S"(128UL /* FUTEX_WAIT_PRIVATE */), "d"(0UL)
+        : "rax", "rcx", "r10", "r11", "memory", "cc");
+}
+
+}  // namespace weft::arch

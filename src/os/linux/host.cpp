@@ -1,0 +1,287 @@
+#include "os/host.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+
+#include "arch/arch.hpp"
+#include "os/futex.hpp"
+#include "os/stack.hpp"
+
+// What the C library has inside, and how it is found: of glibc 2.34 and later. What is missing elsewhere is done without, as host.hpp says.
+extern "C" {
+[[gnu::weak]] extern const std::ptrdiff_t __rseq_offset;
+[[gnu::weak]] extern const unsigned int __rseq_size;
+// What pthread_cleanup_push of C does: <pthread.h> shows it to no C++.
+void __pthread_register_cancel(__pthread_unwind_buf_t* frame);
+void __pthread_unregister_cancel(__pthread_unwind_buf_t* frame);
+int __cxa_thread_atexit_impl(void (*destroy)(void*), void* object, void* of_library) noexcept;
+[[gnu::returns_twice]] int __sigsetjmp(struct __jmp_buf_tag* environment, int save_mask) noexcept;
+}
+
+namespace weft::os {
+namespace {
+
+// ---- the C library's insides -------------------------------------------------------------------------------
+
+// The key's use, odd while there is one, and its destructor (nptl's struct pthread_key_struct).
+struct KeyOfLibrary {
+    std::uintptr_t use;
+    void (*destructor)(void*);
+};
+
+struct Insides {
+    void (*run_thread_local_destructors)();
+    const KeyOfLibrary* keys;
+
+    Insides()
+        : run_thread_local_destructors(reinterpret_cast<void (*)()>(dlvsym(RTLD_DEFAULT, "__call_tls_dtors", "GLIBC_PRIVATE"))),
+          keys(static_cast<const KeyOfLibrary*>(dlvsym(RTLD_DEFAULT, "__pthread_keys", "GLIBC_PRIVATE"))) {}
+    [[nodiscard]] bool known() const { return run_thread_local_destructors != nullptr && keys != nullptr; }
+};
+
+const Insides& insides() {
+    static const Insides found;
+    return found;
+}
+
+// Where a thread has its list of thread_local objects that are to be destroyed, from its thread pointer: a variable of the C library's own, which has no name outside. It is
+// the word that changes when an object is added, and points to what holds the object (glibc's struct dtor_list: function, object, ...).
+class DestructorList {
+public:
+    // By a thread that has none yet.
+    void find() {
+        static char object;
+        Span of_library{};
+        if (insides().run_thread_local_destructors == nullptr || dl_iterate_phdr(note_library, &of_library) == 0) return;
+        std::free(std::malloc(1));   // the library's cache for the thread is there from now on
+        void** const words = static_cast<void**>(of_library.lowest);
+        void* before[most_words];
+        const std::size_t count = std::min(of_library.bytes / sizeof(void*), most_words);
+        std::copy(words, words + count, before);
+        if (__cxa_thread_atexit_impl([](void*) {}, &object, &object) != 0) return;
+        for (std::size_t i = 0; i < count; ++i) {
+            if (words[i] == before[i] || words[i] == nullptr || static_cast<void**>(words[i])[1] != &object) continue;
+            offset_ = reinterpret_cast<char*>(words + i) - static_cast<char*>(arch::thread_pointer());
+        }
+        insides().run_thread_local_destructors();
+    }
+
+    [[nodiscard]] bool found() const { return offset_ != 0; }
+    [[nodiscard]] bool empty_here() const { return *reinterpret_cast<void**>(static_cast<char*>(arch::thread_pointer()) + offset_) == nullptr; }
+
+private:
+    static constexpr std::size_t most_words = 1024;
+
+    // The thread-local memory of the C library, in the calling thread.
+    static int note_library(dl_phdr_info* info, std::size_t, void* raw) {
+        const auto function = reinterpret_cast<std::uintptr_t>(insides().run_thread_local_destructors);
+        const ElfW(Phdr)* thread_local_memory = nullptr;
+        bool here = false;
+        for (const ElfW(Phdr)* part = info->dlpi_phdr; part != info->dlpi_phdr + info->dlpi_phnum; ++part) {
+            if (part->p_type == PT_TLS) thread_local_memory = part;
+            if (part->p_type == PT_LOAD && function - info->dlpi_addr - part->p_vaddr < part->p_memsz) here = true;
+        }
+        if (!here || thread_local_memory == nullptr || info->dlpi_tls_data == nullptr) return 0;
+        *static_cast<Span*>(raw) = {info->dlpi_tls_data, thread_local_memory->p_memsz};
+        return 1;
+    }
+
+    std::ptrdiff_t offset_ = 0;
+};
+
+DestructorList& destructor_list() {
+    static DestructorList of_threads;
+    return of_threads;
+}
+
+constexpr std::uint32_t most_keys = PTHREAD_KEYS_MAX;
+
+bool in_use(const KeyOfLibrary& key) { return (key.use & 1) != 0; }
+
+// ---- what the kernel and the C library tell all threads ----------------------------------------------------------
+
+constexpr int signal_cancel = 32, signal_set_ids = 33;   // glibc's own
+
+// As the kernel has it, not as the C library shows it.
+struct KernelAction {
+    void (*handler)(int, siginfo_t*, void*);
+    unsigned long flags;
+    void (*restorer)();
+    std::uint64_t mask;
+};
+
+// AArch64 has no restorer, but the kernel's structure has its place there, too.
+long kernel_action(int signal, const KernelAction* now, KernelAction* before) { return syscall(SYS_rt_sigaction, signal, now, before, sizeof(std::uint64_t)); }
+
+void (*set_ids_before)(int, siginfo_t*, void*) = nullptr;
+
+// setuid and its like make every thread set its own ids, by a signal whose handler also notes in the thread control block that it is done. An OS thread that
+// stands in for a host does so in its own; the parked thread, which knows itself by its part of the stack, in the host's.
+[[gnu::no_sanitize_address, gnu::no_sanitize_thread]] void set_ids(int signal, siginfo_t* info, void* context) {
+    const auto* const host = static_cast<const HostThread*>(arch::host_word());
+    const char* const here = arch::here_on_stack();
+    const bool stands_in = host != nullptr && (here < host->top || here > host->own_stack);
+    if (stands_in) arch::set_thread_pointer(host->carrier);
+    set_ids_before(signal, info, context);
+    if (stands_in) arch::set_thread_pointer(host->thread_pointer);
+}
+
+// The C library installs its handler with the process's second thread.
+void take_set_ids_over() {
+    KernelAction action;
+    if (set_ids_before != nullptr || kernel_action(signal_set_ids, nullptr, &action) != 0 || action.handler == nullptr) return;
+    set_ids_before = action.handler;
+    action.handler = set_ids;
+    kernel_action(signal_set_ids, &action, nullptr);
+}
+
+// The kernel writes into the calling thread's part of the thread control block on which CPU it is, and aborts what its restartable sequences do: of
+// whoever it is that the kernel takes it for. glibc asks the kernel instead where it is not registered.
+void leave_restartable_sequences() {
+    if (&__rseq_offset == nullptr || &__rseq_size == nullptr || __rseq_size == 0) return;
+    char* const area = static_cast<char*>(arch::thread_pointer()) + __rseq_offset;
+    constexpr unsigned registered_bytes = 32, unregister = 1;   // what the kernel first had, and glibc registers where it has no more
+    const int kept = errno;
+    syscall(SYS_rseq, area, std::max(__rseq_size, registered_bytes), unregister, arch::restartable_signature);
+    errno = kept;
+}
+
+// But for the one of the ids, which cannot be: who sets them waits for every thread. The C library lets nobody mask its own two.
+void refuse_signals() {
+    const std::uint64_t all_but_one = ~(std::uint64_t{1} << (signal_set_ids - 1));
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all_but_one, nullptr, sizeof all_but_one);
+}
+
+// ---- the thread ------------------------------------------------------------------------------------------------
+
+void note_kept_keys(HostThread& host) {
+    if (insides().keys == nullptr) return;
+    for (std::uint32_t key = 0; key < most_keys && host.kept_count < HostThread::most_kept; ++key) {
+        if (in_use(insides().keys[key]) && pthread_getspecific(key) != nullptr) host.kept[host.kept_count++] = key;
+    }
+}
+
+bool keeps(const HostThread& host, std::uint32_t key) {
+    return std::find(host.kept, host.kept + host.kept_count, key) != host.kept + host.kept_count;
+}
+
+// What lies above is kept for the thread itself: the frames of a signal and its handler, below where it waits.
+std::size_t own_bytes() { return signal_frame_bytes() + (16 << 10); }
+
+void describe(HostThread& host) {
+    host.thread_pointer = arch::thread_pointer();
+    host.local_word = arch::local_word_address();
+    host.errno_address = errno_address();
+    host.exceptions = exception_globals();
+    host.id = thread_id();
+    host.self = static_cast<std::uintptr_t>(pthread_self());
+    host.lowest = static_cast<char*>(thread_stack().lowest);
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+    pthread_attr_getguardsize(&attributes, &host.guard_bytes);
+    pthread_attr_destroy(&attributes);
+}
+
+void host_main(void* raw) {
+    auto& host = *static_cast<HostThread*>(raw);
+    refuse_signals();
+    thread_name("weft/host");
+    if (host.cpus != nullptr) affinity_set(0, *host.cpus);
+    leave_restartable_sequences();
+    if (insides().known() && !destructor_list().found()) destructor_list().find();   // the first one alone: hosts start one at a time
+    note_kept_keys(host);
+    describe(host);
+    host.own_stack = arch::here_on_stack();
+    host.top = host.own_stack - own_bytes();
+    host.top -= reinterpret_cast<std::uintptr_t>(host.top) % 64;
+    arch::set_host_word(&host);
+    host.parked.store(1);
+    futex_wake(host.parked, 1);
+    arch::sleep_without_stack(&host.released);
+    arch::set_host_word(nullptr);
+    arch::set_local_word(nullptr);
+    host.gone.store(true);
+}
+
+}  // namespace
+
+bool hosts_supported() { return true; }
+
+void host_begin() {
+    if (arch::instruction_capability != 0) arch::sets_thread_pointer_by_instruction = (getauxval(AT_HWCAP2) & arch::instruction_capability) != 0;
+}
+
+bool host_start(HostThread& host, std::size_t bytes, const CpuSet* cpus) {
+    // The C library takes what it keeps for a thread from its stack: the thread-local memory of all libraries that there are.
+    constexpr std::size_t for_library = 128 << 10;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    std::size_t standard = 0;
+    pthread_attr_getstacksize(&attributes, &standard);
+    pthread_attr_destroy(&attributes);
+    host.cpus = cpus;
+    if (!thread_start(host.thread, std::max(standard, bytes + own_bytes() + for_library), host_main, &host)) return false;
+    while (host.parked.load() == 0) futex_wait(host.parked, 0);
+    take_set_ids_over();
+    return true;
+}
+
+void host_release(HostThread& host) {
+    host.released.store(1);
+    futex_wake(host.released, 1);
+}
+
+bool host_call(void (*body)(void*), void* argument) {
+    __pthread_unwind_buf_t frame;
+    if (__sigsetjmp(reinterpret_cast<__jmp_buf_tag*>(frame.__cancel_jmp_buf), 0) != 0) return false;
+    __pthread_register_cancel(&frame);
+    body(argument);
+    __pthread_unregister_cancel(&frame);
+    return true;
+}
+
+bool host_settle() {
+    return host_call([](void*) {
+        pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, nullptr);
+        pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, nullptr);
+        pthread_testcancel();
+    }, nullptr);
+}
+
+bool host_end_of_unit(const HostThread& host) {
+    if (!insides().known() || !destructor_list().found()) return false;
+    const bool no_objects = destructor_list().empty_here();
+    insides().run_thread_local_destructors();
+    bool some = true;   // a destructor may set values
+    for (int round = 0; round < PTHREAD_DESTRUCTOR_ITERATIONS && some; ++round) {
+        some = false;
+        for (std::uint32_t key = 0; key < most_keys; ++key) {
+            const KeyOfLibrary& of = insides().keys[key];
+            if (!in_use(of) || keeps(host, key)) continue;
+            void* const value = pthread_getspecific(key);
+            if (value == nullptr) continue;
+            pthread_setspecific(key, nullptr);
+            if (of.destructor == nullptr) continue;
+            of.destructor(value);
+            some = true;
+        }
+    }
+    return no_objects && destructor_list().empty_here();
+}
+
+void host_prepare_carrier() { leave_restartable_sequences(); }
+
+void signal_thread(std::uint32_t id, int signal) { syscall(SYS_tgkill, getpid(), id, signal); }
+void signal_here(int signal) { signal_thread(thread_id(), signal); }
+
+}  // namespace weft::os

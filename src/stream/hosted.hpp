@@ -1,0 +1,38 @@
+// Hosted units: how they begin, leave, come back and end, on a host's stack and by its thread pointer (context/host.hpp). All of it is out of the way of the
+// other kinds: a hosted unit is marked as one whose stack wants a look when it leaves, and that look leads here. README.md, "Hosted units", has the rules.
+#pragma once
+
+#include "stream/suspend.hpp"
+
+namespace weft {
+
+struct Runtime;
+
+// A unit that has not begun gets a host: the context to start it; null: there is none at hand, or, on the scheduler's stack, none can be had.
+void* begin_hosted(Stream& stream, Unit& unit);
+
+// Whether a host may come free that a unit could have.
+bool hosts_may_come_free();
+
+// The running unit, which is hosted, leaves for `next` (null: the scheduler), as detail::leave_plainly() does it for the others.
+Stream& leave_hosted(Stream& stream, Unit& self, Unit* next, AfterSwitch after);
+
+// It has ended. `next`: see finish().
+[[noreturn]] void conclude_hosted(Unit& unit, Unit* next);
+
+// The unit that calls, if it is hosted; else null.
+Unit* hosted_or_null();
+
+// Calls fn(argument) by the carrier's own thread pointer, on the stack that this is.
+void call_by_carrier(void (*fn)(void*), void* argument);
+
+// Calls fn(argument) while the OS thread may use all CPUs of the process, if it runs a hosted unit.
+void call_unconfined(void (*fn)(void*), void* argument);
+
+// The kernel's number of a hosted unit's pthread.
+std::uint32_t thread_id_of(const Unit& unit);
+
+// A signal for the hosted unit that is that pthread: now if it runs, else when it goes on. False: no unit is. Signal 0: none.
+bool signal_hosted(Runtime& of, std::uintptr_t pthread, int signal);
+
+}  // namespace weft
