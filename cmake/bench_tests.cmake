@@ -11,8 +11,8 @@ add_library(benches_compile OBJECT EXCLUDE_FROM_ALL ${weft_bench_files} bench/pe
 target_include_directories(benches_compile PRIVATE bench bench/${WEFT_ARCH})
 target_link_libraries(benches_compile PRIVATE weft benchmark::benchmark)
 target_compile_options(benches_compile PRIVATE ${WEFT_WARNINGS} -O0 -g0 -fsyntax-only)
-# The one that measures what no public header shows, as in bench/CMakeLists.txt.
-set_source_files_properties(bench/switch.cpp PROPERTIES
+# Those that measure what no public header shows, as in bench/CMakeLists.txt.
+set_source_files_properties(bench/switch.cpp bench/hosted.cpp PROPERTIES
   INCLUDE_DIRECTORIES "${CMAKE_SOURCE_DIR}/src;${CMAKE_BINARY_DIR}/generated"
   COMPILE_DEFINITIONS "$<TARGET_PROPERTY:weft_objects,INTERFACE_COMPILE_DEFINITIONS>")
 

@@ -112,7 +112,12 @@ foreach(file ${weft_test_files})
 endforeach()
 
 # Its functions are to be found by their names, as in a program that is linked with -rdynamic.
-set_target_properties(behaviour_dump_test PROPERTIES ENABLE_EXPORTS ON)
+set_target_properties(behaviour_dump_test behaviour_hosted_traps_test PROPERTIES ENABLE_EXPORTS ON)
+
+# What that opens while it runs.
+add_library(weft_test_module MODULE test/behaviour/module.cpp)
+target_compile_definitions(behaviour_hosted_traps_test PRIVATE "WEFT_TEST_MODULE=\"$<TARGET_FILE:weft_test_module>\"")
+add_dependencies(behaviour_hosted_traps_test weft_test_module)
 
 # Valgrind follows units from stack to stack: it takes no switch for an overflow, and finds nothing wrong.
 find_program(WEFT_VALGRIND valgrind)

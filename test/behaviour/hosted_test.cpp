@@ -12,19 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "arch/arch.hpp"
 #include "test/behaviour/atomic.hpp"
-#include "test/behaviour/several.hpp"
-#include "test/behaviour/support.hpp"
+#include "test/behaviour/hosted.hpp"
 
 namespace {
 
 using namespace weft_test;
-
-weft_unit_options hosted() {
-    weft_unit_options made = options();
-    made.kind = WEFT_KIND_HOSTED;
-    return made;
-}
 
 weft_unit_options fresh() {
     weft_unit_options made = hosted();
@@ -32,19 +26,9 @@ weft_unit_options fresh() {
     return made;
 }
 
-template <class Body>
-weft_status run_hosted(Body body, const weft_unit_options& how = hosted()) {
-    Ult unit(body, &how);
-    return unit.free();
-}
-
-// Not inlined: a compiler may keep what belongs to a thread over a call that switches, in what is native.
-[[gnu::noinline]] pthread_t self() { return pthread_self(); }
 [[gnu::noinline]] int error() { return errno; }
 
 thread_local int plain = 7;
-
-void yield() { EXPECT_EQ(weft_unit_yield(), WEFT_OK); }
 
 // ---- one unit ------------------------------------------------------------------------------------------
 
@@ -103,6 +87,35 @@ TEST(Hosted, LeavesForUnitsOfOtherKindsAndComesBack) {
         }), WEFT_OK);
         EXPECT_TRUE(pthread_equal(self(), mine));
     }
+}
+
+// By whose thread pointer it is made known to others that somebody has left: not by his, for they may let him go on at once, elsewhere.
+TEST(Hosted, WhoLeavesIsMadeKnownByWhoeverComesNext) {
+    Runtime runtime;
+    const pthread_t carrier = self();
+    pthread_t known_by{}, second{};
+    auto leave = [&] {
+        weft_unit_suspend([](weft_unit* unit, void* by) {
+            *static_cast<pthread_t*>(by) = self();
+            EXPECT_EQ(weft_unit_resume(unit), WEFT_OK);
+        }, &known_by);
+    };
+    const auto how = hosted();
+    EXPECT_EQ(run_hosted([] { EXPECT_EQ(run_hosted([] {}), WEFT_OK); }), WEFT_OK);   // two pthreads are there
+    EXPECT_EQ(run_hosted([&] {
+        leave();   // for the primary unit, or the scheduler
+        EXPECT_TRUE(pthread_equal(known_by, carrier));
+        Ult other([&] {
+            second = self();
+            yield();
+            yield();
+        }, &how);
+        leave();   // for one that begins
+        EXPECT_TRUE(pthread_equal(known_by, second));
+        known_by = {};
+        leave();   // for one that goes on
+        EXPECT_TRUE(pthread_equal(known_by, second));
+    }), WEFT_OK);
 }
 
 TEST(Hosted, AnExceptionIsKeptForItsJoinerAndMayBeHandledAcrossASuspension) {
@@ -164,6 +177,27 @@ TEST(Hosted, KeepsTheFloatingPointControlWords) {
         EXPECT_EQ(fegetround(), FE_UPWARD);
     }), WEFT_OK);
     EXPECT_EQ(fegetround(), FE_TONEAREST);
+}
+
+TEST(Hosted, ASystemCallSetsTheThreadPointerWhereThereIsNoInstruction) {
+    Runtime runtime;
+    const bool before = std::exchange(weft::arch::sets_thread_pointer_by_instruction, false);
+    const pthread_t mine = self();
+    EXPECT_EQ(counter("/hosts/switch-by-instruction"), 0u);
+    EXPECT_EQ(run_hosted([] {
+        const pthread_t its = self();
+        const auto how = hosted();
+        Ult other([its] {
+            EXPECT_FALSE(pthread_equal(self(), its));
+            yield();
+            EXPECT_FALSE(pthread_equal(self(), its));
+        }, &how);
+        yield();
+        EXPECT_TRUE(pthread_equal(self(), its));
+        EXPECT_EQ(other.free(), WEFT_OK);
+    }), WEFT_OK);
+    EXPECT_TRUE(pthread_equal(self(), mine));
+    weft::arch::sets_thread_pointer_by_instruction = before;
 }
 
 TEST(Hosted, MayBeTheKindOfAllUnits) {
@@ -329,17 +363,6 @@ TEST(HostedPool, DestructorsRunBeforeTheUnitIsJoined) {
     EXPECT_EQ(pthread_key_delete(key), 0);
     EXPECT_EQ(pthread_key_delete(other), 0);
 }
-
-// Two streams that draw from one pool.
-struct Two {
-    weft_pool* const pool = make_pool(WEFT_POOL_SHARED);
-    weft_stream_options of = [this] {
-        weft_stream_options made = stream_options();
-        made.pool = pool;
-        return made;
-    }();
-    Stream first{&of}, second{&of};
-};
 
 // ---- many of them --------------------------------------------------------------------------------------
 

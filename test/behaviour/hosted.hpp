@@ -1,0 +1,39 @@
+// What tests of hosted units share.
+#pragma once
+
+#include <pthread.h>
+
+#include "test/behaviour/several.hpp"
+#include "test/behaviour/support.hpp"
+
+namespace weft_test {
+
+inline weft_unit_options hosted() {
+    weft_unit_options made = options();
+    made.kind = WEFT_KIND_HOSTED;
+    return made;
+}
+
+template <class Body>
+weft_status run_hosted(Body body, const weft_unit_options& how = hosted()) {
+    Ult unit(body, &how);
+    return unit.free();
+}
+
+// Not inlined: a compiler may keep what belongs to a thread over a call that switches, in what is native.
+[[gnu::noinline]] inline pthread_t self() { return pthread_self(); }
+
+inline void yield() { EXPECT_EQ(weft_unit_yield(), WEFT_OK); }
+
+// Two streams that draw from one pool.
+struct Two {
+    weft_pool* const pool = make_pool(WEFT_POOL_SHARED);
+    weft_stream_options of = [this] {
+        weft_stream_options made = stream_options();
+        made.pool = pool;
+        return made;
+    }();
+    Stream first{&of}, second{&of};
+};
+
+}  // namespace weft_test
