@@ -34,6 +34,18 @@ void threads_forked();
 // At most 15 bytes, for debuggers and top.
 void thread_name(const char* name);
 
+// A word that each OS thread keeps to itself beside os::local(): null at first. When a thread ends with another, `at_end` is called with that, on it; not for the
+// thread that returns from main. One in a process (the simulator has room for no more).
+class ThreadKey {
+public:
+    explicit ThreadKey(void (*at_end)(void*));
+    void* get() const;
+    bool set(void* word) const;   // false: no memory
+
+private:
+    std::uintptr_t key_ = 0;      // one more than the system's; 0: it has none left
+};
+
 std::uint32_t thread_id();        // the kernel's number of the calling thread
 Span thread_stack();              // of the calling thread; an empty span when it is not known
 void thread_without_signals();    // blocks all signals for the calling thread: others are to have them

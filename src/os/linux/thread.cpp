@@ -71,6 +71,19 @@ std::size_t thread_count() {
 std::size_t threads_started() { return started.load(); }
 
 void threads_forked() { started.store(0); }
+static_assert(sizeof(pthread_key_t) < sizeof(std::uintptr_t));
+
+ThreadKey::ThreadKey(void (*at_end)(void*)) {
+    pthread_key_t key;
+    if (pthread_key_create(&key, at_end) == 0) key_ = std::uintptr_t{key} + 1;
+}
+
+// Without a key it asks for one that nobody can have, and gets null.
+void* ThreadKey::get() const { return pthread_getspecific(static_cast<pthread_key_t>(key_ - 1)); }
+
+bool ThreadKey::set(void* word) const {
+    return !fault(Door::allocate) && pthread_setspecific(static_cast<pthread_key_t>(key_ - 1), word) == 0;
+}
 
 void thread_name(const char* name) { pthread_setname_np(pthread_self(), name); }
 

@@ -65,6 +65,8 @@ struct Hart {
     // What an OS thread has to itself.
     void* local = nullptr;
     int error = 0;
+    void* kept = nullptr;
+    void (*at_end)(void*) = nullptr;
     os::ExceptionGlobals exceptions;
     os::CpuSet cpus;
     char error_text[os::error_text_bytes] = "";
@@ -361,9 +363,15 @@ Hart& Machine::next_ready() {
     }
 }
 
+void end_what_is_kept() {
+    Hart& self = *machine->running;
+    while (void* const kept = std::exchange(self.kept, nullptr)) self.at_end(kept);
+}
+
 void hart_main(void (*)(void*), void*) {
     Hart& self = *machine->running;
     self.body(self.argument);
+    end_what_is_kept();
     machine->account();
     self.stores.let_all_go();
     self.state = Hart::State::ended;
@@ -473,6 +481,7 @@ void machine_excused() {
 }
 
 void machine_end() {
+    end_what_is_kept();   // as if its thread ended, so that nothing is left
     machine->account();
     const std::string left = machine->limits.leaks ? memory_left() : std::string();
     if (!left.empty()) machine_fail(End::left, left);
@@ -673,6 +682,13 @@ os::CpuSet machine_cpus() {
     os::CpuSet all;
     for (unsigned cpu = 0; machine != nullptr && cpu < machine->limits.cpus; ++cpu) all.add(cpu);
     return all;
+}
+
+void* hart_kept() { return machine == nullptr ? nullptr : machine->running->kept; }
+
+void hart_keep(void* word, void (*at_end)(void*)) {
+    machine->running->kept = word;
+    machine->running->at_end = at_end;
 }
 
 char* hart_error_text() {

@@ -108,6 +108,8 @@ void hart_join(void* hart);
 std::uint32_t hart_number();
 bool hart_time(std::uint32_t number, std::uint64_t& ns);   // of its own steps; false: there is none, or it has ended
 void* hart_identity();
+void* hart_kept();                             // what the hart keeps: null at first
+void hart_keep(void* word, void (*at_end)(void*));   // when it ends with one that is not null, at_end is called with it
 os::CpuSet* hart_cpus(std::uint32_t number);   // null: there is none
 os::CpuSet machine_cpus();
 char* hart_error_text();

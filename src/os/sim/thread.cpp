@@ -51,6 +51,15 @@ std::size_t thread_count() { return sim::harts_alive; }
 std::size_t threads_started() { return started; }
 
 void threads_forked() {}
+ThreadKey::ThreadKey(void (*at_end)(void*)) : key_(reinterpret_cast<std::uintptr_t>(at_end)) {}
+
+void* ThreadKey::get() const { return sim::hart_kept(); }
+
+bool ThreadKey::set(void* word) const {
+    if (sim::door_fails() || fault(Door::allocate)) return false;
+    sim::hart_keep(word, reinterpret_cast<void (*)(void*)>(key_));
+    return true;
+}
 
 void thread_name(const char*) {}
 
