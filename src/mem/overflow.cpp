@@ -120,25 +120,27 @@ void overflow_remove() {
 AlternateStack::~AlternateStack() { WEFT_ASSERT(memory_ == nullptr); }
 
 bool AlternateStack::enter() {
-    WEFT_ASSERT(memory_ == nullptr);
+    WEFT_ASSERT(!inside_);
     const std::size_t page = os::page_bytes();
     // Virtual: without a fault it costs nothing, and a handler that ours passes a fault to may want to print much.
     const std::size_t wanted = std::max<std::size_t>(os::signal_frame_bytes() + (16 << 10), 64 << 10);
     bytes_ = (wanted + page - 1) / page * page;
-    void* memory = os::map(bytes_);
-    if (memory == nullptr) return false;
-    if (os::signal_stack_set(memory, bytes_)) {
-        memory_ = memory;
-    } else {
-        os::unmap(memory, bytes_);   // somebody else's serves as well
-    }
+    if (memory_ == nullptr) memory_ = os::map(bytes_);
+    if (memory_ == nullptr) return false;
+    inside_ = os::signal_stack_set(memory_, bytes_);
+    if (!inside_) leave();   // somebody else's serves as well
     return true;
+}
+
+void AlternateStack::step_out() {
+    // When somebody has put another in its place, the kernel does not use ours any more either.
+    if (inside_) os::signal_stack_remove(memory_);
+    inside_ = false;
 }
 
 void AlternateStack::leave() {
     if (memory_ == nullptr) return;
-    // When somebody has put another in its place, the kernel does not use ours any more either.
-    os::signal_stack_remove(memory_);
+    step_out();
     os::unmap(memory_, bytes_);
     memory_ = nullptr;
 }

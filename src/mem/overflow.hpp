@@ -29,10 +29,13 @@ public:
     bool enter();
     // On the same thread: takes it away again, if it is still ours.
     void leave();
+    // The same, but for the memory, which the next enter() takes, or leave() gives back, on any thread.
+    void step_out();
 
 private:
     void* memory_ = nullptr;
     std::size_t bytes_ = 0;
+    bool inside_ = false;
 };
 
 }  // namespace weft::mem
