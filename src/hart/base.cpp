@@ -15,7 +15,10 @@ constexpr std::uint64_t limit_lasts_ns = 1'000'000'000;
 // Whether `a` has less than `b` in proportion to what it may have.
 bool has_less(std::size_t a, unsigned weight_a, std::size_t b, unsigned weight_b) { return a * weight_b < b * weight_a; }
 
+bool is_loose(const Root& root) { return root.guest && root.keeps.load() == Root::Keeps::loose; }
+
 std::size_t wanted(const Root& root) {
+    if (is_loose(root)) return 0;
     const std::size_t asked = root.asked > 0 ? static_cast<std::size_t>(root.asked) : 0;
     return root.lulled.load() ? std::min(asked, root.held) : asked;
 }
@@ -72,7 +75,7 @@ void Base::ask_back() {
     lacking -= std::min(lacking, room());
     for (Root* root = first_; root != nullptr; root = root->next) {
         const std::size_t beyond_target = root->held > root->target ? root->held - root->target : 0;
-        const std::size_t beyond_request = root->held > wanted(*root) ? root->held - wanted(*root) : 0;
+        const std::size_t beyond_request = root->held > wanted(*root) && !is_loose(*root) ? root->held - wanted(*root) : 0;
         const std::size_t back = std::max(std::min(beyond_target, lacking), beyond_request);
         lacking -= std::min(lacking, back);
         // Counted before it is said. relaxed: a hint.
@@ -107,21 +110,48 @@ Root* Base::settle() {
     for (Root* root = first_; root != nullptr; root = root->next) {
         for (; root->coming != 0 && root->held > wanted(*root); --root->coming) uncount(*root);
     }
-    fill();
     Root* granted = nullptr;
-    while (room() != 0) {
-        Root* const root = neediest();
-        if (root == nullptr) break;
-        count(*root);
-        ++root->coming;
-        if (granted == nullptr && !root->told) granted = root;
-    }
+    bool lacking;
+    do {
+        fill();
+        while (room() != 0) {
+            Root* const root = neediest();
+            if (root == nullptr) break;
+            count(*root);
+            ++root->coming;
+            if (granted == nullptr && !root->told) granted = root;
+        }
+        lacking = somebody_lacks();
+        for (Root* root = first_; root != nullptr; root = root->next) {
+            if (root->guest) root->lacked.store(lacking);   // before the look at what is loose
+        }
+    } while (lacking && take_loose());
     ask_back();
     plan_look();
     bool lacks = false;
     for (const Root* root = first_; root != nullptr; root = root->next) lacks |= wanted(*root) > root->held;
     lacks_.store(lacks);
     return granted;
+}
+
+bool Base::somebody_lacks() const {
+    if (granted() > hooks_.limit()) return true;
+    for (const Root* root = first_; root != nullptr; root = root->next) {
+        if (root->held < root->target || (root->held == 0 && wanted(*root) != 0)) return true;
+    }
+    return false;
+}
+
+bool Base::take_loose() {
+    for (Root* root = first_; root != nullptr; root = root->next) {
+        Root::Keeps seen = Root::Keeps::loose;
+        if (!is_loose(*root) || !root->keeps.compare_exchange_strong(seen, Root::Keeps::outside)) continue;
+        root->asked = 0;
+        uncount(*root);
+        unlinked(*root);
+        return true;
+    }
+    return false;
 }
 
 // When a slice is over that somebody waits for. Nobody tells of the limit, so it is looked at while somebody could have more harts or fewer; and who is told, and has not
@@ -168,13 +198,16 @@ void Base::send_out() {
             std::lock_guard guard(lock_);
             uncount(*to);
             left = unlinked(*to);
-            // Nobody can be had for the others, either. Whoever changes something next tries again. None of them is closing: its request would be over.
+            // Nobody can be had for the others, either, but for guests, who are there and may have what is left now. Whoever changes something next tries
+            // again. None of them is closing: its request would be over.
+            bool some_guest = false;
             for (Root* root = first_; root != nullptr; root = root->next) {
-                for (; root->coming != 0; --root->coming) uncount(*root);
+                for (; root->coming != 0 && !root->guest; --root->coming) uncount(*root);
+                if (root->guest && wanted(*root) > root->held) some_guest = true;
             }
+            if (some_guest) settle();
         }
         if (left) hooks_.closed(*to, hooks_.argument);
-        return;
     }
 }
 
@@ -194,17 +227,16 @@ void Base::tell() {
 }
 
 template <class Change>
-Root* Base::change(Change change, Caller caller) {
+Root* Base::change(Change change, Caller caller, Root* itself) {
     Root* to = nullptr;
     bool follows = false;
     {
         std::lock_guard guard(lock_);
         change();
         Root* const granted = settle();
-        if (granted != nullptr && caller == Caller::goes) {
-            to = granted;
-            --to->coming;
-        }
+        if (caller == Caller::goes) to = granted;
+        if (caller == Caller::waits && itself->coming != 0) to = itself;
+        if (to != nullptr) --to->coming;
         for (const Root* root = first_; root != nullptr; root = root->next) {
             follows |= root->coming != 0 || (root->told && root->told_of != root->wanted_back.load());
         }
@@ -220,6 +252,10 @@ Root* Base::change(Change change, Caller caller) {
 
 void Base::join(Root& root) {
     std::lock_guard guard(lock_);
+    link(root);
+}
+
+void Base::link(Root& root) {
     Root** end = &first_;
     while (*end != nullptr) end = &(*end)->next;
     *end = &root;
@@ -236,7 +272,7 @@ void Base::close(Root& root) {
 }
 
 bool Base::unlinked(Root& root) {
-    if (!root.closing || root.held != 0) return false;
+    if (root.held != 0 || !(root.closing || (root.guest && root.asked == 0))) return false;
     Root** at = &first_;
     while (*at != &root) at = &(*at)->next;
     *at = root.next;
@@ -268,10 +304,25 @@ void Base::look() {
     });
 }
 
-Root* Base::give_back(Root& root, bool& last) {
+Root* Base::give_back(Root& root, bool& last, bool takes_next) {
     return change([&] {
         uncount(root);
         last = unlinked(root);
+    }, takes_next ? Caller::goes : Caller::stays);
+}
+
+bool Base::admit(Root& guest) {
+    return change([&] {
+        link(guest);
+        guest.asked = 1;
+    }, Caller::waits, &guest) != nullptr;
+}
+
+Root* Base::release(Root& guest) {
+    return change([&] {
+        guest.asked = 0;
+        uncount(guest);
+        unlinked(guest);
     }, Caller::goes);
 }
 
@@ -286,6 +337,7 @@ void Base::put(Root& root, std::ptrdiff_t delta) {
     change([&] {
         root.asked += delta;
         uncount(root);
+        unlinked(root);
     });
 }
 

@@ -20,6 +20,24 @@ struct Root {
     // It has given a hart back that nobody wanted: it has nothing to do, and wants no more than it has until it is stirred.
     atomic<bool> lulled{false};
 
+    // Of a guest, an OS thread of the application (stream/guest.hpp): its root has one hart at most, and is on the list only while it has it or wants it. `keeps` says
+    // where it stands; of that the base changes only this: it takes a hart that is loose, for others.
+    enum class Keeps : std::uint32_t {
+        nothing,   // it has no stream
+        outside,   // the thread is none of ours, and has no hart,
+        loose,     // or has left it loose: the first that comes has it, the thread or the base
+        waits,     // the thread is inside, has no hart, and its unit waits for something,
+        wants,     // or could go on, and the base is asked for a hart
+        held,      // it has its hart, and its unit runs, or has just left,
+        ready,     // or can go on at once
+        gives      // it is about to give its hart back
+    };
+    atomic<Keeps> keeps{Keeps::nothing};
+    // Somebody lacks a hart. Who leaves one loose says so first and looks here then, and the base writes here first and looks for loose ones then, seq_cst: one of them sees the
+    // other.
+    atomic<bool> lacked{false};
+    bool guest = false;
+
     // The base's, under its lock.
     Root* next = nullptr;
     unsigned weight = 1;                    // of the policy `weighted`; at least 1
@@ -67,12 +85,17 @@ public:
 
     // A hart leaves the root. Returned is the root that it goes to at once, with the caller, or null: the caller has no hart any more. (One that is told is none to go
     // to: who goes on there waits for it.) `last`: the root was
-    // closing, and has left; nobody else is told so.
-    Root* give_back(Root& root, bool& last);
+    // closing, and has left; nobody else is told so. `takes_next` false: the caller takes it nowhere.
+    Root* give_back(Root& root, bool& last, bool takes_next = true);
+
+    // The same of a guest's root, which wants a hart, and has none. True: it has it at once; otherwise it is sent one in its turn.
+    bool admit(Root& guest);
+    // A guest gives its hart back. As give_back().
+    Root* release(Root& guest);
 
     // Takes a hart without waiting for the grant, also where none is to spare: then it is extra, until others have given theirs back. `delta` is a request.
     void take(Root& root, std::ptrdiff_t delta);
-    void put(Root& root, std::ptrdiff_t delta);   // gives it back; nobody goes anywhere with the caller
+    void put(Root& root, std::ptrdiff_t delta);   // gives it back; nobody goes anywhere with the caller. A guest's as well, and for good
 
     // For rescue: harts beyond the limit, which go where harts lack, and back when they are not to be any more; and one that is taken.
     void lend_beyond(std::ptrdiff_t harts);
@@ -108,11 +131,14 @@ private:
     Root* neediest() const;
     void count(Root& root);                 // a hart is the root's from now on
     void uncount(Root& root);
-    bool unlinked(Root& root);              // the last hart of one that is closing is gone, and so is the root
-    // Under the lock; what follows from it is seen to. Returns whom the caller takes a hart to, if it asks: the neediest.
-    enum class Caller : bool { stays, goes };
+    bool unlinked(Root& root);              // the last hart of one that is closing, or of a guest, is gone, and so is the root
+    void link(Root& root);
+    bool somebody_lacks() const;            // a hart that it has a claim to, or any
+    bool take_loose();                      // from a guest
+    // Under the lock; what follows from it is seen to. Returns whom the caller takes a hart to, if it asks: the neediest, or itself alone.
+    enum class Caller : unsigned char { stays, goes, waits };
     template <class Change>
-    Root* change(Change change, Caller caller = Caller::stays);
+    Root* change(Change change, Caller caller = Caller::stays, Root* itself = nullptr);
     Root* settle();                         // after any change; the first that something was granted to, or null: of those that the caller can go to, who are not told
     void plan_look();
     void send_out();                        // without the lock, as is tell()

@@ -379,5 +379,71 @@ TEST(Base, TellsWhenHartsLack) {
     EXPECT_TRUE(last);
 }
 
+// A guest's root, which is on the list only while it has a hart or wants one.
+struct GuestRoot : Root {
+    GuestRoot() { guest = true; }
+};
+using Keeps = Root::Keeps;
+
+TEST_F(BaseTest, AGuestIsAdmittedAtOnceOrInItsTurn) {
+    harts = 2;
+    GuestRoot one, two, three, four;
+    EXPECT_TRUE(base.admit(one));
+    EXPECT_TRUE(base.admit(two));
+    EXPECT_FALSE(base.admit(three));
+    EXPECT_FALSE(base.admit(four));
+    EXPECT_TRUE(one.lacked.load());
+    EXPECT_EQ(base.release(one), &three) << "the caller tells it";
+    base.put(two, -1);
+    EXPECT_EQ(sent, std::vector<Root*>{&four});
+    EXPECT_FALSE(three.lacked.load());
+    base.put(three, -1);
+    base.put(four, -1);
+    EXPECT_EQ(base.granted(), 0u);
+}
+
+TEST_F(BaseTest, AHartThatAGuestHasLeftLooseIsTakenWhenSomebodyLacksOne) {
+    harts = 2;
+    GuestRoot one, two, three;
+    EXPECT_TRUE(base.admit(one));
+    one.keeps.store(Keeps::loose);
+    EXPECT_TRUE(base.admit(two)) << "there is another";
+    two.keeps.store(Keeps::held);
+    EXPECT_EQ(one.keeps.load(), Keeps::loose);
+    EXPECT_TRUE(base.admit(three));
+    EXPECT_EQ(one.keeps.load(), Keeps::outside);
+    EXPECT_EQ(one.held, 0u);
+    base.put(two, -1);
+    base.put(three, -1);
+    EXPECT_EQ(base.granted(), 0u);
+}
+
+TEST_F(BaseTest, AHartThatAGuestHasTakenUpAgainIsNotTaken) {
+    harts = 1;
+    GuestRoot one, two;
+    EXPECT_TRUE(base.admit(one));
+    one.keeps.store(Keeps::loose);
+    EXPECT_EQ(one.wanted_back, 0u);
+    one.keeps.store(Keeps::held);
+    EXPECT_FALSE(base.admit(two));
+    EXPECT_TRUE(one.lacked.load()) << "it does not leave its hart loose again";
+    now = slice;
+    base.look();
+    EXPECT_EQ(one.wanted_back, 1u);
+    EXPECT_EQ(base.release(one), &two);
+    base.put(two, -1);
+}
+
+TEST_F(BaseTest, AGuestIsAdmittedThoughNobodyCanBeSentToTheOthers) {
+    harts = 1;
+    refuses = true;
+    base.request(a, 1);
+    refuses = false;
+    GuestRoot one;
+    EXPECT_TRUE(base.admit(one) || came(a) == 1);
+    if (one.held == 0) EXPECT_EQ(give_back(a), &one);
+    base.put(one, -1);
+}
+
 }  // namespace
 }  // namespace weft::hart
