@@ -49,7 +49,9 @@ typedef struct weft_domain_ops {
  * ops     required, with enter and unblock; copied
  * domain  required; receives the domain
  *
- * Returns WEFT_OK, WEFT_INVALID, WEFT_NO_MEMORY, WEFT_WRONG_CONTEXT (the caller is no ULT), WEFT_NOT_INITIALIZED. Does not switch. Since 0.6. */
+ * An OS thread that is outside enters (guest.h), and leaves when it unregisters the domain.
+ *
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_NO_MEMORY, WEFT_WRONG_CONTEXT (the caller is a tasklet or a scheduler), or what weft_guest_enter returns. Does not switch. Since 0.6. */
 WEFT_API weft_status weft_domain_register(const weft_domain_ops *ops, void *self, weft_domain **domain) WEFT_NOTHROW;
 
 /** Unregisters a domain, by the ULT that has registered it, and returns when every hart of the domain is back with the parent (Lithe: sched_unregister). No context is to

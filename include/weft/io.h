@@ -83,7 +83,7 @@ WEFT_API weft_status weft_poller_remove(weft_poller *poller) WEFT_NOTHROW;
 /** Lets a stream call fn(argument) between two units, soon, whatever its scheduler: on the stack of the scheduler, in the order of the posts of one
  * sender. fn must be short and must not suspend. Neither memory nor a lock is needed.
  *
- * Returns WEFT_OK, WEFT_INVALID, WEFT_BUSY (64 calls wait there already). From anywhere, signal handlers included; the stream must not be freed
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_BUSY (64 calls wait there already), WEFT_WRONG_CONTEXT (no stream of the program's: weft_stream_self). From anywhere, signal handlers included; the stream must not be freed
  * at the same time. A suspended stream calls it when it is resumed. Never switches. Since 0.2. */
 WEFT_API weft_status weft_stream_post(weft_stream *stream, void (*fn)(void *argument), void *argument) WEFT_NOTHROW;
 

@@ -107,19 +107,22 @@ typedef struct weft_settings {
  *
  * settings  NULL for the defaults
  *
- * May be nested: each call needs its weft_finalize; settings of inner calls are ignored.
+ * May be nested: each call needs its weft_finalize; settings of inner calls are ignored. Where the runtime has started by itself (guest.h), and the caller is an OS thread outside or a guest,
+ * it is a guest until the weft_finalize that belongs to the call; what weft_guest_enter returns is returned.
  * Returns WEFT_OK, WEFT_NO_MEMORY, WEFT_INVALID (settings out of range), WEFT_ENVIRONMENT (also: the file of the trace cannot be written),
  * WEFT_SYSTEM (a thread was refused), WEFT_WRONG_CONTEXT (the runtime was started by another OS
  * thread and the caller is no unit of it), WEFT_UNSUPPORTED (a trace is asked for of a library without WEFT_FEATURE_OBSERVERS; see
  * weft_features). After a failure nothing is left behind.
- * From any OS thread, or any unit when nested; never switches. Since 0.1. */
+ * From any OS thread, or any unit when nested; never switches, but for a guest, who may wait for its turn. Since 0.1. */
 WEFT_API weft_status weft_init(const weft_settings *settings) WEFT_NOTHROW;
 
 /** Ends what one weft_init began. The last one runs what is ready until all pools are empty, stops
  * the streams, and frees everything: all handles become invalid. Units that are still suspended
  * never go on; their number is in weft_error_text() and the status is WEFT_BUSY, but all is freed.
  *
- * Returns WEFT_OK, WEFT_BUSY (see above), WEFT_NOT_INITIALIZED, WEFT_WRONG_CONTEXT (the last one must
+ * A runtime that has started by itself (guest.h) is not ended: it stays until the process ends.
+ *
+ * Returns WEFT_OK, WEFT_BUSY (see above; or guests are inside, so many as weft_error_text() says: nothing is done), WEFT_NOT_INITIALIZED (also: there was no weft_init for it), WEFT_WRONG_CONTEXT (the last one must
  * be called by the primary unit, and on stream 0, where a roaming one (weft_settings.roaming_primary) comes by a yield, if it belongs to a pool that only stream 0
  * draws from, or the others that do have been stopped; or the caller has gone on in the child of a fork, which ends with it; nothing is done), WEFT_NO_MEMORY (a main scheduler of stream 0 that owns its loop cannot be ended now, or there is none for the pool where a
  * roaming primary unit waits meanwhile; nothing is done). May switch. Since 0.1. */

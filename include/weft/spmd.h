@@ -14,7 +14,10 @@ WEFT_BEGIN
  *
  * fn must not throw. Members that only look again and again for what another does must yield (weft_unit_yield).
  *
- * Returns WEFT_OK; WEFT_INVALID (a null fn), WEFT_NO_MEMORY, WEFT_WRONG_CONTEXT (the caller is no ULT), WEFT_NOT_INITIALIZED: then fn has not been called. Switches. Since 0.6. */
+ * An OS thread that is outside enters for the time of the call (guest.h), and so starts a runtime where there is none.
+ *
+ * Returns WEFT_OK; WEFT_INVALID (a null fn), WEFT_NO_MEMORY, WEFT_WRONG_CONTEXT (the caller is a tasklet or a scheduler), or what weft_guest_enter returns: then fn has not been called.
+ * Switches. Since 0.6. */
 WEFT_API weft_status weft_spmd(size_t count, void (*fn)(void *argument), void *argument) WEFT_NOTHROW;
 
 /** The caller's number among the members of its weft_spmd, from 0 on; SIZE_MAX where it is none. From anywhere; never switches. Since 0.6. */

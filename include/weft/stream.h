@@ -78,7 +78,9 @@ WEFT_API weft_status weft_stream_suspend(weft_stream *stream) WEFT_NOTHROW;
  * any thread or unit; never switches. Since 0.1. */
 WEFT_API weft_status weft_stream_resume(weft_stream *stream) WEFT_NOTHROW;
 
-/** The stream that runs the caller, or NULL outside of streams. From anywhere; never switches. Since 0.1. */
+/** The stream that runs the caller, or NULL outside of streams. It need not be one of the program's: a guest (guest.h) has one, and so have the OS threads that carry harts to domains. These are not
+ * counted, not found by weft_stream_at, and come and go: a call that would stop, suspend, free or bind such a one, give it another scheduler, post to it or bind a unit to it, returns WEFT_WRONG_CONTEXT. Its
+ * main pool is stream 0's. From anywhere; never switches. Since 0.1. */
 WEFT_API weft_stream *weft_stream_self(void) WEFT_NOTHROW;
 
 /** The stream's rank: 0 for the stream of weft_init, then the smallest number that is free. Returns WEFT_OK or

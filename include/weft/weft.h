@@ -18,6 +18,7 @@
 #include <weft/spmd.h>
 #include <weft/arena.h>
 #include <weft/hosted.h>
+#include <weft/guest.h>
 #include <weft/trace.h>
 #include <weft/runtime.h>
 

@@ -15,6 +15,7 @@
 #include <weft/parallel.hpp>
 #include <weft/domain.hpp>
 #include <weft/arena.hpp>
+#include <weft/guest.hpp>
 #include <weft/algorithm.hpp>
 #include <weft/trace.hpp>
 #include <weft/runtime.hpp>

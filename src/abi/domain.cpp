@@ -43,7 +43,6 @@ extern "C" {
 
 weft_status weft_domain_register(const weft_domain_ops* ops, void* self, weft_domain** domain) noexcept {
     if (ops == nullptr || domain == nullptr) return is_null(ops == nullptr ? "ops" : "domain");
-    if (runtime_or_null() == nullptr) return not_initialized();
     if (ops->size < sizeof(std::size_t) || ops->size > 4096) {
         return fail(WEFT_INVALID, "weft_domain_ops.size is %zu; set it to sizeof(weft_domain_ops)", ops->size);
     }

@@ -4,6 +4,7 @@
 
 #include "abi/convert.hpp"
 #include "parallel/spmd.hpp"
+#include "stream/guest.hpp"
 
 using namespace weft;
 
@@ -11,8 +12,7 @@ extern "C" {
 
 weft_status weft_spmd(size_t count, void (*fn)(void*), void* argument) noexcept {
     if (fn == nullptr) return is_null("fn");
-    if (runtime_or_null() == nullptr) return not_initialized();
-    return run_team(count, fn, argument);
+    return as_guest([&] { return run_team(count, fn, argument); });
 }
 
 size_t weft_spmd_tid(void) noexcept {

@@ -42,6 +42,11 @@ weft_status default_kind(const weft_kind& given, Kind& kind) {
 
 weft_status check(const weft_stream* stream) { return stream == nullptr ? is_null("stream") : WEFT_OK; }
 
+// Of what only a stream of the program's can be asked for.
+weft_status check_own(const weft_stream* stream) {
+    return stream == nullptr ? is_null("stream") : is_the_programs(*to_stream(stream));
+}
+
 // A set that is not within the process's own is refused here: the kernel would silently take the common part.
 weft_status bind(weft_stream* stream, const os::CpuSet& cpus, const char* what) {
     const os::CpuSet own = runtime().cpus;
@@ -95,7 +100,7 @@ weft_status weft_stream_free(weft_stream* stream) noexcept {
 }
 
 weft_status weft_stream_stop(weft_stream* stream, bool at_once) noexcept {
-    if (weft_status status = check(stream); status != WEFT_OK) return status;
+    if (weft_status status = check_own(stream); status != WEFT_OK) return status;
     Stream* of = to_stream(stream);
     if (of->rank == 0) return fail(WEFT_WRONG_CONTEXT, "stream 0 ends with weft_finalize");
     unask(*of, attention::pause);
@@ -118,7 +123,7 @@ weft_status weft_stream_data_set(weft_stream* stream, void* data) noexcept {
 void* weft_stream_data(const weft_stream* stream) noexcept { return stream == nullptr ? nullptr : to_stream(stream)->data; }
 
 weft_status weft_stream_suspend(weft_stream* stream) noexcept {
-    if (weft_status status = check(stream); status != WEFT_OK) return status;
+    if (weft_status status = check_own(stream); status != WEFT_OK) return status;
     Stream* of = to_stream(stream);
     if (of->rank == 0) return fail(WEFT_WRONG_CONTEXT, "stream 0 runs the primary unit and cannot be suspended");
     if (of == current_or_null()) return fail(WEFT_WRONG_CONTEXT, "a stream cannot suspend itself; ask from another");
@@ -128,7 +133,7 @@ weft_status weft_stream_suspend(weft_stream* stream) noexcept {
 }
 
 weft_status weft_stream_resume(weft_stream* stream) noexcept {
-    if (weft_status status = check(stream); status != WEFT_OK) return status;
+    if (weft_status status = check_own(stream); status != WEFT_OK) return status;
     Stream* of = to_stream(stream);
     if ((of->attention.load() & attention::pause) == 0) return fail(WEFT_WRONG_STATE, "stream %zu is not suspended", of->rank);
     unask(*of, attention::pause);
@@ -145,7 +150,7 @@ weft_status weft_stream_rank(const weft_stream* stream, size_t* rank) noexcept {
 
 weft_stream* weft_stream_at(size_t rank) noexcept {
     Runtime* of = runtime_or_null();
-    if (of == nullptr || rank >= Runtime::most_streams) return nullptr;
+    if (of == nullptr || rank >= Runtime::most_ranks) return nullptr;
     std::lock_guard guard(of->lock);
     Stream* const stream = of->streams[rank];
     return stream == nullptr || stream->carries ? nullptr : to_handle(stream);   // what carries harts to domains is no stream of the program's
@@ -160,6 +165,7 @@ size_t weft_stream_count(void) noexcept {
 
 weft_status weft_stream_sched_set(weft_stream* stream, weft_sched* sched) noexcept {
     if (stream == nullptr || sched == nullptr) return is_null(stream == nullptr ? "stream" : "sched");
+    if (weft_status status = check_own(stream); status != WEFT_OK) return status;
     return set_main(*to_stream(stream), *to_sched(sched));
 }
 
@@ -172,7 +178,7 @@ weft_status weft_stream_sched(const weft_stream* stream, weft_sched** sched) noe
 
 weft_status weft_stream_pool(const weft_stream* stream, weft_pool** pool) noexcept {
     if (stream == nullptr || pool == nullptr) return is_null(stream == nullptr ? "stream" : "pool");
-    *pool = to_handle(const_cast<Pool*>(to_stream(stream)->main_pool.load()));
+    *pool = to_handle(&main_pool_of(*to_stream(stream)));
     return WEFT_OK;
 }
 
@@ -187,7 +193,7 @@ weft_status weft_stream_depth(const weft_stream* stream, size_t* depth) noexcept
 }
 
 weft_status weft_stream_bind_hart(weft_stream* stream, size_t hart) noexcept {
-    if (weft_status status = check(stream); status != WEFT_OK) return status;
+    if (weft_status status = check_own(stream); status != WEFT_OK) return status;
     const os::CpuSet own = runtime().cpus;
     const std::size_t cpu = own.at(hart);
     if (cpu == os::CpuSet::limit) return fail(WEFT_INVALID, "there is no hart %zu; the process has %zu", hart, own.count());
@@ -200,13 +206,14 @@ weft_status weft_stream_bind_hart(weft_stream* stream, size_t hart) noexcept {
 
 weft_status weft_stream_bind_cpus(weft_stream* stream, const char* cpus) noexcept {
     if (stream == nullptr || cpus == nullptr) return is_null(stream == nullptr ? "stream" : "cpus");
+    if (weft_status status = check_own(stream); status != WEFT_OK) return status;
     os::CpuSet set;
     if (!set.parse(cpus)) return fail(WEFT_INVALID, "'%.100s' is not a list of CPUs; write it like 0-3,8", cpus);
     return bind(stream, set, cpus);
 }
 
 weft_status weft_stream_bind_numa(weft_stream* stream, unsigned node) noexcept {
-    if (weft_status status = check(stream); status != WEFT_OK) return status;
+    if (weft_status status = check_own(stream); status != WEFT_OK) return status;
     os::CpuSet cpus;
     switch (hart::numa_cpus(node, cpus)) {
     case hart::Answer::ok: break;
@@ -220,7 +227,7 @@ weft_status weft_stream_bind_numa(weft_stream* stream, unsigned node) noexcept {
 }
 
 weft_status weft_stream_unbind(weft_stream* stream) noexcept {
-    if (weft_status status = check(stream); status != WEFT_OK) return status;
+    if (weft_status status = check_own(stream); status != WEFT_OK) return status;
     return bind_stream(*to_stream(stream), runtime().cpus, "all CPUs");
 }
 

@@ -404,7 +404,7 @@ weft_status weft_unit_migrate_to_pool(weft_unit* unit, weft_pool* pool) noexcept
 
 weft_status weft_unit_migrate_to_stream(weft_unit* unit, weft_stream* stream) noexcept {
     if (unit == nullptr || stream == nullptr) return is_null(unit == nullptr ? "unit" : "stream");
-    return ask_to_move(*to_unit(unit), *to_stream(stream)->main_pool.load());
+    return ask_to_move(*to_unit(unit), main_pool_of(*to_stream(stream)));
 }
 
 weft_status weft_unit_migrate_to_sched(weft_unit* unit, weft_sched* sched) noexcept {

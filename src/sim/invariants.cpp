@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "hart/quota.hpp"
+#include "stream/guest.hpp"
 #include "stream/list.hpp"
 #include "stream/runtime.hpp"
 
@@ -15,8 +17,13 @@ std::string sentence(const char* format, Values... values) {
     return text;
 }
 
+using Keeps = hart::Root::Keeps;
+
+bool stands(const Guest& guest, Keeps where) { return guest.root.keeps.load() == where; }
+
 // It has given its hart back for want of work; not to a domain, and not because somebody wants it to rest.
 bool rests(const Stream& stream) {
+    if (stream.guest != nullptr && !stands(*stream.guest, Keeps::waits) && !stands(*stream.guest, Keeps::wants)) return false;
     return !stream.holds_hart && stream.domain == nullptr && stream.thread_id.load() != 0 && (stream.attention.load() & (attention::pause | attention::exit)) == 0;
 }
 
@@ -62,6 +69,19 @@ std::string harts_that_are_lost(const Runtime& of) {
     return sentence("harts are lost: %zu streams hold one, and %zu are granted to them\n", held, granted);
 }
 
+// A guest waits for a hart only while there is none, nor one that another guest has left loose.
+std::string grant_that_is_lost(const Runtime& of) {
+    std::size_t wanting = 0, loose = 0;
+    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+        const Guest* const guest = of.streams[rank] == nullptr ? nullptr : of.streams[rank]->guest;
+        if (guest == nullptr) continue;
+        wanting += stands(*guest, Keeps::wants);
+        loose += stands(*guest, Keeps::loose);
+    }
+    if (wanting == 0 || (loose == 0 && of.base.granted() >= hart::limit())) return {};
+    return sentence("a grant is lost: %zu guests wait for a hart, and of %zu harts %zu are granted, %zu of them loose\n", wanting, hart::limit(), of.base.granted(), loose);
+}
+
 std::string units_that_are_lost(Runtime& of) {
     Counted counted;
     of.descriptors.each(count_alive, &counted);
@@ -80,6 +100,7 @@ std::string broken_invariant() {
         if (of->streams[rank] == nullptr) continue;
         if (std::string wrong = lost_wake_up(*of->streams[rank]); !wrong.empty()) return wrong;
     }
+    if (std::string wrong = grant_that_is_lost(*of); !wrong.empty()) return wrong;
     if (std::string wrong = harts_that_are_lost(*of); !wrong.empty()) return wrong;
     return units_that_are_lost(*of);
 }

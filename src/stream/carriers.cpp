@@ -3,6 +3,7 @@
 
 #include "stream/domain.hpp"
 #include "stream/error.hpp"
+#include "stream/guest.hpp"
 #include "stream/runtime.hpp"
 
 namespace weft {
@@ -17,55 +18,112 @@ struct Sent {
 
 Domain* domain_of(hart::Root* root) { return reinterpret_cast<Domain*>(root); }
 
+Sent& sent_by(Unit& letter) { return *static_cast<Sent*>(letter.argument); }
+
+// The hart is in its domain, with the calling stream.
+void bring(Stream& stream, Sent& sent) {
+    set_domain(stream, sent.to);
+    stream.transition = sent.transition;
+    os::destroy(&sent);
+}
+
 // Of the hart that the calling carrier has brought, until it goes back to the base.
 void arrive(void* raw) {
-    auto* const sent = static_cast<Sent*>(raw);
+    auto& sent = *static_cast<Sent*>(raw);
     Stream& stream = current();
-    set_domain(stream, sent->to);
-    stream.transition = sent->transition;
-    os::destroy(sent);
+    if (stream.guest != nullptr && !lends_itself(stream)) return pool::push(*sent.letter.pool, &sent.letter);
+    bring(stream, sent);
     serve(stream);
     carrier_is_free(runtime().carriers);
 }
 
-bool start_carrier(Runtime& of, const Carriers& by) {
-    Pool* pools[] = {by.sent};
-    Sched* const sched = sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, pools, 1);
+// Under the lock, as what follows.
+Pool* obtain_pool(Carriers& by) {
+    if (by.sent == nullptr) {
+        Pool* const made = make_pool(WEFT_POOL_SHARED);
+        if (made == nullptr) return nullptr;
+        made->letters = true;
+        enlist(*made);
+        by.sent = made;
+    }
+    return by.sent;
+}
+
+// One more that is not busy yet.
+bool start_carrier(Runtime& of, Carriers& by) {
+    Pool* const sent = obtain_pool(by);
+    Sched* const sched = sent == nullptr ? nullptr : sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, const_cast<Pool**>(&sent), 1);
     if (sched == nullptr) return false;
     enlist(*sched);
     Stream* stream;
-    if (start_stream(*sched, nullptr, by.name, &stream, of.default_kind, nullptr, true) == WEFT_OK) return true;
+    if (start_stream(*sched, nullptr, by.name, &stream, of.default_kind, nullptr, true) == WEFT_OK) {
+        ++by.count;
+        return true;
+    }
     dismiss(*sched);
     return false;
 }
 
-// One more carrier is busy: an idle one, or a new one. False: there is none, and none can be started. Under their lock.
+// One more carrier is busy: an idle one, or a new one. False: there is none, and none can be started.
 bool engage_carrier(Runtime& of, Carriers& by) {
-    if (by.closed) return false;
-    if (by.busy == by.count) {
-        if (by.sent == nullptr) {
-            Pool* const made = make_pool(WEFT_POOL_SHARED);
-            if (made == nullptr) return false;
-            made->letters = true;
-            enlist(*made);
-            by.sent = made;
-        }
-        if (!start_carrier(of, by)) return false;
-        ++by.count;
-    }
+    if (by.closed || (by.busy >= by.count && !start_carrier(of, by))) return false;
     ++by.busy;
+    return true;
+}
+
+// Whoever is to have the hart comes for it. False: nobody can be had.
+bool send_hart(hart::Root& root, void* raw) {
+    auto& of = *static_cast<Runtime*>(raw);
+    if (&root == &of.streams_root) return end_waiting(of);
+    if (!root.guest) return pass_on(*domain_of(&root), {});
+    admitted(guest_of(root));
     return true;
 }
 
 }  // namespace
 
+Pool* carriers_pool(Runtime& of) {
+    std::lock_guard guard(of.carriers.lock);
+    return obtain_pool(of.carriers);
+}
+
+void count_guest(Runtime& of, int more) {
+    std::lock_guard guard(of.carriers.lock);
+    of.carriers.count += static_cast<std::size_t>(more);
+    of.carriers.busy += static_cast<std::size_t>(more);
+}
+
+void lend_thread(Guest& guest) {
+    guest.lends = true;
+    carrier_is_free(runtime().carriers);
+}
+
+void keep_thread(Stream& stream) {
+    Runtime& of = runtime();
+    stream.guest->lends = false;
+    {
+        std::lock_guard guard(of.carriers.lock);
+        if (++of.carriers.busy <= of.carriers.count || start_carrier(of, of.carriers)) return;
+    }
+    // A hart is on its way for which this thread was counted on. It goes back.
+    Unit* const letter = pool::pop(*of.carriers.sent);
+    if (letter == nullptr) return;   // somebody has come for it
+    bring(stream, sent_by(*letter));
+    send_away(stream);
+    carrier_is_free(of.carriers);
+}
+
+Domain* onwards(hart::Root* root) {
+    Runtime& of = runtime();
+    if (root == nullptr || (!root->guest && root != &of.streams_root)) return domain_of(root);
+    if (!send_hart(*root, &of)) of.base.put(*root, 0);
+    return nullptr;
+}
+
 hart::Base::Hooks base_hooks(Runtime& of) {
     return {.limit = hart::limit,
             .now_ns = os::now_ns,
-            .send = [](hart::Root& root, void* raw) {
-                auto& to = *static_cast<Runtime*>(raw);
-                return &root == &to.streams_root ? end_waiting(to) : pass_on(*domain_of(&root), {});
-            },
+            .send = send_hart,
             .closed = [](hart::Root& root, void*) { complete(*domain_of(&root)); },
             .tell = [](hart::Root& root, void* raw) { ask_to_step_aside(*static_cast<Runtime*>(raw), root.wanted_back.load()); },
             .watch = [](std::uint64_t deadline_ns, void* raw) { static_cast<Runtime*>(raw)->lookout.watch(deadline_ns); },
@@ -102,14 +160,18 @@ bool pass_on(Domain& domain, const Transition& transition) {
 
 void hart_to_domain(Stream& stream, Domain& domain) {
     stream.holds_hart = false;
+    hart::Root& from = stream.guest != nullptr ? stream.guest->root : runtime().streams_root;
     bool last;
-    runtime().base.move(runtime().streams_root, -1, domain.root, 1, last);   // what it is registered with counts as requested
+    runtime().base.move(from, -1, domain.root, 1, last);   // what it is registered with counts as requested
+    if (stream.guest != nullptr) from.keeps.store(hart::Root::Keeps::waits);
 }
 
-bool hart_to_base(Stream& stream, Domain& domain) {
+bool hart_to_base(Stream& stream, Domain& domain, bool takes_next) {
     bool last = false;
     if (stream.only_carries()) {
-        set_domain(stream, domain_of(runtime().base.give_back(domain.root, last)));
+        set_domain(stream, nullptr);
+        hart::Root* const next = runtime().base.give_back(domain.root, last, takes_next);
+        if (Domain* const to = onwards(next)) set_domain(stream, to);
     } else {
         set_domain(stream, nullptr);
         runtime().base.move(domain.root, 0, runtime().streams_root, 1, last);

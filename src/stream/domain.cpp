@@ -5,6 +5,7 @@
 
 #include "stream/begin.hpp"
 #include "stream/error.hpp"
+#include "stream/guest.hpp"
 #include "stream/join.hpp"
 #include "stream/level.hpp"
 #include "stream/revive.hpp"
@@ -160,12 +161,12 @@ bool come_in(Domain& domain) {
     return false;
 }
 
-// The hart goes to the parent.
-void go_up(Stream& stream, Domain& domain) {
+// The hart goes to the parent. `takes_next`: as hart_to_base.
+void go_up(Stream& stream, Domain& domain, bool takes_next = true) {
     Domain* const parent = domain.parent;
     bool last;
     if (parent == nullptr) {
-        last = hart_to_base(stream, domain);
+        last = hart_to_base(stream, domain, takes_next);
     } else {
         set_domain(stream, parent);
         if (parent->ops.child_returned != nullptr) parent->ops.child_returned(parent->self, handle_of(domain));
@@ -216,22 +217,27 @@ void lose_hart(Stream& stream) {
     }
 }
 
-// The registrant goes on, on the one stream that may run it: the hart goes there.
-void send_home(Stream& stream, Domain& domain) {
-    Stream& home = *domain.home;
-    lose_hart(stream);
-    domain.next_returned = home.returned.load();
-    while (!home.returned.compare_exchange_strong(domain.next_returned, &domain)) {}
-    ask(home, attention::lent);
-}
+}  // namespace
 
-// The hart of another domain that the stream has goes on with a carrier, or, where none can be had, up to the base.
+// The base is not to give it back at once: that would have no end.
 void send_away(Stream& stream) {
     const Transition made = std::exchange(stream.transition, {});
     if (pass_on(*stream.domain, made)) return set_domain(stream, nullptr);
     if (made.what == What::run) make_ready(&stream, *made.unit);
-    while (stream.domain != nullptr) go_up(stream, *stream.domain);
+    while (stream.domain != nullptr) go_up(stream, *stream.domain, false);
     give_hart_back(stream);
+}
+
+namespace {
+
+// The registrant goes on, on the one stream that may run it: the hart goes there.
+void send_home(Stream& stream, Domain& domain) {
+    Stream& home = *domain.home;
+    lose_hart(stream);
+    const Waking waking(home.guest);
+    domain.next_returned = home.returned.load();
+    while (!home.returned.compare_exchange_strong(domain.next_returned, &domain)) {}
+    ask(home, attention::lent);
 }
 
 // A hart has come, for the registrant of the domain to go on.
@@ -241,6 +247,7 @@ void take_home(Stream& stream, Domain& domain) {
     } else {
         give_hart_back(stream);
     }
+    if (stream.guest != nullptr) stop_lending(stream);
     set_domain(stream, &domain);
     stream.transition = {What::run, domain.registrant, nullptr};
 }
@@ -304,9 +311,12 @@ void set_domain(Stream& stream, Domain* domain) {
 }
 
 void serve(Stream& stream) {
+    if (stream.domain == stream.lender) return;
     stream.serving = true;
+    if (stream.guest != nullptr && !std::exchange(stream.guest->has_signal_stack, true)) stream.signal_stack.enter();
     while (stream.domain != stream.lender) {
         if (stream.wanted()) [[unlikely]] attend(stream);
+        if (stream.domain == stream.lender) break;
         if (Unit* const unit = next_of(stream, *stream.domain)) run_unit(stream, unit);
         run_handed(stream);
     }
@@ -315,7 +325,7 @@ void serve(Stream& stream) {
 
 void attend_to_domains(Stream& stream) {
     // A scheduler that runs as a unit has its hart from a domain, perhaps: whoever comes waits until it is done.
-    if (stream.lender != nullptr && stream.returned.load() != nullptr) {
+    if (stream.lender != nullptr && (stream.returned.load() != nullptr || stream.guest != nullptr)) {
         if (!stream.serving) serve(stream);
         return;
     }
@@ -325,10 +335,14 @@ void attend_to_domains(Stream& stream) {
         take_home(stream, *domain);
         domain = next;
     }
+    if (stream.guest != nullptr) go_on(stream);
     if (!stream.serving) serve(stream);
 }
 
-weft_status register_domain(const weft_domain_ops& ops, void* self, Domain** made, Jobs* jobs) {
+namespace {
+
+// By the ULT that calls.
+weft_status register_inside(const weft_domain_ops& ops, void* self, Domain** made, Jobs* jobs) {
     Stream* const stream = current_or_null();
     Unit* const unit = stream == nullptr ? nullptr : stream->running;
     if (unit == nullptr || unit->kind == Kind::tasklet) return fail(WEFT_WRONG_CONTEXT, "a domain is registered by a ULT; this is none");
@@ -355,8 +369,6 @@ weft_status register_domain(const weft_domain_ops& ops, void* self, Domain** mad
     return WEFT_OK;
 }
 
-namespace {
-
 // A child asks for more or fewer.
 void pass_request(Domain& child, std::ptrdiff_t delta) {
     Domain& parent = *child.parent;
@@ -376,6 +388,18 @@ std::ptrdiff_t open_requests(const Domain& child) {
 
 }  // namespace
 
+weft_status register_domain(const weft_domain_ops& ops, void* self, Domain** made, Jobs* jobs) {
+    if (current_or_null() != nullptr) return register_inside(ops, self, made, jobs);
+    if (const weft_status status = enter_as_guest(); status != WEFT_OK) return status;
+    const weft_status status = register_inside(ops, self, made, jobs);
+    if (status == WEFT_OK) {
+        (*made)->entered = true;
+    } else {
+        leave_as_guest();
+    }
+    return status;
+}
+
 weft_status unregister_domain(Domain& domain) {
     const Unit* const self = running_or_null();
     if (self == nullptr || self != domain.registrant) return fail(WEFT_WRONG_CONTEXT, "a domain is unregistered by the ULT that has registered it");
@@ -386,7 +410,9 @@ weft_status unregister_domain(Domain& domain) {
     if (domain.parent != nullptr) {   // the base forgets what its own children have asked for
         if (const std::ptrdiff_t open = open_requests(domain); open != 0) pass_request(domain, -open);
     }
+    const bool entered = domain.entered;
     wait_for_harts(domain);
+    if (entered) leave_as_guest();
     return WEFT_OK;
 }
 

@@ -33,6 +33,7 @@ struct Domain {
 
     Unit* registrant = nullptr;
     Pool* former = nullptr;                // where the registrant belongs otherwise
+    bool entered = false;                  // the registrant has become a guest for it, and leaves afterwards
     Stream* home = nullptr;                // which alone may run the registrant; null: any
     Domain* next_returned = nullptr;       // in Stream::returned: its registrant is to be run there
 
@@ -85,8 +86,8 @@ void attend_to_domains(Stream& stream);
 struct Carriers {
     const char* const name;                // of their OS threads
     os::Lock lock{};                       // guards what follows
-    std::size_t count = 0;                 // streams
-    std::size_t busy = 0;                  // of them, those that have a letter, or are about to
+    std::size_t count = 0;                 // streams; guests' among them
+    std::size_t busy = 0;                  // of them, those that have a letter, or are about to, and those of guests who need them themselves
     Pool* sent = nullptr;                  // letters on their way
     bool closed = false;                   // none is taken any more
 };
@@ -98,12 +99,26 @@ hart::Base::Hooks base_hooks(Runtime& of);
 bool send_letter(Carriers& by, Unit& letter, void (*body)(void*), void* argument);
 void carrier_is_free(Carriers& of);
 
+// Where those of harts on their way wait; null: no memory.
+Pool* carriers_pool(Runtime& of);
+
+// A guest's OS thread is there for harts on their way, or no longer; one more, or one less, may be.
+void lend_thread(Guest& guest);
+void keep_thread(Stream& stream);
+void count_guest(Runtime& of, int more);
+
+// The domain that a hart goes to with the caller, as the base says; null: none, and a guest who is to have it goes on.
+Domain* onwards(hart::Root* root);
+
 // A carrier, an idle one or a new one, goes on with the hart, which does next what was decided. False: none can be had.
 bool pass_on(Domain& domain, const Transition& transition);
 
 // A stream's hart becomes the domain's.
 void hart_to_domain(Stream& stream, Domain& domain);
-// A hart of the domain's goes back, and perhaps on to another domain at once. True: the domain has been closed, and that was the last.
-bool hart_to_base(Stream& stream, Domain& domain);
+// A hart of the domain's goes back, and perhaps on to another domain at once, if the caller can take it there. True: the domain has been closed, and that was the last.
+bool hart_to_base(Stream& stream, Domain& domain, bool takes_next = true);
+
+// The hart of another domain that the stream has goes on with a carrier, or, where none can be had, up to the base.
+void send_away(Stream& stream);
 
 }  // namespace weft

@@ -17,6 +17,7 @@
 #include "os/clock.hpp"
 #include "os/peek.hpp"
 #include "stream/level.hpp"
+#include "stream/guest.hpp"
 #include "stream/list.hpp"
 #include "trace/symbols.hpp"
 #include "unit/handle.hpp"
@@ -152,7 +153,9 @@ private:
         const std::uint32_t bits = of.attention.load();
         line("stream %zu '%s': ", of.rank, name);
         Copy<Unit> unit;
-        if (running != nullptr && unit.take(running)) {
+        if (of.guest != nullptr && is_outside(*of.guest)) {
+            line("outside");
+        } else if (running != nullptr && unit.take(running)) {
             running_[running] = of.rank;
             line("runs unit %llu", static_cast<unsigned long long>(unit->id));
             if ((bits & attention::pause) != 0) line(", is to pause");

@@ -1,5 +1,6 @@
 #include "stream/fork.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -7,6 +8,7 @@
 #include "hart/topology.hpp"
 #include "os/fork.hpp"
 #include "stream/dump.hpp"
+#include "stream/guest.hpp"
 #include "stream/locals.hpp"
 #include "stream/migrate.hpp"
 #include "stream/observe.hpp"
@@ -26,6 +28,7 @@ void mend_statics(const Runtime* old) {
     hart::quota_forked();
     hart::topology_forked();
     keys_forked();
+    guests_forked();
     moves_forked();
     os::threads_forked();
     if (OutsideWait::count.load() != 0) OutsideWait::count.store(0);
@@ -42,7 +45,7 @@ Settings settings_of_child(const Runtime& old) {
 // Not WEFT_OK: no memory, and what there is stays.
 weft_status begin_child(const Runtime& old, Runtime& made, Stream** zero) {
     made.cpus = old.cpus;
-    made.nesting = old.nesting;
+    made.nesting = std::max(1u, old.nesting);   // one that has started by itself may have none, and the child's has a primary unit
     made.heaps_made = old.heaps_made;   // so that no new unit has the number of one that goes on, or of the parent's
     made.outside = make_heap(made);
     begin_rescue(made);
@@ -95,7 +98,7 @@ void forget_others(Unit& unit) {
 
 // The unit that forked goes on as the primary one of a new runtime. False: there is no memory for that.
 bool go_on(Runtime& old, Stream& from, Unit& unit, bool on_thread) {
-    auto* const made = os::make<Runtime>(settings_of_child(old));
+    auto* const made = os::make<Runtime>(settings_of_child(old), false);
     if (made == nullptr) return false;
     set_runtime(made);
     Stream* zero = nullptr;

@@ -276,7 +276,7 @@ weft_status ask_to_move_anywhere(Unit& unit) {
         std::size_t least_length = 0;
         for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
             const Stream* stream = of.streams[rank];
-            if (stream == nullptr) continue;
+            if (stream == nullptr || stream->carries) continue;
             Pool* main = stream->main_pool.load();
             if (main == nullptr) continue;
             const std::size_t length = pool::length(*main);

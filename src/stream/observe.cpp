@@ -299,7 +299,8 @@ weft_status begin_trace(Runtime& of) {
     if constexpr (!config::observers) return built_without("traces", "WEFT_OBSERVERS");
     const weft_status status = TraceFile::open(of.settings.values.trace, of.settings.values.trace_events, &of.observers.trace);
     if (status != WEFT_OK) return status;
-    of.observers.outside_ring = of.observers.trace->ring(Runtime::most_streams, nullptr);
+    static_assert(TraceFile::most_tracks == Runtime::most_ranks + 1);
+    of.observers.outside_ring = of.observers.trace->ring(Runtime::most_ranks, nullptr);
     if (of.observers.outside_ring == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the events of a trace; set WEFT_TRACE_EVENTS to less");
     listen(of, true);
     return WEFT_OK;

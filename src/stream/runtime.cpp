@@ -9,11 +9,13 @@
 #include "stream/duties.hpp"
 #include "stream/error.hpp"
 #include "stream/fork.hpp"
+#include "stream/guest.hpp"
 #include "os/error_text.hpp"
 #include "stream/join.hpp"
 #include "stream/level.hpp"
 #include "stream/locals.hpp"
 #include "stream/overflow.hpp"
+#include "stream/spawn.hpp"
 #include "stream/suspend.hpp"
 
 namespace weft {
@@ -24,6 +26,7 @@ static_assert(static_cast<int>(hart::Policy::fair) == WEFT_HART_FAIR && static_c
 
 // Trivially destructible on purpose: carriers may read it while the process ends.
 atomic<Runtime*> active{nullptr};
+atomic<Runtime*> complete_one{nullptr};   // the same, for those who call in, once it is all there
 
 mem::StackSettings stack_settings(const weft_settings& from) {
     return {.default_bytes = from.stack_bytes,
@@ -40,7 +43,7 @@ static_assert(static_cast<int>(mem::Guard::automatic) == WEFT_GUARD_AUTO &&
 // exit() from anywhere: the other carriers stop at their next switch, so that what the exit handlers destroy is
 // not used by units. Once per process.
 void at_exit() {
-    Runtime* ending = active.load();
+    Runtime* ending = runtime_or_null();
     if (ending == nullptr) return;
     print_counters_at_end(*ending);
     write_trace_at_end(*ending);
@@ -66,18 +69,8 @@ weft_status make_primary(Runtime& of, Stream& zero) {
         if (unit != nullptr) zero.heap->units->give(unit);
         return fail(WEFT_NO_MEMORY, "no memory for the primary unit");
     }
-    unit->id = zero.take_id();
-    ++zero.first_id;   // nobody has spawned it, so it counts not as created
-    unit->kind = Kind::full;
-    unit->flags = Unit::primary;
-    unit->stack = &zero.carrier_stack;
-    unit->joint.reset();
-    unit->life.move(State::free, State::running);
+    begin_as_unit(of, zero, *unit, *pool, Unit::primary);
     begin_primary(of, zero, *unit, *pool, roams);
-    if (of.observing) {
-        unit->mark(Unit::observed);
-        observe(trace::Event::resume, *unit);   // it is in the middle of its life
-    }
     return WEFT_OK;
 }
 
@@ -98,23 +91,13 @@ void destroy_heaps(Runtime& of) {
     os::destroy(of.outside);
 }
 
-// Stream 0 ends with its runtime; the calling OS thread is a plain thread again.
+// Stream 0 ends with its runtime; the calling OS thread, if that is its carrier, is a plain thread again.
 void end_stream_zero(Runtime& of) {
     Stream* zero = of.streams[0];
     if (zero == nullptr) return;
-    give_stacks(*zero);
-    zero->spare_extras.release_all();
-    zero->heap->stacks.give(zero->home.stack);
-    if (zero->main != nullptr) sched::detach(*zero->main, zero);
-    if (zero->beneath != nullptr) sched::detach(*zero->beneath, zero);
-    if (zero->own != nullptr) pool::detach(*zero->own, zero);
-    zero->signal_stack.leave();
+    if (of.by_itself) return end_stream(*zero);
     os::set_local(nullptr);
-    zero->heap->next_id = zero->next_id.load();
-    zero->heap->next_idle = of.idle_heaps;
-    of.idle_heaps = zero->heap;
-    of.streams[0] = nullptr;
-    os::destroy(zero);
+    end_stream_here(of, *zero);
 }
 
 void tear_down(Runtime* ending) {
@@ -130,8 +113,10 @@ void tear_down(Runtime* ending) {
     destroy_heaps(*ending);
     end_observing(*ending);
     hart::topology_release();
+    complete_one.store(nullptr);
     active.store(nullptr);
     os::destroy(ending);
+    open_to_guests();
 }
 
 // For the message about a promise that is broken.
@@ -159,7 +144,9 @@ weft_status bring_up(Runtime& made) {
     Stream* zero = nullptr;
     if (made.outside == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the runtime");
     if (weft_status status = start_stream_zero(made, &zero); status != WEFT_OK) return status;
-    if (weft_status status = make_primary(made, *zero); status != WEFT_OK) return status;
+    if (!made.by_itself) {
+        if (weft_status status = make_primary(made, *zero); status != WEFT_OK) return status;
+    }
     mem::overflow_install(overflow_describe);
     pool::describe_caller.store(describe_caller);
     if (weft_status status = start_other_streams(made); status != WEFT_OK) return status;
@@ -168,23 +155,29 @@ weft_status bring_up(Runtime& made) {
 
 }  // namespace
 
-Runtime::Runtime(const Settings& chosen)
+Runtime::Runtime(const Settings& chosen, bool itself)
     : settings(chosen), stacks(stack_settings(chosen.values)),
-      base(base_hooks(*this), static_cast<hart::Policy>(chosen.values.hart_policy), chosen.values.slice_ns), lookout(lookout_round, lookout_ready, this) {
+      base(base_hooks(*this), static_cast<hart::Policy>(chosen.values.hart_policy), chosen.values.slice_ns), lookout(lookout_round, lookout_ready, this),
+      by_itself(itself), nesting(itself ? 0 : 1) {
     default_kind = static_cast<Kind>(chosen.values.kind);
 }
 
 Runtime* runtime_or_null() {
-    // acquire: pairs with the store in start(), for OS threads that call in.
-    return active.load(std::memory_order_acquire);
+    // acquire: pairs with the store in start_one(), for OS threads that call in.
+    return complete_one.load(std::memory_order_acquire);
 }
+
+Runtime& runtime() { return *active.load(std::memory_order_acquire); }   // acquire: for OS threads that it starts
 
 void each_descriptor(Runtime& of, void (*visit)(void* unit, void* argument), void* argument) {
     of.descriptors.each(visit, argument);
     if (of.inherited != nullptr) visit(of.inherited, argument);
 }
 
-void set_runtime(Runtime* now) { active.store(now); }
+void set_runtime(Runtime* now) {
+    active.store(now);
+    complete_one.store(now);
+}
 
 Pool* primary_pool(Stream& zero, bool roams) {
     Pool* const main = zero.main->pools[0];
@@ -243,32 +236,81 @@ void Runtime::give_outside(Unit& unit) {
     outside->units->give(&unit);
 }
 
-weft_status start(const weft_settings* asked) {
-    if (Runtime* running = runtime_or_null()) {
-        if (current_or_null() == nullptr) {
-            return fail(WEFT_WRONG_CONTEXT, "another OS thread has started the runtime; call from one of its units");
-        }
-        std::lock_guard guard(running->lock);
-        ++running->nesting;
-        return WEFT_OK;
-    }
+namespace {
+
+void unwind(Runtime* ending) {
+    end_rescue(*ending);
+    stop_other_streams(*ending);
+    tear_down(ending);
+}
+
+weft_status start_one(const weft_settings* asked, bool by_itself) {
     Settings chosen;
     if (weft_status status = chosen.read(asked); status != WEFT_OK) return status;
     register_handlers();
-    auto* made = os::make<Runtime>(chosen);
+    auto* made = os::make<Runtime>(chosen, by_itself);
     if (made == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the runtime");
-    Runtime* none = nullptr;
-    if (!active.compare_exchange_strong(none, made)) {
-        os::destroy(made);
-        return fail(WEFT_WRONG_CONTEXT, "another OS thread starts the runtime at this moment; call from one of its units");
-    }
+    active.store(made);
     const weft_status status = bring_up(*made);
     if (status != WEFT_OK) {
-        end_rescue(*made);
-        stop_other_streams(*made);
-        tear_down(made);
+        unwind(made);
+    } else {
+        complete_one.store(made);
     }
     return status;
+}
+
+// The call is one of a guest's entries; true: in a runtime that has started by itself, and does not end.
+bool nests_as_guest(const Runtime& of) { return of.by_itself && (current_or_null() == nullptr || calling_guest() != nullptr); }
+
+weft_status nest(Runtime& of) {
+    if (nests_as_guest(of)) {
+        const weft_status status = enter_as_guest();
+        if (status == WEFT_OK) ++calling_guest()->inits;
+        return status;
+    }
+    if (current_or_null() == nullptr) return fail(WEFT_WRONG_CONTEXT, "another OS thread has started the runtime; enter as a guest (weft_guest_enter), or call from one of its units");
+    std::lock_guard guard(of.lock);
+    ++of.nesting;
+    return WEFT_OK;
+}
+
+}  // namespace
+
+weft_status start(const weft_settings* asked) {
+    if (runtime_or_null() == nullptr) {
+        std::lock_guard guard(door_to_runtimes());
+        if (runtime_or_null() == nullptr) return start_one(asked, false);
+    }
+    return nest(runtime());
+}
+
+weft_status start_by_itself() { return start_one(nullptr, true); }
+
+bool end_by_itself() {
+    Runtime* const ending = runtime_or_null();
+    std::size_t inside = 0;
+    if (ending == nullptr || !ending->by_itself || !close_to_guests(inside)) return false;
+    unwind(ending);
+    return true;
+}
+
+void begin_as_unit(Runtime& of, Stream& stream, Unit& unit, Pool& pool, std::uint8_t flags) {
+    unit.id = stream.take_id();
+    ++stream.first_id;   // nobody has spawned it, so it counts not as created
+    describe(unit, pool, nullptr, nullptr, nullptr);
+    Unit::Birth birth;
+    birth.kind = Kind::full;
+    birth.flags = flags;
+    unit.begin_life(birth);
+    unit.stack = &stream.carrier_stack;
+    unit.life.move(State::ready, State::running);
+    if (of.observing) {
+        unit.mark(Unit::observed);
+        observe(trace::Event::resume, unit);   // it is in the middle of its life
+    }
+    stream.running = &unit;
+    if (stream.direct != nullptr) stream.callable = stream.direct;
 }
 
 void drain() {
@@ -326,6 +368,18 @@ weft_status stop_main_loop() {
     return WEFT_OK;
 }
 
+// The primary unit goes on on stream 0 alone, and that looks at its pools by a loop of ours. On failure the runtime goes on as before.
+weft_status stay_on_zero(Unit& primary) {
+    Pool& roamed = *primary.pool;
+    if (const weft_status status = bind_primary(primary); status != WEFT_OK) return status;
+    const weft_status status = stop_main_loop();
+    if (status != WEFT_OK && runtime().settings.values.roaming_primary) {
+        primary.be(Unit::bound, false);
+        pool::try_move(primary, roamed);   // if that does not admit it any more, it waits where it is, as any other
+    }
+    return status;
+}
+
 }  // namespace
 
 void run_out(Runtime& of) {
@@ -342,13 +396,19 @@ void run_out(Runtime& of) {
 weft_status stop() {
     Runtime* ending = runtime_or_null();
     if (ending == nullptr) return fail(WEFT_NOT_INITIALIZED, "there is no runtime to finalize");
+    if (Guest* const guest = calling_guest(); guest != nullptr && guest->inits != 0) {
+        const weft_status status = leave_as_guest();
+        if (status == WEFT_OK) --guest->inits;
+        return status;
+    }
     {
         std::lock_guard guard(ending->lock);
-        if (ending->nesting > 1) {
+        if (ending->nesting > (ending->by_itself ? 0 : 1)) {
             --ending->nesting;
             return WEFT_OK;
         }
     }
+    if (ending->by_itself) return fail(WEFT_NOT_INITIALIZED, "the runtime has started by itself and ends with the process; there was no weft_init for this weft_finalize");
     Unit& primary = *ending->primary;
     if (running_or_null() != &primary) {
         return fail(WEFT_WRONG_CONTEXT, "the last weft_finalize belongs to the primary unit, which called weft_init");
@@ -360,13 +420,11 @@ weft_status stop() {
         return fail(WEFT_WRONG_CONTEXT, "the primary unit runs on stream %zu, and the last weft_finalize belongs to stream 0: say by weft_unit_pool_set that it belongs to a "
                                         "pool that only stream 0 draws from, or stop those that draw from its pool besides (weft_stream_stop), and yield", current().rank);
     }
-    Pool& roamed = *primary.pool;
-    if (const weft_status status = bind_primary(primary); status != WEFT_OK) return status;
-    if (const weft_status status = stop_main_loop(); status != WEFT_OK) {
-        if (ending->settings.values.roaming_primary) {
-            primary.be(Unit::bound, false);
-            pool::try_move(primary, roamed);   // if that does not admit it any more, it waits where it is, as any other
-        }
+    if (std::size_t inside = 0; !close_to_guests(inside)) {
+        return fail(WEFT_BUSY, "%zu guests are inside (weft_guest_enter); the runtime runs on, call weft_finalize again when they have left", inside);
+    }
+    if (const weft_status status = stay_on_zero(primary); status != WEFT_OK) {
+        open_to_guests();
         return status;
     }
     run_out(*ending);

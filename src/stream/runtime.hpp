@@ -23,6 +23,7 @@ struct GivenUp;
 
 struct Runtime {
     static constexpr std::size_t most_streams = 1024;
+    static constexpr std::size_t most_ranks = 16 * most_streams;   // with those that carry harts
 
     Settings settings;
     mem::SlabStore descriptors{sizeof(Unit), true, true};
@@ -39,6 +40,7 @@ struct Runtime {
     Crew crew;
     context::Hosts hosts;
     atomic<std::uint64_t> crew_alarm_ns{os::forever};   // when the lookout is to ask whether the crew is large enough
+    const bool by_itself;                        // a guest has started it: no unit is primary, stream 0 has a carrier of its own, and it stays
     atomic<std::size_t> starving{0};             // streams that hold a hart and have only units that got no stack
     Kind default_kind = Kind::lsa;
     Unit* primary = nullptr;
@@ -46,8 +48,8 @@ struct Runtime {
     Observers observers;
 
     mutable os::Lock lock;                       // guards what follows
-    unsigned nesting = 1;
-    Stream* streams[most_streams] = {};          // by rank
+    unsigned nesting;                            // calls of weft_init whose weft_finalize is to come, but for guests' own
+    Stream* streams[most_ranks] = {};            // by rank
     std::size_t stream_count = 0;
     std::size_t ranks_used = 0;                  // no stream at or above
     Heap* idle_heaps = nullptr;
@@ -74,7 +76,7 @@ struct Runtime {
 
     Runtime* left_behind = nullptr;              // by forks (fork.cpp): the parent's of this one's
 
-    explicit Runtime(const Settings& chosen);
+    Runtime(const Settings& chosen, bool itself);
 
     // For an OS thread that is no stream.
     Unit* take_outside();
@@ -85,9 +87,9 @@ struct Runtime {
     void count_outside(trace::Count which);
 };
 
-// The one that runs, or null.
+// The one that runs, or null; for whoever calls in. For its own streams it is there from the first on.
 Runtime* runtime_or_null();
-inline Runtime& runtime() { return *runtime_or_null(); }
+Runtime& runtime();
 
 weft_status start(const weft_settings* asked);
 weft_status stop();
@@ -106,10 +108,22 @@ void begin_primary(Runtime& of, Stream& zero, Unit& unit, Pool& pool, bool roams
 // Each descriptor that was ever used, as SlabStore::each() has it.
 void each_descriptor(Runtime& of, void (*visit)(void* unit, void* argument), void* argument);
 
+// For a guest, where there is none. Under door_to_runtimes(), as any start.
+weft_status start_by_itself();
+// That one ends, unless guests are inside. Nobody calls this but who looks for what is left at the end of a process (test/simulation).
+bool end_by_itself();
+
 // ---- streams ---------------------------------------------------------------------------------------
 
 Heap* make_heap(Runtime& of);                    // null: no memory
-weft_status start_stream_zero(Runtime& of, Stream** zero);
+weft_status start_stream_zero(Runtime& of, Stream** zero);   // with the calling OS thread for its carrier, unless the runtime starts by itself
+
+// A stream whose carrier is the calling OS thread; on failure the scheduler is the caller's still. It ends while it runs a unit, or from elsewhere when the thread has left it.
+weft_status start_stream_here(Runtime& of, Sched& sched, const char* name, Guest* guest, Stream** stream);
+void end_stream_here(Runtime& of, Stream& stream);
+
+// What runs on such a stream is a unit from now on. `flags`: Unit's.
+void begin_as_unit(Runtime& of, Stream& stream, Unit& unit, Pool& pool, std::uint8_t flags);
 weft_status start_other_streams(Runtime& of);
 void stop_other_streams(Runtime& of);
 
@@ -138,6 +152,11 @@ weft_pool_kind default_pool_kind();
 Pool* automatic_pool(weft_pool_kind kind);
 
 weft_status free_stream(Stream& stream);
+void end_stream(Stream& stream);                 // the same where nothing speaks against it
+
+// Not of those that carry harts: a program knows them by weft_stream_self only.
+weft_status is_the_programs(const Stream& stream);
+Pool& main_pool_of(const Stream& stream);        // where units go that are spawned there
 weft_status bind_stream(Stream& stream, const os::CpuSet& cpus, const char* what);
 
 // Runs what is ready on the calling stream until nothing is. From the primary unit.

@@ -189,9 +189,10 @@ weft_status place(const Plan& plan, Stream* caller, Pool** pool) {
     if (*pool != nullptr) return fail(WEFT_INVALID, "a pool is named as well as a stream, or bound; name one of them");
     Stream* stream = plan.stream != nullptr ? plan.stream : caller != nullptr ? caller : runtime().streams[0];
     if ((plan.flags & Unit::bound) == 0) {
-        *pool = stream->main_pool.load();
+        *pool = &main_pool_of(*stream);
         return WEFT_OK;
     }
+    if (const weft_status status = is_the_programs(*stream); status != WEFT_OK) return status;
     if (plan.child_first && stream != caller) return fail(WEFT_INVALID, "a unit that is bound to another stream cannot begin here: not with child_first");
     *pool = bound_pool(*stream);
     return *pool != nullptr ? WEFT_OK : fail(WEFT_NO_MEMORY, "no memory for the pool of units bound to stream %zu", stream->rank);

@@ -9,6 +9,7 @@
 #include "stream/deadlock.hpp"
 #include "stream/domain.hpp"
 #include "stream/duties.hpp"
+#include "stream/guest.hpp"
 #include "stream/lending.hpp"
 #include "stream/level.hpp"
 #include "stream/observe.hpp"
@@ -34,12 +35,17 @@ bool has_mail(const Stream& stream) {
 
 namespace {
 
+// A guest's thread has no hart to look on, or somebody else lacks it.
+bool is_wanted_elsewhere(const Stream& stream) {
+    return stream.guest != nullptr && (stream.guest->root.keeps.load() != hart::Root::Keeps::held || stream.guest->root.lacked.load());
+}
+
 // Looks for work for a while before it sleeps, when harts are to spare. True: there is some, in `handed`, or the stream
 // is wanted.
 bool look_around(Stream& stream, std::uint64_t begin_ns) {
     Jobs& jobs = runtime().jobs;
     const std::uint64_t spin_ns = runtime().settings.values.spin_ns;
-    if (spin_ns <= 1 || stream.sched->sleeps_at_once() || runtime().base.granted() > hart::limit()) return false;
+    if (spin_ns <= 1 || stream.sched->sleeps_at_once() || runtime().base.granted() > hart::limit() || is_wanted_elsewhere(stream)) return false;
     const Search search(jobs);
     std::uint64_t now_ns;
     do {
@@ -51,6 +57,7 @@ bool look_around(Stream& stream, std::uint64_t begin_ns) {
         if (stream.handed == nullptr) stream.handed = take_job(stream);
         if (stream.handed != nullptr) return true;
         if (!stream.sched->stateless() && !sched::quiet(*stream.sched)) return true;   // it picks for itself
+        if (is_wanted_elsewhere(stream)) return false;
         now_ns = os::now_ns();
     } while (now_ns - begin_ns < spin_ns && now_ns < stream.heap->timers.earliest());
     return false;
@@ -162,7 +169,7 @@ void idle(Stream& stream) {
     end_starving(stream);
     stream.units->flush();
     if (stream.spare != nullptr && stream.spare->next != nullptr) give_spares(stream);   // units have called each other, and many at once
-    if (!do_idle_duties(stream) && !look_around(stream, begin_ns)) sleep(stream);
+    if (!do_idle_duties(stream) && !look_around(stream, begin_ns) && !(stream.guest != nullptr && lend_out(stream))) sleep(stream);
     stream.counters.add(trace::Count::idle_ns, os::now_ns() - begin_ns);
     note_stolen(stream);
 }

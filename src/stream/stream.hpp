@@ -32,6 +32,7 @@
 namespace weft {
 
 struct Domain;
+struct Guest;
 struct ObserverList;
 namespace trace { class Ring; }
 
@@ -162,7 +163,8 @@ struct Stream {
     bool serving = false;              // that scheduler sees to the hart of the other domain
     Transition transition;             // what that is to do next
     bool deciding = false;             // in a callback that may say so
-    bool carries = false;              // it is there to take harts to domains, and has none of its own
+    bool carries = false;              // it is there to take harts to domains, and is no stream of the program's
+    Guest* guest = nullptr;            // of one whose carrier is an OS thread of the application: that (guest.hpp)
     Stream* next_aside = nullptr;      // in Lending::waiting
     Gate turn;                         // where it waits then
     bool rescues = false;              // at the moment it stands in for another stream, and has one (rescue.hpp)

@@ -30,16 +30,17 @@ void settle_on_carrier(Stream& stream) {
         stream.carrier_stack.lowest = static_cast<char*>(span.lowest);
         stream.carrier_stack.bytes = span.bytes;
     }
-    stream.signal_stack.enter();   // without one an overflow ends without its message; nothing else depends on it
+    // Without one an overflow ends without its message; nothing else depends on it. A guest's thread gets one when it needs it (serve).
+    if (stream.guest == nullptr) stream.signal_stack.enter();
     // release: pairs with the acquire of whoever binds the stream. seq_cst by default.
     stream.thread_id.store(os::thread_id());
     os::futex_wake(stream.thread_id, ~0u >> 1);
 }
 
-// An OS thread has the CPUs of the one that started it, which may be a bound carrier.
+// An OS thread has the CPUs of the one that started it, which may be a bound carrier, or one of the application's.
 void inherit_nothing(Runtime& of) {
     std::lock_guard guard(of.lock);
-    if (of.bound_once && current().binding.empty()) os::affinity_set(0, of.cpus);
+    if ((of.bound_once || current().carries) && current().binding.empty()) os::affinity_set(0, of.cpus);
 }
 
 // What a stream draws from is free for others.
@@ -61,19 +62,24 @@ void drop_beneath(Stream& stream) {
 // noinline: see arch/x86_64/context.hpp.
 [[gnu::noinline]] void run_scheduler(Stream& stream) { context::leave(&stream.carrier_context, stream.home, {nullptr, nullptr}); }
 
+// What the stream has goes back; it runs nothing any more.
+void strip(Stream& stream) {
+    stream.heap->stacks.give(stream.home.stack);
+    if (stream.rank != 0) hand_over_timers(stream);   // to stream 0
+    give_stacks(stream);
+    stream.spare_extras.release_all();
+    stream.heap->units->flush();
+    stream.heap->stacks.flush();
+    detach_pools(stream);
+}
+
 void carrier_main(void* raw) {
     auto& stream = *static_cast<Stream*>(raw);
     settle_on_carrier(stream);
     os::thread_name(stream.name);
     inherit_nothing(runtime());
     run_scheduler(stream);
-    stream.heap->stacks.give(stream.home.stack);
-    hand_over_timers(stream);
-    give_stacks(stream);
-    stream.spare_extras.release_all();
-    stream.heap->units->flush();
-    stream.heap->stacks.flush();
-    detach_pools(stream);
+    strip(stream);
     stream.signal_stack.leave();
     os::set_local(nullptr);
     finish_and_wake(stream.end);
@@ -101,8 +107,9 @@ void give_heap(Runtime& of, Heap* heap) {
 weft_status enter_table(Runtime& of, Stream& stream, const char* name) {
     std::lock_guard guard(of.lock);
     std::size_t rank = 0;
-    while (rank < Runtime::most_streams && of.streams[rank] != nullptr) ++rank;
-    if (rank == Runtime::most_streams) return fail(WEFT_INVALID, "there are %zu streams; more are not supported", Runtime::most_streams);
+    while (rank < Runtime::most_ranks && of.streams[rank] != nullptr) ++rank;
+    if (rank == Runtime::most_ranks) return fail(WEFT_INVALID, "there are %zu streams and guests; more are not supported", Runtime::most_ranks);
+    if (!stream.carries && of.stream_count == Runtime::most_streams) return fail(WEFT_INVALID, "there are %zu streams; more are not supported", Runtime::most_streams);
     stream.rank = rank;
     if (name != nullptr) {
         std::snprintf(stream.name, sizeof stream.name, "%s", name);
@@ -143,7 +150,7 @@ void drop_stream(Runtime& of, Stream* stream) {
 }
 
 // A stream without a carrier yet.
-weft_status prepare_stream(Runtime& of, Sched& sched, Pool* automatic_pool, const char* name, bool carries, Stream** made) {
+weft_status prepare_stream(Runtime& of, Sched& sched, Pool* automatic_pool, const char* name, bool carries, Guest* guest, Stream** made) {
     auto* stream = os::make<Stream>();
     Heap* heap = stream == nullptr ? nullptr : take_heap(of);
     if (heap == nullptr) {
@@ -152,6 +159,7 @@ weft_status prepare_stream(Runtime& of, Sched& sched, Pool* automatic_pool, cons
     }
     stream->carries = carries;
     if (!carries) stream->job_list.store(&of.jobs);
+    stream->guest = guest;
     stream->heap = heap;
     stream->units = heap->units;
     stream->jobs_place.belong_to(stream->sleeper);
@@ -270,6 +278,18 @@ Sched* default_sched(Pool& main) {
     return made;
 }
 
+weft_status start_stream_here(Runtime& of, Sched& sched, const char* name, Guest* guest, Stream** stream) {
+    if (weft_status status = prepare_stream(of, sched, nullptr, name, guest != nullptr, guest, stream); status != WEFT_OK) return status;
+    settle_on_carrier(**stream);
+    return WEFT_OK;
+}
+
+void end_stream_here(Runtime& of, Stream& stream) {
+    strip(stream);
+    stream.signal_stack.leave();
+    discard_stream(of, &stream);
+}
+
 weft_status start_stream_zero(Runtime& of, Stream** zero) {
     const std::size_t streams = of.settings.values.streams;
     Pool* first = nullptr;
@@ -284,10 +304,11 @@ weft_status start_stream_zero(Runtime& of, Stream** zero) {
     }
     Sched* sched = default_sched(*first);
     if (sched == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a scheduler");
-    if (weft_status status = prepare_stream(of, *sched, first, nullptr, false, zero); status != WEFT_OK) return status;
-    settle_on_carrier(**zero);
     of.streams_root.told = true;
     of.base.join(of.streams_root);
+    if (of.by_itself) return start_stream(*sched, first, nullptr, zero, of.default_kind);
+    if (weft_status status = start_stream_here(of, *sched, nullptr, nullptr, zero); status != WEFT_OK) return status;
+    (*zero)->automatic_pool = first;
     hold_hart(**zero);
     return WEFT_OK;
 }
@@ -304,14 +325,15 @@ weft_status start_other_streams(Runtime& of) {
 
 void stop_other_streams(Runtime& of) {
     for (std::size_t rank = of.ranks_used; rank-- > 1;) {
-        if (of.streams[rank] != nullptr) free_stream(*of.streams[rank]);
+        Stream* const stream = of.streams[rank];
+        if (stream != nullptr && !stream->freeing.exchange(true)) end_stream(*stream);
     }
 }
 
 weft_status start_stream(Sched& sched, Pool* automatic_pool, const char* name, Stream** stream, Kind kind, void* data, bool carries) {
     Runtime& of = runtime();
     Stream* made;
-    if (weft_status status = prepare_stream(of, sched, automatic_pool, name, carries, &made); status != WEFT_OK) return status;
+    if (weft_status status = prepare_stream(of, sched, automatic_pool, name, carries, nullptr, &made); status != WEFT_OK) return status;
     set_default_kind(*made, kind);
     made->data = data;
     if (!os::thread_start(made->thread, of.settings.values.scheduler_stack_bytes, carrier_main, made)) {
@@ -328,13 +350,19 @@ weft_status start_stream(Sched& sched, Pool* automatic_pool, const char* name, S
 }
 
 weft_status free_stream(Stream& stream) {
-    Runtime& of = runtime();
     const Unit* self = running_or_null();
+    if (const weft_status status = is_the_programs(stream); status != WEFT_OK) return status;
     if (stream.rank == 0) return fail(WEFT_WRONG_CONTEXT, "stream 0 ends with weft_finalize");
     if (current_or_null() == &stream) return fail(WEFT_WRONG_CONTEXT, "a stream cannot wait for its own end; free it from another");
     if (self != nullptr && self->kind == Kind::tasklet) return fail(WEFT_WRONG_CONTEXT, "a tasklet cannot wait for a stream's end; make it a ULT");
     if (self == nullptr && current_or_null() != nullptr) return fail(WEFT_WRONG_CONTEXT, "a scheduler cannot wait for a stream's end");
     if (stream.freeing.exchange(true)) return fail(WEFT_BUSY, "somebody frees stream %zu already", stream.rank);
+    end_stream(stream);
+    return WEFT_OK;
+}
+
+void end_stream(Stream& stream) {
+    Runtime& of = runtime();
     unask(stream, attention::pause);
     ask(stream, attention::stop);
     wait_for_end(stream);
@@ -348,8 +376,15 @@ weft_status free_stream(Stream& stream) {
     for (Pool* pool : left) {
         if (pool != nullptr && pool->automatic) pool->orphan = true;
     }
-    return WEFT_OK;
 }
+
+weft_status is_the_programs(const Stream& stream) {
+    if (!stream.carries) return WEFT_OK;
+    return fail(WEFT_WRONG_CONTEXT, "stream %zu is no stream of the program's: %s", stream.rank, stream.guest != nullptr ? "it is a guest's, until that leaves"
+                                                                                                                         : "it takes harts to domains");
+}
+
+Pool& main_pool_of(const Stream& stream) { return *(stream.carries ? runtime().streams[0] : &stream)->main_pool.load(); }
 
 Pool* automatic_pool(weft_pool_kind kind) {
     Runtime& of = runtime();

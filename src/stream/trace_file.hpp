@@ -11,7 +11,7 @@ namespace weft {
 
 class TraceFile {
 public:
-    static constexpr std::size_t most_tracks = 1024 + 1;
+    static constexpr std::size_t most_tracks = 16 * 1024 + 1;
 
     // Not WEFT_OK: the file cannot be written, or there is no memory.
     static weft_status open(const char* name, std::size_t events_each, TraceFile** made);

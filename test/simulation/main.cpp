@@ -25,6 +25,7 @@
 #include <weft/status.hpp>
 
 #include "os/sim/machine.hpp"
+#include "stream/runtime.hpp"
 #include "test/behaviour/waiting.hpp"
 #include "weft/sim.hpp"
 
@@ -192,6 +193,7 @@ void run_test(const std::string& name) {
     testing::GTEST_FLAG(filter) = name;
     testing::UnitTest::GetInstance()->listeners().Append(new SeesFailures);
     const int answer = RUN_ALL_TESTS();
+    weft::end_by_itself();
     sim::check(answer == 0 || may_fail, ("test " + name + " passes").c_str());
 }
 

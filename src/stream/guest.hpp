@@ -1,0 +1,110 @@
+// Guests: OS threads of the application that call in. From the outermost entry to the exit a guest's OS thread is the carrier of a stream of its own, and the code that called
+// is a unit that this stream alone runs, on the thread's own stack. It goes on only while its root of the base has a hart: README.md, "Guests", has the rules.
+//
+// Where a guest stands is one word, hart::Root::keeps:
+//
+//                enter                leave
+//     outside ----------> wants   .---------> loose --> held        (the next enter: one compare-and-swap)
+//        ^                  |     |             |
+//        |                  | the base grants   '-----> outside     (the base takes it, for others)
+//        |                  v     |
+//        '--- (lacked) --- held <-+-- ready <-- the base grants -- wants <--.
+//                           |           ^                            ^      |
+//                           |           '-- its unit becomes ready --|------| before its hart is given back, or while that is being done (gives),
+//                           '--> gives --> waits --------------------'        or afterwards
+//
+// The thread alone changes it, but for: the base takes what is loose and makes `ready` of what wants; whoever makes the unit ready; the end of the runtime (`nothing`).
+#pragma once
+
+#include <cstddef>
+
+#include "hart/base.hpp"
+#include "stream/stream.hpp"
+
+namespace weft {
+
+struct Guest {
+    hart::Root root;                       // first, for the base hands roots out
+    Stream* stream = nullptr;              // null: it has none in this runtime
+    Unit* unit = nullptr;                  // the thread's code
+    Pool* pool = nullptr;                  // the unit's: a push asks for a hart
+    unsigned entries = 0;
+    unsigned inits = 0;                    // of them, those of weft_init
+    bool admitted = false;                 // and has not gone on since: it is its turn
+    bool has_signal_stack = false;         // ours, perhaps: since it ran units of others
+    bool lends = false;                    // its OS thread is counted among the carriers that are free
+    atomic<std::uint32_t> wakers{0};       // who is about to wake its stream: that stays meanwhile
+
+    Guest* next = nullptr;                 // of all, under their lock
+    Guest* previous = nullptr;
+};
+
+weft_status enter_as_guest() noexcept;
+weft_status leave_as_guest() noexcept;
+
+// What only a ULT may do, for whoever calls: an OS thread outside is a guest meanwhile.
+template <class Call>
+weft_status as_guest(Call call) {
+    if (current_or_null() != nullptr) return call();
+    if (const weft_status status = enter_as_guest(); status != WEFT_OK) return status;
+    const weft_status status = call();
+    leave_as_guest();
+    return status;
+}
+
+// The guest that calls; null: a unit, a scheduler or an OS thread outside calls.
+inline Guest* calling_guest() {
+    Stream* const stream = current_or_null();
+    Guest* const guest = stream == nullptr ? nullptr : stream->guest;
+    return guest != nullptr && stream->running == guest->unit ? guest : nullptr;
+}
+
+// The stream of a guest (null: of none) that is being woken stays while this does.
+class Waking {
+public:
+    explicit Waking(Guest* guest) : guest_(guest) {
+        if (guest_ != nullptr) guest_->wakers.fetch_add(1);
+    }
+    ~Waking() {
+        if (guest_ != nullptr) guest_->wakers.fetch_sub(1);   // the last touch: whoever drops the stream waits for it
+    }
+    Waking(const Waking&) = delete;
+
+private:
+    Guest* const guest_;
+};
+
+// The base has granted a hart to the guest, whose unit wants one.
+void admitted(Guest& guest);
+// Its thread is outside: what it has here waits for it.
+inline bool is_outside(const Guest& guest) {
+    const hart::Root::Keeps now = guest.root.keeps.load();
+    return now == hart::Root::Keeps::outside || now == hart::Root::Keeps::loose;
+}
+
+inline Guest& guest_of(hart::Root& root) { return reinterpret_cast<Guest&>(root); }
+
+// ---- for the guest's stream, from its scheduler's stack -----------------------------------------------------
+
+// It has nothing to run: its hart is for others, and its OS thread for harts on their way. True: one has come.
+bool lend_out(Stream& stream);
+// The same where one has come already. False: the guest goes on first.
+bool lends_itself(Stream& stream);
+// The guest goes on, if it can: in Stream::handed. What the OS thread carries meanwhile goes on with another.
+void go_on(Stream& stream);
+// It is the guest's again, for its domain.
+void stop_lending(Stream& stream);
+
+// ---- the runtime's end --------------------------------------------------------------------------------------
+
+// From now on whoever enters waits until the runtime has ended, and begins another. False: so many guests are inside, and nothing has happened.
+bool close_to_guests(std::size_t& inside);
+void open_to_guests();
+
+// In the child of a fork: the other threads are no more, and the one that forked is no guest of the parent's runtime.
+void guests_forked();
+
+// Held while a runtime begins: the first who comes starts it, and the others find it.
+os::Lock& door_to_runtimes();
+
+}  // namespace weft

@@ -1,0 +1,158 @@
+// The runtime that starts by itself, when a guest comes and there is none. It stays as long as the process, so there is no other in this one.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "test/behaviour/atomic.hpp"
+#include "test/behaviour/guests.hpp"
+
+namespace {
+
+using namespace weft_test;
+
+TEST(GuestAlone, TheFirstOfManyAtOnceStartsARuntimeAndTheOthersFindIt) {
+    atomic<int> ran{0};
+    with_plain_threads(8, [&](int) {
+        Inside in;
+        EXPECT_TRUE(weft_initialized());
+        EXPECT_EQ(weft_stream_count(), 1u);
+        Ult unit([&] { ++ran; });
+        EXPECT_EQ(unit.join(), WEFT_OK);
+    });
+    EXPECT_EQ(ran.load(), 8);
+    EXPECT_TRUE(weft_initialized());
+}
+
+TEST(GuestAlone, ItsStreamsHaveOsThreadsOfTheirOwn) {
+    Inside in;
+    const auto here = os_thread();
+    weft_stream* zero = nullptr;
+    Ult unit([&] {
+        EXPECT_FALSE(pthread_equal(here, os_thread()));
+        zero = weft_stream_self();
+    });
+    EXPECT_EQ(unit.join(), WEFT_OK);
+    EXPECT_EQ(zero, weft_stream_at(0));
+    EXPECT_EQ(weft_stream_free(weft_stream_at(0)), WEFT_WRONG_CONTEXT);
+}
+
+TEST(GuestAlone, InitAndFinalizeNestOnAPlainThread) {
+    { Inside in; }   // it runs
+    const weft_settings settings = with_streams(3);
+    EXPECT_EQ(weft_finalize(), WEFT_NOT_INITIALIZED);
+    EXPECT_EQ(weft_init(&settings), WEFT_OK) << weft_error_text();
+    EXPECT_NE(weft_unit_self(), nullptr);
+    EXPECT_EQ(weft_stream_count(), 1u) << "settings of calls that nest are ignored";
+    EXPECT_EQ(weft_init(nullptr), WEFT_OK);
+    EXPECT_EQ(weft_finalize(), WEFT_OK);
+    EXPECT_NE(weft_unit_self(), nullptr);
+    EXPECT_EQ(weft_finalize(), WEFT_OK);
+    EXPECT_EQ(weft_unit_self(), nullptr);
+    EXPECT_TRUE(weft_initialized());
+    EXPECT_EQ(weft_finalize(), WEFT_NOT_INITIALIZED);
+}
+
+TEST(GuestAlone, InitAndFinalizeNestInUnits) {
+    Inside in;
+    EXPECT_EQ(weft_finalize(), WEFT_NOT_INITIALIZED) << "the entry was no weft_init";
+    Ult unit([] {
+        EXPECT_EQ(weft_init(nullptr), WEFT_OK);
+        EXPECT_EQ(weft_finalize(), WEFT_OK);
+        EXPECT_EQ(weft_finalize(), WEFT_NOT_INITIALIZED);
+    });
+    EXPECT_EQ(unit.join(), WEFT_OK);
+    EXPECT_NE(weft_unit_self(), nullptr);
+}
+
+TEST(GuestAlone, ManyShareMutexesAndTeams) {
+    weft_mutex mutex = WEFT_MUTEX_INIT;
+    struct Sum {
+        weft_mutex& mutex;
+        int value = 0;
+    } sum{mutex};
+    with_plain_threads(12, [&](int) {
+        for (int round = 0; round < 4; ++round) {
+            Inside in;
+            EXPECT_EQ(weft_spmd(3, [](void* raw) {
+                auto& to = *static_cast<Sum*>(raw);
+                EXPECT_EQ(weft_mutex_lock(&to.mutex), WEFT_OK);
+                ++to.value;
+                EXPECT_EQ(weft_mutex_unlock(&to.mutex), WEFT_OK);
+            }, &sum), WEFT_OK) << weft_error_text();
+        }
+    });
+    EXPECT_EQ(sum.value, 12 * 4 * 3);
+}
+
+// Outside before and after.
+TEST(GuestAlone, TeamsAndDomainsAreForThreadsThatHaveNotEntered) {
+    with_plain_threads(6, [](int) {
+        atomic<int> ran{0};
+        EXPECT_EQ(weft_spmd(5, [](void* raw) { ++*static_cast<atomic<int>*>(raw); }, &ran), WEFT_OK) << weft_error_text();
+        EXPECT_EQ(ran.load(), 5);
+        EXPECT_EQ(weft_unit_self(), nullptr);
+        weft_domain_ops ops{};
+        ops.size = sizeof ops;
+        weft_unit* ready = nullptr;
+        ops.enter = [](void* raw) {
+            if (weft_unit* const unit = std::exchange(*static_cast<weft_unit**>(raw), nullptr)) weft_context_resume(unit);
+        };
+        ops.unblock = [](void* raw, weft_unit* unit) { *static_cast<weft_unit**>(raw) = unit; };
+        weft_domain* domain = nullptr;
+        ASSERT_EQ(weft_domain_register(&ops, &ready, &domain), WEFT_OK) << weft_error_text();
+        EXPECT_EQ(weft_domain_self(), domain);
+        EXPECT_EQ(weft_guest_leave(), WEFT_BUSY);
+        EXPECT_EQ(weft_sleep_for(1000), WEFT_OK);
+        EXPECT_EQ(weft_domain_unregister(domain), WEFT_OK);
+        EXPECT_EQ(weft_unit_self(), nullptr);
+    });
+}
+
+TEST(GuestAlone, UsesNoProcessorTimeWhileNobodyIsInside) {
+    with_plain_threads(4, [](int) { Inside in; });
+    usleep(20'000);
+    const auto used_us = [] {
+        rusage usage{};
+        getrusage(RUSAGE_SELF, &usage);
+        return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1'000'000 + usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
+    };
+    const long before = used_us();
+    usleep(200'000);
+    EXPECT_LT(used_us() - before, 20'000);
+}
+
+[[noreturn]] void enter_under_settings() {
+    setenv("WEFT_STREAMS", "many", 1);
+    const bool refused = weft_guest_enter() == WEFT_ENVIRONMENT && !weft_initialized() && weft_guest_leave() == WEFT_WRONG_STATE;
+    setenv("WEFT_STREAMS", "3", 1);
+    const bool entered = weft_guest_enter() == WEFT_OK && weft_stream_count() == 3 && weft_guest_leave() == WEFT_OK;
+    std::exit(refused && entered ? 7 : 1);
+}
+
+TEST(GuestAloneDeathTest, AValueOfTheEnvironmentThatIsNoneIsRefusedAndNothingIsLeftBehind) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(enter_under_settings(), testing::ExitedWithCode(7), "");
+}
+
+[[noreturn]] void exit_while_some_are_inside() {
+    static weft_event never = WEFT_EVENT_INIT;
+    static atomic<int> come{0};
+    for (int i = 0; i < 3; ++i) {
+        std::thread([] {
+            weft_guest_enter();
+            ++come;
+            weft_event_wait(&never, nullptr);
+        }).detach();
+    }
+    while (come.load() != 3) usleep(1000);
+    std::exit(weft_guest_enter() == WEFT_OK ? 7 : 1);
+}
+
+TEST(GuestAloneDeathTest, AProcessEndsWithGuestsInside) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(exit_while_some_are_inside(), testing::ExitedWithCode(7), "");
+}
+
+}  // namespace

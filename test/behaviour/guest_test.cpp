@@ -1,0 +1,670 @@
+// Guests: OS threads of the application that call in.
+#include "weft/guest.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <set>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "test/behaviour/atomic.hpp"
+#include "test/behaviour/guests.hpp"
+#include "weft/guest.hpp"
+#include "weft/parallel.hpp"
+
+namespace {
+
+using namespace weft_test;
+
+TEST(Guest, IsAUltInsideAndNoneOutside) {
+    Runtime runtime;
+    with_threads(1, [](int) {
+        EXPECT_EQ(weft_unit_self(), nullptr);
+        {
+            Inside inside;
+            EXPECT_NE(weft_unit_self(), nullptr);
+            EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+            bool ran = false;
+            Ult unit([&ran] { ran = true; });
+            EXPECT_EQ(unit.join(), WEFT_OK);
+            EXPECT_TRUE(ran);
+            EXPECT_EQ(weft_sleep_for(1000), WEFT_OK);
+        }
+        EXPECT_EQ(weft_unit_self(), nullptr);
+    });
+}
+
+TEST(Guest, EntriesNest) {
+    Runtime runtime;
+    with_threads(1, [](int) {
+        for (int round = 0; round < 3; ++round) {
+            Inside outer;
+            weft_unit* const self = weft_unit_self();
+            {
+                Inside inner;
+                EXPECT_EQ(weft_unit_self(), self);
+                Inside innermost;
+                EXPECT_EQ(weft_unit_self(), self);
+            }
+            EXPECT_EQ(weft_unit_self(), self);
+            EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+        }
+    });
+}
+
+TEST(Guest, WhoHasNotEnteredCannotLeave) {
+    EXPECT_EQ(weft_guest_leave(), WEFT_WRONG_STATE);
+    Runtime runtime;
+    with_threads(1, [](int) {
+        EXPECT_EQ(weft_guest_leave(), WEFT_WRONG_STATE);
+        { Inside inside; }
+        EXPECT_EQ(weft_guest_leave(), WEFT_WRONG_STATE);
+    });
+}
+
+TEST(Guest, AUnitIsInsideAlready) {
+    Runtime runtime;
+    const auto in_and_out = [] {
+        weft_unit* const self = weft_unit_self();
+        EXPECT_EQ(weft_guest_enter(), WEFT_OK);
+        EXPECT_EQ(weft_guest_enter(), WEFT_OK);
+        EXPECT_EQ(weft_guest_leave(), WEFT_OK);
+        EXPECT_EQ(weft_unit_self(), self);
+        EXPECT_EQ(weft_guest_leave(), WEFT_OK);
+        EXPECT_EQ(weft_unit_self(), self);
+    };
+    in_and_out();
+    Ult unit(in_and_out);
+    EXPECT_EQ(unit.join(), WEFT_OK);
+}
+
+TEST(Guest, ManyMoreThanThereAreHartsAreAdmittedAndNoMoreAtOnceThanThereAre) {
+    Runtime runtime;
+    const int limit = static_cast<int>(weft_hart_limit());
+    constexpr int rounds = 30;
+    atomic<int> inside{0}, most{0};
+    std::vector<int> been(16);
+    with_threads(16, [&](int self) {
+        for (int round = 0; round < rounds; ++round) {
+            Inside in;
+            const int now = ++inside;
+            for (int seen = most.load(); seen < now && !most.compare_exchange_strong(seen, now);) {}
+            for (int i = 0; i < 3; ++i) sched_yield();
+            ++been[static_cast<std::size_t>(self)];
+            --inside;
+        }
+    });
+    EXPECT_LE(most.load(), limit);
+    EXPECT_EQ(been, std::vector<int>(16, rounds));
+}
+
+// Two come and go for the one hart that is left, and then wait for each other outside, where nobody sees to guests any more.
+TEST(Guest, ThatGoesLeavesNobodyWaitingForAHart) {
+    Runtime runtime;
+    constexpr int rounds = 12;
+    const int others = static_cast<int>(weft_hart_limit()) - 1;
+    std::mutex mutex;
+    std::condition_variable changed;
+    int stayed = 0, here = 0;
+    atomic<int> inside{0};
+    const auto come_and_go = [&](int self) {
+        for (int round = 1; round <= rounds; ++round) {
+            for (int stay = 0; stay < 2 + self % 2; ++stay) {
+                Inside in;
+                EXPECT_EQ(++inside, 1);
+                --inside;
+            }
+            std::unique_lock lock(mutex);
+            if (++here == round * 2) changed.notify_all();
+            changed.wait(lock, [&] { return here >= round * 2; });
+        }
+    };
+    with_threads(others + 2, [&](int self) {
+        if (self < others) {
+            Inside in;
+            std::unique_lock lock(mutex);
+            ++stayed;
+            changed.notify_all();
+            changed.wait(lock, [&] { return here == rounds * 2; });
+        } else {
+            {
+                std::unique_lock lock(mutex);
+                changed.wait(lock, [&] { return stayed == others; });
+            }
+            come_and_go(self);
+        }
+    });
+}
+
+// Those who are inside never leave before all have been there.
+TEST(Guest, NobodyWaitsForEverWhileOthersYield) {
+    Runtime runtime;
+    const int count = 2 * static_cast<int>(std::min<std::size_t>(weft_hart_limit(), 8)) + 3;
+    atomic<int> come{0};
+    with_threads(count, [&](int) {
+        Inside in;
+        ++come;
+        while (come.load() != count) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+    });
+    EXPECT_EQ(come.load(), count);
+}
+
+TEST(Guest, ThatWaitsLeavesItsHartToOthers) {
+    Runtime runtime;
+    const int count = static_cast<int>(std::min<std::size_t>(weft_hart_limit(), 8)) + 3;
+    constexpr int phases = 10;
+    weft_barrier barrier;
+    ASSERT_EQ(weft_barrier_init(&barrier, static_cast<std::size_t>(count), nullptr, nullptr), WEFT_OK);
+    atomic<int> steps{0};
+    with_threads(count, [&](int) {
+        Inside in;
+        for (int phase = 1; phase <= phases; ++phase) {
+            ++steps;
+            weft_barrier_wait(&barrier);
+            EXPECT_GE(steps.load(), phase * count);
+        }
+    });
+    EXPECT_EQ(steps.load(), phases * count);
+}
+
+TEST(Guest, SharesMutexesAndConditionsWithUnits) {
+    Runtime runtime(2);
+    constexpr int each = 40;
+    weft_mutex mutex = WEFT_MUTEX_INIT;
+    weft_cond come = WEFT_COND_INIT;
+    int made = 0, taken = 0;
+    const auto make = [&] {
+        for (int i = 0; i < each; ++i) {
+            EXPECT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
+            ++made;
+            EXPECT_EQ(weft_cond_signal(&come), WEFT_OK);
+            EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
+            if (i % 8 == 0) {
+                EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+            }
+        }
+    };
+    const auto take = [&] {
+        for (int i = 0; i < each; ++i) {
+            EXPECT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
+            while (made == taken) EXPECT_EQ(weft_cond_wait(&come, &mutex), WEFT_OK);
+            ++taken;
+            EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
+        }
+    };
+    Ult maker(make), taker(take);
+    with_threads(6, [&](int self) {
+        Inside in;
+        self % 2 == 0 ? make() : take();
+    });
+    EXPECT_EQ(maker.join(), WEFT_OK);
+    EXPECT_EQ(taker.join(), WEFT_OK);
+    EXPECT_EQ(made, 4 * each);
+    EXPECT_EQ(taken, 4 * each);
+}
+
+TEST(Guest, JoinsUnitsThatGuestsAndUnitsHaveSpawned) {
+    Runtime runtime(2);
+    atomic<int> ran{0};
+    with_threads(4, [&](int) {
+        Inside in;
+        for (int round = 0; round < 5; ++round) {
+            std::vector<std::unique_ptr<Ult>> units;
+            for (int i = 0; i < 4; ++i) {
+                units.push_back(std::make_unique<Ult>([&] {
+                    Ult child([&] { ++ran; });
+                    EXPECT_EQ(child.join(), WEFT_OK);
+                }));
+            }
+            for (auto& unit : units) EXPECT_EQ(unit->join(), WEFT_OK);
+        }
+    });
+    EXPECT_EQ(ran.load(), 80);
+}
+
+// What names its pool as its own goes where its spawns go.
+TEST(Guest, SpawnsIntoThePoolThatItBelongsTo) {
+    Runtime runtime;
+    with_threads(1, [](int) {
+        Inside in;
+        weft_pool* mine = nullptr;
+        ASSERT_EQ(weft_unit_pool(weft_unit_self(), &mine), WEFT_OK);
+        bool ran = false;
+        Ult unit([&ran] { ran = true; }, nullptr, mine);
+        EXPECT_EQ(unit.join(), WEFT_OK);
+        EXPECT_TRUE(ran);
+    });
+}
+
+TEST(Guest, CallsTeamsAtTheSameTimeAsOthers) {
+    Runtime runtime;
+    atomic<int> ran{0};
+    with_threads(6, [&](int) {
+        for (int round = 0; round < 5; ++round) {
+            Inside in;
+            weft_barrier barrier;
+            EXPECT_EQ(weft_barrier_init(&barrier, 4, nullptr, nullptr), WEFT_OK);
+            auto body = [&] {
+                ++ran;
+                weft_barrier_wait(&barrier);
+            };
+            const auto here = os_thread();
+            EXPECT_EQ(weft_spmd(4, [](void* raw) { (*static_cast<decltype(body)*>(raw))(); }, &body), WEFT_OK) << weft_error_text();
+            EXPECT_TRUE(pthread_equal(here, os_thread()));
+        }
+    });
+    EXPECT_EQ(ran.load(), 6 * 5 * 4);
+}
+
+// Its contexts go on in the order in which they can.
+struct SmallDomain {
+    std::mutex lock;
+    std::vector<weft_unit*> ready;
+    weft_unit* fresh = nullptr;
+    atomic<int> ran{0};
+    weft_latch* done = nullptr;
+    weft_domain* domain = nullptr;
+
+    weft_status begin() {
+        weft_domain_ops ops{};
+        ops.size = sizeof ops;
+        ops.enter = [](void* raw) {
+            auto& self = *static_cast<SmallDomain*>(raw);
+            std::lock_guard guard(self.lock);
+            if (self.fresh != nullptr) {
+                weft_context_run(std::exchange(self.fresh, nullptr), [](void* of) {
+                    auto& in = *static_cast<SmallDomain*>(of);
+                    ++in.ran;
+                    weft_latch_count_down(in.done, 1);
+                }, raw);
+            } else if (!self.ready.empty()) {
+                weft_context_resume(self.ready.back());
+                self.ready.pop_back();
+            }
+        };
+        ops.unblock = [](void* raw, weft_unit* context) {
+            auto& self = *static_cast<SmallDomain*>(raw);
+            std::lock_guard guard(self.lock);
+            self.ready.push_back(context);
+        };
+        return weft_domain_register(&ops, this, &domain);
+    }
+};
+
+TEST(Guest, RegistersADomainWithItsOwnHartAndHasItBack) {
+    Runtime runtime;
+    with_threads(5, [](int) {
+        for (int round = 0; round < 5; ++round) {
+            Inside in;
+            SmallDomain own;
+            weft_latch done;
+            EXPECT_EQ(weft_latch_init(&done, 1), WEFT_OK);
+            own.done = &done;
+            ASSERT_EQ(own.begin(), WEFT_OK) << weft_error_text();
+            EXPECT_EQ(weft_domain_parent(own.domain), nullptr);
+            EXPECT_EQ(weft_guest_leave(), WEFT_BUSY) << "with a domain";
+            weft_unit* context = nullptr;
+            ASSERT_EQ(weft_context_init(nullptr, 0, &context), WEFT_OK);
+            own.fresh = context;
+            EXPECT_EQ(weft_latch_wait(&done), WEFT_OK);
+            EXPECT_EQ(weft_unit_free(context), WEFT_OK);
+            EXPECT_EQ(own.ran.load(), 1);
+            EXPECT_EQ(weft_domain_unregister(own.domain), WEFT_OK);
+            EXPECT_EQ(weft_domain_self(), nullptr);
+            EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+        }
+    });
+}
+
+TEST(Guest, ThatWaitsHasItsThreadRunTheContextsOfOthers) {
+    if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
+    Runtime runtime;
+    weft_event event = WEFT_EVENT_INIT;
+    weft_latch waits;
+    ASSERT_EQ(weft_latch_init(&waits, 1), WEFT_OK);
+    pthread_t others{};
+    std::thread thread([&] {
+        others = os_thread();
+        Inside in;
+        EXPECT_EQ(weft_latch_count_down(&waits, 1), WEFT_OK);
+        EXPECT_EQ(weft_event_wait(&event, nullptr), WEFT_OK);
+        EXPECT_TRUE(pthread_equal(others, os_thread()));
+    });
+    EXPECT_EQ(weft_latch_wait(&waits), WEFT_OK);
+    atomic<bool> seen{false};
+    auto body = [&] {
+        if (pthread_equal(os_thread(), others)) seen.store(true);
+        for (int i = 0; i < 200 && !seen.load(); ++i) {
+            EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+            if (pthread_equal(os_thread(), others)) seen.store(true);
+        }
+    };
+    for (int round = 0; round < 1000 && !seen.load(); ++round) {
+        EXPECT_EQ(weft_spmd(4, [](void* raw) { (*static_cast<decltype(body)*>(raw))(); }, &body), WEFT_OK);
+    }
+    EXPECT_TRUE(seen.load());
+    EXPECT_EQ(weft_event_set(&event, nullptr), WEFT_OK);
+    thread.join();
+}
+
+TEST(Guest, ForksAndOthersTakeItsBranches) {
+    Runtime runtime(2);
+    with_threads(3, [](int) {
+        Inside in;
+        struct Fib {
+            static int of(int n) {
+                if (n < 2) return n;
+                int a = 0, b = 0;
+                weft::invoke([&] { a = of(n - 1); }, [&] { b = of(n - 2); });
+                return a + b;
+            }
+        };
+        EXPECT_EQ(Fib::of(12), 144);
+    });
+}
+
+TEST(Guest, ThatEndsInsideHasLeft) {
+    Runtime runtime;
+    with_threads(3, [](int) { EXPECT_EQ(weft_guest_enter(), WEFT_OK); });
+    with_threads(1, [](int) {
+        EXPECT_EQ(weft_guest_enter(), WEFT_OK);
+        EXPECT_EQ(weft_guest_enter(), WEFT_OK);
+    });
+    EXPECT_EQ(counter("/harts/count/granted"), 1u) << "the primary unit's";
+}
+
+TEST(Guest, ThatHasLeftKeepsItsHartUntilSomebodyLacksIt) {
+    if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
+    Runtime runtime;
+    weft_latch left, end;
+    ASSERT_EQ(weft_latch_init(&left, 1), WEFT_OK);
+    ASSERT_EQ(weft_latch_init(&end, 1), WEFT_OK);
+    std::thread thread([&] {
+        { Inside in; }
+        EXPECT_EQ(weft_latch_count_down(&left, 1), WEFT_OK);
+        EXPECT_EQ(weft_latch_wait(&end), WEFT_OK);
+    });
+    EXPECT_EQ(weft_latch_wait(&left), WEFT_OK);
+    EXPECT_EQ(counter("/harts/count/granted"), 2u);
+    // As many as there are, all at once.
+    const int count = static_cast<int>(weft_hart_limit());
+    atomic<int> here{0};
+    weft_latch ready;
+    ASSERT_EQ(weft_latch_init(&ready, 1), WEFT_OK);
+    std::thread others([&] {
+        with_plain_threads(count, [&](int) {
+            Inside in;
+            ++here;
+            while (here.load() != count) sched_yield();
+        });
+        EXPECT_EQ(weft_latch_count_down(&ready, 1), WEFT_OK);
+    });
+    EXPECT_EQ(weft_latch_wait(&ready), WEFT_OK);   // stream 0 has given its own back
+    others.join();
+    EXPECT_EQ(weft_latch_count_down(&end, 1), WEFT_OK);
+    thread.join();
+}
+
+TEST(Guest, FinalizeIsRefusedAsLongAsOneIsInside) {
+    weft_settings settings = with_streams(1);
+    ASSERT_EQ(weft_init(&settings), WEFT_OK);
+    weft_latch in, out;
+    ASSERT_EQ(weft_latch_init(&in, 1), WEFT_OK);
+    ASSERT_EQ(weft_latch_init(&out, 1), WEFT_OK);
+    std::thread thread([&] {
+        Inside inside;
+        EXPECT_EQ(weft_latch_count_down(&in, 1), WEFT_OK);
+        EXPECT_EQ(weft_latch_wait(&out), WEFT_OK);
+        bool ran = false;
+        Ult unit([&ran] { ran = true; });
+        EXPECT_EQ(unit.join(), WEFT_OK);
+        EXPECT_TRUE(ran) << "the runtime runs on";
+    });
+    EXPECT_EQ(weft_latch_wait(&in), WEFT_OK);
+    EXPECT_EQ(weft_finalize(), WEFT_BUSY);
+    EXPECT_NE(std::string(weft_error_text()).find("1 guest"), std::string::npos) << weft_error_text();
+    EXPECT_EQ(weft_latch_count_down(&out, 1), WEFT_OK);
+    weft_status status;
+    while ((status = weft_finalize()) == WEFT_BUSY) EXPECT_EQ(weft_sleep_for(10'000), WEFT_OK);   // there may be one hart
+    EXPECT_EQ(status, WEFT_OK) << weft_error_text();
+    thread.join();
+}
+
+// One thread that lives longer than any of them.
+TEST(Guest, EntersOneRuntimeAfterTheOther) {
+    atomic<int> turn{0};
+    std::thread thread([&] {
+        for (int round = 0; round < 5; ++round) {
+            while (turn.load() != 2 * round + 1) sched_yield();
+            for (int i = 0; i < 3; ++i) {
+                Inside in;
+                EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+            }
+            ++turn;
+        }
+    });
+    for (int round = 0; round < 5; ++round) {
+        Runtime runtime(1 + static_cast<std::size_t>(round) % 2);
+        ++turn;
+        while (turn.load() != 2 * round + 2) EXPECT_EQ(weft_sleep_for(10'000), WEFT_OK);   // as above
+    }
+    thread.join();
+}
+
+TEST(Guest, ItsStreamIsNoneOfTheProgramsToStopOrBind) {
+    Runtime runtime;
+    with_threads(1, [](int) {
+        Inside in;
+        weft_stream* const self = weft_stream_self();
+        ASSERT_NE(self, nullptr);
+        EXPECT_EQ(weft_stream_count(), 1u);
+        std::size_t rank = 0;
+        EXPECT_EQ(weft_stream_rank(self, &rank), WEFT_OK);
+        EXPECT_EQ(weft_stream_at(rank), nullptr);
+        EXPECT_EQ(weft_stream_free(self), WEFT_WRONG_CONTEXT);
+        EXPECT_EQ(weft_stream_stop(self, false), WEFT_WRONG_CONTEXT);
+        EXPECT_EQ(weft_stream_suspend(self), WEFT_WRONG_CONTEXT);
+        EXPECT_EQ(weft_stream_resume(self), WEFT_WRONG_CONTEXT);
+        EXPECT_EQ(weft_stream_bind_hart(self, 0), WEFT_WRONG_CONTEXT);
+        EXPECT_EQ(weft_stream_bind_cpus(self, "0"), WEFT_WRONG_CONTEXT);
+        EXPECT_EQ(weft_stream_unbind(self), WEFT_WRONG_CONTEXT);
+        EXPECT_EQ(weft_stream_post(self, [](void*) {}, nullptr), WEFT_WRONG_CONTEXT);
+        weft_sched* sched = nullptr;
+        EXPECT_EQ(weft_stream_sched(self, &sched), WEFT_OK);
+        EXPECT_EQ(weft_stream_sched_set(self, sched), WEFT_WRONG_CONTEXT);
+        weft_pool* pool = nullptr;
+        EXPECT_EQ(weft_stream_pool(self, &pool), WEFT_OK);
+        EXPECT_EQ(pool, pool_of(0)) << "where its spawns go";
+        weft_unit_options options = weft_test::options();
+        options.bound = true;
+        weft_unit* unit = nullptr;
+        EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &options, &unit), WEFT_WRONG_CONTEXT);
+        weft_unit* const guest = weft_unit_self();
+        EXPECT_EQ(weft_unit_join(guest), WEFT_WRONG_STATE);
+        EXPECT_EQ(weft_unit_migrate_to_pool(guest, pool), WEFT_WRONG_STATE);
+        EXPECT_EQ(weft_unit_exit(), WEFT_WRONG_STATE);
+    });
+}
+
+TEST(Guest, ValuesUnderKeysEndWithTheStay) {
+    Runtime runtime;
+    static atomic<int> destroyed{0};
+    destroyed.store(0);
+    weft_key* key = nullptr;
+    ASSERT_EQ(weft_key_create([](void*) { ++destroyed; }, &key), WEFT_OK);
+    with_threads(1, [&](int) {
+        for (int stay = 1; stay <= 2; ++stay) {
+            {
+                Inside in;
+                EXPECT_EQ(weft_local_get(key), nullptr);
+                EXPECT_EQ(weft_local_set(key, &destroyed), WEFT_OK);
+                { Inside nested; }
+                EXPECT_EQ(weft_local_get(key), &destroyed);
+            }
+            EXPECT_EQ(destroyed.load(), stay);
+        }
+    });
+    EXPECT_EQ(weft_key_free(key), WEFT_OK);
+}
+
+TEST(Guest, IsInsideForTheTimeOfAScope) {
+    Runtime runtime;
+    with_threads(1, [](int) {
+        try {
+            weft::guest in;
+            EXPECT_NE(weft_unit_self(), nullptr);
+        } catch (const weft::error& refused) {
+            ADD_FAILURE() << refused.what();
+        }
+        EXPECT_EQ(weft_unit_self(), nullptr);
+    });
+}
+
+// What the kernel has of a thread.
+struct Identity {
+    std::string name, cpus, mask;
+    pid_t thread = 0;
+    void* stack = nullptr;
+
+    static Identity now() {
+        Identity made;
+        char name[16] = "";
+        pthread_getname_np(pthread_self(), name, sizeof name);
+        made.name = name;
+        cpu_set_t cpus;
+        EXPECT_EQ(pthread_getaffinity_np(pthread_self(), sizeof cpus, &cpus), 0);
+        made.cpus.assign(reinterpret_cast<const char*>(&cpus), sizeof cpus);
+        sigset_t mask;
+        sigemptyset(&mask);
+        pthread_sigmask(SIG_BLOCK, nullptr, &mask);
+        for (int number = 1; number < 65; ++number) made.mask += sigismember(&mask, number) == 1 ? '1' : '0';
+        made.thread = gettid();
+        stack_t alternate{};
+        sigaltstack(nullptr, &alternate);
+        made.stack = alternate.ss_sp;
+        return made;
+    }
+    bool operator==(const Identity&) const = default;
+};
+
+// A name, a mask and a CPU of its own, and an alternate signal stack or none.
+TEST(GuestIdentity, IsTheThreadsOwnInsideAndAfterwards) {
+    Runtime runtime(2);
+    with_threads(3, [](int self) {
+        pthread_setname_np(pthread_self(), "mine");
+        sigset_t one;
+        sigemptyset(&one);
+        sigaddset(&one, SIGUSR2);
+        pthread_sigmask(SIG_BLOCK, &one, nullptr);
+        cpu_set_t cpus, first;
+        pthread_getaffinity_np(pthread_self(), sizeof cpus, &cpus);
+        CPU_ZERO(&first);
+        for (int cpu = 0; CPU_COUNT(&first) == 0; ++cpu) {
+            if (CPU_ISSET(cpu, &cpus)) CPU_SET(cpu, &first);
+        }
+        pthread_setaffinity_np(pthread_self(), sizeof first, &first);
+        std::vector<char> memory(1 << 16);
+        if (self == 0) {
+            stack_t mine{};
+            mine.ss_sp = memory.data();
+            mine.ss_size = memory.size();
+            EXPECT_EQ(sigaltstack(&mine, nullptr), 0);
+        }
+        const Identity before = Identity::now();
+        for (int round = 0; round < 5; ++round) {
+            Inside in;
+            EXPECT_EQ(Identity::now(), before);
+            weft_barrier barrier;
+            EXPECT_EQ(weft_barrier_init(&barrier, 4, nullptr, nullptr), WEFT_OK);
+            EXPECT_EQ(weft_spmd(4, [](void* raw) { weft_barrier_wait(static_cast<weft_barrier*>(raw)); }, &barrier), WEFT_OK);
+            EXPECT_EQ(weft_sleep_for(1000), WEFT_OK);
+            EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+            Identity now = Identity::now();   // it may have run contexts of others while it waited
+            now.stack = before.stack;
+            EXPECT_EQ(now, before);
+        }
+        EXPECT_EQ(Identity::now(), before);
+        if (self == 0) {
+            stack_t none{};
+            none.ss_flags = SS_DISABLE;
+            EXPECT_EQ(sigaltstack(&none, nullptr), 0);
+        }
+    });
+}
+
+// OS threads that Weft starts while one with a single CPU is inside may use them all.
+TEST(GuestIdentity, IsNotInheritedByTheThreadsThatCarryForDomains) {
+    if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
+    Runtime runtime;
+    with_threads(1, [](int) {
+        cpu_set_t all, first;
+        pthread_getaffinity_np(pthread_self(), sizeof all, &all);
+        CPU_ZERO(&first);
+        for (int cpu = 0; CPU_COUNT(&first) == 0; ++cpu) {
+            if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &first);
+        }
+        pthread_setaffinity_np(pthread_self(), sizeof first, &first);
+        Inside in;
+        struct Seen {
+            pthread_t here;
+            int all;
+            atomic<int> others{0};
+        } seen{os_thread(), CPU_COUNT(&all)};
+        EXPECT_EQ(weft_spmd(4, [](void* raw) {
+            auto& to = *static_cast<Seen*>(raw);
+            for (int i = 0; i < 100'000 && to.others.load() == 0; ++i) {
+                if (!pthread_equal(os_thread(), to.here)) {
+                    cpu_set_t now;
+                    pthread_getaffinity_np(pthread_self(), sizeof now, &now);
+                    EXPECT_EQ(CPU_COUNT(&now), to.all);
+                    ++to.others;
+                }
+                weft_unit_yield();
+            }
+        }, &seen), WEFT_OK);
+        EXPECT_NE(seen.others.load(), 0);
+        pthread_setaffinity_np(pthread_self(), sizeof all, &all);
+    });
+}
+
+TEST(GuestIdentity, ADumpTellsWhoIsInside) {
+    Runtime runtime;
+    weft_latch left, end;
+    ASSERT_EQ(weft_latch_init(&left, 1), WEFT_OK);
+    ASSERT_EQ(weft_latch_init(&end, 1), WEFT_OK);
+    const auto dump = [] {
+        char* text = nullptr;
+        std::size_t bytes = 0;
+        std::FILE* const file = open_memstream(&text, &bytes);
+        EXPECT_EQ(weft_dump(file), WEFT_OK) << weft_error_text();
+        std::fclose(file);
+        std::string made(text, bytes);
+        free(text);
+        return made;
+    };
+    std::thread thread([&] {
+        {
+            Inside in;
+            EXPECT_NE(dump().find("'guest': runs unit"), std::string::npos) << dump();
+        }
+        EXPECT_EQ(weft_latch_count_down(&left, 1), WEFT_OK);
+        EXPECT_EQ(weft_latch_wait(&end), WEFT_OK);
+    });
+    EXPECT_EQ(weft_latch_wait(&left), WEFT_OK);
+    EXPECT_NE(dump().find("'guest': outside"), std::string::npos) << dump();
+    EXPECT_EQ(weft_latch_count_down(&end, 1), WEFT_OK);
+    thread.join();
+}
+
+}  // namespace

@@ -1,0 +1,48 @@
+// What tests of guests share: OS threads of the test's own, and a stay inside.
+#pragma once
+
+#include <pthread.h>
+
+#include <thread>
+#include <vector>
+
+#include "test/behaviour/support.hpp"
+#include "weft/guest.h"
+
+namespace weft_test {
+
+// The calling OS thread, asked anew each time: a compiler takes pthread_self for constant, and a unit may go on on another one.
+[[gnu::noinline]] inline pthread_t os_thread() {
+    asm volatile("");
+    return pthread_self();
+}
+
+class Inside {
+public:
+    Inside() { EXPECT_EQ(weft_guest_enter(), WEFT_OK) << weft_error_text(); }
+    ~Inside() { EXPECT_EQ(weft_guest_leave(), WEFT_OK) << weft_error_text(); }
+    Inside(const Inside&) = delete;
+};
+
+// body(i) on `count` OS threads at once.
+template <class Body>
+void with_plain_threads(int count, Body body) {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < count; ++i) threads.emplace_back([&body, i] { body(i); });
+    for (std::thread& thread : threads) thread.join();
+}
+
+// The same from a unit, which waits as a unit until they are done: so its stream has given its hart back.
+template <class Body>
+void with_threads(int count, Body body) {
+    weft_latch done;
+    ASSERT_EQ(weft_latch_init(&done, 1), WEFT_OK);
+    std::thread all([&] {
+        with_plain_threads(count, body);
+        EXPECT_EQ(weft_latch_count_down(&done, 1), WEFT_OK);
+    });
+    EXPECT_EQ(weft_latch_wait(&done), WEFT_OK);
+    all.join();
+}
+
+}  // namespace weft_test
