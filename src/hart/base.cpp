@@ -46,7 +46,8 @@ void Base::fill() {
     const auto weight = [&](const Root& of) { return policy_ == Policy::weighted ? of.weight : 1; };
     const auto comes_first = [&](const Root& a, const Root& b) {
         if (in_slice(a, now_ns) != in_slice(b, now_ns)) return in_slice(a, now_ns);
-        return a.served == b.served ? a.held < b.held : a.served < b.served;
+        if ((a.held == 0) != (b.held == 0)) return a.held == 0;   // who waits comes before who has had its slice
+        return a.served < b.served;
     };
     const auto better = [&](const Root& a, const Root& b) {
         if (has_less(a.target, weight(a), b.target, weight(b))) return true;

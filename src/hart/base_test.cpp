@@ -402,6 +402,23 @@ TEST_F(BaseTest, AGuestIsAdmittedAtOnceOrInItsTurn) {
     EXPECT_EQ(base.granted(), 0u);
 }
 
+// Who has the hart was served longer ago than the one who waits has been there.
+TEST_F(BaseTest, OneThatComesLateHasItsTurnOnceASliceIsOver) {
+    harts = 2;
+    GuestRoot one, two, three;
+    EXPECT_TRUE(base.admit(one));
+    EXPECT_TRUE(base.admit(two));
+    base.put(two, -1);
+    harts = 1;
+    EXPECT_FALSE(base.admit(three));
+    EXPECT_EQ(one.wanted_back, 0u);
+    now = slice;
+    base.look();
+    EXPECT_EQ(one.wanted_back, 1u);
+    EXPECT_EQ(base.release(one), &three);
+    base.put(three, -1);
+}
+
 TEST_F(BaseTest, AHartThatAGuestHasLeftLooseIsTakenWhenSomebodyLacksOne) {
     harts = 2;
     GuestRoot one, two, three;
