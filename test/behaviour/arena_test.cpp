@@ -346,6 +346,7 @@ TEST(Arena, GivesBackTheHartsThatOthersHaveABetterClaimTo) {
                     weft_stream* none = nullptr;
                     if (!one_there.compare_exchange_strong(none, weft_stream_self()) && none != weft_stream_self()) domain = weft_domain_self();
                     EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+                    std::this_thread::yield();   // in simulation time passes so
                 }
             }, weft::splitting{.grain = 1});
         });
