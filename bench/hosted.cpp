@@ -93,9 +93,9 @@ struct Subject {
 };
 
 double by_system_call() {
-    const bool before = std::exchange(weft::arch::sets_thread_pointer_by_instruction, false);
+    const bool before = weft::arch::sets_thread_pointer_by_instruction.exchange(false);
     const double ns = of_a_switch(WEFT_KIND_HOSTED);
-    weft::arch::sets_thread_pointer_by_instruction = before;
+    weft::arch::sets_thread_pointer_by_instruction.store(before);
     return ns;
 }
 
