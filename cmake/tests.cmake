@@ -62,7 +62,7 @@ endfunction()
 if(CMAKE_CROSSCOMPILING)
   set(WEFT_TEST_ARGUMENTS --gtest_death_test_style=fast)
   list(APPEND weft_left_out Faults.GuardsThatFail* Million.* StartStop.*Times* OneCreatesOneFrees.* Overflow.IsTold* Overflow.AFaultThatIsNone* AccessDeathTest.*
-    HartLimit.* HostedTraps.*SetsTheIds*)
+    HartLimit.* HostedTraps.*SetsTheIds* HostedTraps.*ThatOfTheIds)
 endif()
 
 # Tests of what the library was built without: that it is refused is in features_test.cpp.

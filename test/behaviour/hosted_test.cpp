@@ -274,6 +274,19 @@ TEST(Hosted, MayExitBeCancelledAndSpawnChildFirst) {
     }), WEFT_OK);
 }
 
+TEST(Hosted, OneThatExitsInAHandlerLeavesNoExceptionToTheNext) {
+    Runtime runtime;
+    EXPECT_EQ(run_hosted([] {
+        try {
+            throw 1;
+        } catch (int) {
+            weft_unit_exit();
+        }
+    }), WEFT_OK);
+    EXPECT_EQ(run_hosted([] { EXPECT_EQ(std::current_exception(), nullptr); }), WEFT_OK);
+    EXPECT_EQ(counter("/hosts/count/started"), 1u);
+}
+
 TEST(Hosted, SuspendsIsResumedFromAfarAndBlocks) {
     Runtime runtime(2);
     EXPECT_EQ(run_hosted([] {

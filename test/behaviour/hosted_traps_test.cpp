@@ -110,6 +110,7 @@ TEST(HostedTraps, ACancellationThatComesTooLateIsNotForTheNextUnit) {
     for (int i = 0; i < 3; ++i) {
         bool ran = false;
         EXPECT_EQ(run_hosted([&] {
+            EXPECT_EQ(pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, nullptr), 0);
             pthread_testcancel();
             ran = true;
             EXPECT_EQ(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr), 0);
@@ -120,7 +121,9 @@ TEST(HostedTraps, ACancellationThatComesTooLateIsNotForTheNextUnit) {
 }
 
 TEST(HostedTraps, TheProcessMayExitFromOne) {
-    if (weft::config::address_sanitizer || weft::config::thread_sanitizer) GTEST_SKIP() << "the leak checker would not find the stack of the OS thread that calls, and a process that was forked has no threads";
+    if (weft::config::address_sanitizer || weft::config::thread_sanitizer) {
+        GTEST_SKIP() << "the leak checker would not find the stack of the OS thread that calls, and a process that was forked has no threads";
+    }
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
@@ -342,6 +345,20 @@ TEST(HostedTraps, ASignalForOneThatRunsComesAtOnceAlsoFromItself) {
     EXPECT_EQ(weft_hosted_signal(its, SIGUSR1), WEFT_OK);
     EXPECT_EQ(unit.free(), WEFT_OK);
     signal(SIGUSR1, SIG_DFL);
+}
+
+// Its handler would run where the unit's pthread waits, beside the unit. That of the ids comes to it all the same: who sets them waits for every thread.
+TEST(HostedTraps, ThePthreadItselfTakesNoSignalButThatOfTheIds) {
+    Runtime runtime;
+    std::uint64_t masked = 0;
+    EXPECT_EQ(run_hosted([&] {
+        std::ifstream file("/proc/self/task/" + std::to_string(weft_hosted_thread_id()) + "/status");
+        for (std::string word; file >> word;) {
+            if (word == "SigBlk:") file >> std::hex >> masked;
+        }
+    }), WEFT_OK);
+    constexpr std::uint64_t ids = std::uint64_t{1} << 32, never = std::uint64_t{1} << (SIGKILL - 1) | std::uint64_t{1} << (SIGSTOP - 1);
+    EXPECT_EQ(masked, ~(ids | never));
 }
 
 TEST(HostedTraps, AStormOfSignalsForTheProcessDisturbsNobody) {

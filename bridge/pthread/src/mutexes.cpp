@@ -1,5 +1,6 @@
-// Mutexes with priority inheritance: while nobody waits for one, user space alone has it, and hosted units have it as threads do. The kernel, which waits with the others, takes the OS thread that
-// calls for the owner. So a hosted unit never waits there; but when an OS thread does, its unlock is refused.
+// Mutexes with priority inheritance: while nobody waits for one, user space alone has it, and hosted units have it as threads do. The kernel, which
+// waits with the others, takes the OS thread that calls for the owner. So a hosted unit never waits there; but when an OS thread does, its unlock is
+// refused.
 #include <pthread.h>
 
 #include <cerrno>
@@ -25,7 +26,8 @@ bool is_owned_here(const pthread_mutex_t& mutex) {
 void report() {
     static std::atomic<bool> said{false};
     if (said.exchange(true)) return;
-    std::fputs("weft: a mutex with priority inheritance that a hosted unit holds is waited for by an OS thread: the kernel refuses to unlock it, and who waits waits for ever\n", stderr);
+    std::fputs("weft: a mutex with priority inheritance that a hosted unit holds is waited for by an OS thread: the kernel refuses to unlock it, and "
+               "who waits waits for ever\n", stderr);
 }
 
 }  // namespace

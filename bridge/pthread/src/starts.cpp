@@ -29,13 +29,13 @@ extern "C" {
     return inside_of(weft_hosted_unconfined, real_create.get(), thread, attributes, body, argument);
 }
 
-[[gnu::visibility("default")]] int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions, const posix_spawnattr_t* attributes, char* const* arguments,
-                                               char* const* environment) {
+[[gnu::visibility("default")]] int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions,
+    const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
     return inside_of(weft_hosted_unconfined, real_spawn.get(), process, path, actions, attributes, arguments, environment);
 }
 
-[[gnu::visibility("default")]] int posix_spawnp(pid_t* process, const char* file, const posix_spawn_file_actions_t* actions, const posix_spawnattr_t* attributes, char* const* arguments,
-                                                char* const* environment) {
+[[gnu::visibility("default")]] int posix_spawnp(pid_t* process, const char* file, const posix_spawn_file_actions_t* actions,
+    const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
     return inside_of(weft_hosted_unconfined, real_spawnp.get(), process, file, actions, attributes, arguments, environment);
 }
 

@@ -54,8 +54,9 @@ const Insides& insides() {
     return found;
 }
 
-// Where a thread has its list of thread_local objects that are to be destroyed, from its thread pointer: a variable of the C library's own, which has no name outside. It is
-// the word that changes when an object is added, and points to what holds the object (glibc's struct dtor_list: function, object, ...).
+// Where a thread has its list of thread_local objects that are to be destroyed, from its thread pointer: a variable of the C library's own, which has
+// no name outside. It is the word that changes when an object is added, and points to what holds the object (glibc's struct dtor_list: function,
+// object, ...).
 class DestructorList {
 public:
     // By a thread that has none yet.
