@@ -1,4 +1,5 @@
-// What a switch between two units costs, one way, by kind: native, and hosted with the thread pointer set by an instruction and by a system call. And what it costs to begin and join one.
+// What a switch between two units costs, one way, by kind: native, and hosted with the thread pointer set by an instruction and by a system call. And
+// what it costs to begin and join one.
 //     hosted [--rounds=N]     prints a line for each, ns: the least and the median of the rounds, which take turns
 #include <pthread.h>
 #include <time.h>
@@ -93,9 +94,9 @@ struct Subject {
 };
 
 double by_system_call() {
-    const bool before = std::exchange(weft::arch::sets_thread_pointer_by_instruction, false);
+    const bool before = weft::arch::sets_thread_pointer_by_instruction.exchange(false);
     const double ns = of_a_switch(WEFT_KIND_HOSTED);
-    weft::arch::sets_thread_pointer_by_instruction = before;
+    weft::arch::sets_thread_pointer_by_instruction.store(before);
     return ns;
 }
 

@@ -37,7 +37,7 @@ typedef struct weft_domain_ops {
     void (*child_registered)(void *self, weft_domain *child);
     void (*child_unregistered)(void *self, weft_domain *child); /**< as above */
     /** A child wants `delta` harts more than before, or fewer. Keep the sum; deltas commute. When it is NULL, the request goes on to the parent's
-     * parent, in this domain's name, and `enter` lends to children by itself, in turn, whenever it would go back to the parent. */
+     * parent, in this domain's name, and harts are lent to children by themselves, in turn: whenever one would go back to the parent, and now and then (each sixteenth time) instead of coming to `enter`. */
     void (*child_requested)(void *self, weft_domain *child, ptrdiff_t delta);
     /** A child gives a hart back: a notice; the hart itself comes by `enter`. */
     void (*child_returned)(void *self, weft_domain *child);

@@ -33,6 +33,7 @@ struct Carrier {
     int* errno_address = nullptr;
     os::ExceptionGlobals* exceptions = nullptr;
     arch::FloatingPoint floating_point{};  // while it is a host's
+    arch::FloatingPoint left_floating_point{};   // of the hosted unit that is left for another
     Host* host = nullptr;                  // by whose thread pointer it runs; null: its own
     bool prepared = false;                 // for the first
     void* fiber = nullptr;                 // what the thread sanitizer takes it for meanwhile

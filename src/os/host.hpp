@@ -55,8 +55,9 @@ void host_release(HostThread& host);
 // There, after a unit: that it was cancelled is not to end the next one. False: it was, and the pthread is good for nothing any more.
 [[nodiscard]] bool host_settle();
 
-// There, after a unit: what a thread does when it ends (destructors of C++ thread_local objects and of keys), so that the next unit finds no values. False: there must be no
-// next one. There have been such objects, which compilers take for alive in this thread from now on; or this C library does not show what we need, and they are destroyed when the thread ends.
+// There, after a unit: what a thread does when it ends (destructors of C++ thread_local objects and of keys), so that the next unit finds no values.
+// False: there must be no next one. There have been such objects, which compilers take for alive in this thread from now on; or this C library does
+// not show what we need, and they are destroyed when the thread ends.
 [[nodiscard]] bool host_end_of_unit(const HostThread& host);
 
 // The calling OS thread is to run hosted units: what the kernel writes by itself into the thread control block of whom it takes it for, it does no more.

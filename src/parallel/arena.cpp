@@ -35,7 +35,7 @@ struct Execution : Jobs {
         streams.store(most, std::memory_order_relaxed);   // relaxed: nobody else knows it
     }
 
-    // Something was shown, and nobody looks for it.
+    // There is something to do, and nobody looks for it.
     void want_harts() {
         if (most == 1) return;
         if (asked.load(std::memory_order_relaxed) || asked.exchange(true)) return stir(*domain);   // relaxed: it does not become false again
@@ -134,7 +134,13 @@ void enter(void* raw) {
     if (Unit* const unit = here.find(current())) decide({Transition::What::run, unit, nullptr});
 }
 
-void unblock(void* raw, weft_unit* context) { static_cast<Execution*>(raw)->go_on_later(*to_unit(context)); }
+void unblock(void* raw, weft_unit* context) {
+    auto& here = *static_cast<Execution*>(raw);
+    here.go_on_later(*to_unit(context));
+    // One that yields is the next of the hart that it leaves. What somebody spawns or wakes who goes on is for another.
+    const Stream* const stream = current_or_null();
+    if (stream == nullptr || stream->running != nullptr) here.tell();
+}
 
 Execution* execution_of(const Stream& stream) {
     const Domain* const domain = stream.domain;

@@ -252,10 +252,20 @@ void take_home(Stream& stream, Domain& domain) {
     stream.transition = {What::run, domain.registrant, nullptr};
 }
 
+// A domain that always has something to run does not keep its children from having a turn: one of its contexts may yield until a child's has done something.
+Domain* child_in_turn(Domain& domain) {
+    constexpr std::uint32_t turn = 16;
+    if (domain.ops.child_requested != nullptr) return nullptr;
+    const std::uint32_t before = domain.entered.load(std::memory_order_relaxed);   // relaxed, both: it need not be right
+    domain.entered.store(before + 1, std::memory_order_relaxed);
+    return before % turn == turn - 1 ? child_in_need(domain) : nullptr;
+}
+
 // What the hart does next: a context that it runs, or null when it has gone elsewhere.
 Unit* next_of(Stream& stream, Domain& domain) {
     const Before before(domain);
     if (stream.transition.what == What::open) {
+        if (Domain* const child = child_in_turn(domain)) return set_domain(stream, child), nullptr;
         stream.deciding = true;
         domain.ops.enter(domain.self);
         stream.deciding = false;

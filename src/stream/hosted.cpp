@@ -1,7 +1,5 @@
 #include "stream/hosted.hpp"
 
-#include <cxxabi.h>
-
 #include <mutex>
 #include <utility>
 
@@ -49,23 +47,26 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
     if constexpr (config::thread_sanitizer) sanitizer::fiber_switch(carrier.fiber);
 }
 
+// The thread sanitizer takes us for another thread from now on, which comes after the one before.
+[[gnu::always_inline]] inline void change_thread_pointer(Stream& stream, void* pointer) {
+    if constexpr (config::thread_sanitizer) sanitizer::tsan_release(&stream);
+    arch::set_thread_pointer(pointer);
+    if constexpr (config::thread_sanitizer) sanitizer::tsan_acquire(&stream);
+}
+
 // First of all on a host's stack, before the message of whoever left is heard: it may make him known to others, and no two OS threads may run by
 // one thread pointer. The word is written before the pointer is set, so that a signal's handler finds the stream by either.
 [[gnu::always_inline]] inline Stream& enter_host(Host& host) {
     Stream& stream = current();
     Carrier& carrier = stream.carrier;
-    arch::FloatingPoint now;
+    arch::FloatingPoint now = carrier.left_floating_point;
     if (carrier.host == nullptr) {
         arrive_from_native(stream);
         now = carrier.floating_point;
-    } else {
-        now = carrier.host->floating_point;
     }
     *host.thread.local_word = &stream;
     host.thread.carrier = carrier.thread_pointer;
-    if constexpr (config::thread_sanitizer) sanitizer::tsan_release(&stream);
-    arch::set_thread_pointer(host.thread.thread_pointer);
-    if constexpr (config::thread_sanitizer) sanitizer::tsan_acquire(&stream);
+    change_thread_pointer(stream, host.thread.thread_pointer);
     carrier.host = &host;
     host.runs_on.store(stream.thread_id.load(std::memory_order_relaxed), std::memory_order_relaxed);   // relaxed: see signal_hosted()
     stream.errno_address = host.thread.errno_address;
@@ -82,35 +83,29 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
     stream.errno_address = carrier.errno_address;
     stream.exceptions = carrier.exceptions;
     arch::set_floating_point(carrier.floating_point, host.floating_point);
-    arch::set_thread_pointer(carrier.thread_pointer);
+    change_thread_pointer(stream, carrier.thread_pointer);
 }
 
 // Before the switch, on the stack that is left: the thread pointer for `target`, and what sanitizers are told.
 [[gnu::always_inline]] inline void prepare_to_leave(Stream& stream, Host& host, const context::Target& target) {
-    host.floating_point = arch::floating_point();
+    host.floating_point = stream.carrier.left_floating_point = arch::floating_point();
     host.runs_on.store(0, std::memory_order_relaxed);   // relaxed: see signal_hosted()
-    if constexpr (config::thread_sanitizer) sanitizer::tsan_release(&stream);
     if (goes_to_hosted(stream)) return;   // which sets its own
     if (stream.running != nullptr && stream.direct != nullptr) stream.callable = stream.direct;
     leave_thread_pointer(stream, host);
     if constexpr (config::address_sanitizer) sanitizer::asan_start_switch(nullptr, target.stack->lowest, target.stack->bytes);
-    if constexpr (config::thread_sanitizer) {
-        sanitizer::tsan_acquire(&stream);
-        sanitizer::fiber_switch(target.stack->fiber);
-    }
+    if constexpr (config::thread_sanitizer) sanitizer::fiber_switch(target.stack->fiber);
 }
 
 // ---- beginning ---------------------------------------------------------------------------------------------
 
-// What the body throws is kept; but it may also be left because the pthread ends.
-void call_body(void* raw) {
-    auto& unit = *static_cast<Unit*>(raw);
+// False: it has been left because the pthread is to end, which no handler sees.
+[[nodiscard]] bool call_body(Unit& unit) noexcept {
     try {
-        unit.body(unit.argument);
-    } catch (abi::__forced_unwind&) {
-        throw;
+        return os::host_call(unit.body, unit.argument);
     } catch (...) {
         keep_exception();
+        return true;
     }
 }
 
@@ -122,7 +117,7 @@ void call_body(void* raw) {
     *enter_host(host).errno_address = 0;
     context::run({call, argument});
     Unit& unit = *current().running;
-    if ((!unit.marked(Unit::at_start) || starts(unit)) && !os::host_call(call_body, &unit)) host.spoilt = true;
+    if ((!unit.marked(Unit::at_start) || starts(unit)) && !call_body(unit)) host.spoilt = true;
     finish();
 }
 
@@ -192,14 +187,18 @@ Unit* hosted_or_null() {
 [[gnu::noinline]] void call_by_carrier(void (*fn)(void*), void* argument) {
     const Unit* const unit = hosted_or_null();
     if (unit == nullptr) return fn(argument);
-    Host& host = host_of(*unit);
-    const Carrier& carrier = current().carrier;
-    arch::set_thread_pointer(carrier.thread_pointer);
-    *carrier.errno_address = *host.thread.errno_address;
+    const os::HostThread& thread = host_of(*unit).thread;
+    Stream& stream = current();
+    void* const own = stream.carrier.thread_pointer;
+    void* const hosts = thread.thread_pointer;
+    int* const error_there = stream.carrier.errno_address;
+    int error = *thread.errno_address;
+    change_thread_pointer(stream, own);
+    *error_there = error;
     fn(argument);
-    const int error = *carrier.errno_address;
-    arch::set_thread_pointer(host.thread.thread_pointer);
-    *host.thread.errno_address = error;
+    error = *error_there;
+    change_thread_pointer(stream, hosts);
+    *thread.errno_address = error;
 }
 
 void call_unconfined(void (*fn)(void*), void* argument) {

@@ -37,7 +37,7 @@ constexpr Gauge gauges[] = {
     {"/hosts/count/in-use", [](const Runtime& of) -> std::uint64_t { return of.hosts.in_use(); }},
     {"/hosts/count/started", [](const Runtime& of) -> std::uint64_t { return of.hosts.started(); }},
     {"/hosts/count/refused", [](const Runtime& of) -> std::uint64_t { return of.hosts.refused(); }},
-    {"/hosts/switch-by-instruction", [](const Runtime&) -> std::uint64_t { return arch::sets_thread_pointer_by_instruction; }},
+    {"/hosts/switch-by-instruction", [](const Runtime&) -> std::uint64_t { return arch::sets_thread_pointer_by_instruction.load(); }},
     {"/hosts/count/used-up", [](const Runtime& of) -> std::uint64_t { return of.hosts.used_up(); }},
     {"/streams/count/live", [](const Runtime& of) -> std::uint64_t { return of.stream_count; }},
     {"/harts/count/limit", [](const Runtime&) -> std::uint64_t { return hart::limit(); }},

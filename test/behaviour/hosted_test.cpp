@@ -181,7 +181,7 @@ TEST(Hosted, KeepsTheFloatingPointControlWords) {
 
 TEST(Hosted, ASystemCallSetsTheThreadPointerWhereThereIsNoInstruction) {
     Runtime runtime;
-    const bool before = std::exchange(weft::arch::sets_thread_pointer_by_instruction, false);
+    const bool before = weft::arch::sets_thread_pointer_by_instruction.exchange(false);
     const pthread_t mine = self();
     EXPECT_EQ(counter("/hosts/switch-by-instruction"), 0u);
     EXPECT_EQ(run_hosted([] {
@@ -197,7 +197,7 @@ TEST(Hosted, ASystemCallSetsTheThreadPointerWhereThereIsNoInstruction) {
         EXPECT_EQ(other.free(), WEFT_OK);
     }), WEFT_OK);
     EXPECT_TRUE(pthread_equal(self(), mine));
-    weft::arch::sets_thread_pointer_by_instruction = before;
+    weft::arch::sets_thread_pointer_by_instruction.store(before);
 }
 
 TEST(Hosted, MayBeTheKindOfAllUnits) {
@@ -272,6 +272,19 @@ TEST(Hosted, MayExitBeCancelledAndSpawnChildFirst) {
         EXPECT_EQ(ran, 1);
         EXPECT_TRUE(pthread_equal(self(), mine));
     }), WEFT_OK);
+}
+
+TEST(Hosted, OneThatExitsInAHandlerLeavesNoExceptionToTheNext) {
+    Runtime runtime;
+    EXPECT_EQ(run_hosted([] {
+        try {
+            throw 1;
+        } catch (int) {
+            weft_unit_exit();
+        }
+    }), WEFT_OK);
+    EXPECT_EQ(run_hosted([] { EXPECT_EQ(std::current_exception(), nullptr); }), WEFT_OK);
+    EXPECT_EQ(counter("/hosts/count/started"), 1u);
 }
 
 TEST(Hosted, SuspendsIsResumedFromAfarAndBlocks) {

@@ -21,6 +21,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/config.hpp"
 #include "test/behaviour/atomic.hpp"
 #include "test/behaviour/file.hpp"
 #include "test/behaviour/hosted.hpp"
@@ -33,6 +34,7 @@ using namespace weft_test;
 // In a process of its own, which a hang ends: what it changes is for good.
 template <class Body>
 void in_child(Body body) {
+    if constexpr (weft::config::thread_sanitizer) GTEST_SKIP() << "a process that was forked has no threads under the thread sanitizer";
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
@@ -108,6 +110,7 @@ TEST(HostedTraps, ACancellationThatComesTooLateIsNotForTheNextUnit) {
     for (int i = 0; i < 3; ++i) {
         bool ran = false;
         EXPECT_EQ(run_hosted([&] {
+            EXPECT_EQ(pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, nullptr), 0);
             pthread_testcancel();
             ran = true;
             EXPECT_EQ(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr), 0);
@@ -117,7 +120,10 @@ TEST(HostedTraps, ACancellationThatComesTooLateIsNotForTheNextUnit) {
     }
 }
 
-TEST(HostedTraps, TheProcessMayExitFromOneAndTheRuntimeEndWithSuspendedOnes) {
+TEST(HostedTraps, TheProcessMayExitFromOne) {
+    if (weft::config::address_sanitizer || weft::config::thread_sanitizer) {
+        GTEST_SKIP() << "the leak checker would not find the stack of the OS thread that calls, and a process that was forked has no threads";
+    }
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
@@ -132,6 +138,9 @@ TEST(HostedTraps, TheProcessMayExitFromOneAndTheRuntimeEndWithSuspendedOnes) {
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 3) << status;
+}
+
+TEST(HostedTraps, TheRuntimeMayEndWhileOneIsSuspended) {
     Runtime runtime;
     runtime.expected = WEFT_BUSY;
     const auto how = hosted();
@@ -184,11 +193,11 @@ TEST(HostedTraps, WithFewPthreadsUnitsWaitForOneAnother) {
         ASSERT_EQ(weft_barrier_init(&barrier, 2, nullptr, nullptr), WEFT_OK);
         units.clear();
         for (int i = 0; i < 5; ++i) units.push_back(std::make_unique<Ult>([&] { weft_barrier_wait(&barrier); }, &how));
-        int met = 0, refused = 0;
+        int met = 0;
         for (const auto& unit : units) {
             const weft_status status = unit->join();
             met += status == WEFT_OK;
-            refused += status == WEFT_SYSTEM;
+            EXPECT_TRUE(status == WEFT_OK || status == WEFT_SYSTEM) << status;
             if (met == 4) break;   // the fifth waits for somebody
         }
         EXPECT_EQ(met, 4);
@@ -336,6 +345,20 @@ TEST(HostedTraps, ASignalForOneThatRunsComesAtOnceAlsoFromItself) {
     EXPECT_EQ(weft_hosted_signal(its, SIGUSR1), WEFT_OK);
     EXPECT_EQ(unit.free(), WEFT_OK);
     signal(SIGUSR1, SIG_DFL);
+}
+
+// Its handler would run where the unit's pthread waits, beside the unit. That of the ids comes to it all the same: who sets them waits for every thread.
+TEST(HostedTraps, ThePthreadItselfTakesNoSignalButThatOfTheIds) {
+    Runtime runtime;
+    std::uint64_t masked = 0;
+    EXPECT_EQ(run_hosted([&] {
+        std::ifstream file("/proc/self/task/" + std::to_string(weft_hosted_thread_id()) + "/status");
+        for (std::string word; file >> word;) {
+            if (word == "SigBlk:") file >> std::hex >> masked;
+        }
+    }), WEFT_OK);
+    constexpr std::uint64_t ids = std::uint64_t{1} << 32, never = std::uint64_t{1} << (SIGKILL - 1) | std::uint64_t{1} << (SIGSTOP - 1);
+    EXPECT_EQ(masked, ~(ids | never));
 }
 
 TEST(HostedTraps, AStormOfSignalsForTheProcessDisturbsNobody) {

@@ -1,12 +1,16 @@
 // See x86_64/thread_pointer.hpp.
 #pragma once
 
+#include <ucontext.h>
+
 #include <cstdint>
+
+#include "base/atomic.hpp"
 
 namespace weft::arch {
 
 // Always here: tpidr_el0 belongs to programs.
-inline constinit bool sets_thread_pointer_by_instruction = true;
+inline constinit atomic<bool> sets_thread_pointer_by_instruction{true};
 inline constexpr unsigned long instruction_capability = 0;
 
 [[gnu::always_inline]] inline void* thread_pointer() {
@@ -75,6 +79,9 @@ struct FloatingPoint {
     asm volatile("mov     %0, sp" : "=r"(pointer));
     return pointer;
 }
+
+// And of what a signal has interrupted: `context` is what its handler was given.
+inline char* interrupted_stack(const void* context) { return reinterpret_cast<char*>(static_cast<const ucontext_t*>(context)->uc_mcontext.sp); }
 
 [[gnu::always_inline]] inline void sleep_without_stack(const void* word) {
     asm volatile(

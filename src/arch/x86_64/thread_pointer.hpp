@@ -1,13 +1,17 @@
 // The thread pointer, by which a program finds what belongs to its OS thread, and what else hosted units keep: the floating-point control words.
 #pragma once
 
+#include <ucontext.h>
+
 #include <cstdint>
+
+#include "base/atomic.hpp"
 
 namespace weft::arch {
 
 // Whether the kernel lets programs set the thread pointer by an instruction, which takes a few nanoseconds; else it is a system call. Written once,
 // before it is first read by others.
-inline constinit bool sets_thread_pointer_by_instruction = false;
+inline constinit atomic<bool> sets_thread_pointer_by_instruction{false};
 inline constexpr unsigned long instruction_capability = 2;   // HWCAP2_FSGSBASE, of AT_HWCAP2
 
 // The base of %fs points to its own address (the ABI of thread-local storage).
@@ -18,7 +22,7 @@ inline constexpr unsigned long instruction_capability = 2;   // HWCAP2_FSGSBASE,
 }
 
 [[gnu::always_inline]] inline void set_thread_pointer(void* pointer) {
-    if (sets_thread_pointer_by_instruction) [[likely]] {
+    if (sets_thread_pointer_by_instruction.load(std::memory_order_relaxed)) [[likely]] {   // relaxed: either way does
         asm volatile("wrfsbase %0" : : "r"(pointer) : "memory");
     } else {
         std::uint64_t call = 158;   // arch_prctl
@@ -80,6 +84,9 @@ struct FloatingPoint {
     asm volatile("movq    %%rsp, %0" : "=r"(pointer));
     return pointer;
 }
+
+// And of what a signal has interrupted: `context` is what its handler was given.
+inline char* interrupted_stack(const void* context) { return reinterpret_cast<char*>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RSP]); }
 
 // Sleeps until *word is not zero. Touches no stack and no thread-local memory, which somebody else has: by one instruction of the kernel's, again and again.
 [[gnu::always_inline]] inline void sleep_without_stack(const void* word) {

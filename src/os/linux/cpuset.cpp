@@ -1,6 +1,8 @@
 #include "os/cpuset.hpp"
 
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace weft::os {
 namespace {
@@ -14,9 +16,10 @@ struct KernelSet {
 
 }  // namespace
 
+// By the kernel's calls: what stands in front of the C library's (bridge/pthread) takes a hosted unit for a thread of its own, and we mean the carrier.
 bool affinity_get(std::uint32_t thread, CpuSet& cpus) {
     KernelSet kernel;
-    if (sched_getaffinity(static_cast<pid_t>(thread), KernelSet::bytes, kernel.set()) != 0) return false;
+    if (syscall(SYS_sched_getaffinity, thread, KernelSet::bytes, kernel.set()) <= 0) return false;
     CpuSet read;
     for (std::size_t cpu = 0; cpu < CpuSet::limit; ++cpu) {
         if (CPU_ISSET_S(cpu, KernelSet::bytes, kernel.set())) read.add(cpu);
@@ -30,7 +33,7 @@ bool affinity_set(std::uint32_t thread, const CpuSet& cpus) {
     for (std::size_t cpu = 0; cpu < CpuSet::limit; ++cpu) {
         if (cpus.has(cpu)) CPU_SET_S(cpu, KernelSet::bytes, kernel.set());
     }
-    return sched_setaffinity(static_cast<pid_t>(thread), KernelSet::bytes, kernel.set()) == 0;
+    return syscall(SYS_sched_setaffinity, thread, KernelSet::bytes, kernel.set()) == 0;
 }
 
 }  // namespace weft::os

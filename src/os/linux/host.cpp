@@ -54,8 +54,9 @@ const Insides& insides() {
     return found;
 }
 
-// Where a thread has its list of thread_local objects that are to be destroyed, from its thread pointer: a variable of the C library's own, which has no name outside. It is
-// the word that changes when an object is added, and points to what holds the object (glibc's struct dtor_list: function, object, ...).
+// Where a thread has its list of thread_local objects that are to be destroyed, from its thread pointer: a variable of the C library's own, which has
+// no name outside. It is the word that changes when an object is added, and points to what holds the object (glibc's struct dtor_list: function,
+// object, ...).
 class DestructorList {
 public:
     // By a thread that has none yet.
@@ -110,7 +111,7 @@ bool in_use(const KeyOfLibrary& key) { return (key.use & 1) != 0; }
 
 // ---- what the kernel and the C library tell all threads ----------------------------------------------------------
 
-constexpr int signal_cancel = 32, signal_set_ids = 33;   // glibc's own
+constexpr int signal_set_ids = 33;   // glibc's own
 
 // As the kernel has it, not as the C library shows it.
 struct KernelAction {
@@ -129,8 +130,8 @@ void (*set_ids_before)(int, siginfo_t*, void*) = nullptr;
 // stands in for a host does so in its own; the parked thread, which knows itself by its part of the stack, in the host's.
 [[gnu::no_sanitize_address, gnu::no_sanitize_thread]] void set_ids(int signal, siginfo_t* info, void* context) {
     const auto* const host = static_cast<const HostThread*>(arch::host_word());
-    const char* const here = arch::here_on_stack();
-    const bool stands_in = host != nullptr && (here < host->top || here > host->own_stack);
+    const char* const interrupted = arch::interrupted_stack(context);   // not where this runs: there may be an alternate stack
+    const bool stands_in = host != nullptr && (interrupted < host->top || interrupted > host->own_stack);
     if (stands_in) arch::set_thread_pointer(host->carrier);
     set_ids_before(signal, info, context);
     if (stands_in) arch::set_thread_pointer(host->thread_pointer);
@@ -218,7 +219,7 @@ void host_main(void* raw) {
 bool hosts_supported() { return true; }
 
 void host_begin() {
-    if (arch::instruction_capability != 0) arch::sets_thread_pointer_by_instruction = (getauxval(AT_HWCAP2) & arch::instruction_capability) != 0;
+    if (arch::instruction_capability != 0) arch::sets_thread_pointer_by_instruction.store((getauxval(AT_HWCAP2) & arch::instruction_capability) != 0);
 }
 
 bool host_start(HostThread& host, std::size_t bytes, const CpuSet* cpus) {
@@ -244,9 +245,14 @@ void host_release(HostThread& host) {
 bool host_call(void (*body)(void*), void* argument) {
     __pthread_unwind_buf_t frame;
     if (__sigsetjmp(reinterpret_cast<__jmp_buf_tag*>(frame.__cancel_jmp_buf), 0) != 0) return false;
-    __pthread_register_cancel(&frame);
+    // Whoever ends the pthread comes back above, and undoes nothing here.
+    struct Registered {
+        __pthread_unwind_buf_t& frame;
+        explicit Registered(__pthread_unwind_buf_t& of) : frame(of) { __pthread_register_cancel(&frame); }
+        ~Registered() { __pthread_unregister_cancel(&frame); }
+    };
+    const Registered registered(frame);
     body(argument);
-    __pthread_unregister_cancel(&frame);
     return true;
 }
 
