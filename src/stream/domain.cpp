@@ -256,8 +256,8 @@ void take_home(Stream& stream, Domain& domain) {
 Domain* child_in_turn(Domain& domain) {
     constexpr std::uint32_t turn = 16;
     if (domain.ops.child_requested != nullptr) return nullptr;
-    const std::uint32_t before = domain.entered.load(std::memory_order_relaxed);   // relaxed, both: it need not be right
-    domain.entered.store(before + 1, std::memory_order_relaxed);
+    const std::uint32_t before = domain.turns.load(std::memory_order_relaxed);   // relaxed, both: it need not be right
+    domain.turns.store(before + 1, std::memory_order_relaxed);
     return before % turn == turn - 1 ? child_in_need(domain) : nullptr;
 }
 

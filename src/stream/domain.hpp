@@ -30,7 +30,7 @@ struct Domain {
     atomic<std::uint32_t> asked_back{0};   // as Root's, as is this
     atomic<bool> lulled{false};
     atomic<std::uint64_t> stirred{0};      // how often it may have got something to do
-    atomic<std::uint32_t> entered{0};      // of one that lends by itself
+    atomic<std::uint32_t> turns{0};        // of one that lends by itself
 
     Unit* registrant = nullptr;
     Pool* former = nullptr;                // where the registrant belongs otherwise
