@@ -71,6 +71,9 @@ PARTS = [
     *(Part(f"{program}.{streams}", program, (f"--streams={streams}", "--benchmark_repetitions=21"))
       for program in ("algorithms", "peer_tbb_algorithms") for streams in (1, 2)),
     Part("wake", "wake", (), ("--samples=201",), google=False),
+    Part("harts.handover", "harts_handover", (), ("--samples=51",), google=False),
+    Part("harts.switches", "harts_switches"),
+    Part("harts.barriers", "harts_barriers", (), ("--rounds=1", "--steps=100"), google=False),
     Part("init", "init", (), ("--samples=21",), google=False),
     Part("suspended.full", "suspended", ("--kind=full",), ("--kind=full", "--count=100000"), False, (5, 1)),
     Part("suspended.lsa", "suspended", ("--kind=lsa",), ("--kind=lsa", "--count=100000"), False, (5, 1)),
@@ -303,6 +306,20 @@ def promotion_rows() -> list:
     return rows
 
 
+def hart_rows() -> list:
+    rows = [Row("a hart handed from one library that runs to another", "harts.handover", "harts/running:weft.handover", limit=5e3),
+            Row("a hart granted, from asleep", "harts.handover", "harts/asleep:weft.grant", "harts/asleep:futex", 1.5)]
+    for way, limit in (("hosted", 9), ("hosted_native", 0)):
+        rows.append(Row(f"switch, {way.replace('_', ' to ')}", "harts.switches", f"harts/switch:weft.{way}", "harts/switch:weft.native", limit))
+    for peer in ("futex", "swapcontext"):
+        rows.append(Row(f"switch, {peer}", "harts.switches", f"harts/switch:{peer}", "harts/switch:weft.native"))
+    for groups in (1, 2, 4, 7, 10):
+        for peer in ("pthread", "pthread.pinned", "spin", "spin.pinned"):
+            rows.append(Row(f"a barrier of 16, {groups} at once, SPMD beside {peer}", "harts.barriers", f"harts/barrier/{groups}:weft.spmd",
+                            f"harts/barrier/{groups}:{peer}", 0.05 if groups == 10 and peer == "pthread" else 0))
+    return rows
+
+
 def other_rows() -> list:
     rows = [Row("switch, inlined", "switch", "switch:weft.inlined", "switch:raw"),
             Row("switch that ends in ret", "switch", "switch:raw.ret", "switch:raw")]
@@ -347,7 +364,7 @@ def busy_rows() -> list:
             for how in ("ult", "ult.at_once", "tasklet", "parallel_for")]
 
 
-ROWS = [*spawn_join_rows(), *yield_rows(), *invoke_rows(), *busy_rows(), *algorithm_rows(), *sync_rows(), *sync_two_rows(), *timer_rows(), *round_rows(), *promotion_rows(), *other_rows()]
+ROWS = [*spawn_join_rows(), *yield_rows(), *invoke_rows(), *busy_rows(), *algorithm_rows(), *sync_rows(), *sync_two_rows(), *timer_rows(), *round_rows(), *promotion_rows(), *hart_rows(), *other_rows()]
 
 
 def peers_of(primitive: str, samples: dict) -> str:
