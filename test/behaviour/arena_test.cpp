@@ -65,11 +65,10 @@ void each(int first, int count, const F& f) {
 // Yields until `condition` holds: another context, or another hart, sees to that.
 template <class Condition>
 bool holds_after_yields(Condition condition) {
-    for (int i = 0; i < 2'000 && !condition(); ++i) {
+    return holds_at_last([&] {
         EXPECT_EQ(weft_unit_yield(), WEFT_OK);
-        std::this_thread::yield();   // in simulation time passes so
-    }
-    return condition();
+        return condition();
+    });
 }
 
 // Bodies of ULTs on two streams, all at once.
