@@ -191,6 +191,27 @@ TEST(Arena, WhatWasForkedBeforeIsSharedWithWhomItWas) {
     }
 }
 
+TEST(Arena, WhatWasForkedBeforeMayOutliveIt) {
+    Runtime runtime(2);
+    for (int i = 0; i < 20; ++i) {
+        atomic<bool> taken{false}, over{false};
+        Ult caller([&] {
+            weft::invoke([] {}, [] {});
+            weft::invoke([&] {
+                weft::arena(1).execute([&] { EXPECT_TRUE(holds_at_last([&] { return taken.load(); })); });
+                over = true;
+            }, [&] {
+                taken = true;
+                EXPECT_TRUE(holds_after_yields([&] {
+                    EXPECT_EQ(weft_arena_self(), nullptr);
+                    return over.load();
+                }));
+            });
+        }, nullptr, pool_of(0));
+        EXPECT_EQ(caller.join(), WEFT_OK);
+    }
+}
+
 TEST(Arena, RunsTheAlgorithms) {
     Runtime runtime;
     weft::arena arena;
