@@ -12,9 +12,10 @@
 namespace weft {
 namespace {
 
-// Whether the stream sleeps until somebody wakes it, and nobody has begun to. relaxed where the hint is one.
+// Whether the stream sleeps until somebody wakes it, and nobody has begun to. relaxed where the hint is one. What a main scheduler's own loop is to see to counts as
+// well, unlike in has_mail(): whether that loop waits is the stream's own to know.
 bool sleeps_for_good(const Stream& stream) {
-    return stream.asleep.load() && stream.heap->timers.earliest() == Timers::never && !has_mail(stream);
+    return stream.asleep.load() && stream.heap->timers.earliest() == Timers::never && mail_of(stream) == 0;
 }
 
 // Under the runtime's lock.

@@ -84,6 +84,7 @@ Domain* make_domain(Domain* parent, const weft_domain_ops& ops, void* self) {
     auto* domain = os::make<Domain>(parent, ops, self);
     if (domain == nullptr) return nullptr;
     domain->pool = pool::create_user(pool_table(), domain);
+    if (domain->pool != nullptr) domain->pool->confined = true;
     domain->sched = domain->pool == nullptr ? nullptr : sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, &domain->pool, 1);
     if (domain->sched != nullptr) return domain;
     if (domain->pool != nullptr) pool::destroy(domain->pool);
@@ -124,8 +125,12 @@ void complete(Domain& domain) {
     leave_parent(domain);
     Unit& unit = *domain.registrant;
     Pool& former = *domain.former;
+    {
+        std::unique_lock guard(runtime().jobs.lock, std::defer_lock);
+        if (unit.jobs_out != 0) guard.lock();   // who takes a job that it forked before looks at its pool
+        lend_unit(unit, former);
+    }
     drop_domain(domain);
-    lend_unit(unit, former);
     unit.life.move(State::waiting, State::ready);
     resume_claimed(current_or_null(), unit);
 }

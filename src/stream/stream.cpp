@@ -26,11 +26,13 @@ void give_hart_back(Stream& stream) {
     if (std::exchange(stream.holds_hart, false)) runtime().base.put(runtime().streams_root, -1);
 }
 
+// One that sleeps has no hart to lend.
+std::uint32_t mail_of(const Stream& stream) { return stream.attention.load() & ~(attention::leisurely | attention::aside); }
+
 bool has_mail(const Stream& stream) {
     // What the main scheduler's own loop must see to, while it waits for something, is nothing that the loop beneath it could do.
     const std::uint32_t not_ours = stream.main_runs && stream.depth == 0 ? attention::stop | attention::replace : 0;
-    // One that sleeps has no hart to lend.
-    return (stream.attention.load() & ~(attention::leisurely | attention::aside | not_ours)) != 0;
+    return (mail_of(stream) & ~not_ours) != 0;
 }
 
 namespace {

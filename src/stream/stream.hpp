@@ -330,6 +330,7 @@ void give_hart_back(Stream& stream);
 
 // Somebody wants something that the stream must not sleep over.
 bool has_mail(const Stream& stream);
+std::uint32_t mail_of(const Stream& stream);   // the same bits of attention, for anybody: whoever is to see to them
 
 // Whether the stream was asked to stop and nothing waits for it.
 bool should_stop(Stream& stream);
