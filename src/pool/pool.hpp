@@ -42,7 +42,7 @@ struct Pool {
     bool automatic = false;            // made with its stream, freed with the runtime
     bool freed = false;                // kept for the next pool of its kind; under the runtime's lock
     bool letters = false;              // of carriers (stream/carriers.cpp): no unit of the program's comes in
-    bool confined = false;             // a domain's: no unit comes in but its contexts
+    bool confined = false;             // a domain's or a guest's: no unit comes in but its contexts, or it
     bool orphan = false;               // automatic, and its stream has ended; under the runtime's lock
     atomic<unsigned> drawers{0};       // schedulers that may draw from it, and streams that do
     atomic<unsigned> stateful{0};      // of those schedulers that have it now: those whose place no unit can take (stream/begin.hpp)

@@ -91,6 +91,7 @@ weft_status make_stream(Runtime& of, Guest& guest) {
         guest.stream = stream;
         guest.unit = unit;
         guest.pool = pool;
+        pool->confined = true;
         // What it spawns does not go where its harts come from.
         stream->common = nullptr;
         stream->standard = pool;
