@@ -478,7 +478,7 @@ void Look::tell(const char* remedy) {
         const int bytes = std::snprintf(text + length, sizeof text - length, format, values...);
         if (bytes > 0) length = std::min(length + static_cast<std::size_t>(bytes), sizeof text - 1);
     };
-    line("weft: what could run waits for harts that do not switch:\n");
+    line("%s", "weft: what could run waits for harts that do not switch:\n");
     for (std::size_t rank = 0; rank < rescue_.watched_count; ++rank) {
         const Watched& one = at(rank);
         if (one.stream == nullptr || !one.heart.stuck()) continue;
