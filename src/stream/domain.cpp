@@ -310,7 +310,8 @@ void set_domain(Stream& stream, Domain* domain) {
     }
     stream.domain = domain;
     Jobs* const own = stream.only_carries() ? nullptr : &runtime().jobs;
-    stream.job_list.store(domain == nullptr ? own : domain->jobs, std::memory_order_relaxed);   // relaxed: see ask_for_jobs()
+    stream.job_list.store(domain == nullptr ? own : domain->jobs, std::memory_order_relaxed);   // relaxed, both: see ask_for_jobs()
+    stream.shows_to.store(domain == nullptr ? &runtime().jobs : domain->jobs, std::memory_order_relaxed);
     Way way = stream.own_way;
     if (domain != stream.lender) {
         way = {domain->sched, nullptr, nullptr, domain->pool};

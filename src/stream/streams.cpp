@@ -159,6 +159,7 @@ weft_status prepare_stream(Runtime& of, Sched& sched, Pool* automatic_pool, cons
     }
     stream->carries = carries;
     if (!carries) stream->job_list.store(&of.jobs);
+    stream->shows_to.store(&of.jobs);
     stream->guest = guest;
     stream->heap = heap;
     stream->units = heap->units;
