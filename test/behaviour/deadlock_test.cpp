@@ -15,6 +15,7 @@
 #include "base/config.hpp"
 #include "test/behaviour/several.hpp"
 #include "test/behaviour/variable.hpp"
+#include "weft/guest.h"
 
 using namespace weft_test;
 
@@ -188,6 +189,37 @@ TEST_F(Deadlock, OfOneThatComesWhenTheLastOsThreadOutsideHasEnded) {
     expect_report(heard);
 }
 
+// No runtime was begun, and none of the OS threads is one of Weft's.
+TEST_F(Deadlock, OfGuestsThatWaitForEachOther) {
+    const Heard heard = hear([] {
+        static weft_event one = WEFT_EVENT_INIT, other = WEFT_EVENT_INIT;
+        setenv("WEFT_DEADLOCK", "report", 1);
+        weft_guest_enter();
+        std::thread thread([] {
+            weft_guest_enter();
+            weft_event_wait(&one, nullptr);
+            weft_event_set(&other, nullptr);
+            weft_guest_leave();
+        });
+        weft_event_wait(&other, nullptr);
+        weft_event_set(&one, nullptr);
+    });
+    expect_report(heard);
+}
+
+TEST_F(Deadlock, OfOneThatComesWhenTheLastGuestHasEnded) {
+    const Heard heard = hear([] {
+        begin(1);
+        std::thread([] {
+            weft_guest_enter();
+            weft_guest_leave();
+            std::this_thread::sleep_for(250ms);
+        }).detach();
+        weft_event_wait(&never_set, nullptr);
+    });
+    expect_report(heard);
+}
+
 TEST_F(Deadlock, InTheChildOfAFork) {
     const Heard heard = hear([] {
         begin(2);
@@ -263,6 +295,31 @@ TEST_F(Deadlock, IsNoneWhileSomethingIsPending) {
                 weft_event_set(&come, nullptr);
             });
             weft_event_wait(&come, nullptr);
+            later.join();
+        },
+        [] {   // an OS thread that was a guest, and has left its hart loose
+            begin(2);
+            static weft_event come = WEFT_EVENT_INIT;
+            std::thread later([] {
+                weft_guest_enter();
+                weft_guest_leave();
+                std::this_thread::sleep_for(long_enough);
+                weft_event_set(&come, nullptr);
+            });
+            weft_event_wait(&come, nullptr);
+            later.join();
+        },
+        [] {   // a guest that computes
+            static weft_event come = WEFT_EVENT_INIT;
+            weft_guest_enter();
+            std::thread later([] {
+                weft_guest_enter();
+                std::this_thread::sleep_for(long_enough);
+                weft_event_set(&come, nullptr);
+                weft_guest_leave();
+            });
+            weft_event_wait(&come, nullptr);
+            weft_guest_leave();
             later.join();
         },
         [] {   // the primary unit, which is busy outside
