@@ -215,6 +215,12 @@ void call_unconfined(void (*fn)(void*), void* argument) {
     os::affinity_set(0, bound_to);
 }
 
+void become_thread(Unit& unit) {
+    arch::set_host_word(nullptr);
+    unit.kind = Kind::full;
+    unit.unmark(Unit::canary);
+}
+
 std::uint32_t thread_id_of(const Unit& unit) { return host_of(unit).thread.id; }
 
 bool signal_hosted(Runtime& of, std::uintptr_t pthread, int signal) {
