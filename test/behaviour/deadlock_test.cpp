@@ -180,6 +180,22 @@ TEST_F(Deadlock, OfOsThreadsThatWaitForUnitsToo) {
     expect_report(heard);
 }
 
+// Their parked pthreads wake nobody.
+TEST_F(Deadlock, OfHostedUnits) {
+    const Heard heard = hear([] {
+        begin(2);
+        weft_unit_options hosted = options();
+        hosted.kind = WEFT_KIND_HOSTED;
+        hosted.name = "as a pthread";
+        for (weft_unit*& unit : units) {
+            if (weft_ult_spawn(nullptr, [](void*) { weft_event_wait(&never_set, nullptr); }, nullptr, &hosted, &unit) != WEFT_OK) std::abort();
+        }
+        weft_unit_join(units[0]);
+    });
+    expect_report(heard);
+    EXPECT_EQ(times(heard.text, "'as a pthread' (hosted, waiting) for event"), 2u) << heard.text;
+}
+
 TEST_F(Deadlock, OfOneThatComesWhenTheLastOsThreadOutsideHasEnded) {
     const Heard heard = hear([] {
         begin(1);
