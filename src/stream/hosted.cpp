@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "context/host.hpp"
+#include "os/thread_pointer.hpp"
 #include "stream/jobs.hpp"
 #include "stream/join.hpp"
 #include "stream/observe.hpp"
@@ -50,7 +51,7 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
 // The thread sanitizer takes us for another thread from now on, which comes after the one before.
 [[gnu::always_inline]] inline void change_thread_pointer(Stream& stream, void* pointer) {
     if constexpr (config::thread_sanitizer) sanitizer::tsan_release(&stream);
-    arch::set_thread_pointer(pointer);
+    os::set_thread_pointer(pointer);
     if constexpr (config::thread_sanitizer) sanitizer::tsan_acquire(&stream);
 }
 
@@ -216,7 +217,7 @@ void call_unconfined(void (*fn)(void*), void* argument) {
 }
 
 void become_thread(Unit& unit) {
-    arch::set_host_word(nullptr);
+    os::host_forked();
     unit.kind = Kind::full;
     unit.unmark(Unit::canary);
 }

@@ -286,6 +286,8 @@ bool host_end_of_unit(const HostThread& host) {
     return no_objects && destructor_list().empty_here();
 }
 
+void host_forked() { arch::set_host_word(nullptr); }
+
 void host_prepare_carrier() { leave_restartable_sequences(); }
 
 void signal_thread(std::uint32_t id, int signal) { syscall(SYS_tgkill, getpid(), id, signal); }
