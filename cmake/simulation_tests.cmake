@@ -9,7 +9,7 @@ endif()
 
 file(GLOB weft_scenario_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/test/behaviour/*_test.cpp)
 # Processes that start anew or fork, probes and faults that are set from outside the library, memory that is taken away, algorithms (programs read the
-# processor's own thread-local word, and algorithms take their callers for threads that are no streams), hosted units (virtual harts have one thread control block).
+# processor's own thread-local word, and algorithms take their callers for threads that are no streams), what the C library keeps for a hosted unit.
 list(FILTER weft_scenario_files EXCLUDE REGEX
   "/(environment|exit|overflow|dump|faults|windows|move_windows|guest_windows|cpp_allocation|bound_limit|idle_full|algorithm|fork|deadlock|hosted|hosted_traps)_test.cpp$")
 

@@ -32,7 +32,9 @@ WEFT_API weft_status weft_arena_free(weft_arena *arena) WEFT_NOTHROW;
  * fn  required; it must not throw. Units that it spawns without naming a pool are contexts of the arena, too, and have to end before it returns. It does not end the
  *     unit: weft_unit_exit returns WEFT_WRONG_STATE in it, and weft_unit_cancel acts at the first yield or suspension after the call. What the unit has forked before is shared with whom it was before.
  *
- * Returns WEFT_OK; WEFT_INVALID (a null arena or fn), WEFT_NO_MEMORY, WEFT_WRONG_CONTEXT (the caller is no ULT), WEFT_NOT_INITIALIZED: then fn has not been called. Switches. Since 0.6. */
+ * An OS thread that is outside enters for the time of the call (guest.h), and so starts a runtime where there is none.
+ *
+ * Returns WEFT_OK; WEFT_INVALID (a null arena or fn), WEFT_NO_MEMORY, WEFT_WRONG_CONTEXT (the caller is a tasklet or a scheduler), or what weft_guest_enter returns: then fn has not been called. Switches. Since 0.6. */
 WEFT_API weft_status weft_arena_execute(weft_arena *arena, void (*fn)(void *argument), void *argument) WEFT_NOTHROW;
 
 /** The arena whose harts take what the caller forks; NULL: the caller is in none, or in a domain in it that is another library's. From anywhere; never switches. Since 0.6. */

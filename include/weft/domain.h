@@ -41,6 +41,10 @@ typedef struct weft_domain_ops {
     void (*child_requested)(void *self, weft_domain *child, ptrdiff_t delta);
     /** A child gives a hart back: a notice; the hart itself comes by `enter`. */
     void (*child_returned)(void *self, weft_domain *child);
+    /** A context is about to wait for something of Weft's, or to suspend (Lithe: ctx_block): a notice, on the context's stack. `unblock` is told of it afterwards, once, perhaps at
+     * once and by another thread; the hart comes by `enter`. Not told of yields, nor of weft_context_pause. What it waits for may be locked meanwhile: nothing but
+     * weft_domain_request is to be called, and no lock taken under which others of the library's touch what contexts wait for. */
+    void (*block)(void *self, weft_unit *context);
 } weft_domain_ops;
 
 /** Registers a domain below the one whose hart the caller has, or below the base. The calling ULT belongs to it from now on, and so does the hart that it

@@ -64,7 +64,7 @@ inline void run(unit_ref context, void (*body)(void*), void* argument) { check(w
 
 }  // namespace this_hart
 
-/** What a type needs to be a domain: what weft_domain_ops has, as member functions that do not throw. Those that concern children are optional. */
+/** What a type needs to be a domain: what weft_domain_ops has, as member functions that do not throw. Those that concern children are optional, and so is block. */
 template <class T>
 concept domain_type = requires(T& domain, unit_ref context) {
     { domain.enter() } noexcept;
@@ -92,6 +92,9 @@ public:
         }
         if constexpr (requires(T& of, domain_ref child) { of.child_returned(child); }) {
             ops.child_returned = [](void* self, weft_domain* child) { static_cast<T*>(self)->child_returned(domain_ref(child)); };
+        }
+        if constexpr (requires(T& of, unit_ref context) { of.block(context); }) {
+            ops.block = [](void* self, weft_unit* context) { static_cast<T*>(self)->block(unit_ref(context)); };
         }
         check(weft_domain_register(&ops, std::addressof(domain), &handle_));
     }

@@ -3,6 +3,7 @@
 #include "abi/convert.hpp"
 #include "os/memory.hpp"
 #include "parallel/arena.hpp"
+#include "stream/guest.hpp"
 
 using namespace weft;
 
@@ -33,8 +34,7 @@ weft_status weft_arena_free(weft_arena* arena) noexcept {
 
 weft_status weft_arena_execute(weft_arena* arena, void (*fn)(void*), void* argument) noexcept {
     if (arena == nullptr || fn == nullptr) return is_null(arena == nullptr ? "arena" : "fn");
-    if (runtime_or_null() == nullptr) return not_initialized();
-    return run_in_arena(*to_arena(arena), fn, argument);
+    return as_guest([&] { return run_in_arena(*to_arena(arena), fn, argument); });
 }
 
 weft_arena* weft_arena_self(void) noexcept { return to_handle(arena_here()); }

@@ -34,7 +34,7 @@ struct Pause : Suspension {
 
 [[gnu::noinline]] void pause(Stream& stream, Unit& self, void (*publish)(weft_unit*, void*), void* argument) {
     Pause request{{self}, publish, argument};
-    suspend(stream, request, Waits::as_stated, nullptr);
+    suspend(stream, request, Waits::domain_pause, nullptr);
 }
 
 }  // namespace

@@ -26,6 +26,7 @@ struct HostThread {
     std::uintptr_t self = 0;             // the C library's: pthread_t
 
     Thread thread;
+    std::size_t wanted_bytes = 0;        // of stack
     const CpuSet* cpus = nullptr;        // where it may run
     char* own_stack = nullptr;           // between `top` and here it waits, and is told what no thread can refuse
     void* carrier = nullptr;             // the thread pointer of the OS thread that stands in for it
@@ -62,6 +63,9 @@ void host_release(HostThread& host);
 
 // The calling OS thread is to run hosted units: what the kernel writes by itself into the thread control block of whom it takes it for, it does no more.
 void host_prepare_carrier();
+
+// In the child of a fork, by a host's thread pointer: it is the one OS thread that there is, and nobody is parked.
+void host_forked();
 
 // A signal for the calling OS thread. From any thread pointer.
 void signal_here(int signal);

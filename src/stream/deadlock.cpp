@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "stream/dump.hpp"
+#include "stream/guest.hpp"
 #include "stream/level.hpp"
 #include "stream/list.hpp"
 #include "stream/runtime.hpp"
@@ -18,11 +19,14 @@ bool sleeps_for_good(const Stream& stream) {
     return stream.asleep.load() && stream.heap->timers.earliest() == Timers::never && mail_of(stream) == 0;
 }
 
+// An OS thread of the program's that was a guest may do anything, as others of the program's.
+bool is_outside(const Stream& stream) { return stream.guest != nullptr && is_outside(*stream.guest); }
+
 // Under the runtime's lock.
 bool others_sleep(const Runtime& of, const Stream& self) {
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         const Stream* const stream = of.streams[rank];
-        if (stream != nullptr && stream != &self && !sleeps_for_good(*stream)) return false;
+        if (stream != nullptr && stream != &self && !is_outside(*stream) && !sleeps_for_good(*stream)) return false;
     }
     return true;
 }
@@ -30,9 +34,19 @@ bool others_sleep(const Runtime& of, const Stream& self) {
 bool others_are_asleep(const Runtime& of, const Stream& self) {
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         const Stream* const stream = of.streams[rank];
-        if (stream != nullptr && stream != &self && !stream->sleeper.sleeps()) return false;
+        if (stream != nullptr && stream != &self && !is_outside(*stream) && !stream->sleeper.sleeps()) return false;
     }
     return others_sleep(of, self);
+}
+
+// With some hart; those that guests have left loose do not count. Under the runtime's lock.
+bool somebody_computes(const Runtime& of) {
+    std::size_t loose = 0;
+    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+        const Stream* const stream = of.streams[rank];
+        if (stream != nullptr && stream->guest != nullptr && stream->guest->root.keeps.load() == hart::Root::Keeps::loose) ++loose;
+    }
+    return of.base.granted() > loose;
 }
 
 // What the units wait for.
@@ -51,12 +65,12 @@ struct Waiting {
     if (now == State::waiting && unit.waits == Waits::blocking) ++found.calls;
 }
 
-// Streams whose OS thread is not one that Weft has started. Under the runtime's lock.
+// Streams whose OS thread is not one that Weft has started, and sleeps here. Under the runtime's lock.
 std::size_t borrowed_threads(const Runtime& of) {
     std::size_t count = 0;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         const Stream* const stream = of.streams[rank];
-        if (stream != nullptr && stream->thread.handle == 0) ++count;
+        if (stream != nullptr && stream->thread.handle == 0 && !is_outside(*stream)) ++count;
     }
     return count;
 }
@@ -94,10 +108,10 @@ void report(Runtime& of, std::size_t units) {
 
 std::uint64_t begin_watch(Stream& stream) {
     Runtime& of = runtime();
-    if (of.settings.values.deadlock == WEFT_DEADLOCK_IGNORE || of.base.granted() != 0 || of.pollers.live() != 0) return os::forever;
+    if (of.settings.values.deadlock == WEFT_DEADLOCK_IGNORE || of.base.granted() > of.guests.load() || of.pollers.live() != 0) return os::forever;
     std::lock_guard guard(of.lock);
     Quiet& quiet = of.quiet;
-    if (quiet.watcher != nullptr || !others_sleep(of, stream)) return os::forever;
+    if (quiet.watcher != nullptr || somebody_computes(of) || !others_sleep(of, stream)) return os::forever;
     const std::uint64_t runs = sum(of, trace::Count::run);
     if (runs != quiet.runs) {
         quiet.runs = runs;
@@ -108,6 +122,10 @@ std::uint64_t begin_watch(Stream& stream) {
     if (quiet.settled) return os::forever;
     quiet.watcher = &stream;
     return quiet.patience_ns;
+}
+
+void look_anew(Runtime& of) {
+    if (of.settings.values.deadlock != WEFT_DEADLOCK_IGNORE && of.base.granted() <= of.guests.load()) ask(*of.streams[0], attention::alarm);
 }
 
 void end_watch(Stream& stream, bool woken) {

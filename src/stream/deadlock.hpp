@@ -37,6 +37,8 @@ public:
 
 // Of a stream that is about to sleep until it is woken: after which time it looks, if it does; else os::forever.
 std::uint64_t begin_watch(Stream& stream);
+// An OS thread that could have woken somebody ends: stream 0 looks, if all sleep.
+void look_anew(Runtime& of);
 // When it has slept so. Where it has not been woken it looks.
 void end_watch(Stream& stream, bool woken);
 

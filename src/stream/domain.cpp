@@ -119,11 +119,15 @@ void leave_parent(Domain& domain) {
     *at = domain.sibling;
 }
 
+// A context that its domain is told of has the mark for that; one whose stack wants a look has it anyway.
+bool wants_a_look(const Unit& unit) { return unit.kind == Kind::hosted || unit.stack->guarded == mem::Guard::canary; }
+
 }  // namespace
 
 void complete(Domain& domain) {
     leave_parent(domain);
     Unit& unit = *domain.registrant;
+    if (domain.ops.block != nullptr && !wants_a_look(unit)) unit.unmark(Unit::canary);
     Pool& former = *domain.former;
     {
         std::unique_lock guard(runtime().jobs.lock, std::defer_lock);
@@ -279,6 +283,7 @@ Unit* next_of(Stream& stream, Domain& domain) {
     switch (made.what) {
     case What::run:
         if (made.unit == domain.registrant && domain.home != nullptr && domain.home != &stream) return send_home(stream, domain), nullptr;
+        if (domain.ops.block != nullptr) made.unit->mark(Unit::canary);
         return made.unit;
     case What::reenter: break;
     case What::enter:
@@ -303,6 +308,13 @@ bool children_want(Domain& domain) {
     return neediest_child(domain) != nullptr;
 }
 
+// Only what somebody is told of when it can go on: neither the end of the registrant's stay nor a pause, which are the domain's own.
+void tell_domain_of_wait(Unit& unit) {
+    const Domain* const domain = current().domain;
+    if (domain == nullptr || domain->ops.block == nullptr || unit.pool != domain->pool) return;
+    if (unit.waits != Waits::domain && unit.waits != Waits::domain_pause) domain->ops.block(domain->self, to_handle(&unit));
+}
+
 void set_domain(Stream& stream, Domain* domain) {
     if (stream.domain == stream.lender) {
         stream.own_way = {stream.sched, stream.direct, stream.common, stream.standard};
@@ -310,7 +322,8 @@ void set_domain(Stream& stream, Domain* domain) {
     }
     stream.domain = domain;
     Jobs* const own = stream.only_carries() ? nullptr : &runtime().jobs;
-    stream.job_list.store(domain == nullptr ? own : domain->jobs, std::memory_order_relaxed);   // relaxed: see ask_for_jobs()
+    stream.job_list.store(domain == nullptr ? own : domain->jobs, std::memory_order_relaxed);   // relaxed, both: see ask_for_jobs()
+    stream.shows_to.store(domain == nullptr ? &runtime().jobs : domain->jobs, std::memory_order_relaxed);
     Way way = stream.own_way;
     if (domain != stream.lender) {
         way = {domain->sched, nullptr, nullptr, domain->pool};
@@ -380,6 +393,7 @@ weft_status register_inside(const weft_domain_ops& ops, void* self, Domain** mad
         domain->asked = 1;
     }
     set_domain(*stream, domain);
+    if (ops.block != nullptr) unit->mark(Unit::canary);
     ask(*stream, attention::lent);
     return WEFT_OK;
 }

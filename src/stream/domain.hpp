@@ -59,6 +59,8 @@ void stir(Domain& domain);
 
 // Whether a child of one that lends by itself has less than it has asked for.
 bool children_want(Domain& domain);
+// The running unit, which may be a context of a domain that wants to know, is about to wait.
+void tell_domain_of_wait(Unit& unit);
 
 // The last hart has left a domain that is being unregistered: whoever waits for that goes on where it belongs otherwise.
 void complete(Domain& domain);

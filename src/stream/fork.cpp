@@ -9,6 +9,7 @@
 #include "os/fork.hpp"
 #include "stream/dump.hpp"
 #include "stream/guest.hpp"
+#include "stream/hosted.hpp"
 #include "stream/locals.hpp"
 #include "stream/migrate.hpp"
 #include "stream/observe.hpp"
@@ -80,6 +81,7 @@ void leave_domains(Stream& from) {
 
 // Whoever has called it does not go on, so it is a ULT on the stack that it stands on, and its end is the child's.
 void cut_loose(const Stream& from, Unit& unit) {
+    if (unit.kind == Kind::hosted) become_thread(unit);
     if (unit.kind == Kind::tasklet) unit.kind = Kind::full;
     if (unit.stack == nullptr) unit.stack = from.home.stack;   // on which the scheduler has called it
     unit.shape &= static_cast<std::uint8_t>(~(Unit::light | Unit::called));

@@ -260,6 +260,7 @@ void thread_ends(void* raw) noexcept {
         if (guest.stream != nullptr) {
             keep_out(runtime(), guest);
             drop_stream(runtime(), guest);
+            look_anew(runtime());
         }
         (guest.previous != nullptr ? guest.previous->next : guests.first) = guest.next;
         if (guest.next != nullptr) guest.next->previous = guest.previous;

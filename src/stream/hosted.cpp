@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "context/host.hpp"
+#include "os/thread_pointer.hpp"
 #include "stream/jobs.hpp"
 #include "stream/join.hpp"
 #include "stream/observe.hpp"
@@ -50,7 +51,7 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
 // The thread sanitizer takes us for another thread from now on, which comes after the one before.
 [[gnu::always_inline]] inline void change_thread_pointer(Stream& stream, void* pointer) {
     if constexpr (config::thread_sanitizer) sanitizer::tsan_release(&stream);
-    arch::set_thread_pointer(pointer);
+    os::set_thread_pointer(pointer);
     if constexpr (config::thread_sanitizer) sanitizer::tsan_acquire(&stream);
 }
 
@@ -213,6 +214,12 @@ void call_unconfined(void (*fn)(void*), void* argument) {
     os::affinity_set(0, runtime().cpus);
     fn(argument);
     os::affinity_set(0, bound_to);
+}
+
+void become_thread(Unit& unit) {
+    os::host_forked();
+    unit.kind = Kind::full;
+    unit.unmark(Unit::canary);
 }
 
 std::uint32_t thread_id_of(const Unit& unit) { return host_of(unit).thread.id; }

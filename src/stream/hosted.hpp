@@ -29,6 +29,9 @@ void call_by_carrier(void (*fn)(void*), void* argument);
 // Calls fn(argument) while the OS thread may use all CPUs of the process, if it runs a hosted unit.
 void call_unconfined(void (*fn)(void*), void* argument);
 
+// In the child of a fork: the unit's pthread is the one OS thread that there is, and nobody is parked.
+void become_thread(Unit& unit);
+
 // The kernel's number of a hosted unit's pthread.
 std::uint32_t thread_id_of(const Unit& unit);
 

@@ -238,7 +238,7 @@ void ask_for_jobs(const Stream& asker, bool at_once) {
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         Stream* const stream = of.streams[rank];
         // relaxed: one that comes there after the look begins a unit, whose first fork is shown unasked.
-        if (stream != nullptr && stream != &asker && stream->job_list.load(std::memory_order_relaxed) == jobs) stream->jobs.ask();
+        if (stream != nullptr && stream != &asker && stream->shows_to.load(std::memory_order_relaxed) == jobs) stream->jobs.ask();
     }
 }
 

@@ -9,6 +9,7 @@
 #include "os/clock.hpp"
 #include "os/peek.hpp"
 #include "stream/begin.hpp"
+#include "stream/guest.hpp"
 #include "stream/level.hpp"
 #include "stream/list.hpp"
 #include "stream/runtime.hpp"
@@ -146,20 +147,6 @@ void stand_in(void* raw) {
 
 // ---- looking ---------------------------------------------------------------------------------------------------
 
-struct Held {
-    bool any = false;
-    const Domain* domain = nullptr;    // an address, perhaps of one that is gone
-};
-
-// Of a stream in the table, whose own data that is: peek() rather than a race.
-Held held_by(const Stream& stream) {
-    Held held;
-    os::peek(&stream.holds_hart, &held.any, sizeof held.any);
-    os::peek(&stream.domain, &held.domain, sizeof held.domain);
-    held.any = held.any || held.domain != nullptr;
-    return held;
-}
-
 const hart::Root* root_of(const Domain* domain) {
     constexpr int deepest = 64;
     for (int depth = 0; domain != nullptr && depth < deepest; ++depth) {
@@ -169,6 +156,18 @@ const hart::Root* root_of(const Domain* domain) {
         domain = parent;
     }
     return nullptr;
+}
+
+// Whose hart a stream has, as far as one can tell: addresses, perhaps of what is gone. Null: it has none.
+// Of a stream in the table, whose own data that is: peek() rather than a race.
+const hart::Root* holder_of(const Runtime& of, const Stream& stream) {
+    const Domain* domain = nullptr;
+    os::peek(&stream.domain, &domain, sizeof domain);
+    if (domain != nullptr) return root_of(domain);
+    if (stream.guest != nullptr) return stream.guest->root.keeps.load() == hart::Root::Keeps::held ? &stream.guest->root : nullptr;
+    bool held = false;
+    os::peek(&stream.holds_hart, &held, sizeof held);
+    return held ? &of.streams_root : nullptr;
 }
 
 class Look {
@@ -232,8 +231,9 @@ private:
             if (stream != one.stream) one = {stream, {}, nullptr, nullptr};
             one.stand_in = one.stands_in = nullptr;
             if (stream == nullptr || stream->thread_id.load() == 0) continue;
+            if (stream->guest != nullptr) ++guests_;
             const bool paused = (stream->attention.load() & (attention::pause | attention::exit)) != 0;
-            one.heart.look(now_ns_, !paused && held_by(*stream).any, stream->counted(trace::Count::run),
+            one.heart.look(now_ns_, !paused && holder_of(of_, *stream) != nullptr, stream->counted(trace::Count::run),
                            [&](std::uint64_t& ns) { return os::thread_time(stream->thread_id.load(), ns); });
             if (one.heart.stuck()) {
                 ++stuck_;
@@ -334,9 +334,7 @@ private:
             const Watched& one = at(rank);
             if (one.stream == nullptr) continue;
             all.add(one.heart.now(), one.stand_in != nullptr);
-            const Held held = held_by(*one.stream);
-            const hart::Root* const root = held.domain != nullptr ? root_of(held.domain) : held.any ? &of_.streams_root : nullptr;
-            const std::size_t which = static_cast<std::size_t>(std::find(lacking, lacking + lacking_, root) - lacking);
+            const std::size_t which = static_cast<std::size_t>(std::find(lacking, lacking + lacking_, holder_of(of_, *one.stream)) - lacking);
             if (which == lacking_) continue;
             own[which].add(one.heart.now(), false);
             if (rescue_.lent != 0 && one.heart.switched() && !first_) rescue_.of_domains.relieved();
@@ -356,15 +354,15 @@ private:
             return false;
         }
         const std::size_t bound = of_.settings.values.rescue_bound;
-        if (rescue_.running.load() < (bound != 0 ? bound : live_units())) return true;
+        if (rescue_.running.load() < (bound != 0 ? bound : live_contexts())) return true;
         if (bound == 0) return false;
         rescue_.refused.fetch_add(1);
         tell("as many OS threads rescue as may (WEFT_RESCUE_BOUND, weft_settings.rescue_bound), and they are stuck, too: allow more");
         return false;
     }
 
-    std::size_t live_units() const {
-        return static_cast<std::size_t>(sum(of_, trace::Count::created) + sum(of_, trace::Count::revived) - sum(of_, trace::Count::finished));
+    std::size_t live_contexts() const {
+        return guests_ + static_cast<std::size_t>(sum(of_, trace::Count::created) + sum(of_, trace::Count::revived) - sum(of_, trace::Count::finished));
     }
 
     // Null: nothing is to be done, or there is no memory.
@@ -461,6 +459,7 @@ private:
     const std::uint64_t now_ns_;
     const bool first_;                 // nobody has looked before: what it finds is what the next one compares with
     std::size_t stuck_ = 0;            // harts
+    std::size_t guests_ = 0;           // OS threads of the program's that have been inside
     Stream* free_ = nullptr;           // which is not stuck
     bool late_ = false;                // units sleep on a stream that is stuck, and their time has come
     bool awake_ = false;               // somebody stands in, and runs something
@@ -478,7 +477,7 @@ void Look::tell(const char* remedy) {
         const int bytes = std::snprintf(text + length, sizeof text - length, format, values...);
         if (bytes > 0) length = std::min(length + static_cast<std::size_t>(bytes), sizeof text - 1);
     };
-    line("weft: what could run waits for harts that do not switch:\n");
+    line("%s", "weft: what could run waits for harts that do not switch:\n");
     for (std::size_t rank = 0; rank < rescue_.watched_count; ++rank) {
         const Watched& one = at(rank);
         if (one.stream == nullptr || !one.heart.stuck()) continue;

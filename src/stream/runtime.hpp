@@ -64,6 +64,7 @@ struct Runtime {
     Sched* scheds = nullptr;                     // all, linked by Sched::next
     trace::Counters ended;                       // of streams that have ended
     Quiet quiet;
+    atomic<std::size_t> guests{0};               // OS threads of the program's that have streams (guest.hpp)
 
     os::Lock replacing;                          // one at a time gives a stream another scheduler, or a pool for bound units; before `lock`
 

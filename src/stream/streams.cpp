@@ -5,6 +5,7 @@
 
 #include "hart/gate.hpp"
 #include "os/clock.hpp"
+#include "os/thread_pointer.hpp"
 #include "stream/duties.hpp"
 #include "stream/error.hpp"
 #include "stream/join.hpp"
@@ -21,7 +22,7 @@ void settle_on_carrier(Stream& stream) {
     os::set_local(&stream);
     stream.errno_address = os::errno_address();
     stream.exceptions = os::exception_globals();
-    stream.carrier.thread_pointer = arch::thread_pointer();
+    stream.carrier.thread_pointer = os::thread_pointer();
     stream.carrier.errno_address = stream.errno_address;
     stream.carrier.exceptions = stream.exceptions;
     stream.carrier_stack.fiber = sanitizer::fiber_current();
@@ -159,6 +160,7 @@ weft_status prepare_stream(Runtime& of, Sched& sched, Pool* automatic_pool, cons
     }
     stream->carries = carries;
     if (!carries) stream->job_list.store(&of.jobs);
+    stream->shows_to.store(&of.jobs);
     stream->guest = guest;
     stream->heap = heap;
     stream->units = heap->units;

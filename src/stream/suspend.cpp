@@ -6,6 +6,7 @@
 
 #include "stream/begin.hpp"
 #include "stream/call.hpp"
+#include "stream/domain.hpp"
 #include "stream/error.hpp"
 #include "stream/fork.hpp"
 #include "stream/hosted.hpp"
@@ -161,7 +162,10 @@ void finish(Unit* next) {
 void look_before_leaving(Unit& unit, Leaves how) {
     if (unit.has_jobs()) leave_jobs(current(), unit);
     if (unit.is_light()) promote(current(), unit);
-    if (unit.marked(Unit::canary)) check_canary(unit);
+    if (unit.marked(Unit::canary)) {
+        check_canary(unit);
+        if (how != Leaves::yields) tell_domain_of_wait(unit);
+    }
     if (!unit.marked(Unit::observed)) return;
     switch (how) {
     case Leaves::yields: return observe(trace::Event::yield, unit);
@@ -173,7 +177,7 @@ void look_before_leaving(Unit& unit, Leaves how) {
 }
 
 void check_canary(const Unit& unit) {
-    if (!mem::canary_intact(*unit.stack)) overflow_report(unit);
+    if (unit.stack->guarded == mem::Guard::canary && !mem::canary_intact(*unit.stack)) overflow_report(unit);
 }
 
 void* begin_carefully(Stream& stream, Unit& unit) {

@@ -91,7 +91,7 @@ struct Unit {
 
     // Of marks. Anybody may set one at any time, by a read-modify-write; the flags change only while nobody else looks. What the library was
     // built without is no mark: it is never set, and nobody looks for it.
-    static constexpr std::uint8_t canary = 1;      // its stack is guarded by a canary, or is a host's: look when it leaves
+    static constexpr std::uint8_t canary = 1;      // its stack is guarded by a canary, or is a host's, or its domain is told of waits: look when it leaves
     static constexpr std::uint8_t untidy = 2;      // it has ended otherwise than by returning from a stack of ours, is a sample (spawn_tag), or began in another pool
     static constexpr std::uint8_t extras = 4;      // it has some (unit/extras.hpp)
     static constexpr std::uint8_t cancel = config::cancel ? 8 : 0;           // it was asked to end

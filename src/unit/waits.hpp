@@ -28,6 +28,7 @@ enum class Waits : std::uint8_t {
     invoke,
     domain,      // for the harts of one that is unregistered
     members,     // of a team (parallel/spmd.cpp)
+    domain_pause, // for its domain to go on with it
     suspend,     // told to observers only: its state says it
 };
 
@@ -36,7 +37,7 @@ constexpr const char* name_of(Waits waits) {
     constexpr const char* names[] = {
         "join",  "mutex",           "condition", "event",                "semaphore",                "latch", "barrier",
         "read-write lock", "channel", "any of several events", "one of several channels", "sleep", "join",
-        "join_many", "stream_free", "migration", "blocking call", "work", "invoke", "domain", "members of a team", "suspend",
+        "join_many", "stream_free", "migration", "blocking call", "work", "invoke", "domain", "members of a team", "its domain, paused", "suspend",
     };
     static_assert(sizeof names / sizeof *names == static_cast<std::size_t>(Waits::suspend) + 1);
     const auto index = static_cast<std::size_t>(waits);

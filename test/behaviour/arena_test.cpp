@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "test/behaviour/atomic.hpp"
+#include "test/behaviour/forks.hpp"
+#include "test/behaviour/guests.hpp"
 #include "test/behaviour/waiting.hpp"
 
 using namespace weft_test;
@@ -28,32 +30,6 @@ weft_status execute(weft_arena* arena, Body&& body) {
 }
 
 std::uint64_t stolen() { return counter("/units/count/stolen"); }
-
-// Keeps the hart until `condition` holds. False: it does not come to hold.
-template <class Condition>
-bool holds_at_last(Condition condition) {
-    const std::uint64_t deadline = in_ms(patience_ms);
-    while (!condition()) {
-        if (weft_now_ns() > deadline) return false;
-        std::this_thread::yield();
-    }
-    return true;
-}
-
-// Forks g, and keeps the caller's hart until another one has begun it.
-template <class G>
-void have_taken(G g) {
-    atomic<bool> begun{false};
-    weft::invoke([&] {
-        EXPECT_TRUE(holds_at_last([&] {
-            weft::invoke([] {}, [] {});
-            return begun.load();
-        }));
-    }, [&] {
-        begun.store(true);
-        g();
-    });
-}
 
 // f(0) to f(count - 1), of which each may be taken.
 template <class F>
@@ -430,6 +406,22 @@ TEST(Arena, GivesBackTheHartsThatOthersHaveABetterClaimTo) {
     EXPECT_EQ(one.join(), WEFT_OK);
 }
 
+TEST(Arena, AThreadThatIsOutsideCallsInIt) {
+    if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
+    Runtime runtime(2);
+    weft::arena arena(2);
+    with_threads(1, [&](int) {
+        for (int i = 0; i < 3; ++i) {
+            arena.execute([&] {
+                EXPECT_EQ(weft_arena_self(), arena.native_handle());
+                have_taken([&] { EXPECT_EQ(weft_arena_self(), arena.native_handle()); });
+                EXPECT_EQ(fib(8), 21);
+            });
+            EXPECT_EQ(weft_unit_self(), nullptr);
+        }
+    });
+}
+
 TEST(Arena, AUnitInItDoesNotEndBefore) {
     Runtime runtime;
     weft::arena arena;
@@ -446,7 +438,6 @@ TEST(Arena, WhatCannotBeIsRefused) {
     weft_arena* arena = nullptr;
     EXPECT_EQ(weft_arena_create(2, nullptr), WEFT_INVALID);
     ASSERT_EQ(weft_arena_create(2, &arena), WEFT_OK);
-    EXPECT_EQ(weft_arena_execute(arena, [](void*) {}, nullptr), WEFT_NOT_INITIALIZED);
     EXPECT_EQ(weft_arena_harts(nullptr), 0u);
     EXPECT_EQ(weft_arena_self(), nullptr);
     {

@@ -15,6 +15,7 @@
 #include "base/config.hpp"
 #include "test/behaviour/several.hpp"
 #include "test/behaviour/variable.hpp"
+#include "weft/guest.h"
 
 using namespace weft_test;
 
@@ -138,7 +139,7 @@ TEST_F(Deadlock, OfTwoUnitsAndTwoMutexesIsToldWithWhoHoldsWhat) {
 
 TEST_F(Deadlock, OfACircleOfJoins) {
     const Heard heard = hear([] {
-        begin(2);
+        begin(1);   // neither begins before both are there
         units[0] = spawn("joins the second", [](void*) { weft_unit_join(units[1]); });
         units[1] = spawn("joins the first", [](void*) { weft_unit_join(units[0]); });
         weft_event_wait(&never_set, nullptr);
@@ -179,10 +180,57 @@ TEST_F(Deadlock, OfOsThreadsThatWaitForUnitsToo) {
     expect_report(heard);
 }
 
+// Their parked pthreads wake nobody.
+TEST_F(Deadlock, OfHostedUnits) {
+    const Heard heard = hear([] {
+        begin(2);
+        weft_unit_options hosted = options();
+        hosted.kind = WEFT_KIND_HOSTED;
+        hosted.name = "as a pthread";
+        for (weft_unit*& unit : units) {
+            if (weft_ult_spawn(nullptr, [](void*) { weft_event_wait(&never_set, nullptr); }, nullptr, &hosted, &unit) != WEFT_OK) std::abort();
+        }
+        weft_unit_join(units[0]);
+    });
+    expect_report(heard);
+    EXPECT_EQ(times(heard.text, "'as a pthread' (hosted, waiting) for event"), 2u) << heard.text;
+}
+
 TEST_F(Deadlock, OfOneThatComesWhenTheLastOsThreadOutsideHasEnded) {
     const Heard heard = hear([] {
         begin(1);
         std::thread([] { std::this_thread::sleep_for(250ms); }).detach();
+        weft_event_wait(&never_set, nullptr);
+    });
+    expect_report(heard);
+}
+
+// No runtime was begun, and none of the OS threads is one of Weft's.
+TEST_F(Deadlock, OfGuestsThatWaitForEachOther) {
+    const Heard heard = hear([] {
+        static weft_event one = WEFT_EVENT_INIT, other = WEFT_EVENT_INIT;
+        setenv("WEFT_DEADLOCK", "report", 1);
+        weft_guest_enter();
+        std::thread thread([] {
+            weft_guest_enter();
+            weft_event_wait(&one, nullptr);
+            weft_event_set(&other, nullptr);
+            weft_guest_leave();
+        });
+        weft_event_wait(&other, nullptr);
+        weft_event_set(&one, nullptr);
+    });
+    expect_report(heard);
+}
+
+TEST_F(Deadlock, OfOneThatComesWhenTheLastGuestHasEnded) {
+    const Heard heard = hear([] {
+        begin(1);
+        std::thread([] {
+            weft_guest_enter();
+            weft_guest_leave();
+            std::this_thread::sleep_for(250ms);
+        }).detach();
         weft_event_wait(&never_set, nullptr);
     });
     expect_report(heard);
@@ -263,6 +311,31 @@ TEST_F(Deadlock, IsNoneWhileSomethingIsPending) {
                 weft_event_set(&come, nullptr);
             });
             weft_event_wait(&come, nullptr);
+            later.join();
+        },
+        [] {   // an OS thread that was a guest, and has left its hart loose
+            begin(2);
+            static weft_event come = WEFT_EVENT_INIT;
+            std::thread later([] {
+                weft_guest_enter();
+                weft_guest_leave();
+                std::this_thread::sleep_for(long_enough);
+                weft_event_set(&come, nullptr);
+            });
+            weft_event_wait(&come, nullptr);
+            later.join();
+        },
+        [] {   // a guest that computes
+            static weft_event come = WEFT_EVENT_INIT;
+            weft_guest_enter();
+            std::thread later([] {
+                weft_guest_enter();
+                std::this_thread::sleep_for(long_enough);
+                weft_event_set(&come, nullptr);
+                weft_guest_leave();
+            });
+            weft_event_wait(&come, nullptr);
+            weft_guest_leave();
             later.join();
         },
         [] {   // the primary unit, which is busy outside

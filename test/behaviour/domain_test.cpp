@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "test/behaviour/atomic.hpp"
-#include "test/behaviour/support.hpp"
+#include "test/behaviour/several.hpp"
 
 namespace {
 
@@ -396,6 +396,77 @@ TEST(Domain, WhatItHasAskedForIsTakenBackWhenItIsUnregistered) {
         EXPECT_EQ(parent.most, 3);
         EXPECT_EQ(parent.asked, 0);
         EXPECT_EQ(weft_domain_unregister(domain), WEFT_OK);
+    });
+    EXPECT_EQ(caller.join(), WEFT_OK);
+}
+
+// A library that counts the waits of its contexts that have begun and not ended.
+class Counting {
+public:
+    Counting() {
+        weft_domain_ops ops{};
+        ops.size = sizeof ops;
+        ops.enter = [](void* self) {
+            auto& of = *static_cast<Counting*>(self);
+            std::lock_guard guard(of.lock_);
+            if (of.ready_.empty()) return;
+            EXPECT_EQ(weft_context_resume(of.ready_.front()), WEFT_OK) << weft_error_text();
+            of.ready_.pop_front();
+        };
+        ops.block = [](void* self, weft_unit*) {
+            auto& of = *static_cast<Counting*>(self);
+            ++of.waits;
+            ++of.begun;
+        };
+        ops.unblock = [](void* self, weft_unit* context) {
+            auto& of = *static_cast<Counting*>(self);
+            EXPECT_GE(--of.waits, 0);
+            std::lock_guard guard(of.lock_);
+            of.ready_.push_back(context);
+        };
+        EXPECT_EQ(weft_domain_register(&ops, this, &domain_), WEFT_OK) << weft_error_text();
+    }
+    ~Counting() { EXPECT_EQ(weft_domain_unregister(domain_), WEFT_OK) << weft_error_text(); }
+    Counting(const Counting&) = delete;
+
+    atomic<int> waits{0}, begun{0};
+
+private:
+    weft_domain* domain_ = nullptr;
+    std::mutex lock_;
+    std::deque<weft_unit*> ready_;
+};
+
+TEST(Domain, IsToldOfEachWaitBeforeItIsToldThatTheContextCanGoOn) {
+    Runtime runtime(2);
+    Ult caller([] {
+        weft_event event = WEFT_EVENT_INIT;
+        atomic<bool> goes_on{false};
+        Ult elsewhere([&] {
+            until_set(goes_on);
+            EXPECT_EQ(weft_event_set(&event, nullptr), WEFT_OK);
+        }, nullptr, pool_of(1));
+        Counting library;
+        EXPECT_EQ(weft_sleep_for(1000), WEFT_OK);
+        EXPECT_LE(library.begun.load(), 1);   // it may be over before one comes to wait for it
+        goes_on = true;
+        EXPECT_EQ(weft_event_wait(&event, nullptr), WEFT_OK);
+        EXPECT_EQ(elsewhere.join(), WEFT_OK);
+        EXPECT_LE(library.begun.load(), 3);   // it need not have waited for either
+        const int before = library.begun.load();
+        EXPECT_EQ(weft_unit_suspend([](weft_unit* unit, void*) { EXPECT_EQ(weft_unit_resume(unit), WEFT_OK); }, nullptr), WEFT_OK);
+        EXPECT_EQ(library.begun.load(), before + 1);
+        EXPECT_EQ(library.waits.load(), 0);
+    });
+    EXPECT_EQ(caller.join(), WEFT_OK);
+}
+
+TEST(Domain, APauseIsNoWait) {
+    Runtime runtime;
+    Ult caller([] {
+        Counting library;
+        EXPECT_EQ(weft_context_pause([](weft_unit* unit, void*) { EXPECT_EQ(weft_context_resume(unit), WEFT_OK); }, nullptr), WEFT_OK);
+        EXPECT_EQ(library.begun.load(), 0);
     });
     EXPECT_EQ(caller.join(), WEFT_OK);
 }

@@ -16,6 +16,7 @@
 
 #include "base/config.hpp"
 #include "os/fault.hpp"
+#include "test/behaviour/guests.hpp"
 #include "test/behaviour/several.hpp"
 #include "test/behaviour/variable.hpp"
 #include "weft/weft.hpp"
@@ -332,6 +333,80 @@ TEST_F(Fork, WhatTheParentWasAskedIsNotAskedOfTheChild) {
     if (status == WEFT_OK && how == -1) GTEST_SKIP() << "built without cancellation";
     EXPECT_EQ(status, WEFT_CANCELLED);
     EXPECT_EQ(how, 0);
+}
+
+// Its pthread is the child's one thread.
+TEST_F(Fork, FromAHostedUnit) {
+    static thread_local int own;
+    const Runtime runtime(2);
+    const weft_unit_options hosted = of_kind(WEFT_KIND_HOSTED);
+    for (std::size_t rank : {0, 1}) {
+        int how = -1;
+        const Ult unit([&how] {
+            own = 7;
+            weft_unit_yield();
+            const pthread_t self = pthread_self();
+            how = in_child([self] {
+                check(pthread_equal(pthread_self(), self) && own == 7);
+                tour();
+                check(own == 7);
+                const weft_unit_options another = of_kind(WEFT_KIND_HOSTED);
+                atomic<int> ran{0};
+                weft_unit* units[3];
+                for (weft_unit*& child : units) check(weft_ult_spawn(nullptr, add_one, &ran, &another, &child) == WEFT_OK);
+                check(weft_unit_free_many(units, 3) == WEFT_OK);
+                check(ran == 3 && setuid(getuid()) == 0);
+            });
+            EXPECT_EQ(own, 7);
+            weft_unit_yield();
+        }, &hosted, pool_of(rank));
+        EXPECT_EQ(weft_unit_join(unit.handle()), WEFT_OK);
+        EXPECT_TRUE(ended_well(how));
+    }
+}
+
+TEST_F(Fork, AHostedUnitsEndIsTheEndOfTheChild) {
+    const Runtime runtime(1);
+    static pid_t child;
+    const weft_unit_options hosted = of_kind(WEFT_KIND_HOSTED);
+    const pid_t parent = getpid();
+    const Ult unit([] { child = fork_with_alarm(); }, &hosted);
+    EXPECT_EQ(weft_unit_join(unit.handle()), WEFT_OK);
+    ASSERT_EQ(getpid(), parent);
+    EXPECT_EQ(end_of(child), 0);
+}
+
+// Inside, in a wait of others', and outside, with a hart that it has left loose.
+TEST_F(Fork, FromGuests) {
+    const Runtime runtime(2);
+    atomic<int> how[3];
+    for (auto& one : how) one = -1;
+    weft_barrier all;
+    ASSERT_EQ(weft_barrier_init(&all, 3, nullptr, nullptr), WEFT_OK);
+    with_threads(3, [&](int self) {
+        EXPECT_EQ(weft_guest_enter(), WEFT_OK);
+        weft_barrier_wait(&all);
+        if (self == 2) {
+            EXPECT_EQ(weft_guest_leave(), WEFT_OK);
+        }
+        how[self] = in_child([self] {
+            if (self == 2) {
+                check(!weft_initialized());
+                check(weft_guest_enter() == WEFT_OK);
+            }
+            spawn_and_join(nullptr);
+            two_units_and_a_mutex();
+            waits_outside();
+            atomic<int> members{0};
+            check(weft_spmd(3, add_one, &members) == WEFT_OK && members == 3);
+            check(fib(10) == 55);
+        });
+        if (self != 2) {
+            EXPECT_EQ(weft_guest_leave(), WEFT_OK);
+        }
+    });
+    for (int self = 0; self < 3; ++self) EXPECT_TRUE(ended_well(how[self])) << self;
+    spawn_and_join(pool_of(1));
 }
 
 TEST_F(Fork, AChildForksInItsTurn) {

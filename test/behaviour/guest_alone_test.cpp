@@ -3,10 +3,14 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "test/behaviour/atomic.hpp"
 #include "test/behaviour/guests.hpp"
+#include "weft/algorithm.hpp"
+#include "weft/arena.hpp"
 
 namespace {
 
@@ -106,6 +110,16 @@ TEST(GuestAlone, TeamsAndDomainsAreForThreadsThatHaveNotEntered) {
         EXPECT_EQ(weft_guest_leave(), WEFT_BUSY);
         EXPECT_EQ(weft_sleep_for(1000), WEFT_OK);
         EXPECT_EQ(weft_domain_unregister(domain), WEFT_OK);
+        EXPECT_EQ(weft_unit_self(), nullptr);
+    });
+}
+
+TEST(GuestAlone, ArenasAreForThreadsThatHaveNotEntered) {
+    weft::arena arena;
+    with_plain_threads(6, [&](int) {
+        std::vector<int> numbers(20'000);
+        arena.execute([&] { weft::parallel_for(std::size_t{0}, numbers.size(), [&](std::size_t i) { numbers[i] = static_cast<int>(i); }); });
+        EXPECT_EQ(std::accumulate(numbers.begin(), numbers.end(), 0L), 199'990'000L);
         EXPECT_EQ(weft_unit_self(), nullptr);
     });
 }

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "test/behaviour/atomic.hpp"
+#include "test/behaviour/forks.hpp"
 #include "test/behaviour/guests.hpp"
 #include "weft/guest.hpp"
 #include "weft/parallel.hpp"
@@ -374,6 +375,22 @@ TEST(Guest, ForksAndOthersTakeItsBranches) {
     });
 }
 
+// A stream asks the guests, too, and the branch goes on where the stream's units do.
+TEST(Guest, WhatItForksIsTakenByAStream) {
+    Runtime runtime(2);
+    with_threads(1, [](int) {
+        Inside in;
+        for (int i = 0; i < 3; ++i) {
+            weft_stream* const own = weft_stream_self();
+            have_taken([&] {
+                EXPECT_NE(weft_stream_self(), own);
+                EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+                EXPECT_NE(weft_stream_self(), own);
+            });
+        }
+    });
+}
+
 TEST(Guest, ThatEndsInsideHasLeft) {
     Runtime runtime;
     with_threads(3, [](int) { EXPECT_EQ(weft_guest_enter(), WEFT_OK); });
@@ -582,17 +599,20 @@ TEST(GuestIdentity, IsTheThreadsOwnInsideAndAfterwards) {
             EXPECT_EQ(sigaltstack(&mine, nullptr), 0);
         }
         const Identity before = Identity::now();
+        const auto expect_own = [&] {
+            Identity now = Identity::now();
+            now.stack = before.stack;   // it may have run contexts of others while it waited, also for its turn to come in
+            EXPECT_EQ(now, before);
+        };
         for (int round = 0; round < 5; ++round) {
             Inside in;
-            EXPECT_EQ(Identity::now(), before);
+            expect_own();
             weft_barrier barrier;
             EXPECT_EQ(weft_barrier_init(&barrier, 4, nullptr, nullptr), WEFT_OK);
             EXPECT_EQ(weft_spmd(4, [](void* raw) { weft_barrier_wait(static_cast<weft_barrier*>(raw)); }, &barrier), WEFT_OK);
             EXPECT_EQ(weft_sleep_for(1000), WEFT_OK);
             EXPECT_EQ(weft_unit_yield(), WEFT_OK);
-            Identity now = Identity::now();   // it may have run contexts of others while it waited
-            now.stack = before.stack;
-            EXPECT_EQ(now, before);
+            expect_own();
         }
         EXPECT_EQ(Identity::now(), before);
         if (self == 0) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "arch/arch.hpp"
@@ -285,6 +286,18 @@ TEST(Hosted, OneThatExitsInAHandlerLeavesNoExceptionToTheNext) {
     }), WEFT_OK);
     EXPECT_EQ(run_hosted([] { EXPECT_EQ(std::current_exception(), nullptr); }), WEFT_OK);
     EXPECT_EQ(counter("/hosts/count/started"), 1u);
+}
+
+// The parked thread is the same thread to the C library: it must be done with whatever it does there.
+TEST(Hosted, AFreshPthreadDoesNotTouchTheErrnoOfItsUnit) {
+    Runtime runtime;
+    for (int i = 1; i <= 200; ++i) {
+        EXPECT_EQ(run_hosted([&] {
+            errno = i;
+            for (int turn = 0; turn < 20; ++turn) std::this_thread::yield();
+            EXPECT_EQ(errno, i);
+        }, fresh()), WEFT_OK);
+    }
 }
 
 TEST(Hosted, SuspendsIsResumedFromAfarAndBlocks) {

@@ -13,6 +13,7 @@
 
 #include "base/probe.hpp"
 #include "test/behaviour/file.hpp"
+#include "test/behaviour/guests.hpp"
 #include "test/behaviour/waiting.hpp"
 
 using namespace weft_test;
@@ -600,4 +601,71 @@ TEST(RescueOfDomains, OffItTellsWhoStandsWhere) {
         EXPECT_EQ(caller.join(), WEFT_OK);
     }
     EXPECT_NE(testing::internal::GetCapturedStderr().find("WEFT_RESCUE=on"), std::string::npos);
+}
+
+// Each keeps the hart that it has until there are as many inside as there are threads.
+TEST(RescueOfGuests, ThreadsThatSpinForOneThatIsNotAdmittedAreJoinedByIt) {
+    Runtime runtime(settings_of(WEFT_POOL_PRIVATE));
+    const int count = static_cast<int>(weft_hart_limit()) + 2;
+    atomic<int> here{0};
+    with_threads(count, [&](int) {
+        Inside in;
+        here.fetch_add(1);
+        spin([&] { return here.load() == count; });
+    });
+    EXPECT_GE(counter("/rescue/count/emergencies"), 2u);
+    while (counter("/rescue/count/running") != 0) EXPECT_EQ(weft_sleep_for(ms), WEFT_OK);
+}
+
+TEST(RescueOfGuests, OneIsAdmittedWhoWritesWhatAllThatAreInsideReadFromAPipe) {
+    Runtime runtime(settings_of(WEFT_POOL_PRIVATE));
+    const int count = static_cast<int>(weft_hart_limit());
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    atomic<int> inside{0};
+    with_threads(count + 1, [&](int self) {
+        char byte = 0;
+        if (self == count) {
+            spin([&] { return inside.load() == count; });
+            Inside in;
+            for (int i = 0; i < count; ++i) EXPECT_EQ(write(ends[1], &byte, 1), 1);
+        } else {
+            Inside in;
+            inside.fetch_add(1);
+            EXPECT_EQ(read(ends[0], &byte, 1), 1);
+        }
+    });
+    close(ends[0]);
+    close(ends[1]);
+}
+
+TEST(RescueOfGuests, AUnitRunsForWhichOneSpinsThatKeepsTheLastHart) {
+    Runtime runtime(settings_of(WEFT_POOL_PRIVATE));
+    const int count = static_cast<int>(weft_hart_limit());
+    with_threads(count, [&](int) {
+        Inside in;
+        atomic<bool> flag{false};
+        Ult unit([&] { flag = true; });
+        spin([&] { return flag.load(); });
+        EXPECT_EQ(unit.join(), WEFT_OK);
+    });
+}
+
+TEST(RescueOfGuests, OffItTellsWhoStandsWhere) {
+    testing::internal::CaptureStderr();
+    {
+        Runtime runtime(settings_of(WEFT_POOL_PRIVATE, WEFT_RESCUE_OFF));
+        const int count = static_cast<int>(weft_hart_limit()) + 1;
+        atomic<int> here{0};
+        atomic<bool> given_up{false};
+        Afterwards thread(2'500, [&] { given_up = true; });
+        with_threads(count, [&](int) {
+            Inside in;
+            here.fetch_add(1);
+            spin([&] { return here.load() == count || given_up.load(); });
+        });
+    }
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_NE(said.find("'guest'"), std::string::npos) << said;
+    EXPECT_NE(said.find("WEFT_RESCUE=on"), std::string::npos) << said;
 }

@@ -83,20 +83,27 @@ struct FloatingPoint {
 // And of what a signal has interrupted: `context` is what its handler was given.
 inline char* interrupted_stack(const void* context) { return reinterpret_cast<char*>(static_cast<const ucontext_t*>(context)->uc_mcontext.sp); }
 
-[[gnu::always_inline]] inline void sleep_without_stack(const void* word) {
+[[gnu::always_inline]] inline void park_without_stack(void* announced, const void* released) {
     asm volatile(
-        "mov     x9, %0\n"
+        "mov     x9, %[released]\n\t"
+        "mov     x0, %[announced]\n\t"
+        "mov     w10, #1\n\t"
+        "stlr    w10, [x0]\n\t"
+        "mov     x1, #129\n\t"              // FUTEX_WAKE_PRIVATE
+        "mov     x2, #1\n\t"                // waiter
+        "mov     x8, #98\n\t"               // futex
+        "svc     #0\n\t"
         "1:\n\t"
         "mov     x0, x9\n\t"
         "mov     x1, #128\n\t"              // FUTEX_WAIT_PRIVATE
         "mov     x2, #0\n\t"
         "mov     x3, #0\n\t"                // for as long as it takes
-        "mov     x8, #98\n\t"               // futex
+        "mov     x8, #98\n\t"
         "svc     #0\n\t"
         "ldar    w10, [x9]\n\t"
         "cbz     w10, 1b"
         :
-        : "r"(word)
+        : [announced] "r"(announced), [released] "r"(released)
         : "x0", "x1", "x2", "x3", "x8", "x9", "x10", "memory", "cc");
 }
 

@@ -88,17 +88,26 @@ struct FloatingPoint {
 // And of what a signal has interrupted: `context` is what its handler was given.
 inline char* interrupted_stack(const void* context) { return reinterpret_cast<char*>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RSP]); }
 
-// Sleeps until *word is not zero. Touches no stack and no thread-local memory, which somebody else has: by one instruction of the kernel's, again and again.
-[[gnu::always_inline]] inline void sleep_without_stack(const void* word) {
+// Sets *announced to 1, wakes who waits for that by a futex, and sleeps until *released is not zero. Touches no stack and no thread-local memory (errno is some), which
+// somebody else has from the announcement on: by two instructions of the kernel's, of which the second is repeated.
+[[gnu::always_inline]] inline void park_without_stack(void* announced, const void* released) {
+    unsigned long operation = 129;          // FUTEX_WAKE_PRIVATE
+    unsigned long value = 1;                // waiter
     asm volatile(
-        "1:\n\t"
+        "movl    $1, (%%rdi)\n\t"
         "movl    $202, %%eax\n\t"           // futex
+        "syscall\n\t"
+        "movq    %[released], %%rdi\n\t"
+        "movl    $128, %%esi\n\t"           // FUTEX_WAIT_PRIVATE
+        "xorl    %%edx, %%edx\n\t"
+        "1:\n\t"
+        "movl    $202, %%eax\n\t"
         "xorl    %%r10d, %%r10d\n\t"        // for as long as it takes
         "syscall\n\t"
         "cmpl    $0, (%%rdi)\n\t"
         "je      1b"
-        :
-        : "D"(word), "S"(128UL /* FUTEX_WAIT_PRIVATE */), "d"(0UL)
+        : "+D"(announced), "+S"(operation), "+d"(value)
+        : [released] "r"(released)
         : "rax", "rcx", "r10", "r11", "memory", "cc");
 }
 

@@ -14,6 +14,7 @@
 #include <cstdlib>
 
 #include "arch/arch.hpp"
+#include "base/sanitizer.hpp"
 #include "os/futex.hpp"
 #include "os/stack.hpp"
 
@@ -206,9 +207,8 @@ void host_main(void* raw) {
     host.top = host.own_stack - own_bytes();
     host.top -= reinterpret_cast<std::uintptr_t>(host.top) % 64;
     arch::set_host_word(&host);
-    host.parked.store(1);
-    futex_wake(host.parked, 1);
-    arch::sleep_without_stack(&host.released);
+    sanitizer::tsan_release(&host);
+    arch::park_without_stack(&host.parked, &host.released);
     arch::set_host_word(nullptr);
     arch::set_local_word(nullptr);
     host.gone.store(true);
@@ -233,6 +233,7 @@ bool host_start(HostThread& host, std::size_t bytes, const CpuSet* cpus) {
     host.cpus = cpus;
     if (!thread_start(host.thread, std::max(standard, bytes + own_bytes() + for_library), host_main, &host)) return false;
     while (host.parked.load() == 0) futex_wait(host.parked, 0);
+    sanitizer::tsan_acquire(&host);
     take_set_ids_over();
     return true;
 }
@@ -284,6 +285,8 @@ bool host_end_of_unit(const HostThread& host) {
     }
     return no_objects && destructor_list().empty_here();
 }
+
+void host_forked() { arch::set_host_word(nullptr); }
 
 void host_prepare_carrier() { leave_restartable_sequences(); }
 

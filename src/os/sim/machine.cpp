@@ -47,6 +47,12 @@ constexpr std::uint64_t longest_stint = 20'000, least_longest_stint = 200;
 constexpr std::size_t most_harts = 4096;
 constexpr std::size_t least_stack = 512 * 1024;         // tests' own code runs on it
 
+// What is found by a thread pointer.
+struct ThreadBlock {
+    int error = 0;
+    os::ExceptionGlobals exceptions{};
+};
+
 struct Hart {
     std::uint16_t number = 0;
     enum class State : std::uint8_t { ready, waits, ended } state = State::ready;
@@ -64,10 +70,10 @@ struct Hart {
 
     // What an OS thread has to itself.
     void* local = nullptr;
-    int error = 0;
+    ThreadBlock own;
+    ThreadBlock* block = &own;            // by which it runs; null: it is parked, and touches none
     void* kept = nullptr;
     void (*at_end)(void*) = nullptr;
-    os::ExceptionGlobals exceptions;
     os::CpuSet cpus;
     char error_text[os::error_text_bytes] = "";
 
@@ -275,13 +281,25 @@ void Machine::decide_at(Moment moment, const void* frame) {
     arm();
 }
 
+// ---- thread pointers ---------------------------------------------------------------------------------------
+
+os::ExceptionGlobals& exceptions_here() { return *reinterpret_cast<os::ExceptionGlobals*>(abi::__cxa_get_globals()); }
+
+void store_block(const Hart& hart) {
+    if (hart.block != nullptr) *hart.block = {errno, exceptions_here()};
+}
+
+void load_block(const Hart& hart) {
+    if (hart.block == nullptr) return;
+    exceptions_here() = hart.block->exceptions;
+    errno = hart.block->error;
+}
+
 // ---- switching ---------------------------------------------------------------------------------------------
 
 void Machine::leave(Hart& hart, unsigned keep, unsigned hold) {
     hart.local = local_word;
-    hart.error = errno;
-    auto* globals = reinterpret_cast<os::ExceptionGlobals*>(abi::__cxa_get_globals());
-    hart.exceptions = *globals;
+    store_block(hart);
     const std::size_t kept = hold == 0 ? 0 : std::min<std::size_t>(keep, hart.stores.count());
     hart.stores.let_go(hart.stores.count() - kept);
     hart.hold = hold;
@@ -300,9 +318,8 @@ void Machine::arrive(Hart& hart) {
     hart.out = 0;
     stint_ends = total + longest;
     local_word = hart.local;
-    *reinterpret_cast<os::ExceptionGlobals*>(abi::__cxa_get_globals()) = hart.exceptions;
     hart.stores.bring_forward();
-    errno = hart.error;
+    load_block(hart);
 }
 
 // noinline: see arch/x86_64/context.hpp.
@@ -672,6 +689,22 @@ bool hart_time(std::uint32_t number, std::uint64_t& ns) {
 }
 
 void* hart_identity() { return machine == nullptr ? static_cast<void*>(&machine) : machine->running; }
+
+void* thread_pointer() { return machine == nullptr ? nullptr : machine->running->block; }
+
+void set_thread_pointer(void* pointer) {
+    system_call("thread-pointer");
+    Hart& self = *machine->running;
+    for (const auto& other : machine->harts) {
+        if (other.get() == &self || other->state == Hart::State::ended || other->block == nullptr || other->block != pointer) continue;
+        machine_fail(End::check, "harts " + std::to_string(self.number) + " and " + std::to_string(other->number) + " run by one thread pointer\n");
+    }
+    store_block(self);
+    self.block = static_cast<ThreadBlock*>(pointer);
+    load_block(self);
+}
+
+void* own_thread_pointer() { return &machine->running->own; }
 
 os::CpuSet* hart_cpus(std::uint32_t number) {
     if (machine == nullptr || number >= machine->harts.size()) return nullptr;

@@ -108,6 +108,10 @@ void hart_join(void* hart);
 std::uint32_t hart_number();
 bool hart_time(std::uint32_t number, std::uint64_t& ns);   // of its own steps; false: there is none, or it has ended
 void* hart_identity();
+// By which the hart runs: its own at first, another hart's that is parked, or none, while it is parked itself.
+void* thread_pointer();
+void set_thread_pointer(void* pointer);
+void* own_thread_pointer();
 void* hart_kept();                             // what the hart keeps: null at first
 void hart_keep(void* word, void (*at_end)(void*));   // when it ends with one that is not null, at_end is called with it
 os::CpuSet* hart_cpus(std::uint32_t number);   // null: there is none
