@@ -107,6 +107,7 @@ void Base::uncount(Root& root) {
 }
 
 Root* Base::settle() {
+    limit_ = hooks_.limit();
     // What nobody has been sent with is not on its way.
     for (Root* root = first_; root != nullptr; root = root->next) {
         for (; root->coming != 0 && root->held > wanted(*root); --root->coming) uncount(*root);
@@ -136,7 +137,7 @@ Root* Base::settle() {
 }
 
 bool Base::somebody_lacks() const {
-    if (granted() > hooks_.limit()) return true;
+    if (granted() > limit_) return true;
     for (const Root* root = first_; root != nullptr; root = root->next) {
         if (root->held < root->target || (root->held == 0 && wanted(*root) != 0)) return true;
     }

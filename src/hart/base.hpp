@@ -123,7 +123,7 @@ public:
     std::size_t granted() const { return granted_.load(std::memory_order_relaxed); }
 
 private:
-    std::size_t limit() const { return hooks_.limit() + beyond_; }
+    std::size_t limit() const { return limit_ + beyond_; }
     std::size_t room() const;               // harts that nobody has
     void fill();                            // the targets
     bool in_slice(const Root& root, std::uint64_t now_ns) const;
@@ -152,6 +152,7 @@ private:
     atomic<bool> lacks_{false};             // changed under the lock
 
     mutable os::Lock lock_;                 // guards what follows
+    std::size_t limit_ = 0;                 // as this settle() has found it: to ask is to read the clock
     std::size_t beyond_ = 0;
     Root* first_ = nullptr;                 // in the order in which they came
     Policy policy_;

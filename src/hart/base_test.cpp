@@ -458,7 +458,9 @@ TEST_F(BaseTest, AGuestIsAdmittedThoughNobodyCanBeSentToTheOthers) {
     refuses = false;
     GuestRoot one;
     EXPECT_TRUE(base.admit(one) || came(a) == 1);
-    if (one.held == 0) EXPECT_EQ(give_back(a), &one);
+    if (one.held == 0) {
+        EXPECT_EQ(give_back(a), &one);
+    }
     base.put(one, -1);
 }
 

@@ -7,7 +7,6 @@
 #include "stream/runtime.hpp"
 
 namespace weft {
-namespace {
 
 // A hart on its way to a root: a letter in the carriers' pool.
 struct Sent {
@@ -15,6 +14,20 @@ struct Sent {
     Domain* to;
     Transition transition;                 // what it does there first
 };
+
+namespace {
+
+// One is kept for the next: most of the time there is one hart on its way at once, and an allocation takes a good part of that.
+Sent* make_sent(Carriers& by) {
+    Sent* const kept = by.spare.exchange(nullptr);
+    if (kept == nullptr) return os::make<Sent>();
+    return new (kept) Sent();
+}
+
+void give_sent(Carriers& by, Sent& sent) {
+    Sent* none = nullptr;
+    if (!by.spare.compare_exchange_strong(none, &sent)) os::destroy(&sent);
+}
 
 Domain* domain_of(hart::Root* root) { return reinterpret_cast<Domain*>(root); }
 
@@ -24,7 +37,7 @@ Sent& sent_by(Unit& letter) { return *static_cast<Sent*>(letter.argument); }
 void bring(Stream& stream, Sent& sent) {
     set_domain(stream, sent.to);
     stream.transition = sent.transition;
-    os::destroy(&sent);
+    give_sent(runtime().carriers, sent);
 }
 
 // Of the hart that the calling carrier has brought, until it goes back to the base.
@@ -81,6 +94,10 @@ bool send_hart(hart::Root& root, void* raw) {
 }
 
 }  // namespace
+
+Carriers::~Carriers() {
+    if (spare.load() != nullptr) os::destroy(spare.load());
+}
 
 Pool* carriers_pool(Runtime& of) {
     std::lock_guard guard(of.carriers.lock);
@@ -150,12 +167,13 @@ void carrier_is_free(Carriers& of) {
 }
 
 bool pass_on(Domain& domain, const Transition& transition) {
-    auto* const sent = os::make<Sent>();
+    Carriers& by = runtime().carriers;
+    Sent* const sent = make_sent(by);
     if (sent == nullptr) return false;
     sent->to = &domain;
     sent->transition = transition;
-    if (send_letter(runtime().carriers, sent->letter, arrive, sent)) return true;
-    os::destroy(sent);
+    if (send_letter(by, sent->letter, arrive, sent)) return true;
+    give_sent(by, *sent);
     return false;
 }
 

@@ -86,13 +86,18 @@ void attend_to_domains(Stream& stream);
 // ---- the harts of the base (carriers.cpp) -----------------------------------------------------------------
 
 // Streams that carry letters out: each takes one after the other out of a pool, and does what it says.
+struct Sent;
+
 struct Carriers {
     const char* const name;                // of their OS threads
+    atomic<Sent*> spare{nullptr};
     os::Lock lock{};                       // guards what follows
     std::size_t count = 0;                 // streams; guests' among them
     std::size_t busy = 0;                  // of them, those that have a letter, or are about to, and those of guests who need them themselves
     Pool* sent = nullptr;                  // letters on their way
     bool closed = false;                   // none is taken any more
+
+    ~Carriers();
 };
 
 // What the base asks of this layer: an OS thread takes a hart to a domain, or a stream that has lent its own goes on.
