@@ -169,12 +169,9 @@ void Base::plan_look() {
     for (const Root* root = first_; turns_ && root != nullptr; root = root->next) {
         if (in_slice(*root, now_ns)) at_ns = std::min(at_ns, root->since_ns + slice_ns_);
     }
+    // What was planned stays, also when nobody wants it any more: to plan a time that comes before all others wakes a thread, and a domain that goes to sleep may be back soon.
     const auto plan = [&](std::uint64_t& planned_ns, bool wanted, std::uint64_t after_ns) {
-        if (!wanted) {
-            planned_ns = os::forever;
-        } else if (planned_ns == os::forever) {
-            planned_ns = now_ns + after_ns;
-        }
+        if (wanted && planned_ns == os::forever) planned_ns = now_ns + after_ns;
         at_ns = std::min(at_ns, planned_ns);
     };
     plan(limit_look_ns_, limited, limit_lasts_ns);

@@ -204,6 +204,9 @@ TEST_F(BaseTest, TheLimitIsLookedAtAgainWhileSomebodyWantsHarts) {
     EXPECT_EQ(base.look_at_ns(), 1'000'000'000u);
     base.request(a, -1);
     give_back(a);
+    EXPECT_EQ(base.look_at_ns(), 1'000'000'000u) << "who is back soon need not have it planned anew";
+    now = 1'000'000'000;
+    base.look();
     EXPECT_EQ(base.look_at_ns(), os::forever);
 }
 
