@@ -12,8 +12,8 @@
 
 namespace {
 
-// The looks whether somebody waits for ever are 100, 300, 700 and 1,500 ms after the last unit has run: ever fewer.
-constexpr std::uint64_t settle_ns = 750'000'000, quiet_ns = 500'000'000, gap_ns = 1'000'000;
+// The looks whether somebody waits for ever are 100, 300, 700 and 1,500 ms after the last unit has run, ever fewer; and once, a second after somebody wanted harts, how many there are is looked at.
+constexpr std::uint64_t settle_ns = 1'600'000'000, quiet_ns = 500'000'000, gap_ns = 1'000'000;
 
 // Where what is measured waits.
 class Gate {
