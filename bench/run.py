@@ -73,6 +73,9 @@ PARTS = [
     Part("wake", "wake", (), ("--samples=201",), google=False),
     Part("harts.handover", "harts_handover", (), ("--samples=51",), google=False),
     Part("harts.switches", "harts_switches"),
+    Part("harts.idle", "harts_idle", (), ("--samples=31",), google=False),
+    Part("harts.libraries", "harts_libraries", (), ("--rounds=1", "--calls=20"), google=False),
+    Part("harts.arena", "harts_arena", (), ("--rounds=5",), google=False),
     Part("harts.barriers", "harts_barriers", (), ("--rounds=1", "--steps=100"), google=False),
     Part("init", "init", (), ("--samples=21",), google=False),
     Part("suspended.full", "suspended", ("--kind=full",), ("--kind=full", "--count=100000"), False, (5, 1)),
@@ -309,8 +312,16 @@ def promotion_rows() -> list:
 def hart_rows() -> list:
     rows = [Row("a hart handed from one library that runs to another", "harts.handover", "harts/running:weft.handover", limit=5e3),
             Row("a hart granted, from asleep", "harts.handover", "harts/asleep:weft.grant", "harts/asleep:futex", 1.5)]
-    for way, limit in (("hosted", 9), ("hosted_native", 0)):
+    for way, limit in (("hosted", 9), ("hosted_native", 0), ("bound", 0)):
         rows.append(Row(f"switch, {way.replace('_', ' to ')}", "harts.switches", f"harts/switch:weft.{way}", "harts/switch:weft.native", limit))
+    for domain in ("streams", "library", "team", "arena", "guest", "hosted"):
+        rows.append(Row(f"processors' time in a second, all wait: {domain}", "harts.idle", f"harts/idle:weft.{domain}", "harts/idle:futex"))
+        rows.append(Row(f"idle wake-up, {domain}", "harts.idle", f"harts/awake:weft.{domain}", "harts/awake:futex"))
+    for size in (1, 2, 4, 8, 16):
+        rows.append(Row(f"two libraries, {size} x {size}: a task of 10 us, beside thread pools", "harts.libraries", f"harts/libraries/{size}x{size}:weft",
+                        f"harts/libraries/{size}x{size}:threads"))
+    for what, peer in (("call", "domain"), ("fib27", "streams"), ("loop", "streams"), ("short_loop", "streams")):
+        rows.append(Row(f"arena: {what.replace('_', ' ')}, beside {peer}", "harts.arena", f"arena/{what}:weft.arena", f"arena/{what}:{peer}"))
     for peer in ("futex", "swapcontext"):
         rows.append(Row(f"switch, {peer}", "harts.switches", f"harts/switch:{peer}", "harts/switch:weft.native"))
     for groups in (1, 2, 4, 7, 10):

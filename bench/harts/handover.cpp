@@ -1,72 +1,25 @@
 // How long a hart takes to come. From one library that runs to another that runs, which give it back at their next switch; and out of the base to a library, by an OS thread that sleeps, beside
 // a bare futex wake. Samples alternate.
 //   handover [--samples=N]
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
-#include <thread>
 
+#include "arrival.hpp"
 #include "library.hpp"
 
 namespace {
 
 constexpr std::uint64_t idle_gap_ns = 1'000'000;
 
-std::atomic<std::uint64_t> came_at{0};   // 0: not yet
-
-void note() {
-    std::uint64_t none = 0;
-    came_at.compare_exchange_strong(none, bench::now_ns());
-}
-
-// By an OS thread of its own: wakes, and sleeps again.
-class FutexSleeper {
-public:
-    ~FutexSleeper() {
-        stop_.store(true);
-        wake();
-        thread_.join();
-    }
-    void wake() {
-        word_.fetch_add(1);
-        syscall(SYS_futex, &word_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
-    }
-
-private:
-    void sleep_and_note() {
-        for (unsigned seen = 0; !stop_.load(); ++seen) {
-            while (word_.load() == seen) syscall(SYS_futex, &word_, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
-            note();
-        }
-    }
-
-    std::atomic<unsigned> word_{0};
-    std::atomic<bool> stop_{false};
-    std::thread thread_{[this] { sleep_and_note(); }};
-};
-
-template <class Ask, class Wait>
-void sample(const char* name, Ask ask, Wait wait) {
-    came_at.store(0);
-    const std::uint64_t asked_at = bench::now_ns();
-    ask();
-    std::uint64_t at;
-    while ((at = came_at.load()) == 0) wait();
-    bench::print_sample(name, static_cast<double>(at - std::min(at, asked_at)));
-}
-
 // The caller's library has one hart, and another comes out of the base, where an OS thread sleeps that takes it there.
 void out_of_the_base(int samples) {
-    FutexSleeper futex;
-    bench::Library library(note);   // the caller's own hart does not come by: it does not switch meanwhile
+    bench::FutexSleeper futex;
+    bench::Library library(bench::note_arrival);   // the caller's own hart does not come by: it does not switch meanwhile
     for (int i = 0; i < samples; ++i) {
         bench::sleep_ns(idle_gap_ns);
-        sample("harts/asleep:futex", [&] { futex.wake(); }, sched_yield);
+        bench::sample_arrival("harts/asleep:futex", [&] { futex.wake(); }, sched_yield);
         bench::sleep_ns(idle_gap_ns);
-        sample("harts/asleep:weft.grant", [&] { library.request(1); }, sched_yield);
+        bench::sample_arrival("harts/asleep:weft.grant", [&] { library.request(1); }, sched_yield);
         library.request(-1);
     }
 }
@@ -85,7 +38,7 @@ void between_two(int samples) {
     bench::must(weft_stream_pool(weft_stream_at(1), &pool));
     bench::must(weft_ult_spawn(pool, [](void* raw) {
         auto& with = *static_cast<Shared*>(raw);
-        bench::Library waits(note);
+        bench::Library waits(bench::note_arrival);
         while (!with.over.load()) {
             bench::must(weft_unit_suspend([](weft_unit* unit, void* where) { static_cast<std::atomic<weft_unit*>*>(where)->store(unit); }, &with.waiting));
         }
@@ -105,7 +58,7 @@ void between_two(int samples) {
             weft_unit* unit;
             while ((unit = waiting.exchange(nullptr)) == nullptr) turn();
             for (int turns = 0; turns < 200; ++turns) turn();   // until both harts are here again
-            sample("harts/running:weft.handover", [&] { bench::must(weft_unit_resume(unit)); }, turn);
+            bench::sample_arrival("harts/running:weft.handover", [&] { bench::must(weft_unit_resume(unit)); }, turn);
         }
         over.store(true);
         weft_unit* unit;

@@ -1,4 +1,4 @@
-// One switch from one context to another, by how the context is held: a native unit's, a hosted unit's (a parked pthread's stack and thread control block), two OS threads that hand a futex to and fro, swapcontext. One
+// One switch from one context to another, by how the context is held: a native unit's, a hosted unit's (a parked pthread's stack and thread control block), a bound one's (a guest, on its own OS thread), two OS threads that hand a futex to and fro, swapcontext. One
 // iteration is one switch, one way, on one CPU.
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -71,6 +71,36 @@ void between_threads(benchmark::State& state) {
     other.join();
 }
 
+// Two units that are bound, each to an OS thread of its own, on one hart.
+void between_guests(benchmark::State& state) {
+    struct Both {
+        weft_semaphore turns[2];
+        std::atomic<bool> stop{false};
+    } both;
+    for (weft_semaphore& turn : both.turns) bench::must(weft_semaphore_init(&turn, 0));
+    std::thread other([&] {
+        bench::must(weft_guest_enter());
+        while (true) {
+            bench::must(weft_semaphore_acquire(&both.turns[1]));
+            if (both.stop.load()) break;
+            bench::must(weft_semaphore_release(&both.turns[0], 1));
+        }
+        bench::must(weft_guest_leave());
+    });
+    std::thread measuring([&] {
+        bench::must(weft_guest_enter());
+        while (state.KeepRunningBatch(2)) {
+            bench::must(weft_semaphore_release(&both.turns[1], 1));
+            bench::must(weft_semaphore_acquire(&both.turns[0]));
+        }
+        both.stop.store(true);
+        bench::must(weft_semaphore_release(&both.turns[1], 1));
+        bench::must(weft_guest_leave());
+    });
+    measuring.join();
+    other.join();
+}
+
 struct Contexts {
     ucontext_t one, other;
 } contexts;
@@ -96,6 +126,7 @@ int main(int argc, char** argv) {
     bench::add("harts/switch", "weft.native", between_units, runtime.pool(), WEFT_KIND_FULL, WEFT_KIND_FULL);
     bench::add("harts/switch", "weft.hosted", between_units, runtime.pool(), WEFT_KIND_HOSTED, WEFT_KIND_HOSTED);
     bench::add("harts/switch", "weft.hosted_native", between_units, runtime.pool(), WEFT_KIND_HOSTED, WEFT_KIND_FULL);
+    bench::add("harts/switch", "weft.bound", between_guests);
     bench::add("harts/switch", "futex", between_threads);
     bench::add("harts/switch", "swapcontext", by_swapcontext);
     return bench::run_registered(argc, argv);
