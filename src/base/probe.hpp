@@ -31,6 +31,7 @@ enum class Probe : unsigned char {
     guest_gives,               // it waits, and its hart has not been given back
     guest_leaves,              // nobody has lacked a hart, and it has not left its own loose
     guest_left_loose,          // it has left its hart loose, and not looked whether somebody lacks one
+    guest_hart_taken,          // the base has taken a hart that was loose, and not taken the guest off its list
     count_
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/probe.hpp"
 
 namespace weft::hart {
 namespace {
@@ -79,8 +80,8 @@ void Base::ask_back() {
         const std::size_t beyond_request = root->held > wanted(*root) && !is_loose(*root) ? root->held - wanted(*root) : 0;
         const std::size_t back = std::max(std::min(beyond_target, lacking), beyond_request);
         lacking -= std::min(lacking, back);
-        // Counted before it is said. relaxed: a hint.
-        if (back != 0 && root->wanted_back.load(std::memory_order_relaxed) == 0) root->asked_back.fetch_add(1);
+        // Counted before it is said, both ways. relaxed: nobody else writes it.
+        if ((back != 0) != (root->wanted_back.load(std::memory_order_relaxed) != 0)) root->asked_back.fetch_add(1);
         root->wanted_back.store(static_cast<std::uint32_t>(back));
     }
 }
@@ -148,6 +149,7 @@ bool Base::take_loose() {
     for (Root* root = first_; root != nullptr; root = root->next) {
         Root::Keeps seen = Root::Keeps::loose;
         if (!is_loose(*root) || !root->keeps.compare_exchange_strong(seen, Root::Keeps::outside)) continue;
+        probe(Probe::guest_hart_taken);
         root->asked = 0;
         uncount(*root);
         unlinked(*root);
@@ -323,6 +325,11 @@ Root* Base::release(Root& guest) {
         uncount(guest);
         unlinked(guest);
     }, Caller::goes);
+}
+
+void Base::forget(const Root& guest) {
+    std::lock_guard guard(lock_);
+    WEFT_ASSERT(guest.held == 0 && guest.asked == 0);
 }
 
 void Base::take(Root& root, std::ptrdiff_t delta) {

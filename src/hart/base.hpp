@@ -16,7 +16,7 @@ struct Root {
     // How many of its harts others have a better claim to. It gives them back where it likes to look; one load says whether. One that is `told`
     // is told so besides (Hooks::tell).
     atomic<std::uint32_t> wanted_back{0};
-    atomic<std::uint32_t> asked_back{0};    // how often that was more than 0 after it had been 0
+    atomic<std::uint32_t> asked_back{0};    // how often that has come to be more than 0, or 0 again: counted first
     // It has given a hart back that nobody wanted: it has nothing to do, and wants no more than it has until it is stirred.
     atomic<bool> lulled{false};
 
@@ -92,6 +92,8 @@ public:
     bool admit(Root& guest);
     // A guest gives its hart back. As give_back().
     Root* release(Root& guest);
+    // A guest that is `outside` may be destroyed after this: whoever has just taken its hart may still be taking it off the list.
+    void forget(const Root& guest);
 
     // Takes a hart without waiting for the grant, also where none is to spare: then it is extra, until others have given theirs back. `delta` is a request.
     void take(Root& root, std::ptrdiff_t delta);

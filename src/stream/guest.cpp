@@ -132,7 +132,11 @@ bool keep_out(Runtime& of, Guest& guest) {
     for (Keeps seen = guest.root.keeps.load();;) {
         if (seen != Keeps::outside && seen != Keeps::loose) return seen == Keeps::nothing;
         if (!guest.root.keeps.compare_exchange_strong(seen, Keeps::nothing)) continue;
-        if (seen == Keeps::loose) of.base.put(guest.root, -1);
+        if (seen == Keeps::loose) {
+            of.base.put(guest.root, -1);
+        } else {
+            of.base.forget(guest.root);
+        }
         return true;
     }
 }

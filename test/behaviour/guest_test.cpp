@@ -148,6 +148,37 @@ TEST(Guest, ThatGoesLeavesNobodyWaitingForAHart) {
     });
 }
 
+TEST(Guest, ThatHasLeftMayEndWhileItsHartIsTaken) {
+    Runtime runtime;
+    const int others = static_cast<int>(weft_hart_limit()) - 1;
+    atomic<int> inside{0}, left{0}, comes{0};
+    atomic<bool> over{false};
+    with_threads(others + 1, [&](int self) {
+        if (self < others) {
+            Inside in;
+            ++inside;
+            while (!over) std::this_thread::yield();
+            return;
+        }
+        while (inside.load() != others) std::this_thread::yield();
+        for (int round = 1; round <= 4; ++round) {
+            std::thread ends([&] {
+                { Inside in; }
+                left = round;
+                while (comes.load() != round) std::this_thread::yield();
+            });
+            while (left.load() != round) std::this_thread::yield();
+            std::thread lacks_one([&] {
+                comes = round;
+                Inside in;
+            });
+            ends.join();
+            lacks_one.join();
+        }
+        over = true;
+    });
+}
+
 // Those who are inside never leave before all have been there.
 TEST(Guest, NobodyWaitsForEverWhileOthersYield) {
     Runtime runtime;

@@ -9,11 +9,11 @@ namespace {
 
 using namespace weft_test;
 
-// As many threads inside as there are harts, until this ends: then there is none to spare.
-class AllHarts {
+// So many threads are inside until this ends; if as many as there are harts, then there is none to spare.
+class Harts {
 public:
-    AllHarts() {
-        for (std::size_t i = 0; i < weft_hart_limit(); ++i) {
+    explicit Harts(std::size_t count = weft_hart_limit()) {
+        for (std::size_t i = 0; i < count; ++i) {
             threads_.emplace_back([this] {
                 ++come_;
                 Inside in;
@@ -22,7 +22,7 @@ public:
             });
         }
     }
-    ~AllHarts() {
+    ~Harts() {
         end_.store(true);
         for (std::thread& thread : threads_) thread.join();
     }
@@ -77,7 +77,7 @@ TEST(GuestWindows, AHartThatIsLeftLooseGoesToWhoLacksOne) {
                 Stop left(where, nullptr);
                 leaver.begin();
                 left.await();
-                AllHarts all;
+                Harts all;
                 if (where == Probe::guest_leaves) {
                     must_happen("all others are taken", [&] { return all.come() == weft_hart_limit() && all.inside() + 1 == weft_hart_limit(); });
                     for (int i = 0; i < 200; ++i) std::this_thread::yield();   // the last one waits soon, and if not, it finds a loose one
@@ -91,6 +91,42 @@ TEST(GuestWindows, AHartThatIsLeftLooseGoesToWhoLacksOne) {
             leaver.step();
         });
     }
+}
+
+// Whoever takes the hart has not done with the guest yet.
+TEST(GuestWindows, AThreadEndsWhileTheHartThatItHasLeftIsTaken) {
+    if (!forced) GTEST_SKIP() << "needs probes";
+    Runtime runtime;
+    weft_event event = WEFT_EVENT_INIT;
+    atomic<bool> about_to{false}, left{false}, ends{false};
+    Stepwise lacks_one({[&] {
+        Inside in;
+        about_to = true;
+        EXPECT_EQ(weft_event_wait(&event, nullptr), WEFT_OK);
+    }});
+    with_threads(1, [&](int) {
+        lacks_one.begin();
+        until_it_waits(about_to);
+        std::thread leaver([&] {
+            { Inside in; }
+            left = true;
+            while (!ends) std::this_thread::yield();
+        });
+        must_happen("the thread has left", [&] { return left.load(); });
+        {
+            Harts others(weft_hart_limit() - 1);
+            must_happen("all others are taken", [&] { return others.inside() == weft_hart_limit() - 1; });
+            Stop taken(Probe::guest_hart_taken, nullptr);
+            std::thread waker([&] { EXPECT_EQ(weft_event_set(&event, nullptr), WEFT_OK); });
+            taken.await();
+            ends = true;
+            for (int i = 0; i < 2000; ++i) std::this_thread::yield();   // the thread ends, but for its guest
+            taken.let_go();
+            waker.join();
+            must_happen("the other has a hart", [&] { return lacks_one.done() == 1; });
+        }
+        leaver.join();
+    });
 }
 
 // Its unit can go on, and is about to ask, when its stream is about to give the hart back: either the one sees the other, or the other way round.
