@@ -97,7 +97,7 @@ weft_status weft_domain_ask_back(weft_domain* child, uint32_t harts) noexcept {
     if (child == nullptr) return is_null("child");
     Domain& of = *to_domain(child);
     if (of.parent == nullptr) return fail(WEFT_INVALID, "the domain is a child of the base, which asks for itself");
-    if (harts != 0) of.asked_back.fetch_add(1);   // counted before it is said
+    of.asked_back.fetch_add(1);   // counted before it is said
     of.wanted_back.store(harts);
     return WEFT_OK;
 }

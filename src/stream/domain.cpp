@@ -46,10 +46,11 @@ struct Before {
         : stirred(domain.stirred.load()), asked_back(domain.asked_word().load()), wanted(domain.wanted_word().load() != 0) {}
 };
 
-// The domain gives a hart back, and not since it has seen that somebody wants it: it has found nothing to do. Both this and stir() write first
+// The domain gives a hart back, and not since it has seen that somebody wants it: it has found nothing to do. What it may have seen is wanted before, or still, or has been counted
+// since: who asks counts first and says so then, so here it is looked in the other order. Both this and stir() write first
 // and look then, seq_cst, so that one sees the other: either the domain is not lulled, or it is stirred.
 void lull(Domain& domain, const Before& before) {
-    if (before.wanted || domain.asked_word().load() != before.asked_back) return;
+    if (before.wanted || domain.wanted_word().load() != 0 || domain.asked_word().load() != before.asked_back) return;
     domain.lulled_word().store(true);
     if (domain.stirred.load() != before.stirred) domain.lulled_word().store(false);
 }
@@ -58,10 +59,12 @@ void lull(Domain& domain, const Before& before) {
 weft_pool_ops pool_table() {
     weft_pool_ops table{};
     table.size = sizeof table;
-    table.push = [](void* self, weft_unit* context) {
+    table.push_with = [](void* self, weft_unit* context, std::uint64_t operation) {
         Domain& domain = of_pool(self);
         domain.ops.unblock(domain.self, context);
-        stir(domain);
+        // The hart that a context leaves by a yield is in `enter` next: no other one is to come for it.
+        const Stream* const stream = operation == WEFT_POOL_OP_YIELD ? current_or_null() : nullptr;
+        if (stream == nullptr || stream->domain != &domain) stir(domain);
     };
     table.pop = [](void*) -> weft_unit* { return nullptr; };
     table.length = [](const void*) -> std::size_t { return 0; };

@@ -375,10 +375,11 @@ TEST_F(Windows, APoolIsFreedBeforeTheOneThatPushedItsLastUnitHasRung) {
         }, nullptr, pool_of(1));
         Ult joiner([&] { EXPECT_EQ(target.join(), WEFT_OK); }, nullptr, pool);
         must_happen("the joiner waits", [&] { return joiner.state() == WEFT_UNIT_SUSPENDED; });
-        atomic<bool> over{false};
+        atomic<bool> runs{false}, over{false};
         Ult busy([&] {   // keeps the stream awake: it finds the joiner without a ring
-            while (!over) weft_unit_yield();
+            for (runs = true; !over;) weft_unit_yield();
         }, nullptr, pool);
+        must_happen("the joiner's stream has announced it, and goes on", [&] { return runs.load(); });
         Stop stop(Probe::push_before_ring, carrier(1));
         go = true;   // the target ends, and pushes its joiner to the pool
         stop.await();
