@@ -100,17 +100,19 @@ def check_first_stop(said):
             ("suspended", "suspended", "is suspended until it is resumed"), ("on_mutex", "waiting", "waits for mutex 0x[0-9a-f]+ <the_mutex>"),
             ("on_event", "waiting", r"waits for event 0x[0-9a-f]+ <the_event> until \d+\.\d+ s"),
             ("on_child", "waiting", r"waits for the end of unit \d+"), ("busy", "running", "on stream 1"),
-            ("unstarted", "ready", "in pool 0x[0-9a-f]+, not started")]:
-        line = line_of(said, name)
-        expect(f"{name} is {state}: {words}", re.search(rf"^\d+ +{state} +lsa +'{name}'  {words}", line), said["units"])
+            ("unstarted", "ready", "in pool 0x[0-9a-f]+, not started"), ("hosted", "waiting", "waits for event 0x[0-9a-f]+ <the_event>")]:
+        line, kind = line_of(said, name), "hosted" if name == "hosted" else "lsa"
+        expect(f"{name} is {state}: {words}", re.search(rf"^\d+ +{state} +{kind} +'{name}'  {words}", line), said["units"])
         expect(f"{name} was spawned by spawn()", re.search(r"  spawned at spawn \(parked\.cpp:\d+\)$", line), line)
     expect("the primary unit runs", re.search(r"^\d+ +running +full +''  on stream 0$", said["units"], re.M), said["units"])
-    expect("all are counted", "\n8 units" in said["units"], said["units"])
+    expect("all are counted", "\n9 units" in said["units"], said["units"])
 
     stands(said, "suspended", ["waits_until_resumed"] * 3)
     stands(said, "on_mutex", ["waits_for_the_mutex"])
     stands(said, "on_event", ["waits_for_the_event"])
     stands(said, "on_child", ["waits_for_its_child"])
+    stands(said, "hosted", ["waits_as_a_thread"])
+    expect("its parked thread is told", re.search(r"hosted by thread \d+ \(LWP \d+\)", said["bt hosted"]), said["bt hosted"])
     stands(said, "busy", ["works"])
     expect("its thread is named", re.search(r"runs on stream 1, thread \d+ \(LWP \d+\)", said["bt busy"]), said["bt busy"])
     expect("one that has not started says what it will do", "it will call has_not_started (parked.cpp:" in said["bt unstarted"]
@@ -148,6 +150,7 @@ def check_live(options, place):
         ("keep registers", "set may-write-registers off"), ("keep memory", "set may-write-memory off"),
         ("registers before", "thread apply all info registers"), ("frame before", "frame"), ("thread before", "thread"),
         *LOOK, ("by expression", "weft bt sleeper"), ("full", "weft bt sleeper full"), ("suspended ones", "weft units suspended"), *REFUSED,
+        ("own numbers", "thread apply all print own_number"),
         ("registers after", "thread apply all info registers"), ("frame after", "frame"), ("thread after", "thread"),
         ("core", f"generate-core-file {core}"),
         ("write registers", "set may-write-registers on"), ("write memory", "set may-write-memory on"),
@@ -160,6 +163,9 @@ def check_live(options, place):
     expect("full shows locals", re.search(r"^ +\w+ = ", said["full"], re.M) and frames(said["full"]) == frames(said["bt suspended"]), said["full"])
     expect("one state alone", "'suspended'" in said["suspended ones"] and "\n1 unit suspended" in said["suspended ones"]
            and "busy" not in said["suspended ones"], said["suspended ones"])
+    host = re.search(r"hosted by thread (\d+)", said["bt hosted"])
+    own = dict(re.findall(r"^Thread (\d+) .*\n\$\d+ = (\d+)$", said["own numbers"], re.M))
+    expect("a hosted unit's thread-local variables are its thread's", host and [thread for thread in own if own[thread] == "42"] == [host[1]], said["own numbers"])
     for what in ("registers", "frame", "thread"):
         expect(f"{what}: as before", len(said[f"{what} before"]) > 20 and said[f"{what} before"] == said[f"{what} after"],
                said[f"{what} before"] + said[f"{what} after"])
@@ -172,7 +178,7 @@ def check_live(options, place):
     expect("a tasklet's frames, and not its stream's", "everything_stands" in frames(tasklet)[:1] and "frames of the stream" in tasklet
            and "scheduler_main" not in tasklet, tasklet)
     expect("one that has ended", "has ended" in second["bt unstarted"], second["bt unstarted"])
-    expect("the program ends well", said["exit code"].strip().endswith("= 0") and "10 came back" in said["all"], said["exit code"] + said["all"])
+    expect("the program ends well", said["exit code"].strip().endswith("= 0") and "11 came back" in said["all"], said["exit code"] + said["all"])
 
     # The same picture from the core file, but for what gdb calls the threads.
     expect("a core file", core.exists(), said["core"])

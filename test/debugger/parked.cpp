@@ -53,6 +53,12 @@ void must(weft_status status) {
     must(weft_unit_free(child));   // nothing else is ready: the child is called on that
     came_back.fetch_add(1);
 }
+thread_local int own_number = 0;
+[[gnu::noinline]] void waits_as_a_thread() {
+    own_number = 42;
+    must(weft_event_wait(&the_event, nullptr));
+    came_back.fetch_add(own_number == 42 ? 1 : 0);
+}
 [[gnu::noinline]] void works() {
     is_busy = true;
     while (!go_on) {}
@@ -66,10 +72,11 @@ bool has_slept(std::size_t rank) {
     return times != 0;
 }
 
-void spawn(const char* name, void (*body)(void*), weft_unit** unit, weft_pool* pool = nullptr) {
+void spawn(const char* name, void (*body)(void*), weft_unit** unit, weft_pool* pool = nullptr, weft_kind kind = WEFT_KIND_DEFAULT) {
     weft_unit_options options{};
     options.size = sizeof options;
     options.name = name;
+    options.kind = kind;
     must(weft_ult_spawn(pool, body, nullptr, &options, unit));
 }
 
@@ -83,11 +90,12 @@ int main() {
     must(weft_mutex_lock(&the_mutex));
     must(weft_stream_suspend(weft_stream_at(3)));
 
-    weft_unit* units[5] = {};
+    weft_unit* units[6] = {};
     spawn("suspended", [](void*) { waits_until_resumed(2); }, &units[0]);
     spawn("on_mutex", [](void*) { waits_for_the_mutex(); }, &units[1]);
     spawn("on_event", [](void*) { waits_for_the_event(); }, &units[2]);
-    for (int i = 0; i < 3; ++i) must(weft_unit_yield());
+    spawn("hosted", [](void*) { waits_as_a_thread(); }, &units[5], nullptr, WEFT_KIND_HOSTED);
+    for (int i = 0; i < 4; ++i) must(weft_unit_yield());
     spawn("on_child", [](void*) { waits_for_its_child(); }, &units[3]);
     must(weft_event_wait(&child_is_there, nullptr));
     weft_pool* other = nullptr;
@@ -112,10 +120,10 @@ int main() {
     must(weft_mutex_unlock(&the_mutex));
     must(weft_unit_resume(sleeper));
     must(weft_event_set(&the_event, nullptr));
-    must(weft_unit_free_many(units, 5));
+    must(weft_unit_free_many(units, 6));
     must(weft_unit_free(busy));
     must(weft_stream_resume(weft_stream_at(3)));
     must(weft_finalize());
     std::printf("%d came back\n", came_back.load());
-    return came_back == 10 ? 0 : 2;
+    return came_back == 11 ? 0 : 2;
 }

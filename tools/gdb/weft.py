@@ -306,7 +306,18 @@ class Program:
 # ---- threads and frames -----------------------------------------------------------------------------------------------------
 
 def thread_of(stream):
-    lwp = number(stream["thread_id"])
+    return thread_by(number(stream["thread_id"]))
+
+
+def host_of(unit):
+    """The thread that a hosted unit is to the C library: it is parked, and has the unit's thread-local variables."""
+    if unit.kind != "hosted" or not unit.stack:
+        return None
+    host = gdb.Value(unit.stack).cast(gdb.lookup_type("weft::context::Host").pointer())
+    return thread_by(number(host["thread"]["id"]))
+
+
+def thread_by(lwp):
     for thread in gdb.selected_inferior().threads():
         if lwp and thread.ptid[1] == lwp:
             return thread
@@ -530,6 +541,9 @@ the locals too."""
         stands = program.stands(unit)
         runs = program.runs(unit)
         above = program.schedules(unit) if unit.state == "running" else None
+        host = host_of(unit)
+        if host is not None:
+            print(f"{unit} is hosted by thread {host.num} (LWP {host.ptid[1]}): select that for its thread-local variables.")
         if unit.state == "done":
             print(f"{unit} has ended and is not freed yet: it has no frames.")
         elif stands is not None or runs is not None:
