@@ -105,8 +105,8 @@ Pool* carriers_pool(Runtime& of) {
 }
 
 void count_guest(Runtime& of, int more) {
-    of.guests.fetch_add(static_cast<std::size_t>(more));
     std::lock_guard guard(of.carriers.lock);
+    of.guests.fetch_add(static_cast<std::size_t>(more));
     of.carriers.count += static_cast<std::size_t>(more);
     of.carriers.busy += static_cast<std::size_t>(more);
 }

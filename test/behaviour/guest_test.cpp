@@ -359,6 +359,19 @@ TEST(Guest, RegistersADomainWithItsOwnHartAndHasItBack) {
     });
 }
 
+TEST(Guest, IsNotCountedAmongTheCarriersOfTheRuntime) {
+    Runtime runtime;
+    EXPECT_EQ(counter("/harts/count/carriers"), 0u);
+    with_threads(2, [](int) {
+        Inside in;
+        EXPECT_EQ(counter("/harts/count/carriers"), 0u);
+    });
+    weft_barrier barrier;
+    ASSERT_EQ(weft_barrier_init(&barrier, 2, nullptr, nullptr), WEFT_OK);
+    EXPECT_EQ(weft_spmd(2, [](void* raw) { weft_barrier_wait(static_cast<weft_barrier*>(raw)); }, &barrier), WEFT_OK);
+    EXPECT_LE(counter("/harts/count/carriers"), 1u) << "the second member's hart, if there is a second";
+}
+
 TEST(Guest, ThatWaitsHasItsThreadRunTheContextsOfOthers) {
     if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
     Runtime runtime;

@@ -285,9 +285,10 @@ void check_counters() {
     std::size_t alive = 0;
     must("weft_unit_each", weft_unit_each([](const weft_unit_info*, void* count) { ++*static_cast<std::size_t*>(count); }, &alive));
     if (alive != 1) fail("units are left", WEFT_OK);
-    std::uint64_t stacks = 99;
+    std::uint64_t carriers = 0, stacks = 99;
     must("weft_counter_read", weft_counter_read("/stacks/count/live", &stacks));
-    const std::uint64_t own = weft_stream_count() * 2;   // of each stream: its scheduler's, and one to spare
+    must("weft_counter_read", weft_counter_read("/harts/count/carriers", &carriers));   // who is held up for long is rescued
+    const std::uint64_t own = (weft_stream_count() + carriers) * 2;   // of each stream: its scheduler's, and one to spare
     if (stacks > own) {
         std::printf("%llu stacks are in use, and %llu may be\n", static_cast<unsigned long long>(stacks), static_cast<unsigned long long>(own));
         fail("stacks are left", WEFT_OK);
