@@ -76,6 +76,7 @@ PARTS = [
     Part("harts.idle", "harts_idle", (), ("--samples=31",), google=False),
     Part("harts.libraries", "harts_libraries", (), ("--rounds=1", "--calls=20"), google=False),
     Part("harts.arena", "harts_arena", (), ("--rounds=5",), google=False),
+    Part("harts.computing", "harts_computing", (), ("--rounds=2", "--ms=300"), google=False),
     Part("harts.barriers", "harts_barriers", (), ("--rounds=1", "--steps=100"), google=False),
     Part("init", "init", (), ("--samples=21",), google=False),
     Part("suspended.full", "suspended", ("--kind=full",), ("--kind=full", "--count=100000"), False, (5, 1)),
@@ -322,6 +323,7 @@ def hart_rows() -> list:
                         f"harts/libraries/{size}x{size}:threads"))
     for what, peer in (("call", "domain"), ("fib27", "streams"), ("loop", "streams"), ("short_loop", "streams")):
         rows.append(Row(f"arena: {what.replace('_', ' ')}, beside {peer}", "harts.arena", f"arena/{what}:weft.arena", f"arena/{what}:{peer}"))
+    rows.append(Row("four units compute for each hart, rescue on beside off", "harts.computing", "harts/computing:weft.rescue", "harts/computing:weft.off", 1.05))
     for peer in ("futex", "swapcontext"):
         rows.append(Row(f"switch, {peer}", "harts.switches", f"harts/switch:{peer}", "harts/switch:weft.native"))
     for groups in (1, 2, 4, 7, 10):

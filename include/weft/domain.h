@@ -47,7 +47,7 @@ typedef struct weft_domain_ops {
     void (*block)(void *self, weft_unit *context);
 } weft_domain_ops;
 
-/** Registers a domain below the one whose hart the caller has, or below the base. The calling ULT belongs to it from now on, and so does the hart that it
+/** Registers a domain below the one that the caller is a context of, or below the base. The calling ULT belongs to it from now on, and so does the hart that it
  * runs on, until it unregisters the domain (Lithe: sched_register).
  *
  * ops     required, with enter and unblock; copied
@@ -55,7 +55,8 @@ typedef struct weft_domain_ops {
  *
  * An OS thread that is outside enters (guest.h), and leaves when it unregisters the domain.
  *
- * Returns WEFT_OK, WEFT_INVALID, WEFT_NO_MEMORY, WEFT_WRONG_CONTEXT (the caller is a tasklet or a scheduler), or what weft_guest_enter returns. Does not switch. Since 0.6. */
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_NO_MEMORY, WEFT_WRONG_CONTEXT (the caller is a tasklet or a scheduler), or what weft_guest_enter returns. Switches only where the caller
+ * is no context of the domain whose hart it has, since one of those has left for it (weft_unit_yield_to and the like): then it goes on where it belongs first, and the base is the parent. Since 0.6. */
 WEFT_API weft_status weft_domain_register(const weft_domain_ops *ops, void *self, weft_domain **domain) WEFT_NOTHROW;
 
 /** Unregisters a domain, by the ULT that has registered it, and returns when every hart of the domain is back with the parent (Lithe: sched_unregister). No context is to

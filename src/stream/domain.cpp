@@ -62,9 +62,10 @@ weft_pool_ops pool_table() {
     table.push_with = [](void* self, weft_unit* context, std::uint64_t operation) {
         Domain& domain = of_pool(self);
         domain.ops.unblock(domain.self, context);
-        // The hart that a context leaves by a yield is in `enter` next: no other one is to come for it.
-        const Stream* const stream = operation == WEFT_POOL_OP_YIELD ? current_or_null() : nullptr;
-        if (stream == nullptr || stream->domain != &domain) stir(domain);
+        // The hart that a context leaves by a yield is in `enter` next, and no other one need come, unless that one goes.
+        Stream* const stream = operation == WEFT_POOL_OP_YIELD ? current_or_null() : nullptr;
+        if (stream == nullptr || stream->domain != &domain || stream->domain == stream->lender) return stir(domain);
+        stream->owes_stir = true;
     };
     table.pop = [](void*) -> weft_unit* { return nullptr; };
     table.length = [](const void*) -> std::size_t { return 0; };
@@ -128,6 +129,7 @@ bool wants_a_look(const Unit& unit) { return unit.kind == Kind::hosted || unit.s
 }  // namespace
 
 void complete(Domain& domain) {
+    WEFT_ASSERT(domain.children == nullptr);   // relied on by stir(): a parent outlives its children
     leave_parent(domain);
     Unit& unit = *domain.registrant;
     if (domain.ops.block != nullptr && !wants_a_look(unit)) unit.unmark(Unit::canary);
@@ -234,7 +236,9 @@ void lose_hart(Stream& stream) {
 // The base is not to give it back at once: that would have no end.
 void send_away(Stream& stream) {
     const Transition made = std::exchange(stream.transition, {});
+    const bool owed = std::exchange(stream.owes_stir, false);   // not where the hart stays in the domain, which may end then
     if (pass_on(*stream.domain, made)) return set_domain(stream, nullptr);
+    if (owed) stir(*stream.domain);
     if (made.what == What::run) make_ready(&stream, *made.unit);
     while (stream.domain != nullptr) go_up(stream, *stream.domain, false);
     give_hart_back(stream);
@@ -273,11 +277,19 @@ Domain* child_in_turn(Domain& domain) {
     return before % turn == turn - 1 ? child_in_need(domain) : nullptr;
 }
 
+// The hart goes, and leaves a context behind that has yielded on it.
+void pay_stir(Stream& stream, Domain& domain) {
+    if (std::exchange(stream.owes_stir, false)) stir(domain);
+}
+
 // What the hart does next: a context that it runs, or null when it has gone elsewhere.
 Unit* next_of(Stream& stream, Domain& domain) {
     const Before before(domain);
     if (stream.transition.what == What::open) {
-        if (Domain* const child = child_in_turn(domain)) return set_domain(stream, child), nullptr;
+        if (Domain* const child = child_in_turn(domain)) {
+            pay_stir(stream, domain);
+            return set_domain(stream, child), nullptr;
+        }
         stream.deciding = true;
         domain.ops.enter(domain.self);
         stream.deciding = false;
@@ -285,15 +297,21 @@ Unit* next_of(Stream& stream, Domain& domain) {
     const Transition made = std::exchange(stream.transition, {});
     switch (made.what) {
     case What::run:
-        if (made.unit == domain.registrant && domain.home != nullptr && domain.home != &stream) return send_home(stream, domain), nullptr;
+        if (made.unit == domain.registrant && domain.home != nullptr && domain.home != &stream) {
+            pay_stir(stream, domain);
+            return send_home(stream, domain), nullptr;
+        }
         if (domain.ops.block != nullptr) made.unit->mark(Unit::canary);
+        stream.owes_stir = false;
         return made.unit;
     case What::reenter: break;
     case What::enter:
+        pay_stir(stream, domain);
         go_down(stream, domain, made.child);
         break;
     case What::open:
     case What::yield:
+        pay_stir(stream, domain);
         if (Domain* const child = child_in_need(domain)) {
             set_domain(stream, child);
         } else {
@@ -343,6 +361,11 @@ void set_domain(Stream& stream, Domain* domain) {
 
 void serve(Stream& stream) {
     if (stream.domain == stream.lender) return;
+    // What the stream's own scheduler was about to run is none of the domain's.
+    if (stream.handed != nullptr && stream.handed->pool != stream.domain->pool) {
+        Unit* const unit = std::exchange(stream.handed, nullptr);
+        pool::push(*unit->pool, unit);
+    }
     stream.serving = true;
     if (stream.guest != nullptr && !std::exchange(stream.guest->has_signal_stack, true)) stream.signal_stack.enter();
     while (stream.domain != stream.lender) {
@@ -372,11 +395,22 @@ void attend_to_domains(Stream& stream) {
 
 namespace {
 
+// A ULT may have come to a hart of a domain that it is no context of: one of those has left for it by its name. Nothing keeps that domain, so it is no parent: the ULT goes on
+// where it belongs.
+Stream* leave_hart_of_others(Stream* stream, const Unit& unit) {
+    while (stream->domain != stream->lender && unit.pool != stream->domain->pool) {
+        yield_now();
+        stream = current_or_null();
+    }
+    return stream;
+}
+
 // By the ULT that calls.
 weft_status register_inside(const weft_domain_ops& ops, void* self, Domain** made, Jobs* jobs) {
-    Stream* const stream = current_or_null();
+    Stream* stream = current_or_null();
     Unit* const unit = stream == nullptr ? nullptr : stream->running;
     if (unit == nullptr || unit->kind == Kind::tasklet) return fail(WEFT_WRONG_CONTEXT, "a domain is registered by a ULT; this is none");
+    stream = leave_hart_of_others(stream, *unit);
     Domain* const domain = make_domain(stream->domain, ops, self);
     if (domain == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a domain");
     if (unit->is_light()) promote(*stream, *unit);   // whoever has called it has no hart here any more

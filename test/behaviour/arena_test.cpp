@@ -54,6 +54,26 @@ void at_once(std::size_t count, const std::function<void(std::size_t)>& body) {
     for (auto& unit : units) EXPECT_EQ(unit->join(), WEFT_OK);
 }
 
+// It comes on a hart of the first one, which may end meanwhile.
+TEST(Arena, IsEnteredByAUnitThatAContextOfAnotherOneHasLeftFor) {
+    weft_settings settings = with_streams(2);
+    settings.pool = WEFT_POOL_SHARED;
+    Runtime runtime(settings);
+    const weft::arena first, second;
+    for (int round = 0; round < 3; ++round) {
+        long sum = 0;
+        Ult left_for([&] { sum = second.execute([] { return fib(4); }); });
+        first.execute([&] {
+            weft::invoke([&] {
+                const weft_status left = weft_unit_yield_to(left_for.handle());
+                EXPECT_TRUE(left == WEFT_OK || left == WEFT_WRONG_STATE) << left;   // it may have begun elsewhere
+            }, [] { fib(2); });
+        });
+        EXPECT_EQ(left_for.free(), WEFT_OK);
+        EXPECT_EQ(sum, 3);
+    }
+}
+
 }  // namespace
 
 TEST(Arena, CallsTheFunctionAsTheSameUnit) {
