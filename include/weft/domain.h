@@ -7,7 +7,8 @@
  * goes on to a child, or goes back to the parent. At the top of the tree is the base, which has all harts that nobody uses.
  *
  * A context is what the domain's work stands on: a ULT that belongs to the domain instead of a pool. What it may wait for is what any ULT may (sync.h): it waits,
- * and the hart comes back to `enter`. When it can go on, the domain's `unblock` is told, whoever woke it.
+ * and the hart comes back to `enter`. When it can go on, the domain's `unblock` is told, whoever woke it. A domain's harts run its contexts and nothing else: a ULT of some pool that a
+ * context leaves for by its name (weft_unit_yield_to and the like), or spawns child-first, goes to that pool instead.
  *
  * Callbacks are made on a stack of the hart's, the transition stack (Lithe, section 4.1), of which they may use 8 KiB; they must not wait, switch or throw. Those
  * that concern children and contexts (unblock, child_requested) may be made by any hart or OS thread, also at the same time. */
@@ -55,8 +56,7 @@ typedef struct weft_domain_ops {
  *
  * An OS thread that is outside enters (guest.h), and leaves when it unregisters the domain.
  *
- * Returns WEFT_OK, WEFT_INVALID, WEFT_NO_MEMORY, WEFT_WRONG_CONTEXT (the caller is a tasklet or a scheduler), or what weft_guest_enter returns. Switches only where the caller
- * is no context of the domain whose hart it has, since one of those has left for it (weft_unit_yield_to and the like): then it goes on where it belongs first, and the base is the parent. Since 0.6. */
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_NO_MEMORY, WEFT_WRONG_CONTEXT (the caller is a tasklet or a scheduler), or what weft_guest_enter returns. Does not switch. Since 0.6. */
 WEFT_API weft_status weft_domain_register(const weft_domain_ops *ops, void *self, weft_domain **domain) WEFT_NOTHROW;
 
 /** Unregisters a domain, by the ULT that has registered it, and returns when every hart of the domain is back with the parent (Lithe: sched_unregister). No context is to

@@ -45,6 +45,7 @@ struct Pool {
     bool confined = false;             // a domain's or a guest's: no unit comes in but its contexts, or it
     bool orphan = false;               // automatic, and its stream has ended; under the runtime's lock
     atomic<unsigned> drawers{0};       // schedulers that may draw from it, and streams that do
+    static constexpr unsigned of_one_stream = 2;   // that and its scheduler: at most so many, and nobody else draws from it
     atomic<unsigned> stateful{0};      // of those schedulers that have it now: those whose place no unit can take (stream/begin.hpp)
     Pool* next = nullptr;              // the runtime's list of all pools
     void* data = nullptr;              // the program's

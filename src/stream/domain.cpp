@@ -1,5 +1,6 @@
 #include "stream/domain.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -268,28 +269,41 @@ void take_home(Stream& stream, Domain& domain) {
     stream.transition = {What::run, domain.registrant, nullptr};
 }
 
-// A domain that always has something to run does not keep its children from having a turn: one of its contexts may yield until a child's has done something.
-Domain* child_in_turn(Domain& domain) {
-    constexpr std::uint32_t turn = 16;
-    if (domain.ops.child_requested != nullptr) return nullptr;
-    const std::uint32_t before = domain.turns.load(std::memory_order_relaxed);   // relaxed, both: it need not be right
-    domain.turns.store(before + 1, std::memory_order_relaxed);
-    return before % turn == turn - 1 ? child_in_need(domain) : nullptr;
-}
-
 // The hart goes, and leaves a context behind that has yielded on it.
 void pay_stir(Stream& stream, Domain& domain) {
     if (std::exchange(stream.owes_stir, false)) stir(domain);
+}
+
+// Whether units wait that this stream alone may run, or alone draws.
+bool own_units_wait(const Stream& stream) {
+    if (stream.own != nullptr && !pool::quiet(*stream.own)) return true;
+    const Sched& sched = *stream.own_way.sched;
+    return std::any_of(sched.pools, sched.pools + sched.count, [](const Pool* pool) { return pool->drawers.load() <= Pool::of_one_stream && !pool::quiet(*pool); });
+}
+
+// A domain that always has something to run does not keep others from having a turn: one of its contexts may yield until a child's has done something, or a unit of the stream's own.
+// True: the hart has gone to a child, or is on its way to another OS thread.
+bool others_in_turn(Stream& stream, Domain& domain) {
+    constexpr std::uint32_t turn = 16;
+    const std::uint32_t before = domain.turns.load(std::memory_order_relaxed);   // relaxed, both: it need not be right
+    domain.turns.store(before + 1, std::memory_order_relaxed);
+    if (before % turn != turn - 1) return false;
+    if (Domain* const child = domain.ops.child_requested == nullptr ? child_in_need(domain) : nullptr) {
+        pay_stir(stream, domain);
+        set_domain(stream, child);
+        return true;
+    }
+    if (stream.carries || stream.lender != nullptr || !own_units_wait(stream)) return false;
+    send_away(stream);
+    hold_hart(stream);
+    return true;
 }
 
 // What the hart does next: a context that it runs, or null when it has gone elsewhere.
 Unit* next_of(Stream& stream, Domain& domain) {
     const Before before(domain);
     if (stream.transition.what == What::open) {
-        if (Domain* const child = child_in_turn(domain)) {
-            pay_stir(stream, domain);
-            return set_domain(stream, child), nullptr;
-        }
+        if (others_in_turn(stream, domain)) return nullptr;
         stream.deciding = true;
         domain.ops.enter(domain.self);
         stream.deciding = false;
@@ -359,19 +373,30 @@ void set_domain(Stream& stream, Domain* domain) {
     settle_way(stream);
 }
 
+bool is_out_of_place_in_domain(const Stream& stream, const Unit& unit) {
+    return stream.domain != nullptr && stream.domain != stream.lender && unit.pool != stream.domain->pool;
+}
+
+namespace {
+
+void put_back_handed(Stream& stream) {
+    if (stream.handed == nullptr || !is_out_of_place(stream, *stream.handed)) return;
+    Unit* const unit = std::exchange(stream.handed, nullptr);
+    pool::push(*unit->pool, unit);
+}
+
+}  // namespace
+
 void serve(Stream& stream) {
     if (stream.domain == stream.lender) return;
-    // What the stream's own scheduler was about to run is none of the domain's.
-    if (stream.handed != nullptr && stream.handed->pool != stream.domain->pool) {
-        Unit* const unit = std::exchange(stream.handed, nullptr);
-        pool::push(*unit->pool, unit);
-    }
+    put_back_handed(stream);   // what the stream's own scheduler was about to run
     stream.serving = true;
     if (stream.guest != nullptr && !std::exchange(stream.guest->has_signal_stack, true)) stream.signal_stack.enter();
     while (stream.domain != stream.lender) {
         if (stream.wanted()) [[unlikely]] attend(stream);
         if (stream.domain == stream.lender) break;
         if (Unit* const unit = next_of(stream, *stream.domain)) run_unit(stream, unit);
+        put_back_handed(stream);
         run_handed(stream);
     }
     stream.serving = false;
@@ -395,22 +420,12 @@ void attend_to_domains(Stream& stream) {
 
 namespace {
 
-// A ULT may have come to a hart of a domain that it is no context of: one of those has left for it by its name. Nothing keeps that domain, so it is no parent: the ULT goes on
-// where it belongs.
-Stream* leave_hart_of_others(Stream* stream, const Unit& unit) {
-    while (stream->domain != stream->lender && unit.pool != stream->domain->pool) {
-        yield_now();
-        stream = current_or_null();
-    }
-    return stream;
-}
-
 // By the ULT that calls.
 weft_status register_inside(const weft_domain_ops& ops, void* self, Domain** made, Jobs* jobs) {
-    Stream* stream = current_or_null();
+    Stream* const stream = current_or_null();
     Unit* const unit = stream == nullptr ? nullptr : stream->running;
     if (unit == nullptr || unit->kind == Kind::tasklet) return fail(WEFT_WRONG_CONTEXT, "a domain is registered by a ULT; this is none");
-    stream = leave_hart_of_others(stream, *unit);
+    WEFT_ASSERT(!is_out_of_place(*stream, *unit));   // so the parent stays: it waits for its contexts
     Domain* const domain = make_domain(stream->domain, ops, self);
     if (domain == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a domain");
     if (unit->is_light()) promote(*stream, *unit);   // whoever has called it has no hart here any more

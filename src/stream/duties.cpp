@@ -31,6 +31,20 @@ bool run_pollers(Stream& stream) {
     return done;
 }
 
+// What a callback spawns is no context of a domain whose hart comes by, and does not lie where carriers find harts on their way.
+class Callbacks {
+public:
+    explicit Callbacks(Stream& stream) : stream_(stream), standard_(stream.standard) {
+        if (stream.carries || stream.domain != stream.lender) stream.standard = &main_pool_of(stream);
+    }
+    Callbacks(const Callbacks&) = delete;
+    ~Callbacks() { stream_.standard = standard_; }
+
+private:
+    Stream& stream_;
+    Pool* const standard_;
+};
+
 // One idle stream at a time watches the pollers that have no descriptor.
 bool on_watch(Runtime& of, const Stream& stream) { return of.watch.load() == &stream; }
 
@@ -68,6 +82,7 @@ void arm_outside(Runtime& of, Timer& timer) {
 }
 
 bool do_duties(Stream& stream, std::uint32_t bits) {
+    const Callbacks callbacks(stream);
     bool done = false;
     const std::uint32_t taken = bits & (attention::alarm | attention::posted | attention::poll);
     if (taken != 0) stream.attention.fetch_and(~taken);   // before the looks: what comes afterwards sets it again
@@ -82,6 +97,7 @@ bool do_duties(Stream& stream, std::uint32_t bits) {
 }
 
 bool do_idle_duties(Stream& stream) {
+    const Callbacks callbacks(stream);
     bool done = stream.posts.take_all() != 0;
     done |= look_at_timers(stream);
     if ((stream.attention.load(std::memory_order_relaxed) & attention::polling) != 0) done |= run_pollers(stream);   // relaxed: a hint

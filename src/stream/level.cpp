@@ -50,7 +50,7 @@ struct Search {
     if (search.found || now == State::free || now == State::done) return;
     for (std::size_t i = 0; i < search.by->count; ++i) {
         // A pool that others draw from too needs us not: two draw from one of ours alone, by having it and by running it.
-        if (unit.pool == search.by->pools[i] && search.by->pools[i]->drawers.load() <= 2) search.found = true;
+        if (unit.pool == search.by->pools[i] && search.by->pools[i]->drawers.load() <= Pool::of_one_stream) search.found = true;
     }
 }
 

@@ -425,7 +425,7 @@ private:
     bool anything_waits() const {
         if (of_.base.lacks()) return true;
         for (const Pool* pool = of_.pools; pool != nullptr; pool = pool->next) {
-            if (pool::thief_safe(*pool) && pool->drawers.load() > few_drawers && !pool::quiet(*pool)) return true;
+            if (pool::thief_safe(*pool) && pool->drawers.load() > Pool::of_one_stream && !pool::quiet(*pool)) return true;
         }
         return false;
     }
@@ -451,8 +451,6 @@ private:
     }
 
     void tell(const char* remedy);
-
-    static constexpr unsigned few_drawers = 2;   // one stream and its scheduler
 
     Runtime& of_;
     Rescue& rescue_;

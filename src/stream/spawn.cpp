@@ -256,7 +256,7 @@ weft_status furnish(Stream* stream, Unit& unit, const Plan& plan) {
 template <pool::Place place>
 void launch_child_first(Unit& unit) {
     Stream& stream = current();
-    if (!call_child(stream, unit)) spawn_away<place>(stream, unit);
+    if (is_out_of_place(stream, unit) || !call_child(stream, unit)) spawn_away<place>(stream, unit);
 }
 template void launch_child_first<pool::Place::parent>(Unit&);
 template void launch_child_first<pool::Place::reviving_parent>(Unit&);

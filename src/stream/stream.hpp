@@ -320,6 +320,10 @@ inline void give_stacks(Stream& stream) {
 // The unit that was left in `handed`, if any. From the scheduler's stack.
 void run_handed(Stream& stream);
 
+// The stream has the hart of a domain that the unit is no context of. Such a one does not run there: nothing would keep the domain meanwhile, and what it spawned would be the domain's.
+bool is_out_of_place_in_domain(const Stream& stream, const Unit& unit);
+inline bool is_out_of_place(const Stream& stream, const Unit& unit) { return stream.through_home && is_out_of_place_in_domain(stream, unit); }
+
 // Sees to what the stream was asked (attention). From the scheduler's stack.
 void attend(Stream& stream);
 

@@ -78,9 +78,10 @@ Unit* successor_other(Stream& stream);
     return unit.is_light() && stream.direct == nullptr ? nullptr : begin(stream, unit);
 }
 
-// A successor that the program has named runs next, but when somebody wants the stream the scheduler sees to that first.
+// A successor that the program has named runs next, but when somebody wants the stream the scheduler sees to that first; and on a domain's hart only contexts of that run: the scheduler
+// puts another into its pool.
 [[gnu::always_inline]] inline Unit* unless_wanted(Stream& stream, Unit* named) {
-    if (!stream.wanted()) [[likely]] return named;
+    if (!stream.wanted() && !is_out_of_place(stream, *named)) [[likely]] return named;
     stream.handed = named;
     return nullptr;
 }

@@ -54,6 +54,60 @@ void at_once(std::size_t count, const std::function<void(std::size_t)>& body) {
     for (auto& unit : units) EXPECT_EQ(unit->join(), WEFT_OK);
 }
 
+TEST(Arena, ACallbackOnItsHartIsOutsideOfIt) {
+    Runtime runtime(with_streams(2));
+    const weft::arena arena;
+    struct Seen {
+        atomic<bool> inside{false}, over{false};
+        weft_unit* spawned = nullptr;
+        weft_domain* domain = nullptr;
+    } seen;
+    Ult unit([&] {
+        arena.execute([&] {
+            seen.inside = true;
+            while (!seen.over) weft_unit_yield();
+        });
+    }, nullptr, pool_of(1));
+    until([&] { return seen.inside.load(); });
+    EXPECT_EQ(weft_stream_post(weft_stream_at(1), [](void* raw) {
+        auto& at = *static_cast<Seen*>(raw);
+        EXPECT_EQ(weft_ult_spawn(nullptr, [](void* here) {
+            static_cast<Seen*>(here)->domain = weft_domain_self();
+            static_cast<Seen*>(here)->over = true;
+        }, raw, nullptr, &at.spawned), WEFT_OK);
+    }, &seen), WEFT_OK);
+    EXPECT_EQ(unit.free(), WEFT_OK);
+    EXPECT_EQ(weft_unit_free(seen.spawned), WEFT_OK);
+    EXPECT_EQ(seen.domain, nullptr);
+}
+
+TEST(Arena, WhatIsSpawnedChildFirstForAPoolBeginsThere) {
+    Runtime runtime(with_streams(2));
+    const weft::arena arena;
+    weft_domain* seen = nullptr;
+    weft_unit* child = nullptr;
+    arena.execute([&] {
+        weft_unit_options options{};
+        options.size = sizeof options;
+        options.child_first = true;
+        EXPECT_EQ(weft_ult_spawn(pool_of(0), [](void* to) { *static_cast<weft_domain**>(to) = weft_domain_self(); }, &seen, &options, &child), WEFT_OK);
+        EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) { EXPECT_NE(weft_domain_self(), nullptr); }, nullptr, &options, nullptr), WEFT_OK);
+    });
+    EXPECT_EQ(weft_unit_free(child), WEFT_OK);
+    EXPECT_EQ(seen, nullptr);
+}
+
+TEST(Arena, ThatYieldsLetsTheUnitsOfItsStreamHaveATurn) {
+    Runtime runtime;   // one stream, with a private pool
+    const weft::arena arena;
+    atomic<bool> flag{false};
+    Ult sets([&] { flag = true; });
+    arena.execute([&] {
+        while (!flag) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+    });
+    EXPECT_EQ(sets.free(), WEFT_OK);
+}
+
 // It comes on a hart of the first one, which may end meanwhile.
 TEST(Arena, IsEnteredByAUnitThatAContextOfAnotherOneHasLeftFor) {
     weft_settings settings = with_streams(2);
