@@ -79,13 +79,15 @@ int begin_stream(Xstream& xstream) {
     weft_stream* stream = nullptr;
     const weft_status status = weft_stream_create(&how, &stream);
     if (status != WEFT_OK) return status == WEFT_BUSY ? ABT_ERR_INV_SCHED : from_weft(status);
+    // Its scheduler runs already, and may have asked for its end before the stream was known here; or may be another by now: who replaces one frees it after this lock.
+    bool ends = false, at_once = false;
     {
         const ListGuard guard;
         xstream.stream = stream;
+        at_once = xstream.sched->exit.load();
+        ends = at_once || xstream.sched->finish.load();
     }
-    // Its scheduler runs already, and may have asked for its end before the stream was known here.
-    const Sched& sched = *xstream.sched;
-    if (sched.finish.load() || sched.exit.load()) ask_to_end(xstream, sched.exit.load());
+    if (ends) ask_to_end(xstream, at_once);
     enter_dumps(stream);
     bind_as_asked(xstream);
     return ABT_SUCCESS;
