@@ -3,12 +3,12 @@
 scenarios there and looks for a seed that fails.
 
     tools/mutants.py                     every mutant, 20 searches each; prints the table of doc/simulation.md
-    tools/mutants.py --searches 1        whether each is found at all: what `make test-soak` does
+    tools/mutants.py --searches 1 --most 1000   whether each is found at all: what `make test-soak` does
     tools/mutants.py --check             whether all patches fit the tree, and are listed in doc/simulation.md
     tools/mutants.py --only 'sleep_*'    those of these names; --all-scenarios looks for the scenarios that find them
 
-A patch begins with a sentence that says what is wrong with it, and "Scenario: PATTERN", the scenarios that are to find it. A search
-begins with a seed of its own; what is counted is how many seeds it needs until one scenario fails.
+A patch begins with a sentence that says what is wrong with it, and "Scenario: PATTERN", the scenarios that are to find it ("Harts: N": on
+a virtual machine with so many). A search begins with a seed of its own; what is counted is how many seeds it needs until one scenario fails.
 """
 import argparse
 import fnmatch
@@ -68,11 +68,14 @@ class Mutant:
         head = path.read_text().partition("--- a/")[0]
         found = re.search(r"^Scenario: (.+)$", head, re.M)
         self.scenario = found.group(1).strip() if found else "*"
+        harts = re.search(r"^Harts: (\d+)$", head, re.M)
+        self.more = [f"--harts={harts.group(1)}"] if harts else []
+        self.where = f"{self.scenario} {' '.join(self.more)}".strip()
         self.why = " ".join(head.partition("Scenario:")[0].split())
 
     def seeds(self, tree, first, most, timeout):
         """How many seeds from `first` on until a scenario fails; None: none did."""
-        failed, text = simulate(tree, [f"--filter={self.scenario}", f"--first-seed={first}", f"--seeds={most}", "--go-on"], timeout)
+        failed, text = simulate(tree, [f"--filter={self.scenario}", f"--first-seed={first}", f"--seeds={most}", "--go-on", *self.more], timeout)
         found = [int(seed) for seed in re.findall(r"^FAILED .*, seed (\d+)", text, re.M)]
         if failed and not found:
             sys.exit(f"{self.name}: {text}")
@@ -119,12 +122,12 @@ def examine(mutant, tree, base, options):
         base.restore(before)
     counts = sorted(options.most + 1 if n is None else n for n in needed)
     if counts[0] > options.most:
-        print(f"{mutant.name}: NOT FOUND by {options.most} seeds of {mutant.scenario}", flush=True)
+        print(f"{mutant.name}: NOT FOUND by {options.most} seeds of {mutant.where}", flush=True)
         return None
     median, least, most = statistics.median(counts), counts[0], counts[-1]
     print(f"{mutant.name}: found; median {median:g} seeds (from {least} to {'more than ' if most > options.most else ''}"
-          f"{min(most, options.most)}) of {mutant.scenario}", flush=True)
-    return f"| `{mutant.name}` | {mutant.why} | `{mutant.scenario}` | {median:g} | {least} to {min(most, options.most)}" \
+          f"{min(most, options.most)}) of {mutant.where}", flush=True)
+    return f"| `{mutant.name}` | {mutant.why} | `{mutant.where}` | {median:g} | {least} to {min(most, options.most)}" \
            f"{'+' if most > options.most else ''} |"
 
 

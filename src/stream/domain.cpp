@@ -8,6 +8,7 @@
 #include "stream/error.hpp"
 #include "stream/guest.hpp"
 #include "stream/join.hpp"
+#include "stream/lending.hpp"
 #include "stream/level.hpp"
 #include "stream/revive.hpp"
 #include "stream/runtime.hpp"
@@ -255,6 +256,7 @@ void send_home(Stream& stream, Domain& domain) {
     domain.next_returned = home.returned.load();
     while (!home.returned.compare_exchange_strong(domain.next_returned, &domain)) {}
     ask(home, attention::lent);
+    end_waiting_of(home);
 }
 
 // A hart has come, for the registrant of the domain to go on.
@@ -294,8 +296,9 @@ bool others_in_turn(Stream& stream, Domain& domain) {
         return true;
     }
     if (stream.carries || stream.lender != nullptr || !own_units_wait(stream)) return false;
-    send_away(stream);
-    hold_hart(stream);
+    pay_stir(stream, domain);
+    // The hart itself, which the streams' root may keep for a slice. If a carrier went on with it, and the stream took another one, that might be wanted back before a unit has run.
+    while (stream.domain != nullptr) go_up(stream, *stream.domain);
     return true;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
 
 #include "hart/quota.hpp"
 #include "os/clock.hpp"
@@ -31,11 +32,15 @@ void ask_some(Runtime& of, std::size_t streams) {
 }
 
 // Under the lock.
-Stream* first_waiting(Lending& lending, std::uint64_t slice) {
-    Stream* const first = lending.waiting.pop_front();
-    if (first == nullptr) return nullptr;
+void one_waits_no_more(Lending& lending, std::uint64_t slice) {
     --lending.count;
     lending.turn_over_ns = lending.count == 0 ? os::forever : os::now_ns() + slice;
+}
+
+// Under the lock.
+Stream* first_waiting(Lending& lending, std::uint64_t slice) {
+    Stream* const first = lending.waiting.pop_front();
+    if (first != nullptr) one_waits_no_more(lending, slice);
     return first;
 }
 
@@ -51,7 +56,7 @@ enum class Answer : unsigned char { no, lent, swapped };
 Answer answer(Runtime& of, Stream& stream, Stream*& to) {
     Lending& lending = of.lending;
     std::lock_guard guard(lending.lock);
-    if (!stream.holds_hart) return Answer::no;
+    if (!stream.holds_hart || stream.returned.load() != nullptr) return Answer::no;   // or is about to give it back: see end_waiting_of()
     if (of.streams_root.wanted_back.load() != 0) {
         wait_aside(lending, stream, slice_ns(of));
         return Answer::lent;
@@ -98,11 +103,27 @@ bool end_waiting(Runtime& of) {
     return true;
 }
 
-void step_aside(Stream& stream) {
+// `returned` is written before, and step_aside() looks at it under the lock: either it is seen there, or the stream waits here.
+void end_waiting_of(Stream& stream) {
+    Runtime& of = runtime();
+    {
+        std::lock_guard guard(of.lending.lock);
+        if (!of.lending.waiting.remove(&stream)) return;
+        one_waits_no_more(of.lending, slice_ns(of));
+        stream.turn_called_off = true;
+    }
+    of.base.request(of.streams_root, -1);
+    stream.turn.open();
+}
+
+bool step_aside(Stream& stream) {
     Runtime& of = runtime();
     Stream* to = nullptr;
     const Answer given = answer(of, stream, to);
-    if (given == Answer::no) return unask(stream, attention::aside);
+    if (given == Answer::no) {
+        unask(stream, attention::aside);
+        return true;
+    }
     stream.holds_hart = false;
     stream.counters.add(trace::Count::lent);
     probe(Probe::aside_before_lending);
@@ -114,8 +135,9 @@ void step_aside(Stream& stream) {
     trace_sleep(stream, trace::Event::sleep);
     wait_for_turn(of, stream);
     trace_sleep(stream, trace::Event::wake);
-    stream.holds_hart = true;
+    stream.holds_hart = !std::exchange(stream.turn_called_off, false);
     unask(stream, attention::aside);   // until now it was not to be asked again
+    return stream.holds_hart;
 }
 
 std::uint64_t look_at_harts(Runtime& of, std::uint64_t now_ns) {

@@ -30,8 +30,12 @@ void ask_to_step_aside(Runtime& of, std::size_t streams);
 // A hart of the streams' root has come back, and who waits for one the longest goes on with it. False: none does.
 bool end_waiting(Runtime& of);
 
-// What attention::aside asks for: the stream lends its hart, if that is still wanted, and returns when it has one again. From the scheduler's stack.
-void step_aside(Stream& stream);
+// A domain has come to the stream (Stream::returned), with a hart: if the stream waits for one of the streams' it waits no more.
+void end_waiting_of(Stream& stream);
+
+// What attention::aside asks for: the stream lends its hart, if that is still wanted, and returns when it has one again. From the scheduler's stack. False: it has none of the streams',
+// but a domain has brought one.
+bool step_aside(Stream& stream);
 
 // The lookout's part: slices that are over, limits that have changed. Returns when it is to be asked again; os::forever: when the lookout is told.
 std::uint64_t look_at_harts(Runtime& of, std::uint64_t now_ns);

@@ -145,7 +145,7 @@ void attend(Stream& stream) {
     }
     hold_hart(stream);
     if ((bits & attention::aside) != 0) {
-        step_aside(stream);
+        if (!step_aside(stream)) return attend_to_domains(stream);
         return attend(stream);   // to what has come meanwhile
     }
     if ((bits & attention::adopt) != 0) adopt_bound_pool(stream);

@@ -168,6 +168,7 @@ struct Stream {
     Guest* guest = nullptr;            // of one whose carrier is an OS thread of the application: that (guest.hpp)
     Stream* next_aside = nullptr;      // in Lending::waiting
     Gate turn;                         // where it waits then
+    bool turn_called_off = false;      // it goes on with a hart that a domain has brought; under Lending::lock until the gate opens
     bool rescues = false;              // at the moment it stands in for another stream, and has one (rescue.hpp)
     bool only_carries() const { return carries && !rescues; }
     void* data = nullptr;              // the program's

@@ -187,7 +187,7 @@ TEST(Guest, NobodyWaitsForEverWhileOthersYield) {
     with_threads(count, [&](int) {
         Inside in;
         ++come;
-        while (come.load() != count) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+        until([&] { return come.load() == count; });
     });
     EXPECT_EQ(come.load(), count);
 }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "test/behaviour/guests.hpp"
 #include "test/behaviour/several.hpp"
 #include "weft/domain.h"
 
@@ -87,6 +88,39 @@ TEST(Lending, StreamsTakeTurnsOnTheHartsThatADomainLeavesThem) {
     });
     EXPECT_EQ(caller.join(), WEFT_OK);
     for (auto& unit : busy) EXPECT_EQ(unit->join(), WEFT_OK);
+}
+
+// Its context may run on this stream only. Nobody else is there who might take the stream's turn over: the other harts are guests'.
+TEST(Lending, AStreamThatHasSteppedAsideGoesOnWithADomainWhoseContextIsBoundToIt) {
+    const std::size_t harts = weft_hart_limit();
+    if (harts > 16) GTEST_SKIP() << "there are very many harts";
+    Runtime runtime(with_private_streams(1));
+    atomic<bool> over{false}, asked{false};
+    std::vector<std::thread> others;
+    for (std::size_t i = 1; i < harts; ++i) {
+        others.emplace_back([&] {
+            const Inside inside;
+            until_set(over);
+        });
+    }
+    weft_semaphore answer;
+    EXPECT_EQ(weft_semaphore_init(&answer, 0), WEFT_OK);
+    Ult busy([&] {
+        until([&] {
+            if (asked.exchange(false)) weft_semaphore_release(&answer, 1);
+            return over.load();
+        });
+    });
+    {
+        Busy domain;   // of the primary unit
+        for (int round = 0; round < 3; ++round) {
+            asked.store(true);
+            EXPECT_EQ(weft_semaphore_acquire(&answer), WEFT_OK);
+        }
+    }
+    over.store(true);
+    EXPECT_EQ(busy.free(), WEFT_OK);
+    for (std::thread& other : others) other.join();
 }
 
 TEST(Lending, StreamsAloneLendNothing) {

@@ -175,6 +175,7 @@ TEST(Observing, ComeAndGoWhileStreamsWork) {
             EXPECT_EQ(weft_unit_spawn_many(nullptr, 4, yield_once, nullptr, nullptr, units), WEFT_OK);
             for (int i = 4; i < 8; ++i) units[i] = i % 2 == 0 ? spawn(nothing) : spawn_tasklet(nothing);
             EXPECT_EQ(weft_unit_free_many(units, 8), WEFT_OK);
+            std::this_thread::yield();   // the primary unit's stream is to have a turn
         }
     };
     std::vector<weft_unit*> workers;

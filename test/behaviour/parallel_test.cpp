@@ -466,6 +466,7 @@ TEST(Invoke, GoesOnWhileStreamsComeAndGo) {
             EXPECT_EQ(fib(14), 377);
             ++rounds;
             weft_unit_yield();
+            std::this_thread::yield();   // the streams are to have a turn
         }
     });
     for (int i = 0; i < 20; ++i) {

@@ -47,7 +47,7 @@ struct Command {
 
 [[noreturn]] void usage(const std::string& word) {
     std::fprintf(stderr, "simulation: '%s' is not understood; there are --filter=PATTERN:-PATTERN --seeds=N --first-seed=N --by=random|priorities|both "
-                         "--replay=TEXT --trace --lines=N --steps=N --shard=I/N --outside=FILE --punctual=FILE --slow=S --list --faults --go-on --no-stores --no-shrink --quiet\n", word.c_str());
+                         "--replay=TEXT --trace --lines=N --steps=N --shard=I/N --harts=N --outside=FILE --punctual=FILE --slow=S --list --faults --go-on --no-stores --no-shrink --quiet\n", word.c_str());
     std::exit(2);
 }
 
@@ -65,6 +65,7 @@ Command read(int count, char** words) {
         else if (name == "--by" && value == "priorities") made.explore.by = sim::scheduler::priorities;
         else if (name == "--by" && value == "both") made.explore.by = sim::scheduler::both;
         else if (name == "--replay") made.explore.replay = (replay = value).c_str();
+        else if (name == "--harts") made.explore.harts = static_cast<unsigned>(std::strtoul(value.c_str(), nullptr, 10));
         else if (name == "--fail-at") made.explore.fail_at = std::strtoull(value.c_str(), nullptr, 10);
         else if (name == "--steps") made.explore.most_steps = std::strtoull(value.c_str(), nullptr, 10);
         else if (name == "--lines") made.explore.lines = std::strtoull(value.c_str(), nullptr, 10);
@@ -275,7 +276,9 @@ int main(int count, char** words) {
         if (!came.failed) continue;
         ++failed;
         std::printf("FAILED %s, %s", all[i].name.c_str(), command.quiet ? ("seed " + std::to_string(came.seed) + "\n").c_str() : came.report.c_str());
-        if (!command.quiet) std::printf("again: simulation --filter='%s' --replay='%s'\n", all[i].name.c_str(), came.replay.c_str());
+        if (!command.quiet) {
+            std::printf("again: simulation --filter='%s' --harts=%u --replay='%s'\n", all[i].name.c_str(), command.explore.harts, came.replay.c_str());
+        }
         std::fflush(stdout);
         if (!command.go_on) break;
     }
