@@ -235,14 +235,29 @@ void lose_hart(Stream& stream) {
 
 }  // namespace
 
+namespace {
+
+// The hart leaves for the base, and none of the domains is asked on its way. One of them may be lulled, since a child had as many harts as it wanted, and would have been
+// lent another one when this one had come up from it. So each is told when it counts this hart itself.
+void leave_unasked(Stream& stream, bool takes_next = true) {
+    stream.owes_stir = false;
+    while (stream.domain != nullptr) {
+        stir(*stream.domain);
+        go_up(stream, *stream.domain, takes_next);
+    }
+}
+
+}  // namespace
+
 // The base is not to give it back at once: that would have no end.
 void send_away(Stream& stream) {
     const Transition made = std::exchange(stream.transition, {});
-    const bool owed = std::exchange(stream.owes_stir, false);   // not where the hart stays in the domain, which may end then
-    if (pass_on(*stream.domain, made)) return set_domain(stream, nullptr);
-    if (owed) stir(*stream.domain);
+    if (pass_on(*stream.domain, made)) {
+        stream.owes_stir = false;   // the hart stays in the domain, which may end now
+        return set_domain(stream, nullptr);
+    }
     if (made.what == What::run) make_ready(&stream, *made.unit);
-    while (stream.domain != nullptr) go_up(stream, *stream.domain, false);
+    leave_unasked(stream, false);
     give_hart_back(stream);
 }
 
@@ -296,9 +311,8 @@ bool others_in_turn(Stream& stream, Domain& domain) {
         return true;
     }
     if (stream.carries || stream.lender != nullptr || !own_units_wait(stream)) return false;
-    pay_stir(stream, domain);
     // The hart itself, which the streams' root may keep for a slice. If a carrier went on with it, and the stream took another one, that might be wanted back before a unit has run.
-    while (stream.domain != nullptr) go_up(stream, *stream.domain);
+    leave_unasked(stream);
     return true;
 }
 

@@ -216,6 +216,32 @@ TEST(Domain, ChildrenComeAndGoWhileTheirParentHasHartsToLend) {
     EXPECT_EQ(caller.join(), WEFT_OK);
 }
 
+// When its hart leaves for a unit of the stream's own, the child is one that wants a hart, which its parent had not to see to until then.
+TEST(Domain, AChildIsLentAHartAgainWhenItsOwnHasLeftInTheMiddle) {
+    if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
+    Runtime runtime;
+    Ult caller([] {
+        constexpr int members = 40;
+        weft_latch done;
+        EXPECT_EQ(weft_latch_init(&done, members), WEFT_OK);
+        const auto granted = [] {
+            std::uint64_t harts = 0;
+            EXPECT_EQ(weft_counter_read("/harts/count/granted", &harts), WEFT_OK);
+            return harts;
+        };
+        Library outer;
+        EXPECT_EQ(weft_domain_request(outer.domain, 1), WEFT_OK);
+        Library inner;
+        auto body = [&] { weft_latch_count_down(&done, 1); };
+        for (int i = 0; i < members; ++i) inner.add(body);
+        while (outer.entered.load() == 0 || granted() != 1) std::this_thread::yield();   // until the other hart has found nothing to do, for the child has what it wants
+        Ult own([] {}, nullptr, pool_of(0));
+        EXPECT_EQ(weft_latch_wait(&done), WEFT_OK);
+        EXPECT_EQ(own.join(), WEFT_OK);
+    });
+    EXPECT_EQ(caller.join(), WEFT_OK);
+}
+
 // The primary unit, which stream 0 alone may run.
 TEST(Domain, IsRegisteredByAUnitThatIsBoundToItsStream) {
     Runtime runtime;
