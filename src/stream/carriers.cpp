@@ -71,6 +71,7 @@ bool start_carrier(Runtime& of, Carriers& by) {
     Stream* stream;
     if (start_stream(*sched, nullptr, by.name, &stream, of.default_kind, nullptr, true) == WEFT_OK) {
         ++by.count;
+        ++by.started;
         return true;
     }
     dismiss(*sched);

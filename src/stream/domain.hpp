@@ -91,7 +91,8 @@ struct Sent;
 struct Carriers {
     const char* const name;                // of their OS threads
     atomic<Sent*> spare{nullptr};
-    mutable os::Lock lock{};               // guards what follows
+    atomic<std::size_t> started{0};        // for the counters, which are read under the runtime's lock: that is taken under this one
+    os::Lock lock{};                       // guards what follows
     std::size_t count = 0;                 // streams; guests' among them
     std::size_t busy = 0;                  // of them, those that have a letter, or are about to, and those of guests who need them themselves
     Pool* sent = nullptr;                  // letters on their way

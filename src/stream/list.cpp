@@ -25,17 +25,6 @@ struct Gauge {
     std::uint64_t (*read)(const Runtime& of);
 };
 
-// Those of guests are none of ours.
-std::size_t carriers(const Runtime& of) {
-    std::size_t count;
-    {
-        std::lock_guard guard(of.rescue.carriers.lock);
-        count = of.rescue.carriers.count;
-    }
-    std::lock_guard guard(of.carriers.lock);
-    return count + of.carriers.count - of.guests.load();
-}
-
 constexpr Gauge gauges[] = {
     {"/stacks/count/live", [](const Runtime& of) -> std::uint64_t { return of.stacks.live(); }},
     {"/stacks/count/created", [](const Runtime& of) -> std::uint64_t { return of.stacks.created(); }},
@@ -58,7 +47,7 @@ constexpr Gauge gauges[] = {
          return granted > limit ? granted - limit : 0;
      }},
     // OS threads beside the streams: to take harts to domains, and to rescue. They stay until the runtime ends.
-    {"/harts/count/carriers", [](const Runtime& of) -> std::uint64_t { return carriers(of); }},
+    {"/harts/count/carriers", [](const Runtime& of) -> std::uint64_t { return of.carriers.started.load() + of.rescue.carriers.started.load(); }},
     {"/rescue/count/looks", [](const Runtime& of) -> std::uint64_t { return of.rescue.looks.load(); }},
     {"/rescue/count/emergencies", [](const Runtime& of) -> std::uint64_t { return of.rescue.emergencies.load(); }},
     {"/rescue/count/running", [](const Runtime& of) -> std::uint64_t { return of.rescue.running.load(); }},

@@ -165,6 +165,23 @@ TEST(Counters, StacksThatLiveAreCounted) {
     for (Bed& bed : beds) EXPECT_EQ(bed.wake(), WEFT_OK);
 }
 
+TEST(Counters, CanBeReadWhileAnOsThreadIsStartedForAHart) {
+    const Runtime runtime;
+    atomic<bool> over{false};
+    std::thread reader([&] {
+        do {
+            std::uint64_t carriers = 0;
+            EXPECT_EQ(weft_counter_read("/harts/count/carriers", &carriers), WEFT_OK);
+            std::this_thread::yield();
+        } while (!over.load());
+    });
+    atomic<int> members{0};
+    EXPECT_EQ(weft_spmd(3, [](void* count) { ++*static_cast<atomic<int>*>(count); }, &members), WEFT_OK);
+    EXPECT_EQ(members.load(), 3);
+    over = true;
+    reader.join();
+}
+
 TEST(Counters, AnUnknownNameIsToldThoseThatAreNear) {
     std::uint64_t value = 0;
     EXPECT_EQ(weft_counter_read("/units/count/created", &value), WEFT_NOT_INITIALIZED);
