@@ -142,7 +142,11 @@ struct Unit {
     [[gnu::always_inline]] void begin_life(Birth with) {
         WEFT_ASSERT(life.is(State::free));
         if constexpr (config::checked) with.tag = static_cast<std::uint16_t>(with.tag | generation());
-        std::memcpy(static_cast<void*>(&life), &with, sizeof with);
+        if constexpr (config::thread_sanitizer) {   // which sees who lists units look here meanwhile
+            atomic_ref(*reinterpret_cast<Word*>(&life)).store(std::bit_cast<Word>(with), std::memory_order_relaxed);   // relaxed: the unit is nobody else's yet
+        } else {
+            std::memcpy(static_cast<void*>(&life), &with, sizeof with);
+        }
     }
 
     // Counts releases, in checked builds, where it is a part of the handle. relaxed, here and below: a number by itself.
@@ -209,7 +213,7 @@ struct Unit {
 
     // Of a sample: of which place (stream/sites.hpp); else 0.
     unsigned spawn_tag() const { return static_cast<unsigned>(reinterpret_cast<std::uint64_t>(spawn_site) >> spawn_address_bits); }
-    const void* spawned_at() const { return tagged(spawn_site, 0); }
+    [[gnu::no_sanitize_thread]] const void* spawned_at() const { return tagged(spawn_site, 0); }   // also while it is being spawned
     static const void* tagged(const void* site, unsigned tag) {
         const std::uint64_t address = reinterpret_cast<std::uint64_t>(site) & ((std::uint64_t{1} << spawn_address_bits) - 1);
         return reinterpret_cast<const void*>(address | std::uint64_t{tag} << spawn_address_bits);
