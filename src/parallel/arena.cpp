@@ -109,7 +109,7 @@ struct Execution : Jobs {
         set_looking(true);
         Unit* const unit = look_around(stream);
         set_looking(false);
-        return unit;
+        return unit != nullptr ? unit : take_ready(stream, Turn::contexts);   // those who have left it the caller are gone, perhaps
     }
 
     // What the hart does next; null: it goes, or comes again at once.
@@ -120,10 +120,7 @@ struct Execution : Jobs {
             return nullptr;
         }
         if (Unit* const unit = domain->home == &stream ? look_around_at_home(stream) : look_around(stream)) return unit;
-        if (has_to_go()) {
-            if (can_go_on.load() != 0) stir(*domain);   // others have left the caller to this hart, perhaps, and gone
-            return nullptr;
-        }
+        if (has_to_go()) return nullptr;
         ask_for_jobs(stream, true);   // who forks from now on shows it, and wants a hart
         if (Unit* const unit = next(stream)) return unit;
         if (has_mail(stream)) decide({Transition::What::reenter, nullptr, nullptr});
