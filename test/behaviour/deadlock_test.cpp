@@ -238,7 +238,7 @@ TEST_F(Deadlock, OfOneThatComesWhenTheLastGuestHasEnded) {
 
 TEST_F(Deadlock, InTheChildOfAFork) {
     const Heard heard = hear([] {
-        begin(2);
+        begin(weft::config::address_sanitizer ? 1 : 2);   // whose allocator does not survive a fork while another OS thread allocates, as one that is just starting
         units[0] = spawn("of the parent", [](void*) { weft_unit_suspend(nullptr, nullptr); });
         units[1] = spawn("forks", [](void*) {
             if (fork() == 0) weft_event_wait(&never_set, nullptr);
