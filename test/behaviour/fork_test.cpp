@@ -5,9 +5,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -143,9 +146,27 @@ int end_of(pid_t child) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
+bool sleeps(const std::filesystem::path& thread) {
+    std::string stat;
+    std::getline(std::ifstream(thread / "stat"), stat);
+    const std::size_t name_ends = stat.rfind(')');
+    return name_ends == std::string::npos || stat[name_ends + 2] == 'S';   // it has ended, or waits
+}
+
+// The address sanitizer's allocator does not survive a fork while another OS thread allocates, as one does that has just been started.
+void until_no_other_thread_allocates() {
+    const std::string self = std::to_string(gettid());
+    for (int left = weft::config::address_sanitizer ? 200 : 0; left != 0; --left) {
+        const std::filesystem::directory_iterator threads("/proc/self/task");
+        if (std::all_of(begin(threads), end(threads), [&](const auto& thread) { return thread.path().filename() == self || sleeps(thread.path()); })) return;
+        usleep(1000);
+    }
+}
+
 // In the child: one that hangs ends by a signal.
 pid_t fork_with_alarm() {
     std::fflush(nullptr);
+    until_no_other_thread_allocates();
     const pid_t child = fork();
     if (child == 0) alarm(60);
     return child;
@@ -655,6 +676,7 @@ TEST_F(Fork, WithoutMemoryTheChildMayReplaceItsProgramOrEnd) {
             auto forks = [&](int* to, bool replaces) {
                 return [=] {
                     std::fflush(nullptr);
+                    until_no_other_thread_allocates();
                     left = passed;
                     weft::os::fault_hook.store(refuse);
                     const pid_t child = fork();

@@ -67,6 +67,7 @@ inline weft_settings streams_with(std::size_t streams, weft_pool_kind pool) {
     settings.pool = pool;
     settings.scheduler = WEFT_SCHED_BASIC;
     settings.spin_ns = 1;   // straight to sleep
+    settings.rescue = WEFT_RESCUE_IGNORE;   // it takes who is stopped in a window for stuck
     return settings;
 }
 

@@ -515,10 +515,8 @@ TEST_F(Windows, AStopThatComesOnTheWayToSleepEndsTheStream) {
 namespace {
 
 weft_settings stealing(std::size_t streams) {
-    weft_settings settings = with_streams(streams);
-    settings.pool = WEFT_POOL_DEQUE;
+    weft_settings settings = streams_with(streams, WEFT_POOL_DEQUE);
     settings.scheduler = WEFT_SCHED_RANDOM_STEAL;
-    settings.spin_ns = 1;
     return settings;
 }
 
