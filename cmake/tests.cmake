@@ -73,7 +73,7 @@ if(NOT WEFT_MIGRATION)
     Stacked.OneThatRunsIsNotWhere* Trace.CancellationsMigrations*)
 endif()
 if(NOT WEFT_CANCEL)
-  list(APPEND weft_left_out Cancel.* Cancelled.* *CallFrom.AllOfARow* InvokeEnds.*Cancelled* Kinds.OneThatWaitsCanBeCancelled* Locals.ValuesAreDestroyedBefore*
+  list(APPEND weft_left_out Cancel.* Cancelled.* Hosted.MayBeCancelled *CallFrom.AllOfARow* InvokeEnds.*Cancelled* Kinds.OneThatWaitsCanBeCancelled* Locals.ValuesAreDestroyedBefore*
     Migrate.ACancelled* Observers.*Cancelled* Observers.HowAUnitEnded* Refused.* Revive.HowTheLastLife* Towards.ACancelled* Trace.CancellationsMigrations*)
 endif()
 if(NOT WEFT_OBSERVERS)
