@@ -225,7 +225,9 @@ TEST_P(RescueOf, UnitsThatComputeForLongEndAndAreDisturbedLittle) {
     for (auto& sum : sums) {
         all.push_back(std::make_unique<Ult>([&sum] {
             const std::uint64_t end_ns = in_ms(30);
-            for (std::uint64_t i = 1; weft_now_ns() < end_ns; ++i) sum += i % 3;
+            std::uint64_t i = 0;
+            do sum += ++i % 3;
+            while (weft_now_ns() < end_ns);
         }, nullptr, two.pool()));
     }
     for (auto& unit : all) EXPECT_EQ(unit->join(), WEFT_OK);
