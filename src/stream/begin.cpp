@@ -174,6 +174,7 @@ bool begins_called(Stream& stream, Unit& unit, Row row) {
     if (unit.kind == Kind::sc) {
         if (!stream.restartable || (stream.reserve == nullptr && !take_reserve(stream))) return false;
         stack_was_found(stream);
+        stream.home.context = nullptr;   // the unit has the scheduler's place: promote(), and nobody is called below what was there
         run_here(stream, &unit, row);
         return true;
     }

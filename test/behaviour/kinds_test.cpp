@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <weft/sync.hpp>
+
 #include "test/behaviour/atomic.hpp"
 #include "test/behaviour/several.hpp"
 #include "test/behaviour/variable.hpp"
@@ -126,6 +128,37 @@ TEST(Kinds, AnScThatSuspendsIsPromotedWhereATaskletIsCalledBeforeIt) {
     }, &sc);
     run_until_done(unit.handle());
     EXPECT_EQ(order, "t12");
+}
+
+// It stands where tasklets are called when the scheduler has only been left.
+TEST(Kinds, AnScThatHasNotSuspendedKeepsItsFrameWhenItEndsATaskletThatIsNext) {
+    for (const auto pool : {WEFT_POOL_SHARED, WEFT_POOL_DEQUE, WEFT_POOL_PRIVATE}) {
+        weft_settings settings = with_streams(1);
+        settings.pool = pool;
+        Runtime runtime(settings);
+        Ult before([] { EXPECT_EQ(weft_unit_yield(), WEFT_OK); });   // so that the scheduler has been left, and knows where
+        run_until_done(before.handle());
+        const auto sc = of_kind(WEFT_KIND_SC);
+        for (const bool joined : {false, true}) {   // freed at once, or joined and freed; the first has a descriptor that nobody has had
+            weft::event ended;   // waited for so that the pool holds nobody but the tasklet
+            Ult unit([&] {
+                volatile char frame[2048];
+                for (volatile char& each : frame) each = 'u';
+                weft_unit* tasklet = nullptr;
+                EXPECT_EQ(weft_tasklet_spawn(nullptr, [](void*) {
+                    volatile char below[4096];
+                    for (volatile char& each : below) each = 't';
+                }, nullptr, nullptr, &tasklet), WEFT_OK);
+                if (joined) {
+                    EXPECT_EQ(weft_unit_join(tasklet), WEFT_OK);
+                }
+                EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+                EXPECT_TRUE(std::all_of(frame, frame + sizeof frame, [](char each) { return each == 'u'; }));
+                ended.set();
+            }, &sc);
+            ended.wait();
+        }
+    }
 }
 
 TEST(Kinds, ATaskletThatTriesToSuspendGetsAStatusAndGoesOn) {
