@@ -1,4 +1,6 @@
 // A program of its own: how many harts there are is read once in a process.
+#include <sched.h>
+
 #include "test/behaviour/several.hpp"
 
 using namespace weft_test;
@@ -6,8 +8,9 @@ using namespace weft_test;
 namespace {
 
 TEST(HartLimit, IsThatOfTheProcessThoughTheFirstWhoAsksIsBoundToOneOfItsCpus) {
-    const std::size_t cpus = std::thread::hardware_concurrency();   // those that the process may use
-    if (cpus < 2) GTEST_SKIP() << "there is one CPU: it is the limit whoever asks";
+    cpu_set_t allowed;
+    ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    if (CPU_COUNT(&allowed) < 2) GTEST_SKIP() << "there is one CPU: it is the limit whoever asks";
     Runtime runtime(2);
     ASSERT_EQ(weft_stream_bind_hart(weft_stream_at(0), 0), WEFT_OK) << weft_error_text();
     ASSERT_EQ(weft_stream_bind_hart(weft_stream_at(1), 1), WEFT_OK) << weft_error_text();

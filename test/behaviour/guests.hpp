@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include <exception>
 #include <thread>
 #include <vector>
 
@@ -24,11 +25,23 @@ public:
     Inside(const Inside&) = delete;
 };
 
+// What a call that was refused throws ends the test, not the process: an OS thread, or a member of a team, may throw nothing.
+template <class Body>
+void failing(Body body) {
+    try {
+        body();
+    } catch (const std::exception& thrown) {
+        ADD_FAILURE() << thrown.what();
+    }
+}
+
 // body(i) on `count` OS threads at once.
 template <class Body>
 void with_plain_threads(int count, Body body) {
     std::vector<std::thread> threads;
-    for (int i = 0; i < count; ++i) threads.emplace_back([&body, i] { body(i); });
+    for (int i = 0; i < count; ++i) {
+        threads.emplace_back([&body, i] { failing([&] { body(i); }); });
+    }
     for (std::thread& thread : threads) thread.join();
 }
 

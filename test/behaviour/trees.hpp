@@ -6,7 +6,7 @@
 
 #include "base/random.hpp"
 #include "test/behaviour/atomic.hpp"
-#include "test/behaviour/support.hpp"
+#include "test/behaviour/guests.hpp"
 #include "weft/weft.hpp"
 
 namespace weft_test {
@@ -36,7 +36,7 @@ inline long leaves(const Arenas& arenas, std::uint64_t seed, int depth) {
     case 0: return arenas.choose(random).execute(both);
     case 1: {
         atomic<long> sum{0};
-        const auto member = [&] { sum.fetch_add(leaves(arenas, seed + weft::spmd_tid(), depth - 1)); };
+        const auto member = [&] { failing([&] { sum.fetch_add(leaves(arenas, seed + weft::spmd_tid(), depth - 1)); }); };
         weft::spmd(2, member);
         return sum.load();
     }
