@@ -1,6 +1,7 @@
 // What tests of forks share: branches that somebody else is to take.
 #pragma once
 
+#include <functional>
 #include <thread>
 
 #include "test/behaviour/atomic.hpp"
@@ -20,18 +21,19 @@ bool holds_at_last(Condition condition) {
     return true;
 }
 
-// Forks g, and keeps the caller's hart until another one has begun it.
+// Forks g, and keeps the caller's hart until another one has begun it; it forks again and again, because only then it hears that it is asked.
 template <class G>
-void have_taken(G g) {
+auto have_taken(G g, std::function<void()> then = [] {}) {
     atomic<bool> begun{false};
-    weft::invoke([&] {
+    return weft::invoke([&] {
         EXPECT_TRUE(holds_at_last([&] {
             weft::invoke([] {}, [] {});
             return begun.load();
         }));
+        then();
     }, [&] {
         begun.store(true);
-        g();
+        return g();
     });
 }
 

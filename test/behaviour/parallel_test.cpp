@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "test/behaviour/atomic.hpp"
+#include "test/behaviour/forks.hpp"
 #include "test/behaviour/waiting.hpp"
 #include "test/behaviour/windows.hpp"
 
@@ -40,33 +41,6 @@ long fib(int n) {
 std::uint64_t created() { return counter("/units/count/created"); }
 std::uint64_t stolen() { return counter("/units/count/stolen"); }
 std::uint64_t slept() { return counter("/streams/count/slept"); }
-
-// Keeps the stream until `condition` holds. False: it does not come to hold.
-template <class Condition>
-bool holds_at_last(Condition condition) {
-    const std::uint64_t deadline = in_ms(patience_ms);
-    while (!condition()) {
-        if (weft_now_ns() > deadline) return false;
-        std::this_thread::yield();
-    }
-    return true;
-}
-
-// Forks g, and holds the caller's stream until another one has begun it; it forks again and again, because only then it hears that it is asked.
-template <class G>
-auto have_taken(G g, std::function<void()> then = [] {}) {
-    atomic<bool> begun{false};
-    return weft::invoke([&] {
-        EXPECT_TRUE(holds_at_last([&] {
-            weft::invoke([] {}, [] {});
-            return begun.load();
-        }));
-        then();
-    }, [&] {
-        begun.store(true);
-        return g();
-    });
-}
 
 void run_as(weft_kind kind, std::function<void()> body) {
     const auto chosen = of_kind(kind);
