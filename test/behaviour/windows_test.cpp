@@ -431,15 +431,22 @@ void other_sleeps() {
     });
 }
 
+// A unit for a stream that sleeps, so that it comes by `where` once more and is stopped there. Its end is awaited from here: a
+// join that just misses it would write a letter to the stream that stands still.
+void nudge(weft_pool* pool, Stop& where) {
+    Ult unit([] {}, nullptr, pool);
+    must_happen("the unit that wakes the stream ends", [&] { return ended(unit); });
+    EXPECT_EQ(unit.join(), WEFT_OK);
+    where.await();
+}
+
 // Stream 1 stands at `where` on its way to sleep; a unit is pushed to its pool, with the ring; then it goes on.
 void push_on_the_way_to_sleep(weft_pool_kind kind, Probe where) {
     Runtime runtime(streams_with(2, kind));
     for (int round = 0; round < 3; ++round) {
         other_sleeps();
         Stop stop(where, carrier(1));
-        Ult nudge([] {}, nullptr, pool_of(1));   // wakes it, so that it comes by once more
-        nudge.join();
-        stop.await();
+        nudge(pool_of(1), stop);
         atomic<bool> ran{false};
         Ult unit([&] { ran = true; }, nullptr, pool_of(1));
         stop.let_go();
@@ -470,9 +477,7 @@ TEST_F(Windows, AStreamThatFallsAsleepBetweenPushAndRingRunsTheUnit) {
         for (const Probe where : {Probe::sleep_before_recheck, Probe::sleep_before_wait}) {
             other_sleeps();
             Stop sleeper(where, carrier(1));
-            Ult nudge([] {}, nullptr, target);
-            nudge.join();
-            sleeper.await();
+            nudge(target, sleeper);
             Stop pusher(Probe::push_before_ring, nullptr);
             atomic<bool> ran{false};
             std::unique_ptr<Ult> unit;
@@ -499,9 +504,7 @@ TEST_F(Windows, AStopThatComesOnTheWayToSleepEndsTheStream) {
         ASSERT_EQ(weft_stream_pool(made, &pool), WEFT_OK);
         other_sleeps();
         Stop stop(where, made);
-        Ult nudge([] {}, nullptr, pool);
-        nudge.join();
-        stop.await();
+        nudge(pool, stop);
         std::thread outside([&] { EXPECT_EQ(weft_stream_free(made), WEFT_OK); });
         if (forced) must_happen("it is asked", [&] { return (stream->attention.load() & weft::attention::stop) != 0; });
         stop.let_go();
