@@ -1,0 +1,173 @@
+#include "depend.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "team.hpp"
+
+namespace weft_openmp {
+
+// That a task will end. Others wait for it before they may run.
+struct Promise {
+    std::atomic<std::uint32_t> owners{1};
+    std::atomic<std::uint32_t> awaited{1};   // promises that are to be kept first, and 1 while they are counted
+    SpinLock lock;
+    bool kept = false;                       // with `dependants`, under the lock
+    std::vector<Promise*> dependants;
+    Task* task = nullptr;                    // null: somebody who waits in the team
+    Team* team = nullptr;
+
+    void release() {
+        if (owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;   // acq_rel: the last one deletes what all have written
+    }
+};
+
+namespace {
+
+// How a task uses an address. Those that use it alike, one right after the other, and may, run side by side.
+enum class Use : std::uint8_t { in, out, inoutset };
+
+class Promises {
+public:
+    Promises() = default;
+    Promises(const Promises&) = delete;
+    Promises& operator=(const Promises&) = delete;
+    ~Promises() { clear(); }
+
+    void add(Promise& promise) {
+        if (all_.size() == all_.capacity()) drop_kept();   // before it grows
+        promise.owners.fetch_add(1, std::memory_order_relaxed);   // relaxed: the caller owns it
+        all_.push_back(&promise);
+    }
+    void take(Promises& other) {
+        clear();
+        all_.swap(other.all_);
+    }
+    const std::vector<Promise*>& all() const { return all_; }
+
+private:
+    void clear() {
+        for (Promise* promise : all_) promise->release();
+        all_.clear();
+    }
+    void drop_kept() {
+        std::erase_if(all_, [](Promise* promise) {
+            promise->lock.lock();
+            const bool kept = promise->kept;
+            promise->lock.unlock();
+            if (kept) promise->release();
+            return kept;
+        });
+    }
+
+    std::vector<Promise*> all_;
+};
+
+struct Address {
+    Use use = Use::out;
+    Promises last, before;   // those that use it as the last did; and those that came before them
+};
+
+// What the depend clause says, one by one.
+template <class Visit>
+void each_use(void** depend, Visit visit) {
+    const auto number = [depend](std::size_t i) { return reinterpret_cast<std::uintptr_t>(depend[i]); };
+    if (number(0) != 0) {
+        const std::size_t all = number(0), outs = number(1);
+        for (std::size_t i = 0; i < all; ++i) visit(depend[2 + i], i < outs ? Use::out : Use::in);
+        return;
+    }
+    // mutexinoutset: in some order, one after the other; in that of their making as well as in another.
+    const std::size_t all = number(1), outs = number(2) + number(3), plain = outs + number(4);
+    for (std::size_t i = 0; i < all; ++i) {
+        void* const what = depend[5 + i];
+        if (i < plain) {
+            visit(what, i < outs ? Use::out : Use::in);
+            continue;
+        }
+        constexpr std::uintptr_t type_in = 1, type_inoutset = 5;
+        auto* const object = static_cast<void**>(what);   // an omp_depend_t: an address, and how it is used
+        const auto type = reinterpret_cast<std::uintptr_t>(object[1]);
+        visit(object[0], type == type_in ? Use::in : type == type_inoutset ? Use::inoutset : Use::out);
+    }
+}
+
+void await(Promise& self, const Promises& others) {
+    for (Promise* other : others.all()) {
+        if (other == &self) continue;
+        other->lock.lock();
+        if (!other->kept) {
+            self.owners.fetch_add(1, std::memory_order_relaxed);   // relaxed: the caller owns it
+            self.awaited.fetch_add(1, std::memory_order_relaxed);  // relaxed: 1 is kept until all are counted
+            other->dependants.push_back(&self);
+        }
+        other->lock.unlock();
+    }
+}
+
+bool all_counted(Promise& self) { return self.awaited.fetch_sub(1, std::memory_order_acq_rel) == 1; }   // acq_rel: what the others have done comes before it runs
+
+}  // namespace
+
+struct Dependences {
+    std::unordered_map<void*, Address> addresses;
+};
+
+bool depend(Thread& me, Task& task, void** depend) {
+    auto*& dependences = me.task->dependences;
+    if (dependences == nullptr) dependences = new Dependences;
+    auto* const self = new Promise;   // the task's, until it has ended
+    self->task = &task;
+    self->team = me.team;
+    task.promise = self;
+    each_use(depend, [&](void* where, Use use) {
+        Address& address = dependences->addresses[where];
+        if (use == Use::out || use != address.use) {
+            address.before.take(address.last);
+            address.use = use;
+        }
+        await(*self, address.before);
+        address.last.add(*self);
+    });
+    return all_counted(*self);
+}
+
+void wait_for_depended(Thread& me, void** depend) {
+    if (me.task->dependences == nullptr) return;
+    auto* const self = new Promise;
+    self->team = me.team;
+    each_use(depend, [&](void* where, Use use) {
+        const auto found = me.task->dependences->addresses.find(where);
+        if (found == me.task->dependences->addresses.end()) return;
+        if (use == Use::out || use != found->second.use) await(*self, found->second.last);
+        else await(*self, found->second.before);
+    });
+    all_counted(*self);
+    wait_in_task(me, [self] { return self->awaited.load(std::memory_order_acquire) == 0; });   // acquire: pairs with the last one kept
+    self->release();
+}
+
+void keep_promise(Task& task) {
+    Promise* const self = std::exchange(task.promise, nullptr);
+    self->lock.lock();
+    self->kept = true;
+    std::vector<Promise*> dependants;
+    dependants.swap(self->dependants);
+    self->lock.unlock();
+    for (Promise* next : dependants) {
+        Task* const released = next->task;
+        Team* const team = next->team;
+        if (next->awaited.fetch_sub(1) == 1) {
+            if (released != nullptr) enqueue(*released);
+            else team->waiters.wake();
+        }
+        next->release();
+    }
+    self->release();
+}
+
+void forget_dependences(Task& task) { delete std::exchange(task.dependences, nullptr); }
+
+}  // namespace weft_openmp

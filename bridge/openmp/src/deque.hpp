@@ -1,0 +1,72 @@
+// A work-stealing deque of fixed size (Chase and Lev, SPAA 2005; orderings after Le, Pop, Cohen and Zappa Nardelli, PPoPP 2013): its owner pushes and pops at
+// the bottom, others steal at the top. Tasks live in memory that stays memory of tasks, so a thief may look at one before it is sure of it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace weft_openmp {
+
+struct Task;
+
+class Deque {
+public:
+    static constexpr std::int64_t capacity = 256;
+
+    // By the owner. False: it is full.
+    bool push(Task* task) {
+        const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);   // relaxed: the owner's own
+        if (bottom - top_.load(std::memory_order_acquire) >= capacity) return false;   // acquire: a slot is reused after the steal from it
+        slots_[bottom % capacity].store(task, std::memory_order_relaxed);   // relaxed: the next line publishes
+        bottom_.store(bottom + 1);   // seq_cst: the look whether somebody sleeps follows (Sleepers::wake_one)
+        return true;
+    }
+
+    // By the owner: what it pushed last, or null.
+    Task* pop() {
+        const std::int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;   // relaxed: the owner's own
+        if (bottom < top_.load(std::memory_order_relaxed)) return nullptr;   // relaxed: top only grows, so it is empty
+        bottom_.store(bottom);   // seq_cst, with the next line: against the two loads of a thief
+        std::int64_t top = top_.load();
+        Task* task = nullptr;
+        if (top <= bottom) {
+            task = slots_[bottom % capacity].load(std::memory_order_relaxed);   // relaxed: the owner wrote it
+            if (top != bottom) return task;
+            if (!top_.compare_exchange_strong(top, top + 1)) task = nullptr;   // the last one: thieves may want it
+        }
+        bottom_.store(bottom + 1, std::memory_order_relaxed);   // relaxed: it is empty either way
+        return task;
+    }
+
+    // By the owner: what pop would give, or perhaps has been stolen; null: nothing is there.
+    Task* newest() const {
+        const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);   // relaxed: the owner's own
+        return bottom > top_.load(std::memory_order_relaxed) ? slots_[(bottom - 1) % capacity].load(std::memory_order_relaxed) : nullptr;   // relaxed: a hint; the owner wrote the slot
+    }
+
+    // By others: the oldest one, if may(task) says so of it. `may` may be asked of a task that somebody else has run meanwhile; then nothing is stolen.
+    template <class May>
+    Task* steal(May may) {
+        std::int64_t top = top_.load();
+        if (top >= bottom_.load()) return nullptr;
+        Task* const task = slots_[top % capacity].load(std::memory_order_relaxed);   // relaxed: the load of bottom has acquired
+        if (!may(*task)) return nullptr;
+        return top_.compare_exchange_strong(top, top + 1) ? task : nullptr;
+    }
+
+    // By others: what steal would ask about; null: nothing is there.
+    Task* oldest() const {
+        const std::int64_t top = top_.load();
+        return top < bottom_.load() ? slots_[top % capacity].load(std::memory_order_relaxed) : nullptr;   // relaxed: a hint
+    }
+
+    bool any() const { return top_.load() < bottom_.load(); }
+
+private:
+    alignas(64) std::atomic<std::int64_t> top_{0};
+    alignas(64) std::atomic<std::int64_t> bottom_{0};
+    std::atomic<Task*> slots_[capacity] = {};
+};
+
+}  // namespace weft_openmp

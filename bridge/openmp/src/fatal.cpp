@@ -1,0 +1,40 @@
+#include "fatal.hpp"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace weft_openmp {
+
+namespace {
+
+// One write, so that lines of several threads stay whole.
+void print(const char* format, std::va_list arguments) {
+    char line[1024] = "libgomp: ";
+    const std::size_t head = std::strlen(line);
+    std::vsnprintf(line + head, sizeof line - head - 1, format, arguments);
+    std::strcat(line, "\n");
+    std::fputs(line, stderr);
+}
+
+}  // namespace
+
+void complain(const char* format, ...) {
+    std::va_list arguments;
+    va_start(arguments, format);
+    print(format, arguments);
+    va_end(arguments);
+}
+
+void fatal_error(const char* format, ...) {
+    std::va_list arguments;
+    va_start(arguments, format);
+    print(format, arguments);
+    va_end(arguments);
+    std::exit(EXIT_FAILURE);
+}
+
+void fatal(const char* what, weft_status status) { fatal_error("%s: %s (%s)", what, weft_error_text(), weft_status_name(status)); }
+
+}  // namespace weft_openmp

@@ -1,0 +1,15 @@
+// What ends the process: the words are libgomp's where libgomp says something, since scripts look for them.
+#pragma once
+
+#include <weft/status.h>
+
+namespace weft_openmp {
+
+// Prints "libgomp: " and the text as printf does, and ends the process with status 1.
+[[noreturn, gnu::format(printf, 1, 2)]] void fatal_error(const char* format, ...);
+// Prints as that does, and goes on.
+[[gnu::format(printf, 1, 2)]] void complain(const char* format, ...);
+// What could not be done, and what Weft said of it.
+[[noreturn]] void fatal(const char* what, weft_status status);
+
+}  // namespace weft_openmp

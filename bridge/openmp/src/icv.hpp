@@ -1,0 +1,57 @@
+// Internal control variables (OpenMP 5.1, section 2.4): those that each task has its own of, and those of the process.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace weft_openmp {
+
+enum class Schedule : std::uint8_t { by_icv = 0, is_static = 1, dynamic = 2, guided = 3, automatic = 4 };
+enum class Bind : std::uint8_t { no = 0, yes = 1, primary = 2, close = 3, spread = 4 };
+
+// A task's set. Sets never change: who changes a variable gets another set, of which there is one for the same values, for ever. So a task inherits by a pointer.
+struct Icv {
+    unsigned threads = 1;              // nthreads-var
+    unsigned thread_limit = ~0U;       // thread-limit-var
+    int chunk = 1;                     // run-sched-var: 0 stands for none
+    int device = 0;                    // default-device-var
+    std::uintptr_t allocator = 1;      // def-allocator-var: omp_default_mem_alloc
+    Schedule schedule = Schedule::dynamic;
+    bool monotonic = false;            // as the program has said it
+    bool dynamic = false;              // dyn-var
+    std::uint8_t max_active_levels = 1;
+    Bind bind = Bind::no;              // bind-var
+
+    friend bool operator==(const Icv&, const Icv&) = default;
+};
+
+// The one set of these values.
+const Icv* interned(const Icv& values);
+
+// What the environment has said, and what holds for the process.
+struct Environment {
+    const Icv* initial = nullptr;               // of the initial task of each thread that no team has
+    std::vector<unsigned> threads;              // OMP_NUM_THREADS: a value for each level
+    std::vector<Bind> bind;                     // OMP_PROC_BIND: as well
+    std::size_t stack_bytes = 0;                // OMP_STACKSIZE, GOMP_STACKSIZE; 0: not said
+    bool cancellation = false;                  // OMP_CANCELLATION
+    bool wait_policy_said = false, wait_actively = false;
+    int max_task_priority = 0;                  // OMP_MAX_TASK_PRIORITY
+    int teams = 0, teams_thread_limit = 0;      // OMP_NUM_TEAMS, OMP_TEAMS_THREAD_LIMIT; 0: not said
+    bool display_affinity = false;
+    std::string affinity_format;
+    std::string places;                         // OMP_PLACES or GOMP_CPU_AFFINITY, as it stands
+    bool places_are_cpus = false;               // the latter
+};
+
+// CPUs that the calling thread may use.
+unsigned processors();
+
+inline constexpr std::uint8_t supported_active_levels = 255;
+
+// Read at the first use, which is that of the library's constructor at the latest.
+Environment& environment();
+
+}  // namespace weft_openmp

@@ -1,0 +1,184 @@
+#include "members.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <pthread.h>
+#include <sched.h>
+#include <vector>
+
+#include <weft/domain.h>
+#include <weft/hart.h>
+#include <weft/unit.h>
+
+#include "fatal.hpp"
+#include "wait.hpp"
+
+namespace weft_openmp {
+
+namespace {
+
+// Contexts that are ready, first in first out, so that who yields comes after all others.
+class Ready {
+public:
+    // Each context is here once at most: room is made when one is added, and none is needed later.
+    void make_room() {
+        lock_.lock();
+        ++contexts_;
+        if (contexts_ > ring_.size()) {
+            std::vector<weft_unit*> larger(ring_.empty() ? 64 : 2 * ring_.size());
+            for (std::size_t i = 0; i < count_; ++i) larger[i] = ring_[(first_ + i) % ring_.size()];
+            ring_.swap(larger);
+            first_ = 0;
+        }
+        lock_.unlock();
+    }
+    void push(weft_unit* context) {
+        lock_.lock();
+        ring_[(first_ + count_) % ring_.size()] = context;
+        shown_.store(++count_, std::memory_order_relaxed);   // relaxed: a hint; the ring is read under the lock
+        lock_.unlock();
+    }
+    weft_unit* pop() {
+        if (shown_.load(std::memory_order_relaxed) == 0) return nullptr;   // relaxed: who comes too early is told by a request (weft_domain_request) that follows the push
+        lock_.lock();
+        weft_unit* context = nullptr;
+        if (count_ != 0) {
+            context = ring_[first_];
+            first_ = (first_ + 1) % ring_.size();
+            shown_.store(--count_, std::memory_order_relaxed);   // relaxed: as above
+        }
+        lock_.unlock();
+        return context;
+    }
+    bool any() const { return shown_.load(std::memory_order_relaxed) != 0; }   // relaxed: a hint
+
+private:
+    alignas(64) std::atomic<std::size_t> shown_{0};
+    SpinLock lock_;
+    std::vector<weft_unit*> ring_;
+    std::size_t first_ = 0, count_ = 0, contexts_ = 0;
+};
+
+struct Order {
+    void (*body)(void* argument);
+    void* argument;
+    std::size_t stack_bytes;
+    Order* next = nullptr;
+    weft_status status = WEFT_OK;
+    std::atomic<bool> done{false};
+};
+
+// Exists from the first team on. The domain's keeper is a unit of the runtime's that has registered it; whoever wants a member asks the
+// keeper, since a unit that is spawned by a context without a pool being named is a context as well.
+struct Members {
+    Ready ready;
+    weft_domain* domain = nullptr;
+    std::atomic<const std::uint32_t*> wanted{nullptr};
+    weft_status status = WEFT_OK;
+    std::atomic<bool> begun{false};
+    Sleepers beginners;   // wait for that
+    std::atomic<Order*> newest{nullptr};
+    Sleepers keeper;
+    Sleepers waiting;     // for their orders
+};
+
+// Made anew in the child of a fork: nothing of the old is touched there.
+std::atomic<Members*> members{nullptr};
+
+void enter(void* self) {
+    auto& all = *static_cast<Members*>(self);
+    const std::uint32_t* const wanted = all.wanted.load(std::memory_order_acquire);   // acquire: pairs with keep
+    if (wanted != nullptr && __atomic_load_n(wanted, __ATOMIC_RELAXED) != 0) {   // relaxed: a hint, by the call's contract
+        weft_domain_yield();
+        return;
+    }
+    if (weft_unit* const context = all.ready.pop()) weft_context_resume(context);
+    else weft_domain_yield();
+}
+
+void unblock(void* self, weft_unit* context) { static_cast<Members*>(self)->ready.push(context); }
+
+void keep(void* raw) {
+    auto& all = *static_cast<Members*>(raw);
+    weft_domain_ops ops{};
+    ops.size = sizeof ops;
+    ops.enter = enter;
+    ops.unblock = unblock;
+    all.ready.make_room();   // for the keeper
+    all.status = weft_domain_register(&ops, &all, &all.domain);
+    if (all.status == WEFT_OK) {
+        all.wanted.store(weft_domain_wanted(all.domain), std::memory_order_release);   // release: pairs with the loads of others
+        // As many as there are: a domain that finds nothing to do is left alone until one of its contexts can go on.
+        weft_domain_request(all.domain, static_cast<std::ptrdiff_t>(weft_hart_limit()));
+    }
+    all.begun.store(true);
+    all.beginners.wake();
+    if (all.status != WEFT_OK) return;
+    for (;;) {
+        all.keeper.sleep([&all] { return all.newest.load() != nullptr; });
+        Order* order = all.newest.exchange(nullptr);
+        while (order != nullptr) {
+            Order* const next = order->next;   // it goes with whoever waits for it
+            weft_unit_options options{};
+            options.size = sizeof options;
+            options.kind = WEFT_KIND_HOSTED;
+            options.stack_bytes = order->stack_bytes;
+            options.name = "openmp";
+            all.ready.make_room();
+            order->status = weft_ult_spawn(nullptr, order->body, order->argument, &options, nullptr);
+            order->done.store(true);
+            order = next;
+        }
+        all.waiting.wake();
+    }
+}
+
+// The members of this process, begun if there are none.
+Members& begin_members() {
+    Members* all = members.load(std::memory_order_acquire);   // acquire: pairs with the exchange below
+    if (all == nullptr) {
+        auto* const made = new Members;
+        if (members.compare_exchange_strong(all, made)) {
+            all = made;
+            // Below the base, and not below the domain that the caller may be in: a team's members serve others after it.
+            weft_pool* pool = nullptr;
+            weft_status status = weft_stream_pool(weft_stream_at(0), &pool);
+            if (status == WEFT_OK) status = weft_ult_spawn(pool, keep, all, nullptr, nullptr);
+            if (status != WEFT_OK) fatal("Thread creation failed", status);
+        } else {
+            delete made;
+        }
+    }
+    all->beginners.wait([all] { return all->begun.load(); });
+    if (all->status != WEFT_OK) fatal("Thread creation failed", all->status);
+    return *all;
+}
+
+// Before any thread of this library's can fork.
+[[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] { members.store(nullptr); });
+
+}  // namespace
+
+bool crowded() {
+    const Members* const all = members.load(std::memory_order_acquire);   // acquire: pairs with begin_members
+    if (all == nullptr) return false;
+    const std::uint32_t* const wanted = all->wanted.load(std::memory_order_acquire);   // acquire: as in enter
+    return all->ready.any() || (wanted != nullptr && __atomic_load_n(wanted, __ATOMIC_RELAXED) != 0);
+}
+
+void give_way() {
+    if (!crowded() || weft_unit_yield() != WEFT_OK) sched_yield();
+}
+
+void add_member(void (*body)(void* argument), void* argument, std::size_t stack_bytes) {
+    Members& all = begin_members();
+    Order order{body, argument, stack_bytes};
+    order.next = all.newest.load(std::memory_order_relaxed);   // relaxed: the exchange publishes
+    while (!all.newest.compare_exchange_weak(order.next, &order)) {}
+    all.keeper.wake();
+    all.waiting.wait([&order] { return order.done.load(); });
+    if (order.status == WEFT_SYSTEM) fatal_error("Thread creation failed: %s", std::strerror(EAGAIN));
+    if (order.status != WEFT_OK) fatal("Thread creation failed", order.status);
+}
+
+}  // namespace weft_openmp

@@ -1,0 +1,15 @@
+// The members of all teams: hosted units, contexts of one domain of the process. Its harts run whichever has been ready longest.
+#pragma once
+
+#include <cstddef>
+
+namespace weft_openmp {
+
+// A new member, which runs body(argument) at once or soon, and never ends. What its stack holds at least: stack_bytes (0: what the C library gives
+// threads). Ends the process with libgomp's message where the system gives no thread. The caller is a unit; may switch.
+void add_member(void (*body)(void* argument), void* argument, std::size_t stack_bytes);
+
+// Lets other members run, where any is ready; else the kernel's threads.
+void give_way();
+
+}  // namespace weft_openmp

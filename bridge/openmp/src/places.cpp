@@ -1,0 +1,349 @@
+// Places: sets of CPUs that OMP_PLACES or GOMP_CPU_AFFINITY names, and what programs ask about them. Members run on the harts there are: threads are never bound, so no
+// thread is in a place, and what is printed of a thread's affinity are the CPUs of the process.
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <sched.h>
+#include <string>
+#include <string_view>
+#include <strings.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <vector>
+
+#include "export.hpp"
+#include "fatal.hpp"
+#include "places.hpp"
+#include "team.hpp"
+
+namespace weft_openmp {
+
+namespace {
+
+using Place = std::vector<int>;
+
+std::vector<int> allowed() {
+    cpu_set_t set;
+    std::vector<int> cpus;
+    if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+        if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+    }
+    return cpus;
+}
+
+// The grammar of the two variables (OpenMP 5.1, 6.5). Nothing is returned where it is not followed.
+class Reader {
+public:
+    explicit Reader(std::string_view text) : text_(text) {}
+
+    std::optional<std::vector<Place>> places() {
+        std::vector<Place> all;
+        do {
+            const bool excluded = accept('!');
+            auto place = accept('{') ? list() : one();
+            if (!place) return std::nullopt;
+            long count = 1, stride = 1;
+            if (accept(':')) {
+                if (!number(count) || count < 1) return std::nullopt;
+                if (accept(':') && !number(stride)) return std::nullopt;
+            }
+            for (long i = 0; i < count; ++i) {
+                Place shifted = *place;
+                for (int& cpu : shifted) cpu += static_cast<int>(i * stride);
+                if (excluded) std::erase(all, shifted);
+                else all.push_back(std::move(shifted));
+            }
+        } while (accept(','));
+        return done() ? std::optional(all) : std::nullopt;
+    }
+
+    // GOMP_CPU_AFFINITY: "0 3 1-2 4-15:2", each CPU a place.
+    std::optional<std::vector<Place>> cpus() {
+        std::vector<Place> all;
+        while (!done()) {
+            long first, last, stride = 1;
+            if (!number(first) || first < 0) return std::nullopt;
+            last = first;
+            if (accept('-') && !number(last)) return std::nullopt;
+            if (accept(':') && (!number(stride) || stride < 1)) return std::nullopt;
+            for (long cpu = first; cpu <= last; cpu += stride) all.push_back({static_cast<int>(cpu)});
+            accept(',');
+        }
+        return all;
+    }
+
+private:
+    std::optional<Place> one() {
+        long cpu;
+        if (!number(cpu) || cpu < 0) return std::nullopt;
+        return Place{static_cast<int>(cpu)};
+    }
+    std::optional<Place> list() {
+        Place place;
+        do {
+            const bool excluded = accept('!');
+            long first, count = 1, stride = 1;
+            if (!number(first) || first < 0) return std::nullopt;
+            if (accept(':')) {
+                if (!number(count) || count < 1) return std::nullopt;
+                if (accept(':') && !number(stride)) return std::nullopt;
+            }
+            for (long i = 0; i < count; ++i) {
+                const int cpu = static_cast<int>(first + i * stride);
+                if (excluded) std::erase(place, cpu);
+                else place.push_back(cpu);
+            }
+        } while (accept(','));
+        return accept('}') ? std::optional(place) : std::nullopt;
+    }
+
+    void skip() {
+        while (!text_.empty() && std::isspace(static_cast<unsigned char>(text_.front())) != 0) text_.remove_prefix(1);
+    }
+    bool done() {
+        skip();
+        return text_.empty();
+    }
+    bool accept(char wanted) {
+        skip();
+        if (text_.empty() || text_.front() != wanted) return false;
+        text_.remove_prefix(1);
+        return true;
+    }
+    bool number(long& value) {
+        skip();
+        const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
+        if (error != std::errc()) return false;
+        text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
+        return true;
+    }
+
+    std::string_view text_;
+};
+
+// The number that the kernel has in a file about a CPU; -1: none.
+int topology(int cpu, const char* what) {
+    char path[128];
+    std::snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/%s", cpu, what);
+    int value = -1;
+    if (std::FILE* const file = std::fopen(path, "r")) {
+        if (std::fscanf(file, "%d", &value) != 1) value = -1;
+        std::fclose(file);
+    }
+    return value;
+}
+
+// threads, cores or sockets, with "(n)" for the first n.
+std::optional<std::vector<Place>> by_topology(std::string_view text) {
+    std::size_t most = ~std::size_t{0};
+    if (const std::size_t open = text.find('('); open != std::string_view::npos) {
+        const std::string_view inner = text.substr(open + 1);
+        const auto [end, error] = std::from_chars(inner.data(), inner.data() + inner.size(), most);
+        if (error != std::errc() || end == inner.data() + inner.size() || *end != ')' || most == 0) return std::nullopt;
+        text = text.substr(0, open);
+    }
+    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.remove_suffix(1);
+    const auto is = [text](const char* word) { return text.size() == std::strlen(word) && strncasecmp(text.data(), word, text.size()) == 0; };
+    const bool threads = is("threads"), cores = is("cores"), sockets = is("sockets") || is("numa_domains") || is("ll_caches");
+    if (!threads && !cores && !sockets) return std::nullopt;
+    std::vector<std::pair<std::pair<int, int>, Place>> groups;
+    for (const int cpu : allowed()) {
+        const std::pair<int, int> key = threads ? std::pair(cpu, 0)
+                                        : cores ? std::pair(topology(cpu, "physical_package_id"), topology(cpu, "core_id"))
+                                                : std::pair(topology(cpu, "physical_package_id"), 0);
+        const auto found = std::find_if(groups.begin(), groups.end(), [&key](const auto& group) { return group.first == key; });
+        if (found != groups.end()) found->second.push_back(cpu);
+        else groups.push_back({key, {cpu}});
+    }
+    std::vector<Place> all;
+    for (auto& group : groups) {
+        if (all.size() < most) all.push_back(std::move(group.second));
+    }
+    return all;
+}
+
+const std::vector<Place>& places() {
+    static const auto* const known = [] {
+        const Environment& said = environment();
+        auto* const all = new std::vector<Place>;
+        if (said.places.empty()) return all;
+        auto read = said.places_are_cpus ? Reader(said.places).cpus() : by_topology(said.places);
+        if (!read && !said.places_are_cpus) read = Reader(said.places).places();
+        if (!read) {
+            complain("Invalid value for environment variable %s: \"%s\" is passed over", said.places_are_cpus ? "GOMP_CPU_AFFINITY" : "OMP_PLACES", said.places.c_str());
+            return all;
+        }
+        const std::vector<int> may = allowed();
+        for (Place& place : *read) {
+            std::erase_if(place, [&may](int cpu) { return std::find(may.begin(), may.end(), cpu) == may.end(); });
+            if (!place.empty()) all->push_back(std::move(place));
+        }
+        return all;
+    }();
+    return *known;
+}
+
+std::string ranges(const std::vector<int>& cpus) {
+    std::string text;
+    for (std::size_t i = 0; i < cpus.size();) {
+        std::size_t last = i;
+        while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
+        if (!text.empty()) text += ',';
+        text += std::to_string(cpus[i]);
+        if (last != i) text += '-' + std::to_string(cpus[last]);
+        i = last + 1;
+    }
+    return text;
+}
+
+std::string host_name() {
+    char name[256] = "";
+    gethostname(name, sizeof name - 1);
+    return name;
+}
+
+// A field of an affinity format (OpenMP 5.1, table 6.2), by its letter or its name; nothing if there is none.
+std::optional<std::string> field(std::string_view name) {
+    const Thread& me = this_thread();
+    const auto is = [name](char letter, const char* word) { return (name.size() == 1 && name[0] == letter) || name == word; };
+    if (is('t', "team_num")) return std::to_string(me.team_number);
+    if (is('T', "num_teams")) return std::to_string(me.teams);
+    if (is('L', "nesting_level")) return std::to_string(me.team->level);
+    if (is('n', "thread_num")) return std::to_string(me.slot->number);
+    if (is('N', "num_threads")) return std::to_string(me.team->size);
+    if (is('a', "ancestor_tnum")) return std::to_string(me.team->outer_slot == nullptr ? -1 : static_cast<int>(me.team->outer_slot->number));
+    if (is('H', "host")) return host_name();
+    if (is('P', "process_id")) return std::to_string(getpid());
+    if (is('i', "native_thread_id")) return std::to_string(syscall(SYS_gettid));
+    if (is('A', "thread_affinity")) return ranges(allowed());
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::string affinity_of_this_thread(std::string_view format) {
+    if (format.empty()) format = environment().affinity_format;
+    std::string text;
+    for (std::size_t i = 0; i < format.size(); ++i) {
+        if (format[i] != '%') {
+            text += format[i];
+            continue;
+        }
+        if (++i == format.size()) break;
+        if (format[i] == '%') {
+            text += '%';
+            continue;
+        }
+        bool zeros = false, right = false;
+        std::size_t width = 0;
+        if (format[i] == '0') zeros = true, ++i;
+        if (i < format.size() && format[i] == '.') right = true, ++i;
+        while (i < format.size() && std::isdigit(static_cast<unsigned char>(format[i])) != 0) width = width * 10 + static_cast<std::size_t>(format[i++] - '0');
+        if (i == format.size()) break;
+        std::string_view name = format.substr(i, 1);
+        if (format[i] == '{') {
+            const std::size_t end = format.find('}', i);
+            if (end == std::string_view::npos) break;
+            name = format.substr(i + 1, end - i - 1);
+            i = end;
+        }
+        std::string value = field(name).value_or("undefined");
+        const bool number = !value.empty() && std::all_of(value.begin(), value.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+        if (value.size() < width) {
+            const std::size_t missing = width - value.size();
+            if (right) value.insert(0, missing, zeros && number ? '0' : ' ');
+            else value.append(missing, ' ');
+        }
+        text += value;
+    }
+    return text;
+}
+
+std::string places_text() {
+    std::string text;
+    for (const Place& place : places()) text += (text.empty() ? "{" : ",{") + ranges(place) + "}";
+    return text;
+}
+
+}  // namespace weft_openmp
+
+using namespace weft_openmp;   // NOLINT: entry points
+
+namespace {
+
+// Fortran's texts have a length, and blanks up to it.
+std::string_view fortran(const char* text, std::size_t length) {
+    while (length != 0 && text[length - 1] == ' ') --length;
+    return {text, length};
+}
+void to_fortran(std::string_view text, char* buffer, std::size_t length) {
+    const std::size_t copied = std::min(text.size(), length);
+    std::memcpy(buffer, text.data(), copied);
+    std::memset(buffer + copied, ' ', length - copied);
+}
+std::size_t to_c(std::string_view text, char* buffer, std::size_t bytes) {
+    if (bytes != 0) {
+        const std::size_t copied = std::min(text.size(), bytes - 1);
+        std::memcpy(buffer, text.data(), copied);
+        buffer[copied] = '\0';
+    }
+    return text.size();
+}
+
+const Place* place(int number) { return number < 0 || static_cast<std::size_t>(number) >= places().size() ? nullptr : &places()[static_cast<std::size_t>(number)]; }
+
+template <class Number>
+void copy_cpus(int number, Number* ids) {
+    if (const Place* const found = place(number)) std::copy(found->begin(), found->end(), ids);
+}
+template <class Number>
+void copy_numbers(Number* numbers) {
+    for (std::size_t i = 0; i < places().size(); ++i) numbers[i] = static_cast<Number>(i);
+}
+
+}  // namespace
+
+OPENMP_API int omp_get_num_places() { return static_cast<int>(places().size()); }
+OPENMP_API int omp_get_num_places_() { return omp_get_num_places(); }
+OPENMP_API int omp_get_place_num_procs(int number) { return place(number) == nullptr ? 0 : static_cast<int>(place(number)->size()); }
+OPENMP_API int omp_get_place_num_procs_(const std::int32_t* number) { return omp_get_place_num_procs(*number); }
+OPENMP_API int omp_get_place_num_procs_8_(const std::int64_t* number) { return omp_get_place_num_procs(static_cast<int>(*number)); }
+OPENMP_API void omp_get_place_proc_ids(int number, int* ids) { copy_cpus(number, ids); }
+OPENMP_API void omp_get_place_proc_ids_(const std::int32_t* number, std::int32_t* ids) { copy_cpus(*number, ids); }
+OPENMP_API void omp_get_place_proc_ids_8_(const std::int64_t* number, std::int64_t* ids) { copy_cpus(static_cast<int>(*number), ids); }
+OPENMP_API int omp_get_place_num() { return -1; }
+OPENMP_API int omp_get_place_num_() { return omp_get_place_num(); }
+OPENMP_API int omp_get_partition_num_places() { return omp_get_num_places(); }
+OPENMP_API int omp_get_partition_num_places_() { return omp_get_num_places(); }
+OPENMP_API void omp_get_partition_place_nums(int* numbers) { copy_numbers(numbers); }
+OPENMP_API void omp_get_partition_place_nums_(std::int32_t* numbers) { copy_numbers(numbers); }
+OPENMP_API void omp_get_partition_place_nums_8_(std::int64_t* numbers) { copy_numbers(numbers); }
+
+OPENMP_API void omp_set_affinity_format(const char* format) { environment().affinity_format = format; }
+OPENMP_API void omp_set_affinity_format_(const char* format, std::size_t length) { environment().affinity_format = fortran(format, length); }
+OPENMP_API std::size_t omp_get_affinity_format(char* buffer, std::size_t bytes) { return to_c(environment().affinity_format, buffer, bytes); }
+OPENMP_API std::int32_t omp_get_affinity_format_(char* buffer, std::size_t length) {
+    to_fortran(environment().affinity_format, buffer, length);
+    return static_cast<std::int32_t>(environment().affinity_format.size());
+}
+OPENMP_API void omp_display_affinity(const char* format) {
+    const std::string text = affinity_of_this_thread(format == nullptr ? std::string_view() : format) + "\n";
+    std::fputs(text.c_str(), stderr);
+}
+OPENMP_API void omp_display_affinity_(const char* format, std::size_t length) {
+    const std::string text = affinity_of_this_thread(fortran(format, length)) + "\n";
+    std::fputs(text.c_str(), stderr);
+}
+OPENMP_API std::size_t omp_capture_affinity(char* buffer, std::size_t bytes, const char* format) {
+    return to_c(affinity_of_this_thread(format == nullptr ? std::string_view() : format), buffer, bytes);
+}
+OPENMP_API std::int32_t omp_capture_affinity_(char* buffer, const char* format, std::size_t length, std::size_t format_length) {
+    const std::string text = affinity_of_this_thread(fortran(format, format_length));
+    to_fortran(text, buffer, length);
+    return static_cast<std::int32_t>(text.size());
+}

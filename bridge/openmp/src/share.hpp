@@ -1,0 +1,69 @@
+// Worksharing constructs: what the threads of a team share of each one, and where each of them is in it.
+//
+// All threads pass all constructs in the same order, each at its own pace, so the constructs form a list. The first to come makes the next node; the
+// last to leave gives it back. A loop's iterations are counted from 0, in 64 bits, whatever its variable is.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "icv.hpp"
+#include "wait.hpp"
+
+namespace weft_openmp {
+
+struct Team;
+struct Thread;
+struct Doacross;
+
+struct Share {
+    enum : std::uint32_t { fresh, being_made, made };
+
+    alignas(64) std::atomic<Share*> next{nullptr};
+    std::atomic<std::uint32_t> left{0};         // threads that are done with it
+    std::atomic<std::uint32_t> state{fresh};
+    // Of loops and sections, by whoever makes it.
+    Schedule schedule = Schedule::is_static;
+    bool ordered = false;
+    bool up = true;
+    std::uint64_t iterations = 0, chunk = 1;    // chunk 0: static, one share for each thread
+    std::uint64_t start = 0, end = 0, step = 0; // of the loop's variable
+    alignas(64) std::atomic<std::uint64_t> cursor{0};   // the first iteration that nobody has taken
+    alignas(64) std::atomic<std::uint64_t> turn{0};     // of an ordered loop: the iteration whose chunk may enter
+    std::atomic<bool> cancelled{false};
+    std::atomic<void*> copied{nullptr};         // copyprivate
+    std::uintptr_t* reductions = nullptr;       // of tasks in it
+    Doacross* doacross = nullptr;
+    void* memory = nullptr;                     // zeroed, for the compiler's use
+    std::size_t memory_bytes = 0;
+    Sleepers sleepers;                          // until it is made, or it is their turn
+};
+
+// Where a thread is in a loop.
+struct LoopPlace {
+    std::uint64_t first = 0, last = 0;          // its chunk's iterations; last is none of them
+    std::uint64_t trips = 0;                    // chunks that it has taken, of a static schedule
+    bool taken = false;                         // there is a chunk
+};
+
+// The thread goes on to the next construct. Whether it is the first there: then it is to fill the share in, and to call share_made.
+bool enter_share(Thread& me);
+// The same, where there is nothing to fill in: single.
+bool enter_share_first(Thread& me);
+void share_made(Share& share);
+// Zeroed memory of that size, which lives as long as the share.
+void* memory_of(Share& share, std::size_t bytes);
+// At a region's end: all shares of it are done with.
+void gather_shares(Team& team);
+// A region that begins with a construct: all its threads stand in that one at once.
+void skip_to_first_share(struct Slot& slot, Team& team);
+// At the team's end.
+void free_all_shares(Team& team);
+// At a region's begin.
+void start_shares(Team& team);
+
+// The doacross of a share goes with it (loop.cpp).
+void free_doacross(Doacross* doacross);
+
+}  // namespace weft_openmp

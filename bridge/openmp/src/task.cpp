@@ -1,0 +1,259 @@
+#include "task.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "depend.hpp"
+#include "members.hpp"
+#include "team.hpp"
+
+namespace weft_openmp {
+
+namespace {
+
+// Free tasks that threads have too many of.
+struct Surplus {
+    SpinLock lock;
+    Task* first = nullptr;
+};
+Surplus surplus;
+constexpr unsigned most_free = 256;
+
+bool descends(const Task& task, const Task* under) {
+    if (under == nullptr) return true;
+    const std::uint32_t depth = under->depth.load(std::memory_order_relaxed);   // relaxed, and all that follow: tasks of a thief's guess; what is stolen after all has been right
+    const Task* at = &task;
+    for (std::uint32_t steps = at->depth.load(std::memory_order_relaxed); steps > depth && at != nullptr; --steps) at = at->parent.load(std::memory_order_relaxed);
+    return at == under;
+}
+
+template <class Visit>
+bool some_victim(const Thread& me, Visit visit) {
+    const Crew::Table& table = *me.slot->crew->table.load(std::memory_order_acquire);   // acquire: pairs with grow
+    const unsigned count = std::min(table.count, me.team->size.load(std::memory_order_relaxed));   // relaxed: the region's, or a guess from the dock
+    unsigned at = me.slot->next_victim;
+    for (unsigned i = 0; i < count; ++i, ++at) {
+        if (at >= count) at = 0;
+        Slot* const victim = table.slots[at].load(std::memory_order_acquire);   // acquire: as above
+        if (victim == nullptr || victim == me.slot) continue;
+        if (visit(*victim)) {
+            me.slot->next_victim = at;
+            return true;
+        }
+    }
+    return false;
+}
+
+// By priority, and those that no thread of the team has queued.
+Task* take_queued(Team& team, const Task* under) {
+    if (team.queued.load() == 0) return nullptr;
+    Task* found = nullptr;
+    team.queue_lock.lock();
+    for (Task** link = &team.first; *link != nullptr; link = &(*link)->next) {
+        if (!descends(**link, under)) continue;
+        found = *link;
+        *link = found->next;
+        team.queued.fetch_sub(1);
+        break;
+    }
+    team.queue_lock.unlock();
+    return found;
+}
+
+bool queued_for(const Thread& me, const Task* under) {
+    Team& team = *me.team;
+    if (team.queued.load() == 0) return false;
+    if (under == nullptr) return true;
+    bool found = false;
+    team.queue_lock.lock();
+    for (const Task* task = team.first; task != nullptr && !found; task = task->next) found = descends(*task, under);
+    team.queue_lock.unlock();
+    return found;
+}
+
+void queue(Team& team, Task& task) {
+    team.queue_lock.lock();
+    Task** link = &team.first;
+    while (*link != nullptr && (*link)->priority >= task.priority) link = &(*link)->next;
+    task.next = *link;
+    *link = &task;
+    team.queued.fetch_add(1);
+    team.queue_lock.unlock();
+}
+
+Task* find_task(Thread& me, const Task* under) {
+    Team& team = *me.team;
+    if (Task* const task = take_queued(team, under)) return task;
+    Deque& own = me.slot->deque;
+    if (const Task* const newest = own.newest(); newest != nullptr && descends(*newest, under)) {
+        if (Task* const task = own.pop()) return task;
+    }
+    Task* stolen = nullptr;
+    some_victim(me, [&](Slot& victim) {
+        stolen = victim.deque.steal([under](const Task& task) { return descends(task, under); });
+        return stolen != nullptr;
+    });
+    return stolen;
+}
+
+// Somebody is to look for tasks: best one who may run any.
+void call_help(Team& team) {
+    if (crowded()) return;   // no hart would run him; who goes to sleep looks first
+    if (!team.helpers.wake_one()) {
+        team.closer.wake();
+        team.waiters.wake();
+    }
+}
+
+}  // namespace
+
+Task* new_task() {
+    Thread& me = this_thread();
+    if (me.free_tasks == nullptr) {
+        surplus.lock.lock();
+        for (unsigned i = 0; i < most_free / 2 && surplus.first != nullptr; ++i) {
+            Task* const task = surplus.first;
+            surplus.first = task->next;
+            task->next = me.free_tasks;
+            me.free_tasks = task;
+            ++me.free_count;
+        }
+        surplus.lock.unlock();
+        if (me.free_tasks == nullptr) return new Task;
+    }
+    Task* const task = me.free_tasks;
+    me.free_tasks = task->next;
+    --me.free_count;
+    return task;
+}
+
+void free_task(Task* task) {
+    if (task->holds_memory) std::free(task->data);
+    if (task->dependences != nullptr) forget_dependences(*task);
+    if (task->implicit) return;   // it lies in a slot
+    Thread& me = this_thread();
+    task->next = me.free_tasks;
+    me.free_tasks = task;
+    if (++me.free_count < most_free) return;
+    surplus.lock.lock();
+    for (; me.free_count > most_free / 2; --me.free_count) {
+        Task* const one = me.free_tasks;
+        me.free_tasks = one->next;
+        one->next = surplus.first;
+        surplus.first = one;
+    }
+    surplus.lock.unlock();
+}
+
+void give_tasks_back(Thread& me) {
+    surplus.lock.lock();
+    while (me.free_tasks != nullptr) {
+        Task* const one = me.free_tasks;
+        me.free_tasks = one->next;
+        one->next = surplus.first;
+        surplus.first = one;
+    }
+    surplus.lock.unlock();
+    me.free_count = 0;
+}
+
+bool all_tasks_ended(const Team& team) {
+    // The ends first: a task that ends between the two sums has been counted as created, as have its children.
+    std::uint64_t ended = team.ended_elsewhere.load(), created = 0;
+    for (unsigned i = 0; i < team.size; ++i) ended += team.crew->slots[i]->ended.load();
+    for (unsigned i = 0; i < team.size; ++i) created += team.crew->slots[i]->created.load();
+    return ended == created;
+}
+
+void enqueue(Task& task) {
+    Team& team = *task.team;
+    Thread& me = this_thread();
+    if (me.team != &team || task.priority != 0 || !me.slot->deque.push(&task)) queue(team, task);
+    call_help(team);
+}
+
+// Nobody needs it as a parent, nor does it run.
+void let_go(Task& task) {
+    for (Task* at = &task; at != nullptr;) {
+        Task* const parent = at->implicit ? nullptr : at->parent.load(std::memory_order_relaxed);   // relaxed: its own
+        free_task(at);
+        if (parent == nullptr || parent->pending.fetch_sub(Task::one_kept, std::memory_order_acq_rel) != Task::one_kept) return;   // acq_rel: all that others did with it comes before its reuse
+        at = parent;
+    }
+}
+
+void end_task(Task& task) {
+    Team& team = *task.team;
+    Group* const group = task.group;
+    Task* const parent = task.parent.load(std::memory_order_relaxed);   // relaxed: its own
+    const bool deferred = task.deferred;
+    if (task.promise != nullptr) keep_promise(task);
+    // acq_rel, here and below: what the task has done comes before what those do that wait for it, and before the memory is used again
+    bool parent_waits, parent_goes;
+    if (task.pending.load(std::memory_order_acquire) == 1) {   // acquire: its children's last acts
+        free_task(&task);
+        const std::uint64_t before = parent->pending.fetch_sub(1, std::memory_order_acq_rel);
+        parent_goes = before == 1;
+        parent_waits = static_cast<std::uint32_t>(before) == 2;
+    } else {
+        const std::uint64_t before = parent->pending.fetch_add(Task::one_kept - 1, std::memory_order_acq_rel);
+        parent_goes = false;
+        parent_waits = static_cast<std::uint32_t>(before) == 2;
+        if (task.pending.fetch_sub(1, std::memory_order_acq_rel) == 1) let_go(task);
+    }
+    if (parent_goes) let_go(*parent);
+    const bool group_ends = group != nullptr && group->tasks.fetch_sub(1) == 1;
+    if ((parent_waits || group_ends) && team.waiters.any()) team.waiters.wake();
+    if (!deferred) return;
+    Thread& me = this_thread();
+    if (me.team == &team) {
+        me.slot->ended.store(me.slot->ended.load(std::memory_order_relaxed) + 1);   // relaxed: its own; seq_cst: the closer may be about to sleep
+        if (team.closer.any() && !me.slot->deque.any() && all_tasks_ended(team)) team.closer.wake();
+    } else {
+        team.ended_elsewhere.fetch_add(1);
+        if (team.closer.any()) team.closer.wake();
+        if (team.waiters.any()) team.waiters.wake();
+    }
+}
+
+void run_task(Thread& me, Task& task, const Task* under) {
+    Task* const before = me.task;
+    const Task* const under_before = me.under;
+    me.under = under;
+    me.task = &task;
+    const bool dropped = (task.group != nullptr && task.group->cancelled.load(std::memory_order_relaxed)) ||   // relaxed: it may be noticed late
+                         task.team->cancelled.load(std::memory_order_relaxed);
+    if (!dropped) task.body(task.data);
+    me.task = before;
+    me.under = under_before;
+    if (task.ends_to_come.load(std::memory_order_relaxed) == 0 || task.ends_to_come.fetch_sub(1) == 1) end_task(task);   // relaxed: it is not detached, or not 0
+}
+
+bool run_some_task(Thread& me, const Task* under) {
+    Team& team = *me.team;
+    if (!team.tasked.load(std::memory_order_relaxed)) return false;   // relaxed: who waits for a task has made it, or is woken for it
+    Task* const task = find_task(me, under);
+    if (task == nullptr) return false;
+    if (me.slot->number >= team.size) [[unlikely]] {
+        // A member that was in the dock of a larger team while this one began: none of its threads.
+        queue(team, *task);
+        call_help(team);
+        return false;
+    }
+    if (team.helpers.any() && may_find_task(me, nullptr)) call_help(team);   // each who finds work wakes another while there is more
+    run_task(me, *task, under);
+    return true;
+}
+
+bool may_find_task(const Thread& me, const Task* under) {
+    const Team& team = *me.team;
+    if (!team.tasked.load()) return false;
+    if (queued_for(me, under)) return true;
+    if (const Task* const newest = me.slot->deque.newest(); newest != nullptr && descends(*newest, under)) return true;
+    return some_victim(me, [under](const Slot& victim) {
+        const Task* const oldest = victim.deque.oldest();
+        return oldest != nullptr && descends(*oldest, under);
+    });
+}
+
+}  // namespace weft_openmp

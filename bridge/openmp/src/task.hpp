@@ -1,0 +1,73 @@
+// Tasks: implicit ones, of which each thread of a team has one, and explicit ones.
+//
+// An explicit task that is deferred lies in the deque of the thread that met it, from which others steal. Whoever waits runs tasks meanwhile, on top of his own
+// task; one who waits in the middle of a tied task only descendants of that (OpenMP 5.1, 2.12.6: the task scheduling constraint).
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "icv.hpp"
+#include "wait.hpp"
+
+namespace weft_openmp {
+
+struct Team;
+struct Thread;
+struct Dependences;   // of a task's children (depend.cpp)
+struct Promise;       // what others depend on: one of those children (depend.cpp)
+
+struct Group {
+    Group* outer = nullptr;
+    std::atomic<std::uint32_t> tasks{0};   // that have not ended
+    std::atomic<bool> cancelled{false};
+    std::uintptr_t* reductions = nullptr;
+};
+
+// In memory that stays memory of tasks for ever: a thief may look at one that has ended.
+struct Task {
+    static constexpr std::size_t inline_bytes = 64;
+    static constexpr std::uint64_t one_kept = std::uint64_t{1} << 32;
+
+    std::atomic<Task*> parent{nullptr};
+    std::atomic<std::uint32_t> depth{0};   // below the implicit task, which has 0
+    bool implicit = false, final = false, tied = true, deferred = false, holds_memory = false;
+    // In the lower half itself, while it runs or is to, and its children that have not ended; in the upper one children that have, but still are their own
+    // children's parents. Nobody needs it any more at 0.
+    std::atomic<std::uint64_t> pending{1};
+    Team* team = nullptr;
+    const Icv* icv = nullptr;
+    Group* group = nullptr;
+    void (*body)(void* data) = nullptr;
+    void* data = nullptr;
+    Task* next = nullptr;                  // in a list of free ones, or of those that are queued by priority
+    Dependences* dependences = nullptr;
+    Promise* promise = nullptr;
+    int priority = 0;
+    // Detached (detach clause): the body's end and the event's, whichever comes later, end it. 0: not detached.
+    std::atomic<std::uint32_t> ends_to_come{0};
+    alignas(16) unsigned char bytes[inline_bytes];
+};
+
+Task* new_task();
+void free_task(Task* task);
+// At a thread's end: others use what it has kept.
+void give_tasks_back(Thread& me);
+// The body, unless the task is cancelled, and the end. Above `under`, as run_some_task has it.
+void run_task(Thread& me, Task& task, const Task* under);
+// Tells those that wait for it.
+void end_task(Task& task);
+
+// Runs a task of the thread's team, if there is one that may begin above `under` (null: in a barrier, or at the dock). Whether there was.
+bool run_some_task(Thread& me, const Task* under);
+// Whether run_some_task would find one, as far as can be told without taking it.
+bool may_find_task(const Thread& me, const Task* under);
+// Whether all tasks that were deferred have ended. All threads of the team wait in one barrier, but for what they run there.
+bool all_tasks_ended(const Team& team);
+// Queues a task that may run now.
+void enqueue(Task& task);
+// Of an implicit task, at the region's end.
+void forget_dependences(Task& task);
+
+}  // namespace weft_openmp

@@ -1,0 +1,271 @@
+// The entry points of explicit tasks, of groups of them, and of cancellation.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "depend.hpp"
+#include "export.hpp"
+#include "fatal.hpp"
+#include "loop.hpp"
+#include "tasking.hpp"
+#include "team.hpp"
+
+namespace weft_openmp {
+
+namespace {
+
+enum : unsigned {
+    untied = 1, final = 2, mergeable = 4, depend_given = 8, priority_given = 16, up = 256, grainsize = 512, if_given = 1024, no_group = 2048,
+    reduction = 4096, detach_given = 8192, strict = 16384
+};
+
+// Room for the task's copy of its arguments, aligned as they want it.
+void* room_for(Task& task, std::size_t bytes, std::size_t alignment) {
+    if (bytes <= Task::inline_bytes && alignment <= 16) return task.data = task.bytes;
+    alignment = std::max<std::size_t>(alignment, 16);
+    task.data = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    if (task.data == nullptr) fatal_error("Out of memory allocating %zu bytes", bytes);
+    task.holds_memory = true;
+    return task.data;
+}
+
+// A child of the running task.
+Task& make_child(Thread& me, void (*body)(void*), unsigned flags) {
+    Task& parent = *me.task;
+    Task& task = *new_task();
+    // relaxed: whoever takes the task from where it lies acquires what precedes; a thief's guess may be wrong
+    task.parent.store(&parent, std::memory_order_relaxed);
+    task.depth.store(parent.depth.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    task.pending.store(1, std::memory_order_relaxed);
+    task.ends_to_come.store(0, std::memory_order_relaxed);
+    task.implicit = false;
+    task.final = (flags & final) != 0 || parent.final;
+    task.tied = (flags & untied) == 0;
+    task.deferred = false;
+    task.holds_memory = false;
+    task.team = me.team;
+    task.icv = parent.icv;
+    task.group = parent.group;
+    task.body = body;
+    task.promise = nullptr;
+    task.priority = 0;
+    parent.pending.fetch_add(1, std::memory_order_relaxed);   // relaxed: its own; who ends comes later
+    if (task.group != nullptr) task.group->tasks.fetch_add(1, std::memory_order_relaxed);   // relaxed: the group's waiter is the task's ancestor
+    return task;
+}
+
+bool cancelled(const Thread& me) {
+    for (const Group* group = me.task->group; group != nullptr; group = group->outer) {
+        if (group->cancelled.load(std::memory_order_relaxed)) return true;   // relaxed: noticed now or later
+    }
+    return me.team->cancelled.load(std::memory_order_relaxed);   // relaxed: as above
+}
+
+// Deferred from here on: counted, so that the next barrier waits for it.
+void defer(Thread& me, Task& task) {
+    task.deferred = true;
+    if (!me.team->tasked.load(std::memory_order_relaxed)) me.team->tasked.store(true);   // relaxed: only ever set
+    me.slot->created.store(me.slot->created.load(std::memory_order_relaxed) + 1);   // relaxed: its own
+}
+
+// On the stack of the task that has made it, which goes on when the body has ended.
+void run_now(Thread& me, Task& task) { run_task(me, task, me.task->tied ? me.task : me.under); }
+
+void copy_arguments(Task& task, void (*copy)(void*, void*), void* from, std::size_t bytes, std::size_t alignment, Thread& me) {
+    void* const to = room_for(task, bytes, alignment);
+    if (copy == nullptr) {
+        if (bytes != 0) std::memcpy(to, from, bytes);   // from may be null then
+        return;
+    }
+    // Constructors run as the new task.
+    Task* const before = me.task;
+    me.task = &task;
+    copy(to, from);
+    me.task = before;
+}
+
+}  // namespace
+
+void begin_group(Thread& me, std::uintptr_t* reductions) {
+    auto* const group = new Group;
+    group->outer = me.task->group;
+    group->reductions = reductions != nullptr ? reductions : group->outer != nullptr ? group->outer->reductions : nullptr;
+    me.task->group = group;
+}
+
+void end_group(Thread& me) {
+    const std::unique_ptr<Group> group(me.task->group);
+    wait_in_task(me, [&group] { return group->tasks.load(std::memory_order_acquire) == 0; });   // acquire: pairs with the tasks' ends
+    me.task->group = group->outer;
+}
+
+}  // namespace weft_openmp
+
+using namespace weft_openmp;   // NOLINT: entry points
+
+OPENMP_API void GOMP_task(void (*body)(void*), void* data, void (*copy)(void*, void*), long bytes, long alignment, bool if_clause,
+                          unsigned flags, void** dependences, int priority, void* detach) {
+    Thread& me = this_thread();
+    if (cancelled(me)) return;
+    Task& task = make_child(me, body, flags);
+    if ((flags & priority_given) != 0) task.priority = std::clamp(priority, 0, environment().max_task_priority);
+    const bool detached = (flags & detach_given) != 0 && detach != nullptr;
+    const bool undeferred = !if_clause || task.final || me.task->final || (me.team->size == 1 && !detached && (flags & depend_given) == 0);
+    if (undeferred && !detached) {
+        if ((flags & depend_given) != 0) wait_for_depended(me, dependences);
+        // What comes after it may depend on it no more: it will have ended.
+        if (copy == nullptr) task.data = data;
+        else copy_arguments(task, copy, data, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment), me);
+        run_now(me, task);
+        return;
+    }
+    copy_arguments(task, copy, data, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment), me);
+    if (detached) {
+        task.ends_to_come.store(2, std::memory_order_relaxed);   // relaxed: nobody knows the event yet
+        *static_cast<void**>(detach) = &task;
+        *static_cast<void**>(task.data) = &task;
+    }
+    defer(me, task);
+    if ((flags & depend_given) != 0 && !depend(me, task, dependences)) return;
+    if (undeferred) return run_now(me, task);
+    enqueue(task);
+}
+
+OPENMP_API void GOMP_taskwait() {
+    Thread& me = this_thread();
+    const std::atomic<std::uint64_t>& pending = me.task->pending;
+    wait_in_task(me, [&pending] { return static_cast<std::uint32_t>(pending.load(std::memory_order_acquire)) == 1; });   // acquire: pairs with the children's ends
+    if (me.task->dependences != nullptr) forget_dependences(*me.task);
+}
+OPENMP_API void GOMP_taskwait_depend(void** dependences) { wait_for_depended(this_thread(), dependences); }
+
+OPENMP_API void GOMP_taskyield() {
+    Thread& me = this_thread();
+    run_some_task(me, me.task->tied ? me.task : me.under);
+}
+
+OPENMP_API void GOMP_taskgroup_start() { begin_group(this_thread(), nullptr); }
+OPENMP_API void GOMP_taskgroup_end() {
+    Thread& me = this_thread();
+    if (me.task->group != nullptr) end_group(me);
+}
+
+// The event's handle is the task.
+OPENMP_API void omp_fulfill_event(Task* task) {
+    if (task->ends_to_come.fetch_sub(1) == 1) end_task(*task);
+}
+OPENMP_API void omp_fulfill_event_(Task** task) { omp_fulfill_event(*task); }
+
+// ---- taskloop --------------------------------------------------------------------------------------
+
+namespace {
+
+// The iterations of a taskloop, cut into tasks. `Value` is the loop's, long or unsigned long long; data begins with the task's start and end.
+template <class Value>
+void taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), long bytes, long alignment, unsigned flags, unsigned long tasks,
+              int priority, Value start, Value end, Value step) {
+    Thread& me = this_thread();
+    const bool rising = (flags & up) != 0;
+    auto* const head = static_cast<std::uintptr_t*>(data);
+    if (rising ? start >= end : start <= end) {
+        // No task, but the compiler's reductions are taken back all the same.
+        if ((flags & (no_group | reduction)) == reduction) {
+            begin_group(me, nullptr);
+            start_group_reductions(me, reinterpret_cast<std::uintptr_t*>(head[2]));
+            end_group(me);
+        }
+        return;
+    }
+    const auto distance = rising ? static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(start)
+                                 : static_cast<std::uint64_t>(start) - static_cast<std::uint64_t>(end);
+    const auto stride = rising ? static_cast<std::uint64_t>(step) : -static_cast<std::uint64_t>(step);
+    const std::uint64_t iterations = (distance - 1) / stride + 1;
+    // So many tasks; the first `larger` of them have one iteration more than `each`.
+    std::uint64_t count, each, larger;
+    if ((flags & grainsize) != 0) {
+        const std::uint64_t grain = std::max<std::uint64_t>(tasks, 1);
+        if ((flags & strict) != 0) {
+            count = (iterations - 1) / grain + 1;
+            each = grain;   // the last one has what is left
+            larger = 0;
+        } else {
+            count = std::max<std::uint64_t>(iterations / grain, 1);
+            each = iterations / count;
+            larger = iterations % count;
+        }
+    } else {
+        count = std::min<std::uint64_t>(tasks == 0 ? me.team->size.load(std::memory_order_relaxed) : tasks, iterations);   // relaxed: the region's
+        each = iterations / count;
+        larger = iterations % count;
+    }
+    const bool grouped = (flags & no_group) == 0;
+    if (grouped) {
+        begin_group(me, nullptr);
+        if ((flags & reduction) != 0) start_group_reductions(me, reinterpret_cast<std::uintptr_t*>(head[2]));
+    }
+    const bool undeferred = (flags & if_given) == 0 || (flags & final) != 0 || me.task->final || me.team->size == 1;
+    std::uint64_t first = 0;
+    for (std::uint64_t i = 0; i < count; ++i) {
+        const std::uint64_t last = std::min(iterations, first + each + (i < larger ? 1 : 0));
+        const Value from = static_cast<Value>(static_cast<std::uint64_t>(start) + first * static_cast<std::uint64_t>(step));
+        const Value to = last == iterations ? end : static_cast<Value>(static_cast<std::uint64_t>(start) + last * static_cast<std::uint64_t>(step));
+        first = last;
+        if (cancelled(me)) break;
+        Task& task = make_child(me, body, flags);
+        if ((flags & priority_given) != 0) task.priority = std::clamp(priority, 0, environment().max_task_priority);
+        copy_arguments(task, copy, data, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment), me);
+        static_cast<Value*>(task.data)[0] = from;
+        static_cast<Value*>(task.data)[1] = to;
+        if (undeferred) {
+            run_now(me, task);
+        } else {
+            defer(me, task);
+            enqueue(task);
+        }
+    }
+    if (grouped) end_group(me);
+}
+
+}  // namespace
+
+OPENMP_API void GOMP_taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), long bytes, long alignment, unsigned flags,
+                              unsigned long tasks, int priority, long start, long end, long step) {
+    taskloop(body, data, copy, bytes, alignment, flags, tasks, priority, start, end, step);
+}
+OPENMP_API void GOMP_taskloop_ull(void (*body)(void*), void* data, void (*copy)(void*, void*), long bytes, long alignment, unsigned flags,
+                                  unsigned long tasks, int priority, unsigned long long start, unsigned long long end, unsigned long long step) {
+    taskloop(body, data, copy, bytes, alignment, flags, tasks, priority, start, end, step);
+}
+
+// ---- cancellation ----------------------------------------------------------------------------------
+
+namespace {
+
+enum : int { cancel_parallel = 1, cancel_loop = 2, cancel_sections = 4, cancel_taskgroup = 8 };
+
+bool is_cancelled(const Thread& me, int which) {
+    if (me.team->cancelled.load(std::memory_order_relaxed)) return true;   // relaxed: noticed now or later
+    if ((which & (cancel_loop | cancel_sections)) != 0) return me.slot->share->cancelled.load(std::memory_order_relaxed);   // relaxed: as above
+    return (which & cancel_taskgroup) != 0 && me.task->group != nullptr && me.task->group->cancelled.load(std::memory_order_relaxed);   // relaxed: as above
+}
+
+}  // namespace
+
+OPENMP_API bool GOMP_cancellation_point(int which) { return environment().cancellation && is_cancelled(this_thread(), which); }
+
+OPENMP_API bool GOMP_cancel(int which, bool do_cancel) {
+    if (!environment().cancellation) return false;
+    Thread& me = this_thread();
+    if (!do_cancel) return is_cancelled(me, which);
+    if ((which & (cancel_loop | cancel_sections)) != 0) {
+        me.slot->share->cancelled.store(true);
+        me.slot->share->sleepers.wake();
+    } else if ((which & cancel_taskgroup) != 0) {
+        if (me.task->group == nullptr) return false;
+        me.task->group->cancelled.store(true);
+    } else {
+        cancel_region(*me.team);
+    }
+    return true;
+}

@@ -1,0 +1,17 @@
+// Groups of tasks: what taskgroup, taskloop and the reductions of tasks share.
+#pragma once
+
+#include <cstdint>
+
+namespace weft_openmp {
+
+struct Thread;
+
+// The running task begins a group within the one that it is in; tasks that it makes from now on, and theirs, belong to it. reductions: null, or what they take part in.
+void begin_group(Thread& me, std::uintptr_t* reductions);
+// Waits for all tasks of the group.
+void end_group(Thread& me);
+// The group that has just begun has these reductions (reduction.cpp).
+void start_group_reductions(Thread& me, std::uintptr_t* reductions);
+
+}  // namespace weft_openmp

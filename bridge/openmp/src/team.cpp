@@ -1,0 +1,315 @@
+#include "team.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <pthread.h>
+#include <unistd.h>
+#include <utility>
+
+#include <weft/guest.h>
+
+#include "fatal.hpp"
+#include "members.hpp"
+#include "places.hpp"
+
+namespace weft_openmp {
+
+namespace {
+
+// In the child the members are no more: the thread that is left begins as a new one.
+[[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] {
+    if (this_thread_or_null != nullptr) this_thread_or_null->begin_alone();
+});
+
+void leave(Crew& crew) {
+    if (crew.users.fetch_sub(1, std::memory_order_acq_rel) == 1) delete &crew;   // acq_rel: all others have left it
+}
+
+// A thread's end lets its members end.
+void dismiss(Crew& crew) {
+    crew.dismissed.store(true);
+    crew.team.helpers.wake();
+    crew.spares.wake();
+    leave(crew);
+}
+
+void reset(Task& task, Team& team, const Icv* icv) {
+    task.implicit = true;
+    task.tied = true;
+    task.final = false;
+    task.team = &team;
+    task.icv = icv;
+    while (task.group != nullptr) delete std::exchange(task.group, task.group->outer);   // left behind where the region was cancelled, or had reductions
+    task.pending.store(1, std::memory_order_relaxed);   // relaxed, and all that follow here: the region's begin publishes
+    if (task.dependences != nullptr) forget_dependences(task);
+}
+
+void reset(Slot& slot, Team& team) {
+    reset(slot.implicit, team, team.icv);
+    slot.share = team.origin;
+    slot.loop = {};
+    slot.created.store(0, std::memory_order_relaxed);
+    slot.ended.store(0, std::memory_order_relaxed);
+}
+
+// Those that arrive at a region's end. The last one wakes thread 0.
+void arrive(Team& team) {
+    const unsigned size = team.size.load(std::memory_order_relaxed);   // relaxed: the region's; the next one may begin once this has arrived
+    if (team.arrived.fetch_add(1) + 1 == size) team.closer.wake();
+}
+
+// Waits in the dock for a region later than `seen`; returns its number, 0 when the crew is dismissed.
+std::uint64_t dock(Thread& me, Slot& slot, std::uint64_t seen) {
+    Crew& crew = *slot.crew;
+    const auto called = [&] { return slot.region.load() != seen || crew.dismissed.load(); };
+    const auto spare = [&] { return slot.number >= crew.awake.load(); };
+    while (!called()) {
+        if (spare()) crew.spares.wait([&] { return called() || !spare(); });
+        else if (!run_some_task(me, nullptr)) crew.team.helpers.wait([&] { return called() || spare() || may_find_task(me, nullptr); });
+    }
+    return crew.dismissed.load() ? 0 : slot.region.load();
+}
+
+// OMP_DISPLAY_AFFINITY: of each thread at its first region, and when the team's size has changed.
+[[gnu::noinline]] void show_affinity(Slot& slot) {
+    if (std::exchange(slot.size_shown, slot.crew->team.size) == slot.crew->team.size) return;
+    const std::string text = affinity_of_this_thread({}) + "\n";
+    std::fputs(text.c_str(), stderr);
+}
+
+void be_member(void* raw) {
+    Slot& slot = *static_cast<Slot*>(raw);
+    Thread& me = this_thread();
+    Team& team = slot.crew->team;
+    me.slot = &slot;
+    me.team = &team;
+    me.task = &slot.implicit;
+    for (std::uint64_t region = 0; (region = dock(me, slot, region)) != 0;) {
+        if (environment().display_affinity) [[unlikely]] show_affinity(slot);
+        team.body(team.data);
+        arrive(team);
+    }
+    me.stand_alone();
+    leave(*slot.crew);
+}
+
+void close(Thread& me) {
+    Team& team = *me.team;
+    const auto over = [&team] {
+        return team.arrived.load() == team.size && (!team.tasked.load(std::memory_order_relaxed) || all_tasks_ended(team));   // relaxed: set by one of those who have arrived, or in a task of theirs
+    };
+    while (!over()) {
+        if (!run_some_task(me, nullptr)) team.closer.wait([&] { return over() || may_find_task(me, nullptr); });
+    }
+}
+
+}  // namespace
+
+Thread& begin_this_thread() {
+    thread_local Thread thread;
+    this_thread_or_null = &thread;
+    return thread;
+}
+
+Crew::Crew() {
+    team.crew = this;
+    grow(1);
+}
+
+Crew::~Crew() {
+    for (auto& slot : slots) {
+        while (slot->implicit.group != nullptr) delete std::exchange(slot->implicit.group, slot->implicit.group->outer);
+        if (slot->implicit.dependences != nullptr) forget_dependences(slot->implicit);
+    }
+    free_all_shares(team);
+}
+
+void Crew::grow(unsigned size) {
+    const auto before = static_cast<unsigned>(slots.size());
+    if (size <= before) return;
+    if (before == 0 || size > tables.back()->count) {
+        auto larger = std::make_unique<Table>();
+        larger->count = std::max(size, before * 2);
+        larger->slots = std::make_unique<std::atomic<Slot*>[]>(larger->count);
+        for (unsigned i = 0; i < before; ++i) larger->slots[i].store(slots[i].get(), std::memory_order_relaxed);   // relaxed: published with the table
+        tables.push_back(std::move(larger));
+    }
+    for (unsigned number = before; number < size; ++number) {
+        auto slot = std::make_unique<Slot>();
+        slot->crew = this;
+        slot->number = number;
+        reset(slot->implicit, team, nullptr);
+        tables.back()->slots[number].store(slot.get(), std::memory_order_release);   // release: pairs with the thieves' load
+        slots.push_back(std::move(slot));
+    }
+    table.store(tables.back().get(), std::memory_order_release);   // release: pairs with the thieves' load
+    for (unsigned number = std::max(1U, before); number < size; ++number) {
+        users.fetch_add(1, std::memory_order_relaxed);   // relaxed: only who is in adds
+        add_member(be_member, slots[number].get(), environment().stack_bytes);
+    }
+}
+
+Thread::Thread() { begin_alone(); }
+
+void Thread::begin_alone() {
+    for (auto& crew : crews) static_cast<void>(crew.release());   // in the child of a fork: their members are no more
+    crews.clear();
+    crews.push_back(std::make_unique<Crew>());
+    Crew& alone = *crews[0];
+    alone.team.icv = environment().initial;
+    start_shares(alone.team);
+    reset(*alone.slots[0], alone.team);
+    stand_alone();
+}
+
+void Thread::stand_alone() {
+    Crew& alone = *crews[0];
+    team = &alone.team;
+    slot = alone.slots[0].get();
+    task = &slot->implicit;
+    under = nullptr;
+    depth = 0;
+}
+
+Thread::~Thread() {
+    this_thread_or_null = nullptr;
+    if (getpid() == gettid()) {   // members end with the process
+        for (auto& crew : crews) static_cast<void>(crew.release());
+        return;
+    }
+    for (auto& crew : crews) dismiss(*crew.release());
+    give_tasks_back(*this);
+}
+
+unsigned threads_for(const Thread& me, unsigned wanted) {
+    const Icv& icv = me.icv();
+    if (wanted == 1 || me.team->active_level >= icv.max_active_levels) return 1;
+    if (wanted == 0) wanted = icv.threads;
+    return std::min(wanted, icv.thread_limit);
+}
+
+void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned size, Bind bind, std::uintptr_t* reductions,
+                  void (*prepare)(Team& team, void* argument), void* argument) {
+    Team& outer = *me.team;
+    const bool entered = size > 1 && weft_unit_self() == nullptr;
+    if (entered) {
+        const weft_status status = weft_guest_enter();
+        if (status != WEFT_OK) fatal("Thread creation failed", status);
+    }
+    if (++me.depth == me.crews.size()) me.crews.push_back(std::make_unique<Crew>());
+    Crew& crew = *me.crews[me.depth];
+    crew.grow(size);
+    Team& team = crew.team;
+    const Icv& from = me.icv();
+    team.level = outer.level + 1;
+    team.active_level = outer.active_level + (size > 1 ? 1 : 0);
+    team.icv = me.task->icv;
+    const Environment& said = environment();
+    if (team.level < said.threads.size() || team.level < said.bind.size()) {
+        Icv next = from;
+        if (team.level < said.threads.size()) next.threads = said.threads[team.level];
+        if (team.level < said.bind.size()) next.bind = said.bind[team.level];
+        team.icv = interned(next);
+    }
+    team.body = body;
+    team.data = data;
+    team.size.store(size, std::memory_order_relaxed);   // relaxed: as below
+    team.bind = bind;
+    team.outer = &outer;
+    team.outer_slot = me.slot;
+    team.outer_task = me.task;
+    team.outer_under = me.under;
+    team.entered = entered;
+    team.reductions = reductions;
+    // relaxed: the numbers of the region, which the members look at, publish all this
+    team.arrived.store(0, std::memory_order_relaxed);
+    team.arrived_cancellably.store(0, std::memory_order_relaxed);
+    team.tasked.store(false, std::memory_order_relaxed);
+    team.cancelled.store(false, std::memory_order_relaxed);
+    team.ended_elsewhere.store(0, std::memory_order_relaxed);
+    start_shares(team);
+    for (unsigned i = 0; i < size; ++i) reset(*crew.slots[i], team);
+    if (prepare != nullptr) prepare(team, argument);
+    me.team = &team;
+    me.slot = crew.slots[0].get();
+    me.task = &me.slot->implicit;
+    me.under = nullptr;
+    const unsigned before = crew.awake.exchange(size);
+    if (size == 1) return;
+    if (said.display_affinity) [[unlikely]] show_affinity(*me.slot);
+    ++crew.regions;
+    for (unsigned i = 1; i < size; ++i) crew.slots[i]->region.store(crew.regions);
+    team.helpers.wake();
+    if (size > before) crew.spares.wake();
+}
+
+void end_region(Thread& me) {
+    Team& team = *me.team;
+    team.arrived.fetch_add(1);
+    close(me);
+    gather_shares(team);
+    for (void* const memory : team.free_at_end) std::free(memory);
+    team.free_at_end.clear();
+    --me.depth;
+    me.team = team.outer;
+    me.slot = team.outer_slot;
+    me.task = team.outer_task;
+    me.under = team.outer_under;
+    if (team.entered) weft_guest_leave();
+}
+
+void meet(Thread& me) {
+    Team& team = *me.team;
+    if (team.size == 1) {
+        if (team.tasked.load(std::memory_order_relaxed)) wait_in_task(me, [&team] { return all_tasks_ended(team); });   // relaxed: its own
+        return;
+    }
+    const std::uint64_t generation = team.generation.load(std::memory_order_relaxed);   // relaxed: it stays until this thread has arrived
+    if (team.arrived.fetch_add(1) + 1 == team.size) {
+        close(me);
+        team.arrived.store(0, std::memory_order_relaxed);   // relaxed: the next line publishes
+        team.generation.store(generation + 1);
+        team.helpers.wake();
+        return;
+    }
+    while (team.generation.load(std::memory_order_acquire) == generation) {   // acquire: pairs with the store above
+        if (run_some_task(me, nullptr)) continue;
+        team.helpers.wait([&] { return team.generation.load(std::memory_order_acquire) != generation || may_find_task(me, nullptr); });   // acquire: as above
+    }
+}
+
+bool meet_or_leave(Thread& me) {
+    Team& team = *me.team;
+    const std::uint64_t generation = team.generation.load(std::memory_order_relaxed);   // relaxed: as in meet
+    if (team.cancelled.load()) return true;
+    const auto cancelled = [&team] { return team.cancelled.load(); };
+    if (team.arrived_cancellably.fetch_add(1) + 1 == team.size) {
+        while (!cancelled() && !all_tasks_ended(team)) {
+            if (!run_some_task(me, nullptr)) team.closer.wait([&] { return cancelled() || all_tasks_ended(team) || may_find_task(me, nullptr); });
+        }
+        if (cancelled()) return true;
+        team.arrived_cancellably.store(0, std::memory_order_relaxed);   // relaxed: as in meet
+        team.generation.store(generation + 1);
+        team.helpers.wake();
+        return false;
+    }
+    while (team.generation.load(std::memory_order_acquire) == generation) {   // acquire: as in meet
+        if (cancelled()) return true;
+        if (run_some_task(me, nullptr)) continue;
+        team.helpers.wait([&] {
+            return cancelled() || team.generation.load(std::memory_order_acquire) != generation || may_find_task(me, nullptr);
+        });
+    }
+    return false;
+}
+
+void cancel_region(Team& team) {
+    team.cancelled.store(true);
+    team.helpers.wake();
+    team.closer.wake();
+    team.waiters.wake();
+}
+
+}  // namespace weft_openmp

@@ -1,0 +1,152 @@
+// Threads, and the teams that they make for parallel regions.
+//
+// A thread that meets a parallel region is thread 0 of its team; the others are members: hosted units that stay with that thread, for regions at that depth, so
+// that thread i is the same context from region to region. Members wait at the dock between regions. The end of a region is a barrier that members pass
+// through into the dock, and that only thread 0 waits at.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "deque.hpp"
+#include "icv.hpp"
+#include "share.hpp"
+#include "task.hpp"
+#include "wait.hpp"
+
+namespace weft_openmp {
+
+struct Crew;
+
+// A thread's place in a team. What others read while a region runs has lines of its own.
+struct alignas(128) Slot {
+    Deque deque;                                  // of deferred tasks
+    alignas(64) std::atomic<std::uint64_t> created{0}, ended{0};   // deferred tasks, by this thread; each written by it alone
+    Crew* crew = nullptr;
+    unsigned number = 0;
+    unsigned next_victim = 0;
+    unsigned size_shown = 0;                      // of the team, when its affinity was printed
+    Share* share = nullptr;                       // the worksharing construct that it is in, or was in last
+    LoopPlace loop;                               // where it is in that
+    Task implicit;
+    std::atomic<std::uint64_t> region{0};         // the number of the region that it is to take part in
+};
+
+// The team of a region. There is one for each crew, used again and again.
+struct alignas(128) Team {
+    void (*body)(void* data) = nullptr;
+    void* data = nullptr;
+    std::atomic<unsigned> size{1};                // read by those in the dock while it changes: they take no part, or are called later
+    unsigned level = 0, active_level = 0;
+    const Icv* icv = nullptr;                     // of the implicit tasks, at first
+    Crew* crew = nullptr;
+    Team* outer = nullptr;                        // where thread 0 was when it met the region
+    Slot* outer_slot = nullptr;
+    Task* outer_task = nullptr;
+    const Task* outer_under = nullptr;
+    bool entered = false;                         // thread 0 is a guest for this region
+    Share* origin = nullptr;                      // before the first worksharing construct
+    std::uintptr_t* reductions = nullptr;
+    Bind bind = Bind::no;
+
+    alignas(64) std::atomic<std::uint32_t> arrived{0};            // at a barrier
+    std::atomic<std::uint32_t> arrived_cancellably{0};            // at one that is left when the region is cancelled
+    alignas(64) std::atomic<std::uint64_t> generation{0};         // barriers that have ended
+    std::atomic<bool> tasked{false};                              // a task has been deferred
+    std::atomic<bool> cancelled{false};
+    std::atomic<Share*> oldest{nullptr};                          // worksharing constructs from here on have not been left by all
+    std::atomic<std::uint64_t> ended_elsewhere{0};                // deferred tasks, by no thread of the team
+    std::atomic<std::uint32_t> queued{0};                         // tasks in `first`
+    SpinLock queue_lock;
+    Task* first = nullptr;                                        // by priority, or queued by no thread of the team
+    Sleepers helpers;                                             // wait at barriers and at the dock, and run any task
+    Sleepers closer;                                              // all are at the barrier; waits for the tasks' end
+    Sleepers waiters;                                             // wait in tasks, for those that they have made
+    SpinLock free_lock;
+    Share* free_shares = nullptr;
+    std::vector<void*> free_at_end;                               // by thread 0
+};
+
+// Those who make one thread's teams at one depth.
+struct Crew {
+    // A copy for thieves, who may look while it grows; the old ones stay.
+    struct Table {
+        std::unique_ptr<std::atomic<Slot*>[]> slots;   // null where none is yet
+        unsigned count = 0;
+    };
+
+    std::vector<std::unique_ptr<Slot>> slots;     // [0] is the thread that meets the regions
+    std::vector<std::unique_ptr<Table>> tables;
+    std::atomic<const Table*> table{nullptr};
+    Team team;
+    std::uint64_t regions = 0;
+    std::atomic<bool> dismissed{false};
+    std::atomic<unsigned> users{1};               // the thread, and the members; the last to leave deletes it
+    std::atomic<unsigned> awake{1};               // slots below take part in the region, or have in the last; those above wait as spares
+    Sleepers spares;
+
+    Crew();
+    ~Crew();
+    void grow(unsigned size);
+};
+
+// What OpenMP calls a thread, as long as it lives: members and all others.
+struct Thread {
+    Team* team = nullptr;                         // outside of all regions one of its own, of one, at level 0
+    Slot* slot = nullptr;
+    Task* task = nullptr;                         // runs now
+    const Task* under = nullptr;                  // a tied task that stands still on this thread's stack: others that begin there descend from it
+    std::vector<std::unique_ptr<Crew>> crews;     // for each depth of regions that it is thread 0 of; [0] outside of them
+    unsigned depth = 0;
+    unsigned team_number = 0, teams = 1;          // of a league
+    unsigned threads_of_team = 0;                 // thread_limit of the teams construct; 0: none
+    Task* free_tasks = nullptr;
+    unsigned free_count = 0;
+
+    Thread();
+    ~Thread();
+
+    Thread(const Thread&) = delete;
+    Thread& operator=(const Thread&) = delete;
+
+    const Icv& icv() const { return *task->icv; }
+    void set_icv(const Icv& values) { task->icv = interned(values); }
+    void begin_alone();                           // as a new thread, and in the child of a fork
+    void stand_alone();                           // outside of all regions
+};
+
+// The calling thread. A hosted unit has its own thread-local memory, and keeps it wherever it goes on.
+Thread& begin_this_thread();
+inline thread_local constinit Thread* this_thread_or_null [[gnu::tls_model("initial-exec")]] = nullptr;
+inline Thread& this_thread() {
+    Thread* const known = this_thread_or_null;
+    return known != nullptr ? *known : begin_this_thread();
+}
+
+// How many threads a region gets that asks for `wanted` (0: as nthreads-var says).
+unsigned threads_for(const Thread& me, unsigned wanted);
+
+// A region, body(data) by `size` threads. begin_region leaves the caller in it, as thread 0, with body running elsewhere; end_region ends that.
+void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned size, Bind bind, std::uintptr_t* reductions = nullptr,
+                  void (*prepare)(Team& team, void* argument) = nullptr, void* argument = nullptr);
+void end_region(Thread& me);
+
+// All threads of the team meet: none goes on before all are here and all tasks have ended.
+void meet(Thread& me);
+// The same, unless the region is cancelled: then everybody leaves. Whether it was.
+bool meet_or_leave(Thread& me);
+// All leave such barriers.
+void cancel_region(Team& team);
+
+// Waits in a task until holds(), and runs tasks meanwhile that may run there.
+template <class Holds>
+void wait_in_task(Thread& me, Holds holds) {
+    const Task* const under = me.task->tied ? me.task : me.under;
+    while (!holds()) {
+        if (run_some_task(me, under)) continue;
+        me.team->waiters.wait([&] { return holds() || may_find_task(me, under); });
+    }
+}
+
+}  // namespace weft_openmp

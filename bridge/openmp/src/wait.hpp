@@ -1,0 +1,129 @@
+// Waiting. A thread of a team looks for a while, as long as nobody lacks a hart, and then suspends: others run on its hart.
+//
+// Whoever waits is a unit of Weft's: a hosted one (a member) or a guest. One that is outside comes in for as long as it sleeps.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <weft/guest.h>
+#include <weft/unit.h>
+
+namespace weft_openmp {
+
+inline void relax() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("isb" ::: "memory");
+#endif
+}
+
+// Whether contexts are ready that no hart runs, or harts are asked for by others: then to look is to take somebody's time.
+bool crowded();
+
+// How long it is worth to look before one sleeps.
+class Patience {
+public:
+    bool more() {
+        if (looks_ == most) return false;
+        ++looks_;
+        relax();
+        return (looks_ & 15) != 1 || !crowded();   // at the first look, and then now and then
+    }
+
+    // About as long as two switches of the kernel's take; OMP_WAIT_POLICY and GOMP_SPINCOUNT say otherwise.
+    static inline std::uint64_t most = 20'000;
+
+private:
+    std::uint64_t looks_ = 0;
+};
+
+// For a few instructions, never across a switch.
+class SpinLock {
+public:
+    void lock() {
+        while (taken_.exchange(true, std::memory_order_acquire)) wait();   // acquire: pairs with unlock
+    }
+    bool try_lock() {
+        return !taken_.load(std::memory_order_relaxed) && !taken_.exchange(true, std::memory_order_acquire);   // relaxed: only a hint; acquire: as above
+    }
+    void unlock() { taken_.store(false, std::memory_order_release); }   // release: pairs with lock
+
+private:
+    void wait() const;
+
+    std::atomic<bool> taken_{false};
+};
+
+// Makes a unit of the calling thread, where it is none, while this lives.
+class Inside {
+public:
+    Inside() : entered_(weft_unit_self() == nullptr && weft_guest_enter() == WEFT_OK) {}
+    ~Inside() {
+        if (entered_) weft_guest_leave();
+    }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+
+private:
+    const bool entered_;
+};
+
+// Those that wait for one thing. What makes a condition true is a sequentially consistent write, and wake() comes after it: either the waker sees
+// that somebody waits, or he who is about to sleep sees the write in his last look.
+class Sleepers {
+public:
+    // Returns once holds() is true. It is called with the list's lock held, too: it may read, and nothing else.
+    template <class Holds>
+    void wait(Holds holds) {
+        if (holds()) return;
+        for (Patience patience; patience.more();) {
+            if (holds()) return;
+        }
+        sleep(holds);
+    }
+
+    // `key`: what wake_one(key) means, where a list is several's.
+    template <class Holds>
+    void sleep(Holds holds, const void* key = nullptr) {
+        const Inside inside;
+        while (!holds()) suspend(Condition{[](void* raw) { return (*static_cast<Holds*>(raw))(); }, &holds}, key);
+    }
+
+    // Everybody, to look again.
+    void wake() {
+        if (count_.load() != 0) [[unlikely]] wake_all();
+    }
+    // Whoever has waited longest; whether there was one.
+    bool wake_one(const void* key = nullptr) { return count_.load() != 0 && wake_first(key); }
+    bool any() const { return count_.load() != 0; }
+
+private:
+    struct Condition {
+        bool (*holds)(void* raw);
+        void* raw;
+    };
+    struct Sleeper {
+        weft_unit* unit = nullptr;
+        const void* key = nullptr;
+        Sleeper* next = nullptr;
+    };
+    struct Request {
+        Sleepers* list;
+        Condition condition;
+        Sleeper sleeper;
+    };
+
+    void suspend(Condition condition, const void* key);
+    static void publish(weft_unit* unit, void* raw);
+    void wake_all();
+    bool wake_first(const void* key);
+
+    std::atomic<std::uint32_t> count_{0};
+    SpinLock lock_;
+    Sleeper* first_ = nullptr;
+    Sleeper* last_ = nullptr;
+};
+
+}  // namespace weft_openmp

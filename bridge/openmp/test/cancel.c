@@ -1,0 +1,78 @@
+/* Cancellation: with OMP_CANCELLATION what is left is left out, and nobody waits for ever; without it nothing happens. */
+#include "check.h"
+
+int main(void) {
+    const int on = omp_get_cancellation();
+    EACH_SIZE(size) {
+        int after = 0;
+#pragma omp parallel num_threads(size) reduction(+ : after)
+        {
+            if (omp_get_thread_num() == size - 1) {
+#pragma omp cancel parallel
+            }
+#pragma omp cancellation point parallel
+#pragma omp barrier
+            after++;
+        }
+        if (on) EQUAL(after, 0);
+        else EQUAL(after, size);
+
+        int ran = 0;
+#pragma omp parallel num_threads(size)
+        {
+#pragma omp for schedule(dynamic)
+            for (int i = 0; i < 1000; ++i) {
+#pragma omp cancellation point for
+#pragma omp atomic
+                ran++;
+                if (i == 10) {
+#pragma omp cancel for
+                }
+            }
+        }
+        if (on) CHECK(ran >= 11 && ran < 1000);
+        else EQUAL(ran, 1000);
+
+        int parts = 0;
+#pragma omp parallel num_threads(size)
+#pragma omp sections
+        {
+#pragma omp section
+            {
+#pragma omp atomic
+                parts++;
+#pragma omp cancel sections
+            }
+#pragma omp section
+            {
+#pragma omp cancellation point sections
+#pragma omp atomic
+                parts++;
+            }
+        }
+        if (on) CHECK(parts >= 1);
+        else EQUAL(parts, 2);
+
+        int tasks = 0;
+#pragma omp parallel num_threads(size)
+#pragma omp single
+#pragma omp taskgroup
+        for (int i = 0; i < 1000; ++i) {
+#pragma omp task
+            {
+#pragma omp cancellation point taskgroup
+#pragma omp atomic
+                tasks++;
+#pragma omp cancel taskgroup if (i == 5)
+            }
+        }
+        if (on) CHECK(tasks >= 1 && tasks <= 1000);
+        else EQUAL(tasks, 1000);
+        /* What comes after is as ever. */
+        int sum = 0;
+#pragma omp parallel for num_threads(size) reduction(+ : sum)
+        for (int i = 0; i < 100; ++i) sum += i;
+        EQUAL(sum, 4950);
+    }
+    return verdict();
+}
