@@ -105,7 +105,7 @@ find_package(Python3 3.9 QUIET COMPONENTS Interpreter)
 if(Python3_FOUND)
   add_test(NAME simulation_mutants_fit COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/mutants.py --check)
   set_tests_properties(simulation_mutants_fit PROPERTIES LABELS "simulation;quick;budget=${WEFT_SIMULATION_BUDGET_quick}s")
-  add_test(NAME simulation_mutants COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/mutants.py --searches 1 --most 1000)
+  add_test(NAME simulation_mutants COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/mutants.py --searches 1 --most 10000)
   set_tests_properties(simulation_mutants PROPERTIES RUN_SERIAL TRUE LABELS "simulation;soak;budget=${WEFT_SIMULATION_BUDGET_soak}s")
 endif()
 

@@ -3,7 +3,7 @@
 scenarios there and looks for a seed that fails.
 
     tools/mutants.py                     every mutant, 20 searches each; prints the table of doc/simulation.md
-    tools/mutants.py --searches 1 --most 1000   whether each is found at all: what `make test-soak` does
+    tools/mutants.py --searches 1 --most 10000   whether each is found at all: what `make test-soak` does
     tools/mutants.py --check             whether all patches fit the tree, and are listed in doc/simulation.md
     tools/mutants.py --only 'sleep_*'    those of these names; --all-scenarios looks for the scenarios that find them
 
