@@ -1,0 +1,251 @@
+/* Programs composed at random: regions in regions, loops, tasks in them, and so on, to a depth of four. Each adds to a sum what a walk over the same program without
+ * OpenMP says that it must. Prints the seed of one that does not.
+ *
+ *     composer [SECONDS [SEED]] */
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+#include "check.h"
+
+static uint64_t next(uint64_t* state) {
+    uint64_t x = *state += 0x9e3779b97f4a7c15U;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebU;
+    return x ^ x >> 31;
+}
+static int below(uint64_t* state, int bound) { return (int)(next(state) % (uint64_t)bound); }
+static uint64_t child(uint64_t seed, int number) {
+    uint64_t state = seed ^ (uint64_t)(number + 1) * 0xd1342543de82ef95U;
+    return next(&state);
+}
+
+static omp_lock_t lock;
+static long guarded;
+static omp_nest_lock_t nest;
+
+static void add(long* sum, long value) {
+#pragma omp atomic
+    *sum += value;
+}
+
+/* What is composed: `team` is met by all threads of a region, `alone` by one thread. With sum null nothing runs, and the result is counted; otherwise it is added
+ * to *sum. `again` is how often the same is done, where it is only counted. */
+static long team(uint64_t seed, int depth, int threads, long* sum);
+
+static long alone(uint64_t seed, int depth, long* sum) {
+    uint64_t state = seed;
+    if (depth == 0) {
+        if (sum != NULL) add(sum, 1);
+        return 1;
+    }
+    const int kind = below(&state, 9), count = 1 + below(&state, 4);
+    long total = 0;
+    switch (kind) {
+    case 0:   /* a region */
+    case 1: {
+        const int threads = 1 + below(&state, 4);
+        if (sum == NULL) return team(child(seed, 0), depth - 1, threads, NULL);
+#pragma omp parallel num_threads(threads)
+        {
+            if (omp_get_num_threads() != threads) abort();
+            team(child(seed, 0), depth - 1, threads, sum);
+        }
+        return 0;
+    }
+    case 2:   /* tasks, and a wait for them */
+        for (int i = 0; i < count; ++i) {
+            if (sum == NULL) {
+                total += alone(child(seed, i), depth - 1, NULL);
+                continue;
+            }
+#pragma omp task firstprivate(i)
+            alone(child(seed, i), depth - 1, sum);
+        }
+        if (sum != NULL) {
+#pragma omp taskwait
+        }
+        return total;
+    case 3:   /* a group, with tasks that nobody else waits for */
+        if (sum == NULL) {
+            for (int i = 0; i < count; ++i) total += alone(child(seed, i), depth - 1, NULL);
+            return total;
+        }
+#pragma omp taskgroup
+        for (int i = 0; i < count; ++i) {
+#pragma omp task untied firstprivate(i) if (i != 1)
+            alone(child(seed, i), depth - 1, sum);
+        }
+        return 0;
+    case 4: {   /* a chain of tasks: each finds what the one before has left */
+        if (sum == NULL) return count * (count + 1) / 2;
+        int link = 0;
+        for (int i = 0; i < count; ++i) {
+#pragma omp task depend(inout : link) shared(link) firstprivate(i)
+            {
+                if (link != i) abort();
+                link = i + 1;
+                add(sum, i + 1);
+            }
+        }
+#pragma omp taskwait
+        if (link != count) abort();
+        return 0;
+    }
+    case 5:   /* a loop of tasks */
+        if (sum == NULL) {
+            for (int i = 0; i < count; ++i) total += alone(child(seed, i), depth - 1, NULL);
+            return total;
+        }
+#pragma omp taskloop grainsize(1)
+        for (int i = 0; i < count; ++i) alone(child(seed, i), depth - 1, sum);
+        return 0;
+    case 6: {   /* a reduction by tasks */
+        if (sum == NULL) return 10L * count;
+        long mine = 0;
+#pragma omp taskgroup task_reduction(+ : mine)
+        for (int i = 0; i < count; ++i) {
+#pragma omp task in_reduction(+ : mine)
+            mine += 10;
+        }
+        add(sum, mine);
+        return 0;
+    }
+    case 7: {   /* locks: never held while anything else is met */
+        if (sum == NULL) return 3;
+        omp_set_lock(&lock);
+        guarded++;
+        omp_unset_lock(&lock);
+        omp_set_nest_lock(&nest);
+        omp_set_nest_lock(&nest);
+        omp_unset_nest_lock(&nest);
+        omp_unset_nest_lock(&nest);
+#pragma omp critical(composed)
+        add(sum, 3);
+        return 0;
+    }
+    default: {   /* a loop in a region of its own */
+        const int threads = 1 + below(&state, 3);
+        long values = 0;
+        if (sum == NULL) return 45L * count;
+#pragma omp parallel for num_threads(threads) reduction(+ : values) schedule(dynamic, 2)
+        for (int i = 0; i < 10; ++i) values += (long)i * count;
+        add(sum, values);
+        return 0;
+    }
+    }
+}
+
+static long team(uint64_t seed, int depth, int threads, long* sum) {
+    uint64_t state = seed;
+    long total = 0;
+    const int steps = 1 + below(&state, 3);
+    for (int step = 0; step < steps; ++step) {
+        const uint64_t here = child(seed, 100 + step);
+        const int kind = below(&state, 8), count = 1 + below(&state, 5);
+        switch (kind) {
+        case 0:   /* each thread on its own */
+            if (sum == NULL) total += threads * alone(here, depth, NULL);
+            else alone(here, depth, sum);
+            break;
+        case 1:
+            if (sum == NULL) {
+                for (int i = 0; i < count; ++i) total += alone(child(here, i), depth, NULL);
+                break;
+            }
+#pragma omp for schedule(dynamic)
+            for (int i = 0; i < count; ++i) alone(child(here, i), depth, sum);
+            break;
+        case 2:
+            if (sum == NULL) {
+                for (int i = 0; i < count; ++i) total += alone(child(here, i), depth, NULL);
+                break;
+            }
+#pragma omp for schedule(static, 1) nowait
+            for (int i = 0; i < count; ++i) alone(child(here, i), depth, sum);
+            break;
+        case 3:
+            if (sum == NULL) {
+                total += alone(here, depth, NULL);
+                break;
+            }
+#pragma omp single
+            alone(here, depth, sum);
+            break;
+        case 4:
+            if (sum == NULL) {
+                total += alone(child(here, 0), depth, NULL) + alone(child(here, 1), depth, NULL);
+                break;
+            }
+#pragma omp sections
+            {
+#pragma omp section
+                alone(child(here, 0), depth, sum);
+#pragma omp section
+                alone(child(here, 1), depth, sum);
+            }
+            break;
+        case 5: {   /* in order */
+            if (sum == NULL) {
+                total += count;
+                break;
+            }
+#pragma omp for ordered schedule(dynamic)
+            for (int i = 0; i < count; ++i) {
+#pragma omp ordered
+                add(sum, 1);
+            }
+            break;
+        }
+        case 6:   /* tasks that the region's next barrier waits for */
+            if (sum == NULL) {
+                total += threads * alone(here, depth, NULL);
+                break;
+            }
+#pragma omp task firstprivate(here)
+            alone(here, depth, sum);
+#pragma omp barrier
+            break;
+        default: {
+            if (sum == NULL) {
+                total += threads;
+                break;
+            }
+            int value = -1;
+#pragma omp single copyprivate(value)
+            value = count;
+            if (value != count) abort();
+            add(sum, 1);
+            break;
+        }
+        }
+    }
+    return total;
+}
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+int main(int count, char** arguments) {
+    const double seconds = count > 1 ? atof(arguments[1]) : 5;
+    const int one = count > 2;
+    uint64_t seed = one ? strtoull(arguments[2], NULL, 0) : (uint64_t)time(NULL) << 20;
+    printf("seed %#llx\n", (unsigned long long)seed);
+    omp_set_max_active_levels(8);
+    omp_init_lock(&lock);
+    omp_init_nest_lock(&nest);
+    long programs = 0;
+    for (const double end = now() + seconds; now() < end && wrong_count == 0; ++seed, ++programs) {
+        long sum = 0;
+        const long expected = team(seed, 4, 4, NULL);
+#pragma omp parallel num_threads(4)
+        team(seed, 4, 4, &sum);
+        if (sum != expected) fprintf(stderr, "seed %#llx: \n", (unsigned long long)seed);
+        EQUAL(sum, expected);
+    }
+    printf("%ld programs\n", programs);
+    return verdict();
+}
