@@ -2,6 +2,13 @@
 if(NOT WEFT_TESTS OR WEFT_FUZZ OR CMAKE_CROSSCOMPILING)
   return()
 endif()
+# What the library has inside, by itself.
+add_executable(openmp_ready_test src/ready_test.cpp)
+target_link_libraries(openmp_ready_test PRIVATE weft GTest::gtest GTest::gtest_main Threads::Threads)
+target_include_directories(openmp_ready_test PRIVATE ${CMAKE_SOURCE_DIR}/include)
+target_compile_options(openmp_ready_test PRIVATE ${WEFT_WARNINGS} ${WEFT_TEST_OPTIONS})
+add_test(NAME openmp_ready_test COMMAND openmp_ready_test)
+weft_label(openmp_ready_test quick)
 # clang would call another library: what is compiled of the suite is gcc's in its builds, too.
 if(NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
   find_program(WEFT_GCC NAMES gcc-12 gcc)

@@ -4,60 +4,26 @@
 #include <cstring>
 #include <pthread.h>
 #include <sched.h>
-#include <vector>
 
 #include <weft/domain.h>
 #include <weft/hart.h>
 #include <weft/unit.h>
 
 #include "fatal.hpp"
+#include "ready.hpp"
 #include "wait.hpp"
 
 namespace weft_openmp {
 
 namespace {
 
-// Contexts that are ready, first in first out, so that who yields comes after all others.
-class Ready {
-public:
-    // Each context is here once at most: room is made when one is added, and none is needed later.
-    void make_room() {
-        lock_.lock();
-        ++contexts_;
-        if (contexts_ > ring_.size()) {
-            std::vector<weft_unit*> larger(ring_.empty() ? 64 : 2 * ring_.size());
-            for (std::size_t i = 0; i < count_; ++i) larger[i] = ring_[(first_ + i) % ring_.size()];
-            ring_.swap(larger);
-            first_ = 0;
-        }
-        lock_.unlock();
-    }
-    void push(weft_unit* context) {
-        lock_.lock();
-        ring_[(first_ + count_) % ring_.size()] = context;
-        shown_.store(++count_, std::memory_order_relaxed);   // relaxed: a hint; the ring is read under the lock
-        lock_.unlock();
-    }
-    weft_unit* pop() {
-        if (shown_.load(std::memory_order_relaxed) == 0) return nullptr;   // relaxed: who comes too early is told by a request (weft_domain_request) that follows the push
-        lock_.lock();
-        weft_unit* context = nullptr;
-        if (count_ != 0) {
-            context = ring_[first_];
-            first_ = (first_ + 1) % ring_.size();
-            shown_.store(--count_, std::memory_order_relaxed);   // relaxed: as above
-        }
-        lock_.unlock();
-        return context;
-    }
-    bool any() const { return shown_.load(std::memory_order_relaxed) != 0; }   // relaxed: a hint
-
-private:
-    alignas(64) std::atomic<std::size_t> shown_{0};
-    SpinLock lock_;
-    std::vector<weft_unit*> ring_;
-    std::size_t first_ = 0, count_ = 0, contexts_ = 0;
-};
+// Whoever carries a hart, by a small number that several may have. Callbacks run by the carrier's thread pointer.
+unsigned this_hart() {
+    static std::atomic<unsigned> next{0};
+    thread_local constinit unsigned number [[gnu::tls_model("initial-exec")]] = Ready::most_harts;
+    if (number == Ready::most_harts) number = next.fetch_add(1, std::memory_order_relaxed) % Ready::most_harts;   // relaxed: a number
+    return number;
+}
 
 struct Order {
     void (*body)(void* argument);
@@ -92,7 +58,7 @@ void enter(void* self) {
         weft_domain_yield();
         return;
     }
-    if (weft_unit* const context = all.ready.pop()) weft_context_resume(context);
+    if (weft_unit* const context = all.ready.pop(this_hart())) weft_context_resume(context);
     else weft_domain_yield();
 }
 
@@ -104,7 +70,6 @@ void keep(void* raw) {
     ops.size = sizeof ops;
     ops.enter = enter;
     ops.unblock = unblock;
-    all.ready.make_room();   // for the keeper
     all.status = weft_domain_register(&ops, &all, &all.domain);
     if (all.status == WEFT_OK) {
         all.wanted.store(weft_domain_wanted(all.domain), std::memory_order_release);   // release: pairs with the loads of others
@@ -124,7 +89,6 @@ void keep(void* raw) {
             options.kind = WEFT_KIND_HOSTED;
             options.stack_bytes = order->stack_bytes;
             options.name = "openmp";
-            all.ready.make_room();
             order->status = weft_ult_spawn(nullptr, order->body, order->argument, &options, nullptr);
             order->done.store(true);
             order = next;

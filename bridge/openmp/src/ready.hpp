@@ -1,0 +1,127 @@
+// The contexts that are ready, and which hart is to go on with which.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <weft/unit.h>
+
+#include "wait.hpp"
+
+namespace weft_openmp {
+
+// A line for each hart, of those that it has run last, since their data is near it. First in first out, so that who yields comes after
+// all others. A hart whose line is empty takes from others'; and now and then it looks whether somebody elsewhere has been ready for much longer than its own: that one's hart
+// may not come again.
+class Ready {
+public:
+    static constexpr unsigned most_harts = 64;   // more share lines
+
+    void push(weft_unit* context) {
+        unsigned hart = 0;
+        const std::uint64_t noted = note_of(context).load(std::memory_order_acquire);   // acquire: pairs with the store in pop
+        if (noted >> hart_bits == reinterpret_cast<std::uintptr_t>(context) >> line_bits) hart = static_cast<unsigned>(noted & (most_harts - 1));
+        lines_[hart].push({context, stamps_.fetch_add(1, std::memory_order_relaxed)});   // relaxed: a number
+    }
+    // By the hart of that number.
+    weft_unit* pop(unsigned hart) {
+        Line& own = lines_[hart];
+        if (hart >= lines_used_.load(std::memory_order_relaxed)) raise_lines_used(hart + 1);   // relaxed: it only grows
+        weft_unit* context = ++own.turns % 16 == 0 && is_behind(own) ? nullptr : own.pop();
+        while (context == nullptr) {
+            Line* const line = with_oldest();
+            if (line == nullptr) return nullptr;
+            context = line->pop();   // null: somebody else was there first
+        }
+        note_of(context).store(reinterpret_cast<std::uintptr_t>(context) >> line_bits << hart_bits | hart, std::memory_order_release);   // release: who pushes into the line of this hart comes after it was raised
+        return context;
+    }
+    bool any() const { return with_oldest() != nullptr; }
+
+private:
+    struct Entry {
+        weft_unit* context;
+        std::uint64_t stamp;
+    };
+    static constexpr std::uint64_t nothing = ~std::uint64_t{0};
+
+    class alignas(128) Line {
+    public:
+        unsigned turns = 0;   // by whoever pops there as its own: it need not be right
+
+        void push(Entry entry) {
+            lock_.lock();
+            if (count_ == ring_.size()) grow();
+            ring_[(first_ + count_++) % ring_.size()] = entry;
+            show();
+            lock_.unlock();
+        }
+        weft_unit* pop() {
+            if (oldest() == nothing) return nullptr;
+            lock_.lock();
+            weft_unit* context = nullptr;
+            if (count_ != 0) {
+                context = ring_[first_].context;
+                first_ = (first_ + 1) % ring_.size();
+                --count_;
+                show();
+            }
+            lock_.unlock();
+            return context;
+        }
+        // The stamp of the first one. relaxed: a hint; who comes too early is told by a request (weft_domain_request) that follows the push
+        std::uint64_t oldest() const { return oldest_.load(std::memory_order_relaxed); }
+
+    private:
+        void show() { oldest_.store(count_ == 0 ? nothing : ring_[first_].stamp, std::memory_order_relaxed); }   // relaxed: as above
+        void grow() {
+            std::vector<Entry> larger(ring_.empty() ? 64 : 2 * ring_.size());
+            for (std::size_t i = 0; i < count_; ++i) larger[i] = ring_[(first_ + i) % ring_.size()];
+            ring_.swap(larger);
+            first_ = 0;
+        }
+
+        std::atomic<std::uint64_t> oldest_{nothing};
+        SpinLock lock_;
+        std::vector<Entry> ring_;
+        std::size_t first_ = 0, count_ = 0;
+    };
+
+    // Which hart has run a context last: a word for each of so many, in which others may have written.
+    static constexpr unsigned hart_bits = 6, line_bits = 6, notes = 1024;
+    static_assert(most_harts == 1U << hart_bits);
+    std::atomic<std::uint64_t>& note_of(const weft_unit* context) {
+        const auto address = reinterpret_cast<std::uintptr_t>(context) >> line_bits;
+        return notes_[(address ^ address >> 10) % notes];
+    }
+    // Whether others have waited for so long that their hart has had several turns' time.
+    bool is_behind(const Line& own) const {
+        const Line* const oldest = with_oldest();
+        return oldest != nullptr && oldest != &own && own.oldest() - oldest->oldest() > 256;
+    }
+    Line* with_oldest() const {
+        Line* found = nullptr;
+        std::uint64_t least = nothing;
+        const unsigned used = lines_used_.load(std::memory_order_relaxed);   // relaxed: a hart's line is used by nobody before it has popped there once
+        for (unsigned i = 0; i < used; ++i) {
+            if (const std::uint64_t stamp = lines_[i].oldest(); stamp < least) {
+                least = stamp;
+                found = &lines_[i];
+            }
+        }
+        return found;
+    }
+    void raise_lines_used(unsigned to) {
+        unsigned used = lines_used_.load(std::memory_order_relaxed);
+        while (used < to && !lines_used_.compare_exchange_weak(used, to, std::memory_order_relaxed)) {}   // relaxed, both: it only grows
+    }
+
+    mutable Line lines_[most_harts];
+    std::atomic<std::uint64_t> notes_[notes] = {};
+    alignas(64) std::atomic<std::uint64_t> stamps_{0};
+    std::atomic<unsigned> lines_used_{1};
+};
+
+}  // namespace weft_openmp

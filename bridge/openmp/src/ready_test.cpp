@@ -1,0 +1,72 @@
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <set>
+
+#include "ready.hpp"
+
+namespace weft_openmp {
+
+// What the header leaves to wait.cpp; nobody contends here.
+void SpinLock::wait() const {}
+
+namespace {
+
+// Never looked into. Descriptors of units are lines of memory.
+weft_unit* context(std::uintptr_t number) { return reinterpret_cast<weft_unit*>(number << 6); }
+
+class ReadyContexts : public ::testing::Test {
+protected:
+    // Contexts 1 to count, each run once by hart 0 or, the even ones, hart 1.
+    void run_once(unsigned count) {
+        for (unsigned number = 1; number <= count; ++number) {
+            ready.push(context(number));
+            ASSERT_EQ(ready.pop(number % 2 == 0 ? 1 : 0), context(number));
+        }
+    }
+    Ready ready;
+};
+
+TEST_F(ReadyContexts, ComeBackToTheHartThatHasRunThemLast) {
+    run_once(8);
+    for (unsigned number = 1; number <= 8; ++number) ready.push(context(number));
+    for (unsigned number = 2; number <= 8; number += 2) EXPECT_EQ(ready.pop(1), context(number));
+    for (unsigned number = 1; number <= 8; number += 2) EXPECT_EQ(ready.pop(0), context(number));
+    EXPECT_FALSE(ready.any());
+}
+
+TEST_F(ReadyContexts, GoToAHartThatHasNoneOfItsOwn) {
+    run_once(8);
+    for (unsigned number = 1; number <= 8; number += 2) ready.push(context(number));
+    EXPECT_EQ(ready.pop(1), context(1));   // the one that has been ready longest
+    EXPECT_EQ(ready.pop(7), context(3));   // of a hart that has just come
+    ready.push(context(1));
+    EXPECT_EQ(ready.pop(0), context(5));
+    EXPECT_EQ(ready.pop(1), context(1));   // where it was last
+}
+
+TEST_F(ReadyContexts, AreNotLeftBehindByAHartThatHasGone) {
+    run_once(2);
+    ready.push(context(2));   // hart 1 never comes again
+    ready.push(context(1));
+    unsigned picks = 0;
+    for (;; ++picks) {
+        ASSERT_LT(picks, 1000U);
+        weft_unit* const next = ready.pop(0);
+        if (next == context(2)) break;
+        ready.push(next);   // it yields
+    }
+    EXPECT_GT(picks, 100U);   // and not at once, or those of two harts would change places for ever
+}
+
+TEST_F(ReadyContexts, AreAllThereHoweverManyThereAre) {
+    constexpr unsigned many = 5000;
+    for (unsigned number = 1; number <= many; ++number) ready.push(context(number));
+    std::set<weft_unit*> seen;
+    while (weft_unit* const next = ready.pop(static_cast<unsigned>(seen.size()) % Ready::most_harts)) seen.insert(next);
+    EXPECT_EQ(seen.size(), many);
+    EXPECT_FALSE(ready.any());
+}
+
+}  // namespace
+}  // namespace weft_openmp
