@@ -25,6 +25,7 @@ typedef struct weft_hart_use {
     size_t granted;        /**< tokens held now; idle streams hold none */
     size_t oversubscribed; /**< how many of them are beyond the limit */
     size_t streams;        /**< streams alive */
+    size_t available;      /**< harts that could be granted at once: nobody holds them, or a guest has left them loose (guest.h). Since 0.6 */
 } weft_hart_use;
 
 /** The number of harts the process may use: CPUs in its affinity mask, or fewer when a cgroup (v1 or v2,

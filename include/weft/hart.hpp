@@ -15,6 +15,7 @@ struct hart_use {
     std::size_t granted;        /**< tokens held now; idle streams hold none */
     std::size_t oversubscribed; /**< how many of them are beyond the limit */
     std::size_t streams;        /**< streams alive */
+    std::size_t available;      /**< harts that could be granted at once */
 };
 
 /** Where a hart lies in the machine. */
@@ -34,7 +35,7 @@ inline hart_use harts_in_use() {
     weft_hart_use use{};
     use.size = sizeof use;
     check(weft_hart_use_get(&use));
-    return {use.limit, use.granted, use.oversubscribed, use.streams};
+    return {use.limit, use.granted, use.oversubscribed, use.streams, use.available};
 }
 
 /** Where hart number `hart` lies. The first question about topology loads hwloc. Works without a runtime. */

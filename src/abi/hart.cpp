@@ -35,6 +35,7 @@ weft_status weft_hart_use_get(weft_hart_use* use) noexcept {
     now.size = use->size;
     now.limit = hart::limit();
     now.granted = of->base.granted();
+    now.available = of->base.available();
     now.oversubscribed = now.granted > now.limit ? now.granted - now.limit : 0;
     {
         std::lock_guard guard(of->lock);

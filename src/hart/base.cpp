@@ -368,6 +368,14 @@ std::size_t Base::lacking(const Root** roots, std::size_t most) const {
     return found;
 }
 
+std::size_t Base::available() const {
+    std::lock_guard guard(lock_);
+    const std::size_t all = hooks_.limit();
+    std::size_t busy = granted();
+    for (const Root* root = first_; root != nullptr; root = root->next) busy -= is_loose(*root) ? 1 : 0;
+    return all > busy ? all - busy : 0;
+}
+
 void Base::move(Root& from, std::ptrdiff_t from_delta, Root& to, std::ptrdiff_t to_delta, bool& last) {
     change([&] {
         from.asked += from_delta;

@@ -121,6 +121,9 @@ public:
     // When that is to be called next; os::forever: when something changes. Whoever calls it reads this then.
     std::uint64_t look_at_ns() const { return look_at_ns_.load(); }
 
+    // Harts that whoever came now would have at once.
+    std::size_t available() const;
+
     // Harts that somebody has. relaxed: a number.
     std::size_t granted() const { return granted_.load(std::memory_order_relaxed); }
 

@@ -438,6 +438,22 @@ TEST_F(BaseTest, AHartThatAGuestHasLeftLooseIsTakenWhenSomebodyLacksOne) {
     EXPECT_EQ(base.granted(), 0u);
 }
 
+TEST_F(BaseTest, AHartThatIsLooseIsAvailableAsThoseThatNobodyHas) {
+    harts = 3;
+    GuestRoot one;
+    EXPECT_EQ(base.available(), 3u);
+    EXPECT_TRUE(base.admit(one));
+    one.keeps.store(Keeps::held);
+    EXPECT_EQ(base.available(), 2u);
+    one.keeps.store(Keeps::loose);
+    EXPECT_EQ(base.available(), 3u);
+    harts = 0;
+    EXPECT_EQ(base.available(), 0u) << "of fewer harts than are held none is";
+    harts = 3;
+    one.keeps.store(Keeps::held);
+    base.put(one, -1);
+}
+
 TEST_F(BaseTest, AHartThatAGuestHasTakenUpAgainIsNotTaken) {
     harts = 1;
     GuestRoot one, two;

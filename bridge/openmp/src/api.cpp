@@ -47,7 +47,7 @@ enum : unsigned { monotonic_bit = 0x80000000U };
 
 QUERY(int, omp_get_thread_num, return static_cast<int>(me().slot->number);)
 QUERY(int, omp_get_num_threads, return static_cast<int>(me().team->size);)
-QUERY(int, omp_get_max_threads, return static_cast<int>(me().icv().threads);)
+QUERY(int, omp_get_max_threads, return static_cast<int>(max_threads(me()));)
 QUERY(int, omp_in_parallel, return me().team->active_level > 0 ? 1 : 0;)
 QUERY(int, omp_get_level, return static_cast<int>(me().team->level);)
 QUERY(int, omp_get_active_level, return static_cast<int>(me().team->active_level);)
@@ -62,7 +62,7 @@ QUERY(int, omp_get_proc_bind, return static_cast<int>(me().icv().bind);)
 QUERY(int, omp_get_max_task_priority, return environment().max_task_priority;)
 QUERY(int, omp_get_num_procs, return static_cast<int>(processors());)
 
-SETTER(void, omp_set_num_threads, change_icv([value](Icv& icv) { icv.threads = value > 0 ? static_cast<unsigned>(value) : 1; });)
+SETTER(void, omp_set_num_threads, me().foreign = false; change_icv([value](Icv& icv) { icv.threads = value > 0 ? static_cast<unsigned>(value) : 1; });)
 SETTER(void, omp_set_dynamic, change_icv([value](Icv& icv) { icv.dynamic = value != 0; });)
 SETTER(void, omp_set_nested, change_icv([value](Icv& icv) {
     if (value != 0) icv.max_active_levels = supported_active_levels;

@@ -232,6 +232,10 @@ void read_all(Environment& said) {
         if (value) Patience::most = static_cast<std::uint64_t>(*value) * unit;
         return value.has_value();
     });
+    with("WEFT_OMP_MAX_THREADS", [&](std::string_view text) {
+        said.follows_load = same(text, "follow");
+        return said.follows_load || same(text, "full");
+    });
     if (const char* const list = std::getenv("GOMP_CPU_AFFINITY")) said.places = list, said.places_are_cpus = true;
     if (const char* const list = std::getenv("OMP_PLACES")) said.places = list, said.places_are_cpus = false;
     if (!said.bind.empty()) icv.bind = said.bind[0];

@@ -41,6 +41,7 @@ struct Environment {
     int max_task_priority = 0;                  // OMP_MAX_TASK_PRIORITY
     int teams = 0, teams_thread_limit = 0;      // OMP_NUM_TEAMS, OMP_TEAMS_THREAD_LIMIT; 0: not said
     bool display_affinity = false;
+    bool follows_load = false;                  // WEFT_OMP_MAX_THREADS: what foreign threads are promised
     std::string affinity_format;
     std::string places;                         // OMP_PLACES or GOMP_CPU_AFFINITY, as it stands
     bool places_are_cpus = false;               // the latter

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include <weft/guest.h>
+#include <weft/hart.h>
+#include <weft/hosted.h>
 
 #include "fatal.hpp"
 #include "members.hpp"
@@ -161,6 +163,8 @@ void Thread::begin_alone() {
     alone.team.icv = environment().initial;
     start_shares(alone.team);
     reset(*alone.slots[0], alone.team);
+    foreign = environment().follows_load && getpid() != gettid() && !weft_hosted();
+    told_last = ~0U;
     stand_alone();
 }
 
@@ -183,10 +187,34 @@ Thread::~Thread() {
     give_tasks_back(*this);
 }
 
+namespace {
+
+// Harts that a region of this thread would have at once: those that are free, its own, and those on which members of its own are looking for the next region.
+unsigned grantable(const Thread& me) {
+    weft_hart_use use{};
+    use.size = sizeof use;
+    std::size_t harts = weft_hart_use_get(&use) == WEFT_OK ? use.available : weft_hart_limit();
+    if (weft_unit_self() != nullptr) ++harts;
+    if (me.crews.size() > 1) {
+        const Crew& crew = *me.crews[1];
+        const unsigned called = crew.awake.load() - 1, asleep = crew.team.helpers.count();
+        harts += called > asleep ? called - asleep : 0;
+    }
+    return static_cast<unsigned>(std::clamp<std::size_t>(harts, 1, weft_hart_limit()));
+}
+
+}  // namespace
+
+unsigned max_threads(Thread& me) {
+    const unsigned threads = me.icv().threads;
+    if (!me.foreign || me.team->level != 0) return threads;
+    return me.told_last = std::min(threads, grantable(me));
+}
+
 unsigned threads_for(const Thread& me, unsigned wanted) {
     const Icv& icv = me.icv();
     if (wanted == 1 || me.team->active_level >= icv.max_active_levels) return 1;
-    if (wanted == 0) wanted = icv.threads;
+    if (wanted == 0) wanted = me.foreign && me.team->level == 0 ? std::min(icv.threads, me.told_last) : icv.threads;
     return std::min(wanted, icv.thread_limit);
 }
 

@@ -101,6 +101,10 @@ struct Thread {
     unsigned depth = 0;
     unsigned team_number = 0, teams = 1;          // of a league
     unsigned threads_of_team = 0;                 // thread_limit of the teams construct; 0: none
+    // A thread of the program's own that is not its first, and has not said how many threads its regions are to have: what omp_get_max_threads says to it may follow the load
+    // (WEFT_OMP_MAX_THREADS), and no region of it gets more by default than it has been told last.
+    bool foreign = false;
+    unsigned told_last = ~0U;
     Task* free_tasks = nullptr;
     unsigned free_count = 0;
 
@@ -124,6 +128,8 @@ inline Thread& this_thread() {
     return known != nullptr ? *known : begin_this_thread();
 }
 
+// What omp_get_max_threads says.
+unsigned max_threads(Thread& me);
 // How many threads a region gets that asks for `wanted` (0: as nthreads-var says).
 unsigned threads_for(const Thread& me, unsigned wanted);
 

@@ -98,6 +98,7 @@ public:
     // Whoever has waited longest; whether there was one.
     bool wake_one(const void* key = nullptr) { return count_.load() != 0 && wake_first(key); }
     bool any() const { return count_.load() != 0; }
+    std::uint32_t count() const { return count_.load(); }
 
 private:
     struct Condition {
