@@ -18,7 +18,7 @@ if(NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
     return()
   endif()
 endif()
-set(programs regions loops sharing tasks nested cancel icv threads exceptions)
+set(programs regions loops sharing tasks nested cancel icv threads places exceptions)
 set(alone far doacross forked composer follow)
 # As users compile: optimised and not; under a sanitizer and in the debug build as those are.
 if(WEFT_GROUP STREQUAL "release")

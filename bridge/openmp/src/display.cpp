@@ -5,6 +5,7 @@
 #include <string>
 #include <strings.h>
 
+#include "bind.hpp"
 #include "export.hpp"
 #include "fatal.hpp"
 #include "places.hpp"
@@ -27,7 +28,7 @@ const char* schedule_name(Schedule schedule) {
 const char* bind_name(Bind bind) {
     switch (bind) {
     case Bind::yes: return "TRUE";
-    case Bind::primary: return "PRIMARY";
+    case Bind::primary: return "MASTER";
     case Bind::close: return "CLOSE";
     case Bind::spread: return "SPREAD";
     default: return "FALSE";
@@ -84,6 +85,7 @@ std::string all(bool verbose) {
 // When the library is loaded: what is wrong with the environment is said even by a program that has no parallel region.
 [[gnu::constructor]] void read_environment() {
     environment();
+    begin_binding();
     const char* const display = std::getenv("OMP_DISPLAY_ENV");
     if (display == nullptr) return;
     const bool verbose = strcasecmp(display, "verbose") == 0;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "bind.hpp"
 #include "fatal.hpp"
 #include "icv.hpp"
 #include "wait.hpp"
@@ -154,7 +155,8 @@ bool read_allocator(std::string_view text, std::uintptr_t& to) {
 
 unsigned processors() {
     cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+    if (binding) set = unbound_cpus();
+    else if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
     return static_cast<unsigned>(CPU_COUNT(&set));
 }
 
@@ -239,7 +241,7 @@ void read_all(Environment& said) {
     if (const char* const list = std::getenv("GOMP_CPU_AFFINITY")) said.places = list, said.places_are_cpus = true;
     if (const char* const list = std::getenv("OMP_PLACES")) said.places = list, said.places_are_cpus = false;
     if (!said.bind.empty()) icv.bind = said.bind[0];
-    else if (!trimmed(said.places).empty()) icv.bind = said.places_are_cpus ? Bind::close : Bind::yes;
+    else if (!trimmed(said.places).empty()) icv.bind = Bind::yes;
     said.initial = interned(icv);
 }
 

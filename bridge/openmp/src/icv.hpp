@@ -47,7 +47,7 @@ struct Environment {
     bool places_are_cpus = false;               // the latter
 };
 
-// CPUs that the calling thread may use.
+// CPUs that the calling thread may use, or could if it were not bound to a place.
 unsigned processors();
 
 inline constexpr std::uint8_t supported_active_levels = 255;

@@ -9,6 +9,7 @@
 #include <weft/hart.h>
 #include <weft/unit.h>
 
+#include "bind.hpp"
 #include "fatal.hpp"
 #include "ready.hpp"
 #include "wait.hpp"
@@ -51,15 +52,21 @@ struct Members {
 // Made anew in the child of a fork: nothing of the old is touched there.
 std::atomic<Members*> members{nullptr};
 
+// The hart goes back, and the OS thread that carries it may be anywhere.
+void go() {
+    if (binding) [[unlikely]] leave_place();
+    weft_domain_yield();
+}
+
 void enter(void* self) {
     auto& all = *static_cast<Members*>(self);
     const std::uint32_t* const wanted = all.wanted.load(std::memory_order_acquire);   // acquire: pairs with keep
     if (wanted != nullptr && __atomic_load_n(wanted, __ATOMIC_RELAXED) != 0) {   // relaxed: a hint, by the call's contract
-        weft_domain_yield();
+        go();
         return;
     }
     if (weft_unit* const context = all.ready.pop(this_hart())) weft_context_resume(context);
-    else weft_domain_yield();
+    else go();
 }
 
 void unblock(void* self, weft_unit* context) { static_cast<Members*>(self)->ready.push(context); }
@@ -132,6 +139,7 @@ bool crowded() {
 
 void give_way() {
     if (!crowded() || weft_unit_yield() != WEFT_OK) sched_yield();
+    come_back();
 }
 
 void add_member(void (*body)(void* argument), void* argument, std::size_t stack_bytes) {

@@ -1,5 +1,4 @@
-// Places: sets of CPUs that OMP_PLACES or GOMP_CPU_AFFINITY names, and what programs ask about them. Members run on the harts there are: threads are never bound, so no
-// thread is in a place, and what is printed of a thread's affinity are the CPUs of the process.
+// Places: sets of CPUs that OMP_PLACES or GOMP_CPU_AFFINITY names, and what programs ask about them. Which thread is in which, and that it runs there: bind.cpp.
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "bind.hpp"
 #include "export.hpp"
 #include "fatal.hpp"
 #include "places.hpp"
@@ -171,13 +171,15 @@ const std::vector<Place>& places() {
     static const auto* const known = [] {
         const Environment& said = environment();
         auto* const all = new std::vector<Place>;
-        if (said.places.empty()) return all;
-        auto read = said.places_are_cpus ? Reader(said.places).cpus() : by_topology(said.places);
-        if (!read && !said.places_are_cpus) read = Reader(said.places).places();
-        if (!read) {
-            complain("Invalid value for environment variable %s: \"%s\" is passed over", said.places_are_cpus ? "GOMP_CPU_AFFINITY" : "OMP_PLACES", said.places.c_str());
-            return all;
+        std::optional<std::vector<Place>> read;
+        if (!said.places.empty()) {
+            read = said.places_are_cpus ? Reader(said.places).cpus() : by_topology(said.places);
+            if (!read && !said.places_are_cpus) read = Reader(said.places).places();
+            if (!read) complain("Invalid value for environment variable %s: \"%s\" is passed over", said.places_are_cpus ? "GOMP_CPU_AFFINITY" : "OMP_PLACES", said.places.c_str());
         }
+        const bool bound = said.bind.empty() ? read.has_value() : said.bind[0] != Bind::no;
+        if (!bound) return all;
+        if (!read) read = by_topology("threads");
         const std::vector<int> may = allowed();
         for (Place& place : *read) {
             std::erase_if(place, [&may](int cpu) { return std::find(may.begin(), may.end(), cpu) == may.end(); });
@@ -264,6 +266,8 @@ std::string affinity_of_this_thread(std::string_view format) {
     return text;
 }
 
+const std::vector<Place>& bound_places() { return places(); }
+
 std::string places_text() {
     std::string text;
     for (const Place& place : places()) text += (text.empty() ? "{" : ",{") + ranges(place) + "}";
@@ -303,7 +307,8 @@ void copy_cpus(int number, Number* ids) {
 }
 template <class Number>
 void copy_numbers(Number* numbers) {
-    for (std::size_t i = 0; i < places().size(); ++i) numbers[i] = static_cast<Number>(i);
+    const Slot& slot = *this_thread().slot;
+    for (unsigned i = 0; i < slot.places; ++i) numbers[i] = static_cast<Number>(slot.first_place + i);
 }
 
 }  // namespace
@@ -316,10 +321,10 @@ OPENMP_API int omp_get_place_num_procs_8_(const std::int64_t* number) { return o
 OPENMP_API void omp_get_place_proc_ids(int number, int* ids) { copy_cpus(number, ids); }
 OPENMP_API void omp_get_place_proc_ids_(const std::int32_t* number, std::int32_t* ids) { copy_cpus(*number, ids); }
 OPENMP_API void omp_get_place_proc_ids_8_(const std::int64_t* number, std::int64_t* ids) { copy_cpus(static_cast<int>(*number), ids); }
-OPENMP_API int omp_get_place_num() { return -1; }
+OPENMP_API int omp_get_place_num() { return this_thread().slot->place; }
 OPENMP_API int omp_get_place_num_() { return omp_get_place_num(); }
-OPENMP_API int omp_get_partition_num_places() { return omp_get_num_places(); }
-OPENMP_API int omp_get_partition_num_places_() { return omp_get_num_places(); }
+OPENMP_API int omp_get_partition_num_places() { return static_cast<int>(this_thread().slot->places); }
+OPENMP_API int omp_get_partition_num_places_() { return omp_get_partition_num_places(); }
 OPENMP_API void omp_get_partition_place_nums(int* numbers) { copy_numbers(numbers); }
 OPENMP_API void omp_get_partition_place_nums_(std::int32_t* numbers) { copy_numbers(numbers); }
 OPENMP_API void omp_get_partition_place_nums_8_(std::int64_t* numbers) { copy_numbers(numbers); }

@@ -12,6 +12,7 @@
 #include <weft/hart.h>
 #include <weft/hosted.h>
 
+#include "bind.hpp"
 #include "fatal.hpp"
 #include "members.hpp"
 #include "places.hpp"
@@ -89,6 +90,7 @@ void be_member(void* raw) {
     me.team = &team;
     me.task = &slot.implicit;
     for (std::uint64_t region = 0; (region = dock(me, slot, region)) != 0;) {
+        if (binding) [[unlikely]] take_place(me);
         if (environment().display_affinity) [[unlikely]] show_affinity(slot);
         team.body(team.data);
         arrive(team);
@@ -165,6 +167,7 @@ void Thread::begin_alone() {
     reset(*alone.slots[0], alone.team);
     foreign = environment().follows_load && getpid() != gettid() && !weft_hosted();
     told_last = ~0U;
+    place_alone(*this);
     stand_alone();
 }
 
@@ -260,6 +263,10 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
     start_shares(team);
     for (unsigned i = 0; i < size; ++i) reset(*crew.slots[i], team);
     if (prepare != nullptr) prepare(team, argument);
+    if (binding) [[unlikely]] {
+        place_team(team, *team.outer_slot, bind == Bind::no || from.bind == Bind::no ? from.bind : bind);
+        take_place(me);
+    }
     me.team = &team;
     me.slot = crew.slots[0].get();
     me.task = &me.slot->implicit;

@@ -27,6 +27,8 @@ struct alignas(128) Slot {
     unsigned number = 0;
     unsigned next_victim = 0;
     unsigned size_shown = 0;                      // of the team, when its affinity was printed
+    int place = -1;                               // its thread's; -1: none (bind.hpp), and its partition
+    unsigned first_place = 0, places = 0;
     Share* share = nullptr;                       // the worksharing construct that it is in, or was in last
     LoopPlace loop;                               // where it is in that
     Task implicit;
@@ -100,6 +102,7 @@ struct Thread {
     std::vector<std::unique_ptr<Crew>> crews;     // for each depth of regions that it is thread 0 of; [0] outside of them
     unsigned depth = 0;
     unsigned team_number = 0, teams = 1;          // of a league
+    int place = -1;                               // where it runs; its slot's, once it has taken part in the region
     unsigned threads_of_team = 0;                 // thread_limit of the teams construct; 0: none
     // A thread of the program's own that is not its first, and has not said how many threads its regions are to have: what omp_get_max_threads says to it may follow the load
     // (WEFT_OMP_MAX_THREADS), and no region of it gets more by default than it has been told last.

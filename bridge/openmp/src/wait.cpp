@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include "bind.hpp"
 #include "fatal.hpp"
 
 namespace weft_openmp {
@@ -37,6 +38,7 @@ void Sleepers::suspend(Condition condition, const void* key) {
     Request request{this, condition, {nullptr, key, nullptr}};
     const weft_status status = weft_unit_suspend(publish, &request);
     if (status != WEFT_OK) [[unlikely]] fatal("cannot wait", status);
+    come_back();
 }
 
 void Sleepers::wake_all() {
