@@ -160,8 +160,9 @@ void attend(Stream& stream) {
 
 namespace {
 
+// The stream may have come to a domain meanwhile, whose scheduler is that of other streams too: it steals nothing, and is only read.
 void note_stolen(Stream& stream) {
-    stream.counters.add(trace::Count::stolen, std::exchange(stream.sched->stolen, 0));
+    if (stream.sched->stolen != 0) stream.counters.add(trace::Count::stolen, std::exchange(stream.sched->stolen, 0));
 }
 
 }  // namespace
