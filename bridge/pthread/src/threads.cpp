@@ -5,13 +5,19 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "caller.hpp"
+#include "lot.hpp"
 #include "real.hpp"
 
 namespace {
 
+using weft_pthread::in_handler;
+using weft_pthread::Lot;
 using weft_pthread::Real;
+using weft_pthread::Why;
 
 Real<int (*)(pthread_t, int)> real_kill("pthread_kill");
+Real<int (*)(pthread_t)> real_cancel("pthread_cancel");
 Real<int (*)(pthread_t, void**)> real_join("pthread_join");
 Real<int (*)(pthread_t)> real_detach("pthread_detach");
 
@@ -21,9 +27,20 @@ bool is_hosted(pthread_t thread) { return weft_hosted_signal(static_cast<uintptr
 
 extern "C" {
 
+// Who waits and is switched out gets the signal when it goes on: so it does.
 [[gnu::visibility("default")]] int pthread_kill(pthread_t thread, int signal) noexcept {
-    if (!is_hosted(thread)) return real_kill.get()(thread, signal);
-    return weft_hosted_signal(static_cast<uintptr_t>(thread), signal) == WEFT_OK ? 0 : EINVAL;
+    int error = 0;
+    if (!is_hosted(thread)) error = real_kill.get()(thread, signal);
+    else if (weft_hosted_signal(static_cast<uintptr_t>(thread), signal) != WEFT_OK) error = EINVAL;
+    if (error == 0 && signal != 0 && !in_handler()) Lot::poke(thread, Why::signal, signal);
+    return error;
+}
+
+// By the C library, whose mark the thread finds when it goes on.
+[[gnu::visibility("default")]] int pthread_cancel(pthread_t thread) {
+    const int error = real_cancel.get()(thread);
+    if (error == 0) Lot::poke(thread, Why::cancel);
+    return error;
 }
 
 [[gnu::visibility("default")]] int pthread_join(pthread_t thread, void** result) { return is_hosted(thread) ? EINVAL : real_join.get()(thread, result); }
