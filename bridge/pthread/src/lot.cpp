@@ -12,13 +12,11 @@ namespace weft_pthread {
 
 constinit Lot::Bucket Lot::buckets[size];
 
-// For a few instructions, never across a switch. Its holder may have lost its CPU: to the kernel's threads, as nobody else runs on its hart meanwhile.
-void Lot::Bucket::lock() {
-    for (int looks = 1; busy.exchange(true, std::memory_order_acquire); ++looks) {   // acquire: pairs with unlock
-        while (busy.load(std::memory_order_relaxed)) {   // relaxed: only a hint
-            if (looks++ % 100 != 0) relax();
-            else syscall(SYS_sched_yield);
-        }
+// Its holder may have lost its CPU: to the kernel's threads, as nobody else runs on its hart meanwhile.
+void SpinLock::wait() const {
+    for (int looks = 1; busy_.load(std::memory_order_relaxed); ++looks) {   // relaxed: only a hint
+        if (looks % 100 != 0) relax();
+        else syscall(SYS_sched_yield);
     }
 }
 
@@ -40,7 +38,7 @@ void Lot::forget() {
     for (Bucket& bucket : buckets) {
         bucket.first = bucket.last = nullptr;
         bucket.count.store(0);
-        bucket.busy.store(false);
+        bucket.lock.forget();
     }
 }
 
@@ -58,9 +56,9 @@ void Waiter::enter() {
     why_ = Why::time;
     listed_ = true;
     Lot::Bucket& bucket = Lot::bucket_of(address_);
-    bucket.lock();
+    bucket.lock.lock();
     bucket.insert(*this, starved());
-    bucket.unlock();
+    bucket.lock.unlock();
     std::atomic_thread_fence(std::memory_order_seq_cst);   // pairs with the one in Lot::any: the object is tried after this
 }
 
@@ -68,10 +66,10 @@ Why Waiter::leave() {
     if (!listed_) return Why::time;
     listed_ = false;
     Lot::Bucket& bucket = Lot::bucket_of(address_);
-    bucket.lock();
+    bucket.lock.lock();
     const bool taken = taken_;
     if (!taken) bucket.remove(*this);
-    bucket.unlock();
+    bucket.lock.unlock();
     if (taken) weft_latch_wait(&latch_);   // whoever has taken it is about to count it down, and this memory goes
     return why_;
 }
@@ -93,7 +91,7 @@ Lot::Woken Lot::wake(const void* address, unsigned most, std::uint32_t bits) {
     Waiter* first = nullptr;
     Waiter** end = &first;
     Woken woken{0, false};
-    bucket.lock();
+    bucket.lock.lock();
     for (Waiter* waiter = bucket.first; waiter != nullptr && woken.count < most;) {
         Waiter* const next = waiter->next_;
         if (waiter->address_ == address && (waiter->bits_ & bits) != 0) {
@@ -108,7 +106,7 @@ Lot::Woken Lot::wake(const void* address, unsigned most, std::uint32_t bits) {
         }
         waiter = next;
     }
-    bucket.unlock();
+    bucket.lock.unlock();
     while (first != nullptr) {
         Waiter* const next = first->next_;   // it goes with whoever waits in it
         weft_latch_count_down(&first->latch_, 1);
@@ -120,7 +118,7 @@ Lot::Woken Lot::wake(const void* address, unsigned most, std::uint32_t bits) {
 void Lot::poke(pthread_t thread, Why why, int signal) {
     for (Bucket& bucket : buckets) {
         if (bucket.count.load() == 0) continue;
-        bucket.lock();
+        bucket.lock.lock();
         Waiter* waiter = bucket.first;
         while (waiter != nullptr && !pthread_equal(waiter->thread_, thread)) waiter = waiter->next_;
         if (waiter != nullptr) {
@@ -129,7 +127,7 @@ void Lot::poke(pthread_t thread, Why why, int signal) {
             waiter->why_ = why;
             waiter->signal_ = signal;
         }
-        bucket.unlock();
+        bucket.lock.unlock();
         if (waiter != nullptr) return static_cast<void>(weft_latch_count_down(&waiter->latch_, 1));   // a thread waits in one place
     }
 }

@@ -21,6 +21,22 @@ inline void relax() {
 #endif
 }
 
+// For a few instructions, never across a switch.
+class SpinLock {
+public:
+    void lock() {
+        while (busy_.exchange(true, std::memory_order_acquire)) wait();   // acquire: pairs with unlock
+    }
+    void unlock() { busy_.store(false, std::memory_order_release); }   // release: pairs with lock
+    // In the child of a fork, where nobody has it.
+    void forget() { busy_.store(false); }
+
+private:
+    void wait() const;
+
+    std::atomic<bool> busy_{false};
+};
+
 enum class Why : unsigned char {
     time,     // nobody has woken it
     waker,    // somebody by the address
@@ -99,12 +115,10 @@ private:
 
     struct alignas(64) Bucket {
         std::atomic<std::uint32_t> count{0};
-        std::atomic<bool> busy{false};
+        SpinLock lock;
         Waiter* first = nullptr;
         Waiter* last = nullptr;
 
-        void lock();
-        void unlock() { busy.store(false, std::memory_order_release); }   // release: pairs with lock
         void insert(Waiter& waiter, bool in_front);
         void remove(Waiter& waiter);
     };
