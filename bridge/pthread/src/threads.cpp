@@ -18,6 +18,7 @@ namespace {
 using weft_pthread::Deadline;
 using weft_pthread::in_handler;
 using weft_pthread::is_valid;
+using weft_pthread::is_weft;
 using weft_pthread::Lot;
 using weft_pthread::may_switch;
 using weft_pthread::Real;
@@ -77,7 +78,8 @@ extern "C" {
 
 [[gnu::visibility("default")]] int pthread_join(pthread_t thread, void** result) {
     if (is_hosted(thread)) return EINVAL;
-    return may_switch() ? join_elsewhere(thread, result, {}) : real_join.get()(thread, result);
+    const bool waits = may_switch() && !is_weft(__builtin_return_address(0));   // whose own threads end with the runtime
+    return waits ? join_elsewhere(thread, result, {}) : real_join.get()(thread, result);
 }
 
 [[gnu::visibility("default")]] int pthread_timedjoin_np(pthread_t thread, void** result, const timespec* time) {
