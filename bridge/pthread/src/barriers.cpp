@@ -116,6 +116,7 @@ constinit Rounds rounds;
 int wait_elsewhere(pthread_barrier_t* barrier) {
     const auto wait = real_wait.get();
     int answer = 0;
+    const NotCancelled meanwhile;
     auto made = [&] { answer = wait(barrier); };
     // Refused where the system gives no OS thread: then this one waits.
     if (weft_blocking([](void* raw) { (*static_cast<decltype(made)*>(raw))(); }, &made) != WEFT_OK) made();
@@ -125,6 +126,7 @@ int wait_elsewhere(pthread_barrier_t* barrier) {
 int wait(pthread_barrier_t* barrier) {
     const bool switches = may_switch();
     if (!is_known() || inside(*barrier).shared != 0) return switches ? wait_elsewhere(barrier) : real_wait.get()(barrier);
+    const NotCancelled meanwhile;   // which is no place for it anyway
     static const int at_fork = pthread_atfork(nullptr, nullptr, [] { rounds.forget(); });
     static_cast<void>(at_fork);
     Arrival self;

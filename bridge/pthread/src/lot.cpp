@@ -64,6 +64,7 @@ void Waiter::enter() {
 
 Why Waiter::leave() {
     if (!listed_) return Why::time;
+    const NotCancelled inside;
     listed_ = false;
     Lot::Bucket& bucket = Lot::bucket_of(address_);
     bucket.lock.lock();
@@ -75,6 +76,7 @@ Why Waiter::leave() {
 }
 
 Why Waiter::wait(std::uint64_t deadline_ns) {
+    const NotCancelled inside;
     if (weft_latch_wait_until(&latch_, deadline_ns) != WEFT_OK) return leave();
     listed_ = false;
     return why_;

@@ -37,6 +37,18 @@ private:
     std::atomic<bool> busy_{false};
 };
 
+// While one lives the calling thread is not cancelled: inside of Weft, where a guest's OS thread may come to calls at which it would be.
+class NotCancelled {
+public:
+    NotCancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+    ~NotCancelled() { pthread_setcancelstate(before_, nullptr); }
+    NotCancelled(const NotCancelled&) = delete;
+    NotCancelled& operator=(const NotCancelled&) = delete;
+
+private:
+    int before_ = 0;
+};
+
 enum class Why : unsigned char {
     time,     // nobody has woken it
     waker,    // somebody by the address

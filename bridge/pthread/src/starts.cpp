@@ -16,6 +16,7 @@
 #include <weft/guest.h>
 
 #include "caller.hpp"
+#include "lot.hpp"
 #include "real.hpp"
 
 namespace {
@@ -47,6 +48,7 @@ bool is_admitted(const void* caller) { return admits() && !weft_pthread::is_weft
 
 // Whoever ends inside, by whatever way, leaves.
 void enter() {
+    const weft_pthread::NotCancelled inside;
     if (weft_guest_enter() == WEFT_OK) return;
     static std::atomic<bool> said{false};
     if (!said.exchange(true)) std::fprintf(stderr, "weft: a thread is left alone that was to be admitted (WEFT_GUESTS): %s\n", weft_error_text());

@@ -42,16 +42,17 @@ bool is_hosted(pthread_t thread) { return weft_hosted_signal(static_cast<uintptr
     int answer = real_tryjoin.get()(thread, result);
     if (pthread_equal(thread, pthread_self())) return EDEADLK;
     while (answer == EBUSY) {
+        pthread_testcancel();
         if (deadline.over()) return ETIMEDOUT;
         constexpr std::uint64_t slice_ns = 20'000'000;
         const std::uint64_t until_ns = deadline.next(slice_ns);
         const timespec until{static_cast<time_t>(until_ns / weft_pthread::second_ns), static_cast<long>(until_ns % weft_pthread::second_ns)};
         auto join = [&] { answer = real_clockjoin.get()(thread, result, CLOCK_MONOTONIC, &until); };
+        const weft_pthread::NotCancelled inside;
         // Refused where the system gives no OS thread: then this one waits.
         if (weft_blocking([](void* raw) { (*static_cast<decltype(join)*>(raw))(); }, &join) != WEFT_OK) join();
         if (answer != ETIMEDOUT) break;
         answer = EBUSY;
-        pthread_testcancel();
     }
     return answer;
 }
