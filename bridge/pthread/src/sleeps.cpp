@@ -8,6 +8,8 @@
 
 #include <cerrno>
 
+#include <weft/io.h>
+
 #include "caller.hpp"
 #include "deadline.hpp"
 #include "lot.hpp"
@@ -50,12 +52,39 @@ int sleep_for(std::uint64_t duration_ns, timespec* left) {
 
 bool is_duration(const timespec& time) { return time.tv_sec >= 0 && is_valid(time); }
 
-// The kernel's threads have their turn, too, where nobody is ready here: what the caller waits for may be one's to do. How often one has called since
-// another context ran cannot be known; every so many calls is often enough for who looks again and again.
+// How a thread yields, again and again. Where others compute meanwhile, that is all it takes. Where each comes back at once, whoever it waits for has no hart: it
+// is a guest, in another domain, or one of the kernel's threads, and a yield goes to none of those before the hart's turn is over. So now and then the caller sleeps for a moment.
+class Yields {
+public:
+    void next() {
+        const bool yielded = weft_unit_yield() == WEFT_OK;
+        const std::uint64_t now_ns = weft_now_ns();
+        const bool quick = now_ns - last_ns_ < quick_ns;
+        last_ns_ = now_ns;
+        if (!quick) {
+            in_a_row_ = 0;
+            nap_ns_ = least_nap_ns;
+        } else if (++in_a_row_ >= patient) {
+            weft_sleep_for(nap_ns_);
+            last_ns_ = weft_now_ns();
+            in_a_row_ = patient / 2;
+            if (nap_ns_ < most_nap_ns) nap_ns_ *= 2;
+        }
+        if (!yielded) syscall(SYS_sched_yield);
+    }
+
+private:
+    static constexpr std::uint64_t quick_ns = 20'000, least_nap_ns = 25'000, most_nap_ns = 400'000;
+    static constexpr unsigned patient = 64;
+
+    std::uint64_t last_ns_, nap_ns_;
+    unsigned in_a_row_;
+};
+
 [[gnu::noinline]] int yield_parked() {
-    constexpr unsigned calls = 16;
-    [[gnu::tls_model("initial-exec")]] static constinit thread_local unsigned calls_made = 0;
-    if (weft_unit_yield() != WEFT_OK || ++calls_made % calls == 0) syscall(SYS_sched_yield);
+    [[gnu::tls_model("initial-exec")]] static constinit thread_local Yields yields{};
+    const NotCancelled inside;   // it is no place for that
+    yields.next();
     return 0;
 }
 
