@@ -3,7 +3,8 @@
 #include <cerrno>
 #include <cstring>
 #include <pthread.h>
-#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <weft/domain.h>
 #include <weft/hart.h>
@@ -138,7 +139,7 @@ bool crowded() {
 }
 
 void give_way() {
-    if (!crowded() || weft_unit_yield() != WEFT_OK) sched_yield();
+    if (!crowded() || weft_unit_yield() != WEFT_OK) syscall(SYS_sched_yield);   // as in SpinLock::wait
     come_back();
 }
 

@@ -1,6 +1,7 @@
 #include "wait.hpp"
 
-#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "bind.hpp"
 #include "fatal.hpp"
@@ -11,7 +12,7 @@ namespace weft_openmp {
 void SpinLock::wait() const {
     for (int looks = 0; taken_.load(std::memory_order_relaxed); ++looks) {   // relaxed: the exchange that follows acquires
         if (looks < 100) relax();
-        else sched_yield();
+        else syscall(SYS_sched_yield);   // the kernel's, whatever stands before the C library's: this may be no place to switch
     }
 }
 

@@ -1,19 +1,31 @@
-// Mutexes with priority inheritance: while nobody waits for one, user space alone has it, and hosted units have it as threads do. The kernel, which
-// waits with the others, takes the OS thread that calls for the owner. So a hosted unit never waits there; but when an OS thread does, its unlock is
-// refused.
-#include <pthread.h>
+// Mutexes. Everybody tries first, which is what the C library does as well: only who fails is asked who it is.
+//
+// With priority inheritance: while nobody waits for one, user space alone has it, and hosted units have it as threads do. The kernel, which waits with
+// the others, takes the OS thread that calls for the owner. So a hosted unit never waits there; but when an OS thread does, its unlock is refused.
+#include "mutexes.hpp"
+
+#include <threads.h>
 
 #include <cerrno>
 #include <cstdio>
 
+#include "caller.hpp"
+#include "lot.hpp"
 #include "real.hpp"
+
+namespace weft_pthread {
 
 namespace {
 
-weft_pthread::Real<int (*)(pthread_mutex_t*)> real_lock("pthread_mutex_lock"), real_unlock("pthread_mutex_unlock"), real_trylock("pthread_mutex_trylock");
+Real<int (*)(pthread_mutex_t*)> real_lock("pthread_mutex_lock"), real_unlock("pthread_mutex_unlock"), real_trylock("pthread_mutex_trylock");
+Real<int (*)(pthread_mutex_t*, const timespec*)> real_timedlock("pthread_mutex_timedlock");
+Real<int (*)(pthread_mutex_t*, clockid_t, const timespec*)> real_clocklock("pthread_mutex_clocklock");
 
-// glibc's PTHREAD_MUTEX_PRIO_INHERIT_NP, of its kinds of mutex.
-bool inherits_priority(const pthread_mutex_t& mutex) { return (mutex.__data.__kind & 32) != 0; }
+// glibc's kinds of mutex: the type, and bits. With a ceiling (PTHREAD_PRIO_PROTECT) an owner's OS thread changes its priority: that stays the kernel's
+// to wait for.
+enum Kind : int { types = 3, checks = 2, inherits = 32, protects = 64 };
+bool is(const pthread_mutex_t& mutex, Kind kind) { return (mutex.__data.__kind & kind) != 0; }
+bool checks_errors(const pthread_mutex_t& mutex) { return (mutex.__data.__kind & types) == checks; }
 
 // Whether the C library takes it for unlocked, and the kernel does not: that its answer is no the library does not look at.
 bool is_owned_here(const pthread_mutex_t& mutex) {
@@ -30,22 +42,98 @@ void report() {
                "who waits waits for ever\n", stderr);
 }
 
+bool parks(const pthread_mutex_t& mutex) { return !is(mutex, protects) && may_switch(); }
+
+// By one who may switch and has tried in vain.
+[[gnu::noinline]] int park(pthread_mutex_t* mutex, const Deadline& deadline) {
+    const auto trylock = real_trylock.get();
+    int answer = EBUSY;
+    // One that checks who locks it says so at once; the deadline is long over.
+    if (constexpr timespec before{0, 0}; checks_errors(*mutex)) answer = real_timedlock.get()(mutex, &before);
+    if (answer != EBUSY && answer != ETIMEDOUT) return answer;
+    for (int i = 0; i < 8; ++i) {   // it may be held for a few instructions
+        for (int j = 0; j < 1 << i; ++j) relax();
+        if ((answer = trylock(mutex)) != EBUSY) return answer;
+    }
+    Waiter self(mutex);
+    for (Patience patience;;) {
+        self.enter();
+        if ((answer = trylock(mutex)) != EBUSY) return answer;
+        if (deadline.over()) return ETIMEDOUT;
+        if (self.wait(deadline.next(patience.next_ns())) != Why::waker) continue;
+        if ((answer = trylock(mutex)) != EBUSY) return answer;
+        self.in_vain();
+        patience.renew();
+    }
+}
+
+[[gnu::noinline]] void wake_one(pthread_mutex_t* mutex) {
+    // Whoever unlocks and locks again, and leaves its hart only in between, would never let the other have it.
+    if (Lot::wake(mutex, 1).starved && may_switch()) weft_unit_yield();
+}
+
+}  // namespace
+
+int lock(pthread_mutex_t* mutex) noexcept {
+    const int answer = real_trylock.get()(mutex);
+    if (answer != EBUSY) [[likely]] return answer;
+    return parks(*mutex) ? park(mutex, {}) : real_lock.get()(mutex);
+}
+
+int lock_until(pthread_mutex_t* mutex, clockid_t clock, const timespec* time) noexcept {
+    if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) return EINVAL;
+    const int answer = real_trylock.get()(mutex);
+    if (answer != EBUSY) return answer;
+    if (!is_valid(*time)) return EINVAL;   // which nobody looks at who need not wait
+    return parks(*mutex) ? park(mutex, {clock, *time}) : real_clocklock.get()(mutex, clock, time);
+}
+
+int unlock(pthread_mutex_t* mutex) noexcept {
+    const bool may_be_refused = is(*mutex, inherits);   // looked at now: once it is unlocked it may be gone
+    const int answer = real_unlock.get()(mutex);
+    if (Lot::any(mutex)) [[unlikely]] wake_one(mutex);
+    if (!may_be_refused || answer != 0 || !is_owned_here(*mutex)) return answer;
+    report();
+    return EPERM;
+}
+
+void announce_unlock(pthread_mutex_t* mutex) noexcept {
+    if (Lot::any(mutex)) Lot::wake(mutex, 1);
+}
+
+}  // namespace weft_pthread
+
+using namespace weft_pthread;   // NOLINT: entry points
+
+namespace {
+
+pthread_mutex_t* of_c11(mtx_t* mutex) { return reinterpret_cast<pthread_mutex_t*>(mutex); }   // which it is, in glibc
+int to_c11(int error) {
+    switch (error) {
+    case 0: return thrd_success;
+    case ETIMEDOUT: return thrd_timedout;
+    default: return thrd_error;
+    }
+}
+
 }  // namespace
 
 extern "C" {
 
-[[gnu::visibility("default")]] int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
-    if (!inherits_priority(*mutex) || !weft_hosted()) return real_lock.get()(mutex);
-    int answer;
-    while ((answer = real_trylock.get()(mutex)) == EBUSY) weft_unit_yield();
-    return answer;
+[[gnu::visibility("default")]] int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept { return lock(mutex); }
+[[gnu::visibility("default")]] int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept { return unlock(mutex); }
+[[gnu::visibility("default")]] int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* time) noexcept {
+    return lock_until(mutex, CLOCK_REALTIME, time);
+}
+[[gnu::visibility("default")]] int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* time) noexcept {
+    return lock_until(mutex, clock, time);
 }
 
-[[gnu::visibility("default")]] int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
-    const int answer = real_unlock.get()(mutex);
-    if (answer != 0 || !inherits_priority(*mutex) || !is_owned_here(*mutex)) return answer;
-    report();
-    return EPERM;
+// The C library's own do what the ones above do, without calling them by name.
+[[gnu::visibility("default")]] int mtx_lock(mtx_t* mutex) noexcept { return to_c11(lock(of_c11(mutex))); }
+[[gnu::visibility("default")]] int mtx_timedlock(mtx_t* mutex, const timespec* time) noexcept {
+    return to_c11(lock_until(of_c11(mutex), CLOCK_REALTIME, time));
 }
+[[gnu::visibility("default")]] int mtx_unlock(mtx_t* mutex) noexcept { return to_c11(unlock(of_c11(mutex))); }
 
 }  // extern "C"

@@ -13,19 +13,26 @@ namespace weft_pthread {
 template <class Function>
 class Real {
 public:
-    constexpr explicit Real(const char* name) : name_(name) {}
+    // `version`: where the C library has another of that name, too, which dlsym may find first; where there is no such version, the only one is meant.
+    constexpr explicit Real(const char* name, const char* version = nullptr) : name_(name), version_(version) {}
 
     Function get() {
         Function known = known_.load(std::memory_order_relaxed);   // relaxed: whoever finds none looks it up, and finds the same
-        if (known == nullptr) {
-            known = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name_));
-            known_.store(known, std::memory_order_relaxed);   // relaxed: as above
-        }
+        if (known == nullptr) [[unlikely]] known = find();
         return known;
     }
 
 private:
+    [[gnu::cold, gnu::noinline]] Function find() {
+        void* found = version_ == nullptr ? nullptr : dlvsym(RTLD_NEXT, name_, version_);
+        if (found == nullptr) found = dlsym(RTLD_NEXT, name_);
+        const auto known = reinterpret_cast<Function>(found);
+        known_.store(known, std::memory_order_relaxed);   // relaxed: as above
+        return known;
+    }
+
     const char* const name_;
+    const char* const version_;
     std::atomic<Function> known_{nullptr};
 };
 

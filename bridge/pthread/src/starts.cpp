@@ -1,12 +1,22 @@
 // What is started gets the CPUs of the OS thread that starts it. A hosted unit's stream may be bound to a few: what the unit starts is not.
+// With WEFT_GUESTS=admit a thread of the program's is a guest from its first instruction to its last.
 #include <pthread.h>
 #include <sched.h>
 #include <spawn.h>
 #include <unistd.h>
 
+#include <threads.h>
+
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <new>
 
+#include <weft/guest.h>
+
+#include "caller.hpp"
+#include "lot.hpp"
 #include "real.hpp"
 
 namespace {
@@ -20,13 +30,65 @@ Real<Spawn> real_spawn("posix_spawn"), real_spawnp("posix_spawnp");
 Real<int (*)(const char*)> real_system("system");
 Real<FILE* (*)(const char*, const char*)> real_popen("popen");
 Real<pid_t (*)()> real_fork("fork");
+Real<int (*)(thrd_t*, thrd_start_t, void*)> real_thrd_create("thrd_create");
+
+bool admits() {
+    static const bool wanted = [] {
+        const char* const value = std::getenv("WEFT_GUESTS");
+        if (value == nullptr || *value == '\0' || std::strcmp(value, "leave") == 0) return false;
+        if (std::strcmp(value, "admit") == 0) return true;
+        std::fprintf(stderr, "weft: WEFT_GUESTS is '%s', and may be 'leave' or 'admit'; threads are left alone\n", value);
+        return false;
+    }();
+    return wanted;
+}
+
+// Weft's own threads are the runtime's.
+bool is_admitted(const void* caller) { return admits() && !weft_pthread::is_weft(caller); }
+
+// Whoever ends inside, by whatever way, leaves.
+void enter() {
+    const weft_pthread::NotCancelled inside;
+    if (weft_guest_enter() == WEFT_OK) return;
+    static std::atomic<bool> said{false};
+    if (!said.exchange(true)) std::fprintf(stderr, "weft: a thread is left alone that was to be admitted (WEFT_GUESTS): %s\n", weft_error_text());
+}
+
+template <class Body>
+struct Start {
+    Body body;
+    void* argument;
+
+    static auto begin(void* raw) {
+        const Start kept = *static_cast<Start*>(raw);
+        delete static_cast<Start*>(raw);
+        enter();
+        return kept.body(kept.argument);
+    }
+};
+using Pthread = Start<void* (*)(void*)>;
+using Thrd = Start<thrd_start_t>;
 
 }  // namespace
 
 extern "C" {
 
 [[gnu::visibility("default")]] int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*body)(void*), void* argument) noexcept {
-    return inside_of(weft_hosted_unconfined, real_create.get(), thread, attributes, body, argument);
+    if (!is_admitted(__builtin_return_address(0))) return inside_of(weft_hosted_unconfined, real_create.get(), thread, attributes, body, argument);
+    auto* const start = new (std::nothrow) Pthread{body, argument};
+    if (start == nullptr) return EAGAIN;
+    const int error = inside_of(weft_hosted_unconfined, real_create.get(), thread, attributes, &Pthread::begin, static_cast<void*>(start));
+    if (error != 0) delete start;
+    return error;
+}
+
+[[gnu::visibility("default")]] int thrd_create(thrd_t* thread, thrd_start_t body, void* argument) noexcept {
+    if (!is_admitted(__builtin_return_address(0))) return inside_of(weft_hosted_unconfined, real_thrd_create.get(), thread, body, argument);
+    auto* const start = new (std::nothrow) Thrd{body, argument};
+    if (start == nullptr) return thrd_nomem;
+    const int error = inside_of(weft_hosted_unconfined, real_thrd_create.get(), thread, &Thrd::begin, static_cast<void*>(start));
+    if (error != thrd_success) delete start;
+    return error;
 }
 
 [[gnu::visibility("default")]] int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions,

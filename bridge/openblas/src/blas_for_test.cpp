@@ -1,0 +1,10 @@
+// What stands for OpenBLAS in the test: an exec_blas that is called through the loader's table, as there, and calls what it is given.
+extern "C" {
+
+[[gnu::visibility("default")]] int exec_blas(long count, void* queue) {
+    reinterpret_cast<void (*)(long)>(queue)(count);
+    return 7;
+}
+[[gnu::visibility("default")]] int multiply(long count, void (*body)(long)) { return exec_blas(count, reinterpret_cast<void*>(body)) + 1; }
+
+}

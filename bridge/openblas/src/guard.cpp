@@ -1,0 +1,140 @@
+// exec_blas, through which OpenBLAS built with OpenMP runs everything that it does in parallel. It takes the process's one slot by looking again and
+// again, without a pause, and would keep its hart from whoever has the slot. Here who comes waits as others do in Weft before it is let in, and finds the slot free.
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <cstring>
+
+#include <weft/sync.h>
+#include <weft/unit.h>
+
+namespace {
+
+using Exec = int (*)(long, void*);
+
+// Who calls, from before the call to after it: a unit that is a pthread or has come in as a guest meanwhile is told by its pthread, another by itself.
+struct Caller {
+    pthread_t thread = pthread_self();
+    weft_unit* unit = nullptr;
+
+    Caller() {
+        weft_unit* const self = weft_unit_self();
+        weft_stack_info stack{};
+        stack.size = sizeof stack;
+        if (self == nullptr || weft_unit_self_kind() == WEFT_KIND_HOSTED || weft_unit_stack(self, &stack) != WEFT_OK) return;
+        const auto place = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+        if (place - reinterpret_cast<std::uintptr_t>(stack.lowest) < stack.bytes) unit = self;   // not so a guest: it stands on its thread's own
+    }
+};
+
+// One of the process's OpenBLASes: there may be several.
+struct Library {
+    std::atomic<const void*> base{nullptr};
+    Exec exec = nullptr;
+    bool guarded = false;
+    weft_semaphore free{};
+    // Who has it; relaxed, all of it: only who has it finds itself, and has written it.
+    std::atomic<bool> held{false};
+    std::atomic<pthread_t> holder{};
+    std::atomic<weft_unit*> holding_unit{nullptr};
+
+    bool held_by(const Caller& caller) const {
+        return held.load(std::memory_order_relaxed) && pthread_equal(holder.load(std::memory_order_relaxed), caller.thread) != 0 &&
+               holding_unit.load(std::memory_order_relaxed) == caller.unit;
+    }
+    void hold(const Caller& caller) {
+        holder.store(caller.thread, std::memory_order_relaxed);
+        holding_unit.store(caller.unit, std::memory_order_relaxed);
+        held.store(true, std::memory_order_relaxed);
+    }
+    void let_go() { held.store(false, std::memory_order_relaxed); }
+};
+
+constexpr int most_libraries = 16;
+Library libraries[most_libraries];
+pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER;
+
+// Whether the library runs its parts by OpenMP. With threads of its own it has a lock that waits.
+bool uses_openmp(const link_map& library) {
+    const char* names = nullptr;
+    for (const ElfW(Dyn)* entry = library.l_ld; entry->d_tag != DT_NULL; ++entry) {
+        if (entry->d_tag == DT_STRTAB) names = reinterpret_cast<const char*>(entry->d_un.d_ptr);
+    }
+    for (const ElfW(Dyn)* entry = library.l_ld; names != nullptr && entry->d_tag != DT_NULL; ++entry) {
+        if (entry->d_tag == DT_NEEDED && std::strstr(names + entry->d_un.d_val, "omp") != nullptr) return true;   // libgomp, libomp, libiomp5
+    }
+    return false;
+}
+
+// In the child of a fork nobody is inside.
+void forget() {
+    finding = PTHREAD_MUTEX_INITIALIZER;
+    for (Library& library : libraries) {
+        library.let_go();
+        weft_semaphore_init(&library.free, 1);
+    }
+}
+
+[[gnu::cold, gnu::noinline]] Library* add(const void* base, const link_map& map) {
+    Library* found = nullptr;
+    pthread_mutex_lock(&finding);
+    for (Library& library : libraries) {
+        const void* const of = library.base.load(std::memory_order_relaxed);   // relaxed: written under this mutex
+        if (of == base) found = &library;
+        if (of != nullptr && found == nullptr) continue;
+        if (found == nullptr) {
+            // Its own, by its name: it may have been opened for itself alone.
+            void* const handle = dlopen(map.l_name, RTLD_LAZY | RTLD_NOLOAD);
+            library.exec = handle == nullptr ? nullptr : reinterpret_cast<Exec>(dlsym(handle, "exec_blas"));
+            if (library.exec == nullptr) break;
+            static const int at_fork = pthread_atfork(nullptr, nullptr, forget);
+            static_cast<void>(at_fork);
+            library.guarded = uses_openmp(map);
+            weft_semaphore_init(&library.free, 1);
+            library.base.store(base, std::memory_order_release);   // release: pairs with find
+            found = &library;
+        }
+        break;
+    }
+    pthread_mutex_unlock(&finding);
+    return found;
+}
+
+Library* find(const void* caller) {
+    Dl_info info{};
+    link_map* map = nullptr;
+    if (dladdr1(caller, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 || map == nullptr) return nullptr;
+    for (Library& library : libraries) {
+        if (library.base.load(std::memory_order_acquire) == info.dli_fbase) return &library;   // acquire: pairs with add
+    }
+    return add(info.dli_fbase, *map);
+}
+
+int run_guarded(Library& library, long count, void* queue) {
+    const Caller self;
+    if (library.held_by(self)) return library.exec(count, queue);   // from within: the slot is OpenBLAS' affair
+    // Refused to those that may not wait (tasklets): they look, as OpenBLAS has it.
+    const bool has = weft_semaphore_acquire(&library.free) == WEFT_OK;
+    if (!has) return library.exec(count, queue);
+    library.hold(self);
+    const int answer = library.exec(count, queue);
+    library.let_go();
+    weft_semaphore_release(&library.free, 1);
+    return answer;
+}
+
+}  // namespace
+
+extern "C" {
+
+[[gnu::visibility("default")]] int exec_blas(long count, void* queue) {
+    Library* const library = find(__builtin_return_address(0));
+    if (library != nullptr) return library->guarded ? run_guarded(*library, count, queue) : library->exec(count, queue);
+    // Called by a library that has none, or as the seventeenth.
+    static const auto next = reinterpret_cast<Exec>(dlsym(RTLD_NEXT, "exec_blas"));
+    return next(count, queue);
+}
+
+}  // extern "C"

@@ -1,0 +1,142 @@
+// The guard in front of two libraries that stand for OpenBLAS, opened for themselves alone; preloaded, as the test of CMakeLists.txt has it.
+#include <gtest/gtest.h>
+
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include <weft/weft.h>
+
+namespace {
+
+using Multiply = int (*)(long, void (*)(long));
+
+Multiply multiply_of(const char* variable) {
+    const char* const path = std::getenv(variable);
+    void* const library = path == nullptr ? nullptr : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    return library == nullptr ? nullptr : reinterpret_cast<Multiply>(dlsym(library, "multiply"));
+}
+
+class OpenblasGuard : public ::testing::Test {
+protected:
+    void SetUp() override {
+        openmp = multiply_of("WEFT_BLAS_OPENMP");
+        plain = multiply_of("WEFT_BLAS_PLAIN");
+        if (openmp == nullptr || plain == nullptr) GTEST_SKIP() << "needs what the test of CMakeLists.txt sets";
+        inside = most_inside = 0;
+    }
+
+    static void enter() {
+        const int now = ++inside;
+        for (int most = most_inside; now > most && !most_inside.compare_exchange_weak(most, now);) {}
+    }
+
+    static inline Multiply openmp = nullptr, plain = nullptr;
+    static inline std::atomic<int> inside{0}, most_inside{0};
+};
+
+void spawn(weft_unit*& unit, weft_kind kind, void (*body)(void*)) {
+    weft_unit_options how{};
+    how.size = sizeof how;
+    how.kind = kind;
+    EXPECT_EQ(weft_ult_spawn(nullptr, body, nullptr, &how, &unit), WEFT_OK) << weft_error_text();
+}
+
+TEST_F(OpenblasGuard, UnitsOfOneStreamAreInsideOneAfterTheOther) {
+    alarm(60);
+    weft_settings settings{};
+    settings.size = sizeof settings;
+    settings.streams = 1;
+    settings.rescue = WEFT_RESCUE_OFF;
+    ASSERT_EQ(weft_init(&settings), WEFT_OK);
+    auto body = [](void*) {
+        for (int i = 0; i < 20; ++i) {
+            EXPECT_EQ(openmp(3, [](long count) {
+                EXPECT_EQ(count, 3);
+                enter();
+                weft_unit_yield();   // with the slot
+                --inside;
+            }), 8);
+        }
+    };
+    weft_unit* units[6];
+    for (int i = 0; i < 6; ++i) spawn(units[i], i % 2 == 0 ? WEFT_KIND_HOSTED : WEFT_KIND_FULL, body);
+    body(nullptr);   // the primary unit as well
+    EXPECT_EQ(weft_unit_free_many(units, 6), WEFT_OK);
+    EXPECT_EQ(weft_finalize(), WEFT_OK);
+    EXPECT_EQ(most_inside, 1);
+}
+
+TEST_F(OpenblasGuard, ThreadsOutsideAreInsideOneAfterTheOther) {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+        threads.emplace_back([] {
+            for (int j = 0; j < 1000; ++j) {
+                openmp(1, [](long) {
+                    enter();
+                    --inside;
+                });
+            }
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(most_inside, 1);
+}
+
+TEST_F(OpenblasGuard, WhoIsInsideMayCallAgain) {
+    EXPECT_EQ(openmp(1, [](long) { EXPECT_EQ(openmp(2, [](long) { enter(); }), 8); }), 8);
+    EXPECT_EQ(inside, 1);
+}
+
+TEST_F(OpenblasGuard, OneThatKeepsItsHolderInsideAsAGuestIsLetGoAllTheSame) {
+    // As a thread outside it comes, and as a guest it goes.
+    EXPECT_EQ(openmp(1, [](long) { EXPECT_EQ(weft_guest_enter(), WEFT_OK); }), 8);
+    EXPECT_EQ(weft_guest_leave(), WEFT_OK);
+    std::thread([] { EXPECT_EQ(openmp(1, [](long) { enter(); }), 8); }).join();
+    EXPECT_EQ(inside, 1);
+}
+
+TEST_F(OpenblasGuard, WithoutOpenMPItIsNotGuarded) {
+    std::atomic<bool> go{false};
+    static std::atomic<bool>* waits_for = &go;
+    waits_for = &go;
+    std::thread first([] {
+        plain(1, [](long) {
+            enter();
+            while (!*waits_for) std::this_thread::yield();
+        });
+    });
+    while (inside == 0) std::this_thread::yield();
+    EXPECT_EQ(plain(1, [](long) { *waits_for = true; }), 8);
+    first.join();
+}
+
+TEST_F(OpenblasGuard, InTheChildOfAForkNobodyIsInside) {
+    std::atomic<bool> go{false};
+    static std::atomic<bool>* waits_for = &go;
+    waits_for = &go;
+    std::thread other([] {
+        openmp(1, [](long) {
+            enter();
+            while (!*waits_for) std::this_thread::yield();
+        });
+    });
+    while (inside == 0) std::this_thread::yield();
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(30);
+        _exit(openmp(1, [](long) {}) == 8 ? 0 : 1);
+    }
+    int status = -1;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    go = true;
+    other.join();
+}
+
+}  // namespace

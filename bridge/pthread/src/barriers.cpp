@@ -1,0 +1,160 @@
+// Barriers. A round belongs to who arrives first. A hosted unit's is kept here: it counts those that arrive, threads too, each of which waits in a latch of
+// its own; nothing is written into the barrier, and it may be gone as soon as the last has arrived. A thread's is the C library's, and then a
+// unit that comes to it waits there by another OS thread.
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <weft/io.h>
+#include <weft/sync.h>
+
+#include "caller.hpp"
+#include "lot.hpp"
+#include "real.hpp"
+
+namespace weft_pthread {
+
+namespace {
+
+Real<int (*)(pthread_barrier_t*)> real_wait("pthread_barrier_wait", "GLIBC_2.34");
+Real<int (*)(pthread_barrier_t*, const pthread_barrierattr_t*, unsigned)> real_init("pthread_barrier_init", "GLIBC_2.34");
+
+// What glibc has in one: looked at, and only if it is there (see is_known).
+struct Inside {
+    unsigned in, round, count;
+    int shared;
+    unsigned out;
+};
+static_assert(sizeof(Inside) <= sizeof(pthread_barrier_t));
+
+const Inside& inside(const pthread_barrier_t& barrier) { return reinterpret_cast<const Inside&>(barrier); }
+
+bool is_known() {
+    static const bool known = [] {
+        pthread_barrier_t own, shared;
+        pthread_barrierattr_t attributes;
+        pthread_barrierattr_init(&attributes);
+        pthread_barrierattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+        constexpr unsigned most = 0x5a5a5a;
+        if (real_init.get()(&own, nullptr, most) != 0 || real_init.get()(&shared, &attributes, most) != 0) return false;
+        return inside(own).count == most && inside(shared).count == most && inside(own).shared == 0 && inside(shared).shared != 0;
+    }();
+    return known;
+}
+
+struct Arrival {
+    weft_latch latch{};
+    Arrival* next = nullptr;
+};
+
+// A round that has begun and is not over. There are few at a time.
+struct Round {
+    const pthread_barrier_t* barrier = nullptr;
+    unsigned arrived = 0;
+    bool ours = false;
+    Arrival* waiting = nullptr;
+    Round* next = nullptr;
+};
+
+class Rounds {
+public:
+    enum class Role { waits, last, of_the_library };
+
+    // `begins`: whether the caller's round is ours where it arrives first. last: `others` have waited for it.
+    Role arrive(pthread_barrier_t* barrier, unsigned count, bool begins, Arrival& self, Arrival*& others) {
+        lock_.lock();
+        Round** at;
+        while (*(at = place_of(barrier)) == nullptr) {
+            if (spare_ == nullptr) {   // memory is had without the lock
+                lock_.unlock();
+                auto* const made = new Round;
+                lock_.lock();
+                made->next = spare_;
+                spare_ = made;
+                continue;
+            }
+            *at = spare_;
+            spare_ = spare_->next;
+            **at = {barrier, 0, begins, nullptr, nullptr};
+        }
+        Round* const round = *at;
+        const bool last = ++round->arrived >= count;
+        const bool ours = round->ours;
+        if (last) {
+            others = round->waiting;
+            *at = round->next;
+            round->next = spare_;
+            spare_ = round;
+        } else if (ours) {
+            weft_latch_init(&self.latch, 1);
+            self.next = round->waiting;
+            round->waiting = &self;
+        }
+        lock_.unlock();
+        return !ours ? Role::of_the_library : last ? Role::last : Role::waits;
+    }
+
+    void forget() {
+        first_ = nullptr;   // nobody waits any more in the child of a fork
+        lock_.forget();
+    }
+
+private:
+    // Where it is, or where it comes to: the list's end.
+    Round** place_of(const pthread_barrier_t* barrier) {
+        Round** at = &first_;
+        while (*at != nullptr && (*at)->barrier != barrier) at = &(*at)->next;
+        return at;
+    }
+
+    SpinLock lock_;
+    Round* first_ = nullptr;
+    Round* spare_ = nullptr;
+};
+constinit Rounds rounds;
+
+int wait_elsewhere(pthread_barrier_t* barrier) {
+    const auto wait = real_wait.get();
+    int answer = 0;
+    const NotCancelled meanwhile;
+    auto made = [&] { answer = wait(barrier); };
+    // Refused where the system gives no OS thread: then this one waits.
+    if (weft_blocking([](void* raw) { (*static_cast<decltype(made)*>(raw))(); }, &made) != WEFT_OK) made();
+    return answer;
+}
+
+int wait(pthread_barrier_t* barrier) {
+    const bool switches = may_switch();
+    if (!is_known() || inside(*barrier).shared != 0) return switches ? wait_elsewhere(barrier) : real_wait.get()(barrier);
+    const NotCancelled meanwhile;   // which is no place for it anyway
+    static const int at_fork = pthread_atfork(nullptr, nullptr, [] { rounds.forget(); });
+    static_cast<void>(at_fork);
+    Arrival self;
+    Arrival* others = nullptr;
+    switch (rounds.arrive(barrier, inside(*barrier).count, switches, self, others)) {
+    case Rounds::Role::of_the_library: return switches ? wait_elsewhere(barrier) : real_wait.get()(barrier);
+    case Rounds::Role::waits:
+        // A tasklet may not wait, and does so all the same, as it would in the C library.
+        if (weft_latch_wait(&self.latch) != WEFT_OK) {
+            while (weft_latch_test(&self.latch) != WEFT_OK) syscall(SYS_sched_yield);
+        }
+        return 0;
+    case Rounds::Role::last:
+        while (others != nullptr) {
+            Arrival* const next = others->next;   // it goes with whoever waits in it
+            weft_latch_count_down(&others->latch, 1);
+            others = next;
+        }
+    }
+    return PTHREAD_BARRIER_SERIAL_THREAD;
+}
+
+}  // namespace
+
+}  // namespace weft_pthread
+
+extern "C" {
+
+[[gnu::visibility("default")]] int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept { return weft_pthread::wait(barrier); }
+
+}  // extern "C"

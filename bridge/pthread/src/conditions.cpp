@@ -1,0 +1,127 @@
+// Conditions. A hosted unit is parked by the condition's address; whoever signals wakes one of those, and only where there is none asks the C library.
+#include <pthread.h>
+#include <threads.h>
+
+#include <cerrno>
+
+#include "caller.hpp"
+#include "lot.hpp"
+#include "mutexes.hpp"
+#include "real.hpp"
+
+namespace weft_pthread {
+
+namespace {
+
+// Where there are two, dlsym may find that of the C library before 2.3.2.
+constexpr const char* current = "GLIBC_2.3.2";
+Real<int (*)(pthread_cond_t*, pthread_mutex_t*)> real_wait("pthread_cond_wait", current);
+Real<int (*)(pthread_cond_t*, pthread_mutex_t*, const timespec*)> real_timedwait("pthread_cond_timedwait", current);
+Real<int (*)(pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*)> real_clockwait("pthread_cond_clockwait");
+Real<int (*)(pthread_cond_t*)> real_signal("pthread_cond_signal", current), real_broadcast("pthread_cond_broadcast", current);
+
+// glibc's bits beside the number of those that use one.
+bool is_shared(const pthread_cond_t& condition) { return (__atomic_load_n(&condition.__data.__wrefs, __ATOMIC_RELAXED) & 1) != 0; }      // relaxed: said when it was made
+bool is_monotonic(const pthread_cond_t& condition) { return (__atomic_load_n(&condition.__data.__wrefs, __ATOMIC_RELAXED) & 2) != 0; }   // relaxed: as above
+
+// Who is cancelled before it has been signalled leaves the signal to others; the mutex is held again before clean-up handlers run.
+struct Turn {
+    Waiter waiter;
+    pthread_cond_t* const condition;
+
+    explicit Turn(pthread_cond_t* of) : waiter(of), condition(of) {}
+    ~Turn() {
+        if (waiter.leave() == Why::waker) Lot::wake(condition, 1);
+    }
+};
+
+[[gnu::noinline]] int wait_parked(pthread_cond_t* condition, pthread_mutex_t* mutex, const Deadline& deadline) {
+    pthread_testcancel();
+    Why why = Why::time;
+    bool late = false;
+    {
+        Turn turn(condition);
+        turn.waiter.enter();
+        pthread_testcancel();   // who asks later finds it in its place
+        if (const int error = unlock(mutex); error != 0) return error;
+        late = deadline.over();
+        // Who signals in another process wakes nobody here: so that one looks at its predicate now and then. Woken for nothing is allowed.
+        const bool shared = is_shared(*condition);
+        Patience patience;
+        why = late ? turn.waiter.leave() : turn.waiter.wait(deadline.next(shared ? patience.next_ns() : WEFT_FOREVER));
+    }
+    if (why == Why::time && !late) late = deadline.over();
+    if (const int error = lock(mutex); error != 0) return error;
+    if (why == Why::cancel) pthread_testcancel();
+    return why == Why::time && late ? ETIMEDOUT : 0;
+}
+
+}  // namespace
+
+}  // namespace weft_pthread
+
+using namespace weft_pthread;   // NOLINT: entry points
+
+namespace {
+
+int wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
+    if (may_switch()) return wait_parked(condition, mutex, {});
+    announce_unlock(mutex);
+    return real_wait.get()(condition, mutex);
+}
+
+int timed_wait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* time) {
+    if (may_switch()) {
+        return is_valid(*time) ? wait_parked(condition, mutex, {is_monotonic(*condition) ? CLOCK_MONOTONIC : CLOCK_REALTIME, *time}) : EINVAL;
+    }
+    announce_unlock(mutex);
+    return real_timedwait.get()(condition, mutex, time);
+}
+
+int signal_one(pthread_cond_t* condition) {
+    if (Lot::any(condition) && Lot::wake(condition, 1).count != 0) return 0;
+    return real_signal.get()(condition);
+}
+
+int signal_all(pthread_cond_t* condition) {
+    if (Lot::any(condition)) Lot::wake(condition, ~0u);
+    return real_broadcast.get()(condition);
+}
+
+pthread_cond_t* of_c11(cnd_t* condition) { return reinterpret_cast<pthread_cond_t*>(condition); }     // which they are, in glibc
+pthread_mutex_t* of_c11(mtx_t* mutex) { return reinterpret_cast<pthread_mutex_t*>(mutex); }
+int to_c11(int error) {
+    switch (error) {
+    case 0: return thrd_success;
+    case ETIMEDOUT: return thrd_timedout;
+    default: return thrd_error;
+    }
+}
+
+}  // namespace
+
+extern "C" {
+
+[[gnu::visibility("default")]] int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) { return wait(condition, mutex); }
+[[gnu::visibility("default")]] int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* time) {
+    return timed_wait(condition, mutex, time);
+}
+[[gnu::visibility("default")]] int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* time) {
+    if (may_switch()) {
+        if ((clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) || !is_valid(*time)) return EINVAL;
+        return wait_parked(condition, mutex, {clock, *time});
+    }
+    announce_unlock(mutex);
+    return real_clockwait.get()(condition, mutex, clock, time);
+}
+[[gnu::visibility("default")]] int pthread_cond_signal(pthread_cond_t* condition) noexcept { return signal_one(condition); }
+[[gnu::visibility("default")]] int pthread_cond_broadcast(pthread_cond_t* condition) noexcept { return signal_all(condition); }
+
+[[gnu::visibility("default")]] int cnd_wait(cnd_t* condition, mtx_t* mutex) { return to_c11(wait(of_c11(condition), of_c11(mutex))); }
+[[gnu::visibility("default")]] int cnd_timedwait(cnd_t* condition, mtx_t* mutex, const timespec* time) {
+    return to_c11(timed_wait(of_c11(condition), of_c11(mutex), time));
+}
+[[gnu::visibility("default")]] int cnd_signal(cnd_t* condition) noexcept { return to_c11(signal_one(of_c11(condition))); }
+[[gnu::visibility("default")]] int cnd_broadcast(cnd_t* condition) noexcept { return to_c11(signal_all(of_c11(condition))); }
+
+}  // extern "C"

@@ -1,0 +1,142 @@
+// Sleeps and sched_yield: others run meanwhile.
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include <weft/io.h>
+
+#include "caller.hpp"
+#include "deadline.hpp"
+#include "lot.hpp"
+#include "real.hpp"
+#include "signals.hpp"
+
+namespace weft_pthread {
+
+namespace {
+
+Real<int (*)(const timespec*, timespec*)> real_nanosleep("nanosleep");
+Real<int (*)(clockid_t, int, const timespec*, timespec*)> real_clock_nanosleep("clock_nanosleep", "GLIBC_2.17");
+Real<unsigned (*)(unsigned)> real_sleep("sleep");
+Real<int (*)(useconds_t)> real_usleep("usleep");
+Real<int (*)(const timespec*, timespec*)> real_thrd_sleep("thrd_sleep");
+
+// Whether the time has come; false: a handler has run before.
+[[gnu::noinline]] bool sleep_parked(const Deadline& deadline) {
+    pthread_testcancel();
+    for (Waiter self(&deadline); !deadline.over();) {
+        self.enter();
+        pthread_testcancel();   // who asks later finds it in its place
+        const Waiter::Outcome outcome = self.wait_for(deadline.next());
+        if (outcome.why == Why::cancel) pthread_testcancel();
+        if (outcome.why == Why::signal && interrupts(outcome.signal, false)) return false;
+    }
+    return true;
+}
+
+// 0, or EINTR with what is left.
+int sleep_for(std::uint64_t duration_ns, timespec* left) {
+    const Deadline deadline(duration_ns);
+    if (sleep_parked(deadline)) return 0;
+    if (left != nullptr) {
+        const std::uint64_t ns = deadline.left_ns();
+        *left = {static_cast<time_t>(ns / second_ns), static_cast<long>(ns % second_ns)};
+    }
+    return EINTR;
+}
+
+bool is_duration(const timespec& time) { return time.tv_sec >= 0 && is_valid(time); }
+
+// How a thread yields, again and again. Where others compute meanwhile, that is all it takes. Where each comes back at once, whoever it waits for has no hart: it
+// is a guest, in another domain, or one of the kernel's threads, and a yield goes to none of those before the hart's turn is over. So now and then the caller sleeps for a moment.
+class Yields {
+public:
+    void next() {
+        const bool yielded = weft_unit_yield() == WEFT_OK;
+        const std::uint64_t now_ns = weft_now_ns();
+        const bool quick = now_ns - last_ns_ < quick_ns;
+        last_ns_ = now_ns;
+        if (!quick) {
+            in_a_row_ = 0;
+            nap_ns_ = least_nap_ns;
+        } else if (++in_a_row_ >= patient) {
+            weft_sleep_for(nap_ns_);
+            last_ns_ = weft_now_ns();
+            in_a_row_ = patient / 2;
+            if (nap_ns_ < most_nap_ns) nap_ns_ *= 2;
+        }
+        if (!yielded) syscall(SYS_sched_yield);
+    }
+
+private:
+    static constexpr std::uint64_t quick_ns = 20'000, least_nap_ns = 25'000, most_nap_ns = 400'000;
+    static constexpr unsigned patient = 64;
+
+    std::uint64_t last_ns_, nap_ns_;
+    unsigned in_a_row_;
+};
+
+[[gnu::noinline]] int yield_parked() {
+    [[gnu::tls_model("initial-exec")]] static constinit thread_local Yields yields{};
+    const NotCancelled inside;   // it is no place for that
+    yields.next();
+    return 0;
+}
+
+int yield(const void* caller) { return may_switch() && !is_weft(caller) ? yield_parked() : static_cast<int>(syscall(SYS_sched_yield)); }
+
+}  // namespace
+
+}  // namespace weft_pthread
+
+using namespace weft_pthread;   // NOLINT: entry points
+
+extern "C" {
+
+[[gnu::visibility("default")]] int sched_yield() noexcept { return yield(__builtin_return_address(0)); }
+// <pthread.h> has another name for it.
+[[gnu::visibility("default")]] int yield_of_pthread() noexcept __asm__("pthread_yield");
+[[gnu::visibility("default")]] int yield_of_pthread() noexcept { return yield(__builtin_return_address(0)); }
+[[gnu::visibility("default")]] void thrd_yield() noexcept { yield(__builtin_return_address(0)); }
+
+[[gnu::visibility("default")]] int nanosleep(const timespec* duration, timespec* left) {
+    if (!may_switch()) return real_nanosleep.get()(duration, left);
+    const int error = is_duration(*duration) ? sleep_for(ns_of(*duration), left) : EINVAL;
+    if (error == 0) return 0;
+    errno = error;
+    return -1;
+}
+
+[[gnu::visibility("default")]] int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* left) {
+    if ((clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) || !may_switch()) return real_clock_nanosleep.get()(clock, flags, time, left);
+    if (!is_duration(*time)) return EINVAL;
+    if ((flags & TIMER_ABSTIME) == 0) return sleep_for(ns_of(*time), left);
+    return sleep_parked({clock, *time}) ? 0 : EINTR;
+}
+
+[[gnu::visibility("default")]] unsigned sleep(unsigned seconds) {
+    if (!may_switch()) return real_sleep.get()(seconds);
+    timespec left{};
+    if (sleep_for(seconds * second_ns, &left) == 0) return 0;
+    return static_cast<unsigned>(left.tv_sec) + (left.tv_nsec >= static_cast<long>(second_ns / 2) ? 1 : 0);   // rounded, as the C library's
+}
+
+[[gnu::visibility("default")]] int usleep(useconds_t duration) {
+    if (!may_switch()) return real_usleep.get()(duration);
+    if (sleep_for(std::uint64_t{duration} * 1000, nullptr) == 0) return 0;
+    errno = EINTR;
+    return -1;
+}
+
+[[gnu::visibility("default")]] int thrd_sleep(const timespec* duration, timespec* left) {
+    if (!may_switch()) return real_thrd_sleep.get()(duration, left);
+    if (!is_duration(*duration)) return -2;   // any other error, says C11 of a negative number
+    return sleep_for(ns_of(*duration), left) == 0 ? 0 : -1;
+}
+
+}  // extern "C"
