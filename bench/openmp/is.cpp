@@ -18,6 +18,7 @@ constexpr int key_count = 1 << 20;
 constexpr int key_bits = 16, bucket_bits = 10;
 constexpr int values = 1 << key_bits, buckets = 1 << bucket_bits;
 constexpr int bucket_shift = key_bits - bucket_bits, in_bucket = 1 << bucket_shift;
+constexpr int row = buckets + 16;   // of a thread's counts: a power of two would put those of all threads for a bucket in one set of the cache
 constexpr int iterations = 10;
 
 // Which keys are looked at, and their ranks; these rise with the iteration for the first two, and fall for the others.
@@ -34,7 +35,7 @@ public:
             key = static_cast<Key>(sum * (values / 4));
         }
         std::copy_n(keys_.begin(), changed_.size(), changed_.begin());
-        counts_.resize(static_cast<std::size_t>(omp_get_max_threads()) * buckets);
+        counts_.resize(static_cast<std::size_t>(omp_get_max_threads()) * row);
     }
 
     void rank_all() {
@@ -66,7 +67,7 @@ private:
         int *const ranks = ranks_.data(), *const counts = counts_.data(), *const begins = begins_.data();
 #pragma omp parallel
         {
-            int* const own = counts + omp_get_thread_num() * buckets;
+            int* const own = counts + omp_get_thread_num() * row;
             const int threads = omp_get_num_threads();
             std::fill_n(own, buckets, 0);
 #pragma omp for schedule(static)
@@ -75,7 +76,7 @@ private:
 #pragma omp for schedule(static)
             for (int bucket = 0; bucket < buckets; ++bucket) {
                 int sum = 0;
-                for (int thread = 0; thread < threads; ++thread) sum += counts[thread * buckets + bucket];
+                for (int thread = 0; thread < threads; ++thread) sum += counts[thread * row + bucket];
                 begins[bucket + 1] = sum;
             }
 #pragma omp single
@@ -84,8 +85,8 @@ private:
             for (int bucket = 0; bucket < buckets; ++bucket) {
                 int at = begins[bucket];
                 for (int thread = 0; thread < threads; ++thread) {
-                    const int count = counts[thread * buckets + bucket];
-                    counts[thread * buckets + bucket] = at;
+                    const int count = counts[thread * row + bucket];
+                    counts[thread * row + bucket] = at;
                     at += count;
                 }
             }

@@ -101,8 +101,8 @@ class Runner:
         return samples
 
     def measure(self, cases: list, environments: dict, rounds: int) -> dict:
-        """case -> runtime -> samples in seconds. Whoever was not done in time once is not run again."""
-        samples = {case.name: {runtime: [] for runtime in environments} for case in cases}
+        """case -> runtime -> a list of samples in seconds for each round. Whoever was not done in time once is not run again."""
+        samples = {case.name: {runtime: [] for runtime in (*environments, "sequential")} for case in cases}
         order = list(environments)
         for turn in range(rounds):
             for case in cases:
@@ -111,10 +111,7 @@ class Runner:
                         continue
                     run = self.run(case, runtime, environments[runtime])
                     for name, values in run.items():
-                        if name.endswith("/sequential"):
-                            samples[case.name].setdefault("sequential", []).extend(values)
-                        else:
-                            samples[case.name][runtime] += values
+                        samples[case.name]["sequential" if name.endswith("/sequential") else runtime].append(values)
                     if not run:
                         samples[case.name][runtime] = None
                 order = order[1:] + order[:1]
@@ -124,23 +121,29 @@ class Runner:
 
 # ---- tables ----------------------------------------------------------------------------------------------
 
-def ms(values: list | None) -> str:
+def all_of(rounds: list) -> list:
+    return [value for values in rounds for value in values]
+
+
+def ms(rounds: list | None) -> str:
     """Median and quartiles."""
-    if not values:
+    if not rounds:
         return f"over {PATIENCE_S:,} s"
-    return f"{1e3 * median(values):.1f} ({1e3 * quantile(values, 0.25):.1f} to {1e3 * quantile(values, 0.75):.1f}), least {1e3 * min(values):.1f}"
+    values = all_of(rounds)
+    return f"{1e3 * median(values):.1f} ({1e3 * quantile(values, 0.25):.1f} to {1e3 * quantile(values, 0.75):.1f})"
 
 
-def ratio(one: list | None, other: list | None) -> str:
-    """Of the medians, and of the least samples, which other programs disturb less."""
-    if not one or not other:
+def spread(values: list) -> str:
+    return f"{median(values):.2f} ({quantile(values, 0.25):.2f} to {quantile(values, 0.75):.2f})"
+
+
+def ratio(one: list | None, *others: list | None, scale: float = 1) -> str:
+    """Of the medians within a round: the machine is another one every few seconds. Beside the best of the others in that round. And of the least samples of all rounds."""
+    there = [rounds for rounds in others if rounds]
+    if not one or not there:
         return ""
-    return f"{median(one) / median(other):.2f}; {min(one) / min(other):.2f}"
-
-
-def better(of: dict, names: list, what) -> list | None:
-    found = [of[name] for name in names if of.get(name)]
-    return min(found, key=what) if found else None
+    of_rounds = [median(values) / (scale * min(median(rounds[turn]) for rounds in there)) for turn, values in enumerate(one)]
+    return f"{spread(of_rounds)}; {min(all_of(one)) / (scale * min(min(all_of(rounds)) for rounds in there)):.2f}"
 
 
 def beside_others(samples: dict, environments: dict, title: str) -> str:
@@ -148,10 +151,9 @@ def beside_others(samples: dict, environments: dict, title: str) -> str:
     others = [name for name in environments if name != "weft"]
     rows = []
     for case, of in samples.items():
-        best_median, best_least = better(of, others, median), better(of, others, min)
-        beside = f"{median(of['weft']) / median(best_median):.3f}; {min(of['weft']) / min(best_least):.3f}" if of["weft"] and best_median else ""
-        rows.append([case, *(ms(of[name]) for name in environments), beside])
-    return table([title, *(NAMES[name] for name in environments), "Weft beside the better: medians; least"], rows)
+        rows.append([case, *(ms(of[name]) for name in environments), *(ratio(of["weft"], of[name]) for name in others),
+                     ratio(of["weft"], *(of[name] for name in others))])
+    return table([title, *(NAMES[name] for name in environments), *(f"Weft beside {NAMES[name]}" for name in others), "beside the better in each round"], rows)
 
 
 # ---- the parts -------------------------------------------------------------------------------------------
@@ -173,7 +175,7 @@ class Kernels:
 
     def draw(self, plots: Figures, samples: dict, environments: dict) -> None:
         figure, axes = plots.pyplot.subplots(figsize=(7, 3.4))
-        bars(axes, samples, environments, lambda of, values: [value / median(of["libgomp"]) for value in values])
+        bars(axes, samples, environments, lambda of, values: [value / median(all_of(of["libgomp"])) for value in values])
         axes.set_ylabel("time beside libgomp's median")
         axes.set_title("One program alone (kernel, threads)")
         plots.save(figure, "kernels")
@@ -191,15 +193,17 @@ class Nested:
     def text(self, samples: dict, environments: dict) -> str:
         rows = []
         for case, of in samples.items():
-            ideal = [value / 2 for value in of["sequential"]]
-            rows.append([case, f"{1e3 * median(ideal):.1f}, least {1e3 * min(ideal):.1f}", *(ms(of[name]) for name in environments), ratio(of["weft"], ideal)])
+            # Each process has run it: those of the rounds are as many times more.
+            alone = all_of(of["sequential"])
+            rows.append([case, f"{1e3 * median(alone) / 2:.1f}", *(ms(of[name]) for name in environments),
+                         f"{median(all_of(of['weft'])) * 2 / median(alone):.2f}; {min(all_of(of['weft'])) * 2 / min(alone):.2f}"])
         return table(["ms a pass: threads of each level", "half of the sequential run", *(NAMES[name] for name in environments),
                       "Weft beside that: medians; least"], rows)
 
     def draw(self, plots: Figures, samples: dict, environments: dict) -> None:
         figure, axes = plots.pyplot.subplots(figsize=(8, 3.4))
         bars(axes, samples, environments, lambda of, values: [1e3 * value for value in values])
-        axes.axhline(1e3 * median([value / 2 for of in samples.values() for value in of["sequential"]]), color="black", linewidth=0.8, linestyle=":",
+        axes.axhline(1e3 * median([value / 2 for of in samples.values() for value in all_of(of["sequential"])]), color="black", linewidth=0.8, linestyle=":",
                      label="half of the sequential run")
         axes.set_yscale("log")
         axes.set_ylabel("ms a pass (median, quartiles)")
@@ -229,7 +233,7 @@ class Oversubscribed:
         figure, all_axes = plots.pyplot.subplots(1, len(KERNELS), figsize=(9, 3.4))
         for axes, kernel in zip(all_axes, KERNELS):
             for name in environments:
-                points = {crowd: samples[f"{kernel}, {crowd}"][name] for crowd in CROWDS if samples[f"{kernel}, {crowd}"][name]}
+                points = {crowd: all_of(samples[f"{kernel}, {crowd}"][name]) for crowd in CROWDS if samples[f"{kernel}, {crowd}"][name]}
                 axes.errorbar([str(crowd) for crowd in points], [1e3 * median(values) for values in points.values()],
                               yerr=[[1e3 * (median(values) - quantile(values, 0.25)) for values in points.values()],
                                     [1e3 * (quantile(values, 0.75) - median(values)) for values in points.values()]],
@@ -271,10 +275,10 @@ class Dgemm:
 def bars(axes, samples: dict, environments: dict, scaled) -> None:
     width = 0.8 / len(environments)
     for k, name in enumerate(environments):
-        shown = [(c, scaled(of, of[name])) for c, of in enumerate(samples.values()) if of[name]]
+        shown = [(c, scaled(of, all_of(of[name]))) for c, of in enumerate(samples.values()) if of[name]]
         middle = [median(values) for _, values in shown]
-        spread = [[m - quantile(values, 0.25) for m, (_, values) in zip(middle, shown)], [quantile(values, 0.75) - m for m, (_, values) in zip(middle, shown)]]
-        axes.bar([c + (k - (len(environments) - 1) / 2) * width for c, _ in shown], middle, width, yerr=spread, error_kw={"linewidth": 0.7},
+        error = [[m - quantile(values, 0.25) for m, (_, values) in zip(middle, shown)], [quantile(values, 0.75) - m for m, (_, values) in zip(middle, shown)]]
+        axes.bar([c + (k - (len(environments) - 1) / 2) * width for c, _ in shown], middle, width, yerr=error, error_kw={"linewidth": 0.7},
                  color=COLOURS[name], label=NAMES[name])
     axes.set_xticks(range(len(samples)), list(samples), fontsize=7)
     axes.legend(fontsize=7)
