@@ -108,6 +108,7 @@ private:
     struct Sleeper {
         weft_unit* unit = nullptr;
         const void* key = nullptr;
+        unsigned home = 0;   // members.hpp
         Sleeper* next = nullptr;
     };
     struct Request {
@@ -117,6 +118,7 @@ private:
     };
 
     void suspend(Condition condition, const void* key);
+    static void resume(const Sleeper& sleeper);
     static void publish(weft_unit* unit, void* raw);
     void wake_all();
     bool wake_first(const void* key);
