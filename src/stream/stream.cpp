@@ -37,9 +37,10 @@ bool has_mail(const Stream& stream) {
 
 namespace {
 
-// A guest's thread has no hart to look on, or somebody else lacks it.
+// A guest's thread has no hart to look on, or somebody else wants it. A domain that could use more than its share has no claim to the hart, but it has contexts that are ready,
+// and the guest has nothing.
 bool is_wanted_elsewhere(const Stream& stream) {
-    return stream.guest != nullptr && (stream.guest->root.keeps.load() != hart::Root::Keeps::held || stream.guest->root.lacked.load());
+    return stream.guest != nullptr && (stream.guest->root.keeps.load() != hart::Root::Keeps::held || stream.guest->root.lacked.load() || runtime().base.lacks());
 }
 
 // Looks for work for a while before it sleeps, when harts are to spare. True: there is some, in `handed`, or the stream

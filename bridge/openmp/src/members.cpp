@@ -36,10 +36,47 @@ struct Order {
     std::atomic<bool> done{false};
 };
 
+// A guest that waits lends its OS thread, which may carry a hart of the members when the guest can go on. A hart that is asked for is the guest's then: if another one than its thread's is
+// given, that lies idle until the member on the thread has switched, and the thread's own goes to another OS thread after that. So the others leave it to the thread to give its one.
+class Homes {
+public:
+    void goes(unsigned home) {
+        coming_[home].fetch_add(1, std::memory_order_relaxed);   // relaxed, as all here: hints about which hart is to be given, and every hart is when it finds no member
+        all_coming_.fetch_add(1, std::memory_order_relaxed);
+    }
+    void has_come(unsigned home) {
+        carries_[home].store(false, std::memory_order_relaxed);
+        coming_[home].fetch_sub(1, std::memory_order_relaxed);
+        all_coming_.fetch_sub(1, std::memory_order_relaxed);
+    }
+    void carries(unsigned hart) {
+        if (!carries_[hart].load(std::memory_order_relaxed)) carries_[hart].store(true, std::memory_order_relaxed);
+    }
+    void carries_no_more(unsigned hart) { carries_[hart].store(false, std::memory_order_relaxed); }
+    // Whether all of the `wanted` harts are for guests whose OS threads are in the domain, this one not being among them.
+    bool others_give(unsigned hart, std::uint32_t wanted) const {
+        const unsigned all = all_coming_.load(std::memory_order_relaxed);
+        if (all < wanted || coming_[hart].load(std::memory_order_relaxed) != 0) return false;
+        unsigned found = 0;
+        for (unsigned home = 0; home < Ready::most_harts && found < all; ++home) {
+            const unsigned here = coming_[home].load(std::memory_order_relaxed);
+            if (here != 0 && !carries_[home].load(std::memory_order_relaxed)) return false;
+            found += here;
+        }
+        return true;
+    }
+
+private:
+    std::atomic<unsigned> all_coming_{0};
+    std::atomic<unsigned> coming_[Ready::most_harts] = {};
+    std::atomic<bool> carries_[Ready::most_harts] = {};
+};
+
 // Exists from the first team on. The domain's keeper is a unit of the runtime's that has registered it; whoever wants a member asks the
 // keeper, since a unit that is spawned by a context without a pool being named is a context as well.
 struct Members {
     Ready ready;
+    Homes homes;
     weft_domain* domain = nullptr;
     std::atomic<const std::uint32_t*> wanted{nullptr};
     weft_status status = WEFT_OK;
@@ -54,20 +91,22 @@ struct Members {
 std::atomic<Members*> members{nullptr};
 
 // The hart goes back, and the OS thread that carries it may be anywhere.
-void go() {
+void go(Members& all, unsigned hart) {
+    all.homes.carries_no_more(hart);
     if (binding) [[unlikely]] leave_place();
     weft_domain_yield();
 }
 
 void enter(void* self) {
     auto& all = *static_cast<Members*>(self);
-    const std::uint32_t* const wanted = all.wanted.load(std::memory_order_acquire);   // acquire: pairs with keep
-    if (wanted != nullptr && __atomic_load_n(wanted, __ATOMIC_RELAXED) != 0) {   // relaxed: a hint, by the call's contract
-        go();
-        return;
-    }
-    if (weft_unit* const context = all.ready.pop(this_hart())) weft_context_resume(context);
-    else go();
+    const unsigned hart = this_hart();
+    const std::uint32_t* const word = all.wanted.load(std::memory_order_acquire);   // acquire: pairs with keep
+    const std::uint32_t wanted = word == nullptr ? 0 : __atomic_load_n(word, __ATOMIC_RELAXED);   // relaxed: a hint, by the call's contract
+    if (wanted != 0 && !all.homes.others_give(hart, wanted)) return go(all, hart);
+    weft_unit* const context = all.ready.pop(hart);
+    if (context == nullptr) return go(all, hart);
+    all.homes.carries(hart);
+    weft_context_resume(context);
 }
 
 void unblock(void* self, weft_unit* context) { static_cast<Members*>(self)->ready.push(context); }
@@ -136,6 +175,16 @@ bool crowded() {
     if (all == nullptr) return false;
     const std::uint32_t* const wanted = all->wanted.load(std::memory_order_acquire);   // acquire: as in enter
     return all->ready.any() || (wanted != nullptr && __atomic_load_n(wanted, __ATOMIC_RELAXED) != 0);
+}
+
+unsigned home_of_this_unit() { return members.load(std::memory_order_relaxed) == nullptr || weft_unit_self_kind() == WEFT_KIND_HOSTED ? no_home : this_hart(); }   // relaxed: looked at only
+
+void goes_home(unsigned home) {
+    if (Members* const all = members.load(std::memory_order_acquire); all != nullptr) all->homes.goes(home);   // acquire: pairs with begin_members
+}
+
+void is_home(unsigned home) {
+    if (Members* const all = members.load(std::memory_order_acquire); all != nullptr) all->homes.has_come(home);   // acquire: as above
 }
 
 void give_way() {

@@ -12,4 +12,11 @@ void add_member(void (*body)(void* argument), void* argument, std::size_t stack_
 // Lets other members run, where any is ready; else the kernel's threads.
 void give_way();
 
+// Where the calling unit lives: one that is not a member goes on only on an OS thread of its own (a guest), which may carry a hart of the members while it waits. No number: it is a member.
+constexpr unsigned no_home = ~0U;
+unsigned home_of_this_unit();
+// Such a one is about to be resumed; it has gone on.
+void goes_home(unsigned home);
+void is_home(unsigned home);
+
 }  // namespace weft_openmp

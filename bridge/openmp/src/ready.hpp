@@ -23,22 +23,23 @@ public:
         unsigned hart = 0;
         const std::uint64_t noted = note_of(context).load(std::memory_order_acquire);   // acquire: pairs with the store in pop
         if (noted >> hart_bits == reinterpret_cast<std::uintptr_t>(context) >> line_bits) hart = static_cast<unsigned>(noted & (most_harts - 1));
-        lines_[hart].push({context, stamps_.fetch_add(1, std::memory_order_relaxed)});   // relaxed: a number
+        lines_[hart].push({context, stamps_.fetch_add(1, std::memory_order_relaxed)}, lines_in_use_);   // relaxed: a number
     }
     // By the hart of that number.
     weft_unit* pop(unsigned hart) {
         Line& own = lines_[hart];
         if (hart >= lines_used_.load(std::memory_order_relaxed)) raise_lines_used(hart + 1);   // relaxed: it only grows
-        weft_unit* context = ++own.turns % 16 == 0 && is_behind(own) ? nullptr : own.pop();
+        weft_unit* context = ++own.turns % 16 == 0 && is_behind(own) ? nullptr : own.pop(lines_in_use_);
         while (context == nullptr) {
             Line* const line = with_oldest();
             if (line == nullptr) return nullptr;
-            context = line->pop();   // null: somebody else was there first
+            context = line->pop(lines_in_use_);   // null: somebody else was there first
         }
         note_of(context).store(reinterpret_cast<std::uintptr_t>(context) >> line_bits << hart_bits | hart, std::memory_order_release);   // release: who pushes into the line of this hart comes after it was raised
         return context;
     }
-    bool any() const { return with_oldest() != nullptr; }
+    // A word that stays as it is while contexts come and go, so that who looks has it near.
+    bool any() const { return lines_in_use_.load(std::memory_order_relaxed) != 0; }   // relaxed: a hint
 
 private:
     struct Entry {
@@ -51,21 +52,24 @@ private:
     public:
         unsigned turns = 0;   // by whoever pops there as its own: it need not be right
 
-        void push(Entry entry) {
+        void push(Entry entry, std::atomic<unsigned>& lines_in_use) {
             lock_.lock();
             if (count_ == ring_.size()) grow();
             ring_[(first_ + count_++) % ring_.size()] = entry;
-            show();
+            if (count_ == 1) {
+                lines_in_use.fetch_add(1, std::memory_order_relaxed);   // relaxed: a hint
+                show();
+            }
             lock_.unlock();
         }
-        weft_unit* pop() {
+        weft_unit* pop(std::atomic<unsigned>& lines_in_use) {
             if (oldest() == nothing) return nullptr;
             lock_.lock();
             weft_unit* context = nullptr;
             if (count_ != 0) {
                 context = ring_[first_].context;
                 first_ = (first_ + 1) % ring_.size();
-                --count_;
+                if (--count_ == 0) lines_in_use.fetch_sub(1, std::memory_order_relaxed);   // relaxed: a hint
                 show();
             }
             lock_.unlock();
@@ -122,6 +126,7 @@ private:
     std::atomic<std::uint64_t> notes_[notes] = {};
     alignas(64) std::atomic<std::uint64_t> stamps_{0};
     std::atomic<unsigned> lines_used_{1};
+    alignas(64) std::atomic<unsigned> lines_in_use_{0};   // that have contexts
 };
 
 }  // namespace weft_openmp

@@ -5,6 +5,7 @@
 
 #include "bind.hpp"
 #include "fatal.hpp"
+#include "members.hpp"
 
 namespace weft_openmp {
 
@@ -32,13 +33,19 @@ void Sleepers::publish(weft_unit* unit, void* raw) {
     list.last_ = before;
     list.count_.fetch_sub(1);
     list.lock_.unlock();
-    weft_unit_resume(unit);
+    resume(sleeper);
+}
+
+void Sleepers::resume(const Sleeper& sleeper) {
+    if (sleeper.home != no_home) goes_home(sleeper.home);
+    weft_unit_resume(sleeper.unit);
 }
 
 void Sleepers::suspend(Condition condition, const void* key) {
-    Request request{this, condition, {nullptr, key, nullptr}};
+    Request request{this, condition, {nullptr, key, home_of_this_unit(), nullptr}};
     const weft_status status = weft_unit_suspend(publish, &request);
     if (status != WEFT_OK) [[unlikely]] fatal("cannot wait", status);
+    if (request.sleeper.home != no_home) is_home(request.sleeper.home);
     come_back();
 }
 
@@ -48,10 +55,22 @@ void Sleepers::wake_all() {
     first_ = last_ = nullptr;
     count_.store(0);
     lock_.unlock();
+    // Members first: a hart that nobody has is theirs at once, while a guest that got it could not use it before its own OS thread has switched.
+    Sleeper* guests = nullptr;
     while (sleeper != nullptr) {
         Sleeper* const next = sleeper->next;   // it goes with its unit
-        weft_unit_resume(sleeper->unit);
+        if (sleeper->home == no_home) {
+            resume(*sleeper);
+        } else {
+            sleeper->next = guests;
+            guests = sleeper;
+        }
         sleeper = next;
+    }
+    while (guests != nullptr) {
+        Sleeper* const next = guests->next;
+        resume(*guests);
+        guests = next;
     }
 }
 
@@ -66,7 +85,7 @@ bool Sleepers::wake_first(const void* key) {
         count_.fetch_sub(1);
     }
     lock_.unlock();
-    if (sleeper != nullptr) weft_unit_resume(sleeper->unit);
+    if (sleeper != nullptr) resume(*sleeper);
     return sleeper != nullptr;
 }
 

@@ -26,10 +26,10 @@ bool crowded();
 class Patience {
 public:
     bool more() {
-        if (looks_ == most) return false;
+        if (looks_ == most || ((looks_ & 15) == 0 && crowded())) return false;   // at the first look, and then now and then
         ++looks_;
         relax();
-        return (looks_ & 15) != 1 || !crowded();   // at the first look, and then now and then
+        return true;
     }
 
     // About as long as two switches of the kernel's take; OMP_WAIT_POLICY and GOMP_SPINCOUNT say otherwise.
@@ -108,6 +108,7 @@ private:
     struct Sleeper {
         weft_unit* unit = nullptr;
         const void* key = nullptr;
+        unsigned home = 0;   // members.hpp
         Sleeper* next = nullptr;
     };
     struct Request {
@@ -117,6 +118,7 @@ private:
     };
 
     void suspend(Condition condition, const void* key);
+    static void resume(const Sleeper& sleeper);
     static void publish(weft_unit* unit, void* raw);
     void wake_all();
     bool wake_first(const void* key);
