@@ -61,6 +61,9 @@ public:
         return top < bottom_.load() ? slots_[top % capacity].load(std::memory_order_relaxed) : nullptr;   // relaxed: a hint
     }
 
+    // By the owner: whether push would say false, or might.
+    bool full() const { return bottom_.load(std::memory_order_relaxed) - top_.load(std::memory_order_relaxed) >= capacity; }   // relaxed: a guess
+
     bool any() const { return top_.load() < bottom_.load(); }
 
 private:

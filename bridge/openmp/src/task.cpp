@@ -49,10 +49,12 @@ Task* take_queued(Team& team, const Task* under) {
     if (team.queued.load() == 0) return nullptr;
     Task* found = nullptr;
     team.queue_lock.lock();
-    for (Task** link = &team.first; *link != nullptr; link = &(*link)->next) {
+    Task* before = nullptr;
+    for (Task** link = &team.first; *link != nullptr; before = *link, link = &before->next) {
         if (!descends(**link, under)) continue;
         found = *link;
         *link = found->next;
+        if (team.last == found) team.last = before;
         team.queued.fetch_sub(1);
         break;
     }
@@ -74,9 +76,11 @@ bool queued_for(const Thread& me, const Task* under) {
 void queue(Team& team, Task& task) {
     team.queue_lock.lock();
     Task** link = &team.first;
+    if (team.last != nullptr && team.last->priority >= task.priority) link = &team.last->next;
     while (*link != nullptr && (*link)->priority >= task.priority) link = &(*link)->next;
     task.next = *link;
     *link = &task;
+    if (task.next == nullptr) team.last = &task;
     team.queued.fetch_add(1);
     team.queue_lock.unlock();
 }
@@ -107,9 +111,8 @@ void call_help(Team& team) {
 
 }  // namespace
 
-Task* new_task() {
-    Thread& me = this_thread();
-    if (me.free_tasks == nullptr) {
+Task* new_task(Thread& me) {
+    if (me.free_tasks == nullptr) [[unlikely]] {
         surplus.lock.lock();
         for (unsigned i = 0; i < most_free / 2 && surplus.first != nullptr; ++i) {
             Task* const task = surplus.first;
@@ -127,14 +130,13 @@ Task* new_task() {
     return task;
 }
 
-void free_task(Task* task) {
+void free_task(Thread& me, Task* task) {
     if (task->holds_memory) std::free(task->data);
     if (task->dependences != nullptr) forget_dependences(*task);
     if (task->implicit) return;   // it lies in a slot
-    Thread& me = this_thread();
     task->next = me.free_tasks;
     me.free_tasks = task;
-    if (++me.free_count < most_free) return;
+    if (++me.free_count < most_free) [[likely]] return;
     surplus.lock.lock();
     for (; me.free_count > most_free / 2; --me.free_count) {
         Task* const one = me.free_tasks;
@@ -173,25 +175,33 @@ void enqueue(Task& task) {
 }
 
 // Nobody needs it as a parent, nor does it run.
-void let_go(Task& task) {
+void let_go(Thread& me, Task& task) {
     for (Task* at = &task; at != nullptr;) {
         Task* const parent = at->implicit ? nullptr : at->parent.load(std::memory_order_relaxed);   // relaxed: its own
-        free_task(at);
+        free_task(me, at);
         if (parent == nullptr || parent->pending.fetch_sub(Task::one_kept, std::memory_order_acq_rel) != Task::one_kept) return;   // acq_rel: all that others did with it comes before its reuse
         at = parent;
     }
 }
 
+// Nobody waits for it, and it has no promise; but its children may still have to end.
+inline void end_undeferred(Thread& me, Task& task) {
+    if (task.pending.load(std::memory_order_acquire) == 1) return free_task(me, &task);   // acquire: its children's last acts
+    task.parent.load(std::memory_order_relaxed)->pending.fetch_add(Task::one_kept, std::memory_order_relaxed);   // relaxed, both: its own; its parent runs
+    if (task.pending.fetch_sub(1, std::memory_order_acq_rel) == 1) let_go(me, task);   // acq_rel: as in let_go
+}
+
 void end_task(Task& task) {
+    Thread& me = this_thread();
+    if (!task.deferred) return end_undeferred(me, task);
     Team& team = *task.team;
     Group* const group = task.group;
     Task* const parent = task.parent.load(std::memory_order_relaxed);   // relaxed: its own
-    const bool deferred = task.deferred;
     if (task.promise != nullptr) keep_promise(task);
     // acq_rel, here and below: what the task has done comes before what those do that wait for it, and before the memory is used again
     bool parent_waits, parent_goes;
     if (task.pending.load(std::memory_order_acquire) == 1) {   // acquire: its children's last acts
-        free_task(&task);
+        free_task(me, &task);
         const std::uint64_t before = parent->pending.fetch_sub(1, std::memory_order_acq_rel);
         parent_goes = before == 1;
         parent_waits = static_cast<std::uint32_t>(before) == 2;
@@ -199,13 +209,11 @@ void end_task(Task& task) {
         const std::uint64_t before = parent->pending.fetch_add(Task::one_kept - 1, std::memory_order_acq_rel);
         parent_goes = false;
         parent_waits = static_cast<std::uint32_t>(before) == 2;
-        if (task.pending.fetch_sub(1, std::memory_order_acq_rel) == 1) let_go(task);
+        if (task.pending.fetch_sub(1, std::memory_order_acq_rel) == 1) let_go(me, task);
     }
-    if (parent_goes) let_go(*parent);
+    if (parent_goes) let_go(me, *parent);
     const bool group_ends = group != nullptr && group->tasks.fetch_sub(1) == 1;
     if ((parent_waits || group_ends) && team.waiters.any()) team.waiters.wake();
-    if (!deferred) return;
-    Thread& me = this_thread();
     if (me.team == &team) {
         me.slot->ended.store(me.slot->ended.load(std::memory_order_relaxed) + 1);   // relaxed: its own; seq_cst: the closer may be about to sleep
         if (team.closer.any() && !me.slot->deque.any() && all_tasks_ended(team)) team.closer.wake();
@@ -227,6 +235,17 @@ void run_task(Thread& me, Task& task, const Task* under) {
     me.task = before;
     me.under = under_before;
     if (task.ends_to_come.load(std::memory_order_relaxed) == 0 || task.ends_to_come.fetch_sub(1) == 1) end_task(task);   // relaxed: it is not detached, or not 0
+}
+
+void run_undeferred(Thread& me, Task& task) {
+    Task* const before = me.task;
+    const Task* const under_before = me.under;
+    if (before->tied) me.under = before;
+    me.task = &task;
+    task.body(task.data);   // it has just been made, so the region was not cancelled
+    me.task = before;
+    me.under = under_before;
+    end_undeferred(me, task);
 }
 
 bool run_some_task(Thread& me, const Task* under) {

@@ -32,9 +32,10 @@ struct Task {
 
     std::atomic<Task*> parent{nullptr};
     std::atomic<std::uint32_t> depth{0};   // below the implicit task, which has 0
-    bool implicit = false, final = false, tied = true, deferred = false, holds_memory = false;
-    // In the lower half itself, while it runs or is to, and its children that have not ended; in the upper one children that have, but still are their own
-    // children's parents. Nobody needs it any more at 0.
+    bool implicit = false, final = false, tied = true, holds_memory = false;
+    bool deferred = false;                 // its parent, its group and the next barrier count it; else its parent goes on only when it has ended
+    // In the lower half itself, while it runs or is to, and its deferred children that have not ended; in the upper one children that have, but still are
+    // their own children's parents. Nobody needs it any more at 0.
     std::atomic<std::uint64_t> pending{1};
     Team* team = nullptr;
     const Icv* icv = nullptr;
@@ -50,12 +51,14 @@ struct Task {
     alignas(16) unsigned char bytes[inline_bytes];
 };
 
-Task* new_task();
-void free_task(Task* task);
+Task* new_task(Thread& me);
+void free_task(Thread& me, Task* task);
 // At a thread's end: others use what it has kept.
 void give_tasks_back(Thread& me);
 // The body, unless the task is cancelled, and the end. Above `under`, as run_some_task has it.
 void run_task(Thread& me, Task& task, const Task* under);
+// One that is not deferred, on the stack of the task that has made it, which goes on when the body has ended.
+void run_undeferred(Thread& me, Task& task);
 // Tells those that wait for it.
 void end_task(Task& task);
 
@@ -67,6 +70,8 @@ bool may_find_task(const Thread& me, const Task* under);
 bool all_tasks_ended(const Team& team);
 // Queues a task that may run now.
 void enqueue(Task& task);
+// So many tasks in a team's queue, and those that are made are run at once.
+inline constexpr std::uint32_t most_queued = 256;
 // Of an implicit task, at the region's end.
 void forget_dependences(Task& task);
 

@@ -30,10 +30,10 @@ void* room_for(Task& task, std::size_t bytes, std::size_t alignment) {
     return task.data;
 }
 
-// A child of the running task.
-Task& make_child(Thread& me, void (*body)(void*), unsigned flags) {
+// A child of the running task. One that is deferred is waited for by those that it counts with; one that is not ends before its parent goes on.
+Task& make_child(Thread& me, void (*body)(void*), unsigned flags, bool deferred) {
     Task& parent = *me.task;
-    Task& task = *new_task();
+    Task& task = *new_task(me);
     // relaxed: whoever takes the task from where it lies acquires what precedes; a thief's guess may be wrong
     task.parent.store(&parent, std::memory_order_relaxed);
     task.depth.store(parent.depth.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -42,7 +42,7 @@ Task& make_child(Thread& me, void (*body)(void*), unsigned flags) {
     task.implicit = false;
     task.final = (flags & final) != 0 || parent.final;
     task.tied = (flags & untied) == 0;
-    task.deferred = false;
+    task.deferred = deferred;
     task.holds_memory = false;
     task.team = me.team;
     task.icv = parent.icv;
@@ -50,8 +50,12 @@ Task& make_child(Thread& me, void (*body)(void*), unsigned flags) {
     task.body = body;
     task.promise = nullptr;
     task.priority = 0;
+    if (!deferred) return task;
     parent.pending.fetch_add(1, std::memory_order_relaxed);   // relaxed: its own; who ends comes later
     if (task.group != nullptr) task.group->tasks.fetch_add(1, std::memory_order_relaxed);   // relaxed: the group's waiter is the task's ancestor
+    // The next barrier waits for it.
+    if (!me.team->tasked.load(std::memory_order_relaxed)) me.team->tasked.store(true);   // relaxed: only ever set
+    me.slot->created.store(me.slot->created.load(std::memory_order_relaxed) + 1);   // relaxed: its own
     return task;
 }
 
@@ -62,15 +66,11 @@ bool cancelled(const Thread& me) {
     return me.team->cancelled.load(std::memory_order_relaxed);   // relaxed: as above
 }
 
-// Deferred from here on: counted, so that the next barrier waits for it.
-void defer(Thread& me, Task& task) {
-    task.deferred = true;
-    if (!me.team->tasked.load(std::memory_order_relaxed)) me.team->tasked.store(true);   // relaxed: only ever set
-    me.slot->created.store(me.slot->created.load(std::memory_order_relaxed) + 1);   // relaxed: its own
-}
+// As far as its thread can tell, enough tasks lie there for others: what would come on top is run at once, as libgomp does, and costs no more than a call.
+bool enough_deferred(const Thread& me) { return me.slot->deque.full() || me.team->queued.load(std::memory_order_relaxed) >= most_queued; }   // relaxed: a guess
 
-// On the stack of the task that has made it, which goes on when the body has ended.
-void run_now(Thread& me, Task& task) { run_task(me, task, me.task->tied ? me.task : me.under); }
+// No child of the running task has still to end: whatever they used, nobody depends on it.
+bool no_child_left(const Task& task) { return static_cast<std::uint32_t>(task.pending.load(std::memory_order_acquire)) == 1; }   // acquire: pairs with the children's ends
 
 void copy_arguments(Task& task, void (*copy)(void*, void*), void* from, std::size_t bytes, std::size_t alignment, Thread& me) {
     void* const to = room_for(task, bytes, alignment);
@@ -108,35 +108,36 @@ OPENMP_API void GOMP_task(void (*body)(void*), void* data, void (*copy)(void*, v
                           unsigned flags, void** dependences, int priority, void* detach) {
     Thread& me = this_thread();
     if (cancelled(me)) return;
-    Task& task = make_child(me, body, flags);
-    if ((flags & priority_given) != 0) task.priority = std::clamp(priority, 0, environment().max_task_priority);
     const bool detached = (flags & detach_given) != 0 && detach != nullptr;
-    const bool undeferred = !if_clause || task.final || me.task->final || (me.team->size == 1 && !detached && (flags & depend_given) == 0);
-    if (undeferred && !detached) {
-        if ((flags & depend_given) != 0) wait_for_depended(me, dependences);
+    const bool depends = (flags & depend_given) != 0 && !no_child_left(*me.task);
+    const bool at_once = !if_clause || (flags & final) != 0 || me.task->final;
+    if (!detached && (at_once || (!depends && (me.team->size == 1 || enough_deferred(me))))) {
+        Task& task = make_child(me, body, flags, false);
+        if (depends) wait_for_depended(me, dependences);
         // What comes after it may depend on it no more: it will have ended.
         if (copy == nullptr) task.data = data;
         else copy_arguments(task, copy, data, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment), me);
-        run_now(me, task);
+        run_undeferred(me, task);
         return;
     }
+    Task& task = make_child(me, body, flags, true);
+    if ((flags & priority_given) != 0) task.priority = std::clamp(priority, 0, environment().max_task_priority);
     copy_arguments(task, copy, data, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment), me);
     if (detached) {
         task.ends_to_come.store(2, std::memory_order_relaxed);   // relaxed: nobody knows the event yet
         *static_cast<void**>(detach) = &task;
         *static_cast<void**>(task.data) = &task;
     }
-    defer(me, task);
     if ((flags & depend_given) != 0 && !depend(me, task, dependences)) return;
-    if (undeferred) return run_now(me, task);
+    if (at_once) return run_task(me, task, me.task->tied ? me.task : me.under);
     enqueue(task);
 }
 
 OPENMP_API void GOMP_taskwait() {
     Thread& me = this_thread();
-    const std::atomic<std::uint64_t>& pending = me.task->pending;
-    wait_in_task(me, [&pending] { return static_cast<std::uint32_t>(pending.load(std::memory_order_acquire)) == 1; });   // acquire: pairs with the children's ends
-    if (me.task->dependences != nullptr) forget_dependences(*me.task);
+    const Task& task = *me.task;
+    if (!no_child_left(task)) wait_in_task(me, [&task] { return no_child_left(task); });
+    if (task.dependences != nullptr) forget_dependences(*me.task);
 }
 OPENMP_API void GOMP_taskwait_depend(void** dependences) { wait_for_depended(this_thread(), dependences); }
 
@@ -212,17 +213,14 @@ void taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), long 
         const Value to = last == iterations ? end : static_cast<Value>(static_cast<std::uint64_t>(start) + last * static_cast<std::uint64_t>(step));
         first = last;
         if (cancelled(me)) break;
-        Task& task = make_child(me, body, flags);
+        const bool at_once = undeferred || enough_deferred(me);
+        Task& task = make_child(me, body, flags, !at_once);
         if ((flags & priority_given) != 0) task.priority = std::clamp(priority, 0, environment().max_task_priority);
         copy_arguments(task, copy, data, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment), me);
         static_cast<Value*>(task.data)[0] = from;
         static_cast<Value*>(task.data)[1] = to;
-        if (undeferred) {
-            run_now(me, task);
-        } else {
-            defer(me, task);
-            enqueue(task);
-        }
+        if (at_once) run_undeferred(me, task);
+        else enqueue(task);
     }
     if (grouped) end_group(me);
 }

@@ -62,6 +62,7 @@ struct alignas(128) Team {
     std::atomic<std::uint32_t> queued{0};                         // tasks in `first`
     SpinLock queue_lock;
     Task* first = nullptr;                                        // by priority, or queued by no thread of the team
+    Task* last = nullptr;
     Sleepers helpers;                                             // wait at barriers and at the dock, and run any task
     Sleepers closer;                                              // all are at the barrier; waits for the tasks' end
     Sleepers waiters;                                             // wait in tasks, for those that they have made
