@@ -17,7 +17,6 @@ struct Surplus {
     Task* first = nullptr;
 };
 Surplus surplus;
-constexpr unsigned most_free = 256;
 
 bool descends(const Task& task, const Task* under) {
     if (under == nullptr) return true;
@@ -111,40 +110,36 @@ void call_help(Team& team) {
 
 }  // namespace
 
-Task* new_task(Thread& me) {
-    if (me.free_tasks == nullptr) [[unlikely]] {
-        surplus.lock.lock();
-        for (unsigned i = 0; i < most_free / 2 && surplus.first != nullptr; ++i) {
-            Task* const task = surplus.first;
-            surplus.first = task->next;
-            task->next = me.free_tasks;
-            me.free_tasks = task;
-            ++me.free_count;
-        }
-        surplus.lock.unlock();
-        if (me.free_tasks == nullptr) return new Task;
+Task* first_free_task(Thread& me) {
+    surplus.lock.lock();
+    for (unsigned i = 0; i < most_free / 2 && surplus.first != nullptr; ++i) {
+        Task* const task = surplus.first;
+        surplus.first = task->next;
+        task->next = me.free_tasks;
+        me.free_tasks = task;
+        ++me.free_count;
     }
-    Task* const task = me.free_tasks;
-    me.free_tasks = task->next;
-    --me.free_count;
-    return task;
+    surplus.lock.unlock();
+    if (me.free_tasks != nullptr) return me.free_tasks;
+    ++me.free_count;
+    return me.free_tasks = new Task;
 }
 
-void free_task(Thread& me, Task* task) {
-    if (task->holds_memory) std::free(task->data);
-    if (task->dependences != nullptr) forget_dependences(*task);
-    if (task->implicit) return;   // it lies in a slot
-    task->next = me.free_tasks;
-    me.free_tasks = task;
-    if (++me.free_count < most_free) [[likely]] return;
+void give_surplus(Thread& me) {
     surplus.lock.lock();
-    for (; me.free_count > most_free / 2; --me.free_count) {
+    for (; me.free_count > most_free / 2 && me.free_tasks != nullptr; --me.free_count) {
         Task* const one = me.free_tasks;
         me.free_tasks = one->next;
         one->next = surplus.first;
         surplus.first = one;
     }
     surplus.lock.unlock();
+}
+
+void empty_task(Task& task) {
+    if (task.holds_memory) std::free(task.data);
+    task.holds_memory = false;
+    if (task.dependences != nullptr) forget_dependences(task);
 }
 
 void give_tasks_back(Thread& me) {
@@ -184,16 +179,13 @@ void let_go(Thread& me, Task& task) {
     }
 }
 
-// Nobody waits for it, and it has no promise; but its children may still have to end.
-inline void end_undeferred(Thread& me, Task& task) {
-    if (task.pending.load(std::memory_order_acquire) == 1) return free_task(me, &task);   // acquire: its children's last acts
+void outlive(Thread& me, Task& task) {
     task.parent.load(std::memory_order_relaxed)->pending.fetch_add(Task::one_kept, std::memory_order_relaxed);   // relaxed, both: its own; its parent runs
     if (task.pending.fetch_sub(1, std::memory_order_acq_rel) == 1) let_go(me, task);   // acq_rel: as in let_go
 }
 
 void end_task(Task& task) {
     Thread& me = this_thread();
-    if (!task.deferred) return end_undeferred(me, task);
     Team& team = *task.team;
     Group* const group = task.group;
     Task* const parent = task.parent.load(std::memory_order_relaxed);   // relaxed: its own
@@ -235,17 +227,6 @@ void run_task(Thread& me, Task& task, const Task* under) {
     me.task = before;
     me.under = under_before;
     if (task.ends_to_come.load(std::memory_order_relaxed) == 0 || task.ends_to_come.fetch_sub(1) == 1) end_task(task);   // relaxed: it is not detached, or not 0
-}
-
-void run_undeferred(Thread& me, Task& task) {
-    Task* const before = me.task;
-    const Task* const under_before = me.under;
-    if (before->tied) me.under = before;
-    me.task = &task;
-    task.body(task.data);   // it has just been made, so the region was not cancelled
-    me.task = before;
-    me.under = under_before;
-    end_undeferred(me, task);
 }
 
 bool run_some_task(Thread& me, const Task* under) {

@@ -26,7 +26,7 @@ struct Group {
 };
 
 // In memory that stays memory of tasks for ever: a thief may look at one that has ended.
-struct Task {
+struct alignas(64) Task {
     static constexpr std::size_t inline_bytes = 64;
     static constexpr std::uint64_t one_kept = std::uint64_t{1} << 32;
 
@@ -51,14 +51,19 @@ struct Task {
     alignas(16) unsigned char bytes[inline_bytes];
 };
 
-Task* new_task(Thread& me);
-void free_task(Thread& me, Task* task);
+// A free one and its thread's first, which stays so (new_task and free_task: team.hpp).
+Task* first_free_task(Thread& me);
+// The thread has too many free ones.
+inline constexpr unsigned most_free = 256;
+void give_surplus(Thread& me);
+// What it has beyond its fields. A free task has none of that.
+void empty_task(Task& task);
 // At a thread's end: others use what it has kept.
 void give_tasks_back(Thread& me);
 // The body, unless the task is cancelled, and the end. Above `under`, as run_some_task has it.
 void run_task(Thread& me, Task& task, const Task* under);
-// One that is not deferred, on the stack of the task that has made it, which goes on when the body has ended.
-void run_undeferred(Thread& me, Task& task);
+// One that was not deferred has ended before its children: it stays until they have.
+void outlive(Thread& me, Task& task);
 // Tells those that wait for it.
 void end_task(Task& task);
 

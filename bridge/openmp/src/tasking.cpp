@@ -31,35 +31,33 @@ void* room_for(Task& task, std::size_t bytes, std::size_t alignment) {
 }
 
 // A child of the running task. One that is deferred is waited for by those that it counts with; one that is not ends before its parent goes on.
-Task& make_child(Thread& me, void (*body)(void*), unsigned flags, bool deferred) {
+inline Task& make_child(Thread& me, Task& task, void (*body)(void*), unsigned flags, bool deferred) {
     Task& parent = *me.task;
-    Task& task = *new_task(me);
     // relaxed: whoever takes the task from where it lies acquires what precedes; a thief's guess may be wrong
     task.parent.store(&parent, std::memory_order_relaxed);
     task.depth.store(parent.depth.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     task.pending.store(1, std::memory_order_relaxed);
-    task.ends_to_come.store(0, std::memory_order_relaxed);
-    task.implicit = false;
     task.final = (flags & final) != 0 || parent.final;
-    task.tied = (flags & untied) == 0;
+    task.tied = true;
+    if ((flags & untied) != 0) [[unlikely]] task.tied = false;
     task.deferred = deferred;
-    task.holds_memory = false;
     task.team = me.team;
     task.icv = parent.icv;
     task.group = parent.group;
     task.body = body;
-    task.promise = nullptr;
-    task.priority = 0;
-    if (!deferred) return task;
-    parent.pending.fetch_add(1, std::memory_order_relaxed);   // relaxed: its own; who ends comes later
-    if (task.group != nullptr) task.group->tasks.fetch_add(1, std::memory_order_relaxed);   // relaxed: the group's waiter is the task's ancestor
-    // The next barrier waits for it.
-    if (!me.team->tasked.load(std::memory_order_relaxed)) me.team->tasked.store(true);   // relaxed: only ever set
-    me.slot->created.store(me.slot->created.load(std::memory_order_relaxed) + 1);   // relaxed: its own
     return task;
 }
 
-bool cancelled(const Thread& me) {
+// What counts a deferred one: its parent, its group, and the next barrier, which waits for it.
+void count_child(Thread& me, Task& task) {
+    task.priority = 0;
+    me.task->pending.fetch_add(1, std::memory_order_relaxed);   // relaxed: its own; who ends comes later
+    if (task.group != nullptr) task.group->tasks.fetch_add(1, std::memory_order_relaxed);   // relaxed: the group's waiter is the task's ancestor
+    if (!me.team->tasked.load(std::memory_order_relaxed)) me.team->tasked.store(true);   // relaxed: only ever set
+    me.slot->created.store(me.slot->created.load(std::memory_order_relaxed) + 1);   // relaxed: its own
+}
+
+inline bool cancelled(const Thread& me) {
     for (const Group* group = me.task->group; group != nullptr; group = group->outer) {
         if (group->cancelled.load(std::memory_order_relaxed)) return true;   // relaxed: noticed now or later
     }
@@ -104,15 +102,33 @@ void end_group(Thread& me) {
 
 using namespace weft_openmp;   // NOLINT: entry points
 
-OPENMP_API void GOMP_task(void (*body)(void*), void* data, void (*copy)(void*, void*), long bytes, long alignment, bool if_clause,
-                          unsigned flags, void** dependences, int priority, void* detach) {
+namespace {
+
+// The most frequent that is not deferred.
+inline void plain_undeferred(Thread& me, void (*body)(void*), void* data, unsigned flags) {
+    // The first of the free ones, which it is again when it has ended: counted among them all the while.
+    Task& task = *(me.free_tasks != nullptr ? me.free_tasks : first_free_task(me));
+    me.free_tasks = task.next;
+    make_child(me, task, body, flags, false);
+    run_body(me, task, data);
+    if (task.pending.load(std::memory_order_acquire) != 1 || task.dependences != nullptr) [[unlikely]] {   // acquire: its children's last acts
+        --me.free_count;
+        return end_undeferred(me, task);
+    }
+    if (me.free_tasks != task.next) task.next = me.free_tasks;
+    me.free_tasks = &task;
+}
+
+// Of every kind.
+[[gnu::noinline]] void any_task(void (*body)(void*), void* data, void (*copy)(void*, void*), long bytes, long alignment, bool if_clause, unsigned flags,
+                                void** dependences, int priority, void* detach) {
     Thread& me = this_thread();
     if (cancelled(me)) return;
     const bool detached = (flags & detach_given) != 0 && detach != nullptr;
     const bool depends = (flags & depend_given) != 0 && !no_child_left(*me.task);
     const bool at_once = !if_clause || (flags & final) != 0 || me.task->final;
     if (!detached && (at_once || (!depends && (me.team->size == 1 || enough_deferred(me))))) {
-        Task& task = make_child(me, body, flags, false);
+        Task& task = make_child(me, *new_task(me), body, flags, false);
         if (depends) wait_for_depended(me, dependences);
         // What comes after it may depend on it no more: it will have ended.
         if (copy == nullptr) task.data = data;
@@ -120,7 +136,8 @@ OPENMP_API void GOMP_task(void (*body)(void*), void* data, void (*copy)(void*, v
         run_undeferred(me, task);
         return;
     }
-    Task& task = make_child(me, body, flags, true);
+    Task& task = make_child(me, *new_task(me), body, flags, true);
+    count_child(me, task);
     if ((flags & priority_given) != 0) task.priority = std::clamp(priority, 0, environment().max_task_priority);
     copy_arguments(task, copy, data, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment), me);
     if (detached) {
@@ -131,6 +148,19 @@ OPENMP_API void GOMP_task(void (*body)(void*), void* data, void (*copy)(void*, v
     if ((flags & depend_given) != 0 && !depend(me, task, dependences)) return;
     if (at_once) return run_task(me, task, me.task->tied ? me.task : me.under);
     enqueue(task);
+}
+
+}  // namespace
+
+OPENMP_API void GOMP_task(void (*body)(void*), void* data, void (*copy)(void*, void*), long bytes, long alignment, bool if_clause,
+                          unsigned flags, void** dependences, int priority, void* detach) {
+    Thread* const me = this_thread_or_null;
+    if ((flags & (depend_given | detach_given)) == 0 && copy == nullptr && me != nullptr && me->task->group == nullptr &&
+        !me->team->cancelled.load(std::memory_order_relaxed) &&   // relaxed: noticed now or later
+        (!if_clause || me->team->size.load(std::memory_order_relaxed) == 1 || (flags & final) != 0 || me->task->final)) {   // relaxed: the region's
+        return plain_undeferred(*me, body, data, flags);
+    }
+    any_task(body, data, copy, bytes, alignment, if_clause, flags, dependences, priority, detach);   // a jump
 }
 
 OPENMP_API void GOMP_taskwait() {
@@ -214,7 +244,8 @@ void taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), long 
         first = last;
         if (cancelled(me)) break;
         const bool at_once = undeferred || enough_deferred(me);
-        Task& task = make_child(me, body, flags, !at_once);
+        Task& task = make_child(me, *new_task(me), body, flags, !at_once);
+        if (!at_once) count_child(me, task);
         if ((flags & priority_given) != 0) task.priority = std::clamp(priority, 0, environment().max_task_priority);
         copy_arguments(task, copy, data, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment), me);
         static_cast<Value*>(task.data)[0] = from;

@@ -134,6 +134,41 @@ inline Thread& this_thread() {
 
 // What omp_get_max_threads says.
 unsigned max_threads(Thread& me);
+
+inline Task* new_task(Thread& me) {
+    Task* const task = me.free_tasks != nullptr ? me.free_tasks : first_free_task(me);
+    me.free_tasks = task->next;
+    --me.free_count;
+    return task;
+}
+
+inline void free_task(Thread& me, Task* task) {
+    if (task->holds_memory || task->dependences != nullptr) [[unlikely]] empty_task(*task);
+    if (task->implicit) [[unlikely]] return;   // it lies in a slot
+    task->next = me.free_tasks;
+    me.free_tasks = task;
+    if (++me.free_count >= most_free) [[unlikely]] give_surplus(me);
+}
+
+// One that is not deferred, on the stack of the task that has made it, which goes on when the body has ended. It has just been made, so the region was not cancelled.
+inline void run_body(Thread& me, Task& task, void* data) {
+    Task* const before = me.task;
+    const Task* const under_before = me.under;
+    if (before->tied) me.under = before;
+    me.task = &task;
+    task.body(data);
+    me.task = before;
+    me.under = under_before;
+}
+inline void end_undeferred(Thread& me, Task& task) {
+    if (task.pending.load(std::memory_order_acquire) == 1) [[likely]] free_task(me, &task);   // acquire: its children's last acts
+    else outlive(me, task);
+}
+inline void run_undeferred(Thread& me, Task& task) {
+    run_body(me, task, task.data);
+    end_undeferred(me, task);
+}
+
 // How many threads a region gets that asks for `wanted` (0: as nthreads-var says).
 unsigned threads_for(const Thread& me, unsigned wanted);
 
