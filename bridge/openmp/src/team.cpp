@@ -52,7 +52,9 @@ void reset(Task& task, Team& team, const Icv* icv) {
 void reset(Slot& slot, Team& team) {
     reset(slot.implicit, team, team.icv);
     slot.share = team.origin;
+    slot.at.store(team.origin->number, std::memory_order_relaxed);
     slot.loop = {};
+    slot.singles = 0;
     slot.created.store(0, std::memory_order_relaxed);
     slot.ended.store(0, std::memory_order_relaxed);
 }
@@ -260,6 +262,7 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
     team.tasked.store(false, std::memory_order_relaxed);
     team.cancelled.store(false, std::memory_order_relaxed);
     team.ended_elsewhere.store(0, std::memory_order_relaxed);
+    team.singles.store(0, std::memory_order_relaxed);
     start_shares(team);
     for (unsigned i = 0; i < size; ++i) reset(*crew.slots[i], team);
     if (prepare != nullptr) prepare(team, argument);
@@ -284,7 +287,7 @@ void end_region(Thread& me) {
     Team& team = *me.team;
     team.arrived.fetch_add(1);
     close(me);
-    gather_shares(team);
+    end_shares(team);
     for (void* const memory : team.free_at_end) std::free(memory);
     team.free_at_end.clear();
     --me.depth;
