@@ -29,7 +29,12 @@ std::uint64_t count(bool up, std::uint64_t distance, std::uint64_t step) {
     return stride == 0 ? 0 : (distance - 1) / stride + 1;
 }
 
-void shape(Share& share, const Icv& icv, Schedule schedule, std::uint64_t chunk, bool ordered) {
+// Whether additions of a chunk, of which each thread makes one too many, cannot pass the largest number.
+bool may_add(const Share& share, unsigned threads) {
+    return share.iterations < ~std::uint64_t{0} - (threads + 1) * share.chunk && share.chunk < std::uint64_t{1} << 32;
+}
+
+void shape(Share& share, const Icv& icv, unsigned threads, Schedule schedule, std::uint64_t chunk, bool ordered) {
     if (schedule == Schedule::by_icv) {
         schedule = icv.schedule;
         chunk = static_cast<std::uint64_t>(std::max(icv.chunk, 0));
@@ -39,9 +44,14 @@ void shape(Share& share, const Icv& icv, Schedule schedule, std::uint64_t chunk,
         chunk = 0;
     }
     if (schedule != Schedule::is_static) chunk = std::max<std::uint64_t>(chunk, 1);
+    if (threads == 1 && !ordered && schedule != Schedule::is_static) {   // in whatever chunks, it runs them all
+        schedule = Schedule::is_static;
+        chunk = 0;
+    }
     share.schedule = schedule;
     share.chunk = std::min(chunk, std::max<std::uint64_t>(share.iterations, 1));
     share.ordered = ordered;
+    share.simple = schedule == Schedule::dynamic && !ordered && may_add(share, threads) && !environment().cancellation;
     // relaxed: published with the share
     share.cursor.store(0, std::memory_order_relaxed);
     share.turn.store(0, std::memory_order_relaxed);
@@ -69,7 +79,7 @@ void extent(Share& share, bool up, std::uint64_t start, std::uint64_t end, std::
 bool take_dynamic(Share& share, unsigned threads, LoopPlace& place) {
     const std::uint64_t all = share.iterations;
     std::uint64_t first;
-    if (all < ~std::uint64_t{0} - (threads + 1) * share.chunk && share.chunk < std::uint64_t{1} << 32) [[likely]] {
+    if (may_add(share, threads)) [[likely]] {
         // Each thread adds once too often, at most: no look before, which would fetch the line twice.
         first = share.cursor.fetch_add(share.chunk, std::memory_order_relaxed);   // relaxed: iterations are independent
         if (first >= all) return false;
@@ -140,25 +150,39 @@ void pass_turn(Team& team, Share& share, const LoopPlace& place) {
 
 void make_loop(Thread& me, Share& share, Schedule schedule, long start, long end, long step, long chunk, bool ordered) {
     extent(share, start, end, step);
-    shape(share, me.icv(), schedule, static_cast<std::uint64_t>(std::max(chunk, 0L)), ordered);
+    shape(share, me.icv(), me.team->size, schedule, static_cast<std::uint64_t>(std::max(chunk, 0L)), ordered);
 }
 
 void make_loop(Thread& me, Share& share, Schedule schedule, bool up, unsigned long long start, unsigned long long end, unsigned long long step,
                unsigned long long chunk, bool ordered) {
     extent(share, up, start, end, step);
-    shape(share, me.icv(), schedule, chunk, ordered);
+    shape(share, me.icv(), me.team->size, schedule, chunk, ordered);
 }
 
 void begin_with_loop(Team& team, Schedule schedule, long start, long end, long step, long chunk) {
     Share& share = begin_with_share(team);
     extent(share, start, end, step);
-    shape(share, *team.icv, schedule, static_cast<std::uint64_t>(std::max(chunk, 0L)), false);
+    shape(share, *team.icv, team.size, schedule, static_cast<std::uint64_t>(std::max(chunk, 0L)), false);
+}
+
+template <class Value>
+[[gnu::always_inline]] inline bool simple_chunk(const Share& share, LoopPlace& place, std::uint64_t from, Value* first, Value* last) {
+    if (from >= share.iterations) {
+        place.simple = false;
+        place.over = true;
+        return false;
+    }
+    const std::uint64_t begin = share.start + from * share.step;
+    *first = static_cast<Value>(begin);
+    *last = static_cast<Value>(share.iterations - from <= share.chunk ? share.end : begin + share.chunk * share.step);
+    return true;
 }
 
 template <class Value>
 bool next_chunk(Thread& me, Value* first, Value* last) {
     Share& share = *me.slot->share;
     LoopPlace& place = me.slot->loop;
+    if (place.simple) [[likely]] return simple_chunk(share, place, share.cursor.fetch_add(share.chunk, std::memory_order_relaxed), first, last);   // relaxed: iterations are independent
     if (share.ordered && place.taken) pass_turn(*me.team, share, place);
     place.taken = !place.over && !share.cancelled.load(std::memory_order_relaxed) && !me.team->cancelled.load(std::memory_order_relaxed) && take(me, share);   // relaxed: noticed now or later
     if (!place.taken) {
@@ -199,7 +223,14 @@ bool start_loop(Schedule schedule, bool ordered, long start, long end, long step
                 std::uintptr_t* reductions = nullptr, void** memory = nullptr) {
     Thread& me = this_thread();
     if (reductions == nullptr && memory == nullptr) {
-        enter_filled_share(me, [&](Share& share) { make_loop(me, share, schedule, start, end, step, chunk, ordered); });
+        const bool made = enter_filled_share(me, [&](Share& share) {
+            make_loop(me, share, schedule, start, end, step, chunk, ordered);
+            // Whoever makes it has the first chunk before others know of it.
+            if (share.simple && first != nullptr) share.cursor.store(share.chunk, std::memory_order_relaxed);   // relaxed: published with the share
+        });
+        const Share& share = *me.slot->share;
+        me.slot->loop.simple = share.simple;
+        if (made && share.simple && first != nullptr) return simple_chunk(share, me.slot->loop, 0, first, last);
     } else if (enter_share(me)) {
         make_loop(me, *me.slot->share, schedule, start, end, step, chunk, ordered);
         make_extras(me, reductions, memory);
@@ -216,7 +247,14 @@ bool start_loop(Schedule schedule, bool ordered, bool up, Ull start, Ull end, Ul
                 std::uintptr_t* reductions = nullptr, void** memory = nullptr) {
     Thread& me = this_thread();
     if (reductions == nullptr && memory == nullptr) {
-        enter_filled_share(me, [&](Share& share) { make_loop(me, share, schedule, up, start, end, step, chunk, ordered); });
+        const bool made = enter_filled_share(me, [&](Share& share) {
+            make_loop(me, share, schedule, up, start, end, step, chunk, ordered);
+            // Whoever makes it has the first chunk before others know of it.
+            if (share.simple && first != nullptr) share.cursor.store(share.chunk, std::memory_order_relaxed);   // relaxed: published with the share
+        });
+        const Share& share = *me.slot->share;
+        me.slot->loop.simple = share.simple;
+        if (made && share.simple && first != nullptr) return simple_chunk(share, me.slot->loop, 0, first, last);
     } else if (enter_share(me)) {
         make_loop(me, *me.slot->share, schedule, up, start, end, step, chunk, ordered);
         make_extras(me, reductions, memory);

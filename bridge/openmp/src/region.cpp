@@ -142,8 +142,11 @@ OPENMP_API void GOMP_scope_start(std::uintptr_t* reductions) {
 namespace {
 
 unsigned next_section() {
+    Thread& me = this_thread();
+    LoopPlace& place = me.slot->loop;
+    if (place.taken && place.first + 1 < place.last) return static_cast<unsigned>(++place.first) + 1;   // of a team of one, whose first chunk is all of them
     long first = 0, last = 0;
-    return next_chunk(this_thread(), &first, &last) ? static_cast<unsigned>(first) : 0;
+    return next_chunk(me, &first, &last) ? static_cast<unsigned>(first) : 0;
 }
 
 void start_sections(Thread& me, unsigned count) {

@@ -28,6 +28,7 @@ struct Share {
     bool ordered = false;
     bool up = true;
     std::atomic<bool> cancelled{false};
+    bool simple = false;                        // see LoopPlace
     bool extras = false;                        // something of what follows `turn` was used
     std::uint64_t iterations = 0, chunk = 1;    // chunk 0: static, one share for each thread
     std::uint64_t start = 0, end = 0, step = 0; // of the loop's variable
@@ -47,6 +48,7 @@ struct LoopPlace {
     std::uint64_t trips = 0;                    // chunks that it has taken, of a static schedule
     bool taken = false;                         // there is a chunk
     bool over = false;                          // there is none any more
+    bool simple = false;                        // dynamic, and its chunks are taken by nothing but an addition
 };
 
 // The thread goes on to the next construct. Whether it is the first there: then it is to fill the share in, and to call share_made.
