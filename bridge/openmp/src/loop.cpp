@@ -163,26 +163,42 @@ void begin_with_loop(Team& team, Schedule schedule, long start, long end, long s
     Share& share = begin_with_share(team);
     extent(share, start, end, step);
     shape(share, *team.icv, team.size, schedule, static_cast<std::uint64_t>(std::max(chunk, 0L)), false);
+    for (unsigned i = 0; i < team.size; ++i) team.crew->slots[i]->loop.simple = share.simple;
+}
+
+namespace {
+
+[[gnu::noinline]] bool leave_simple_loop() {
+    LoopPlace& place = this_thread().slot->loop;
+    place.simple = false;
+    place.over = true;
+    simple_loop = nullptr;
+    return false;
 }
 
 template <class Value>
-[[gnu::always_inline]] inline bool simple_chunk(const Share& share, LoopPlace& place, std::uint64_t from, Value* first, Value* last) {
-    if (from >= share.iterations) {
-        place.simple = false;
-        place.over = true;
-        return false;
-    }
+[[gnu::always_inline]] inline bool simple_chunk(const Share& share, std::uint64_t from, Value* first, Value* last) {
+    if (from >= share.iterations) [[unlikely]] return leave_simple_loop();
     const std::uint64_t begin = share.start + from * share.step;
     *first = static_cast<Value>(begin);
     *last = static_cast<Value>(share.iterations - from <= share.chunk ? share.end : begin + share.chunk * share.step);
     return true;
 }
 
+// What a loop's start may be followed by.
+template <class Value>
+bool next_of_loop(Value* first, Value* last) {
+    Share* const share = simple_loop;
+    if (share == nullptr) return next_chunk(this_thread(), first, last);
+    return simple_chunk(*share, share->cursor.fetch_add(share->chunk, std::memory_order_relaxed), first, last);   // relaxed: iterations are independent
+}
+
+}  // namespace
+
 template <class Value>
 bool next_chunk(Thread& me, Value* first, Value* last) {
     Share& share = *me.slot->share;
     LoopPlace& place = me.slot->loop;
-    if (place.simple) [[likely]] return simple_chunk(share, place, share.cursor.fetch_add(share.chunk, std::memory_order_relaxed), first, last);   // relaxed: iterations are independent
     if (share.ordered && place.taken) pass_turn(*me.team, share, place);
     place.taken = !place.over && !share.cancelled.load(std::memory_order_relaxed) && !me.team->cancelled.load(std::memory_order_relaxed) && take(me, share);   // relaxed: noticed now or later
     if (!place.taken) {
@@ -228,9 +244,7 @@ bool start_loop(Schedule schedule, bool ordered, long start, long end, long step
             // Whoever makes it has the first chunk before others know of it.
             if (share.simple && first != nullptr) share.cursor.store(share.chunk, std::memory_order_relaxed);   // relaxed: published with the share
         });
-        const Share& share = *me.slot->share;
-        me.slot->loop.simple = share.simple;
-        if (made && share.simple && first != nullptr) return simple_chunk(share, me.slot->loop, 0, first, last);
+        if (begin_simple_loop(*me.slot) && first != nullptr) return made ? simple_chunk(*me.slot->share, 0, first, last) : next_of_loop(first, last);
     } else if (enter_share(me)) {
         make_loop(me, *me.slot->share, schedule, start, end, step, chunk, ordered);
         make_extras(me, reductions, memory);
@@ -252,9 +266,7 @@ bool start_loop(Schedule schedule, bool ordered, bool up, Ull start, Ull end, Ul
             // Whoever makes it has the first chunk before others know of it.
             if (share.simple && first != nullptr) share.cursor.store(share.chunk, std::memory_order_relaxed);   // relaxed: published with the share
         });
-        const Share& share = *me.slot->share;
-        me.slot->loop.simple = share.simple;
-        if (made && share.simple && first != nullptr) return simple_chunk(share, me.slot->loop, 0, first, last);
+        if (begin_simple_loop(*me.slot) && first != nullptr) return made ? simple_chunk(*me.slot->share, 0, first, last) : next_of_loop(first, last);
     } else if (enter_share(me)) {
         make_loop(me, *me.slot->share, schedule, up, start, end, step, chunk, ordered);
         make_extras(me, reductions, memory);
@@ -353,8 +365,8 @@ using namespace weft_openmp;   // NOLINT: entry points
     }                                                                                                                           \
     LOOP_NEXT(name)
 #define LOOP_NEXT(name)                                                                                                         \
-    OPENMP_API bool GOMP_loop_##name##_next(long* first, long* last) { return next_chunk(this_thread(), first, last); }         \
-    OPENMP_API bool GOMP_loop_ull_##name##_next(Ull* first, Ull* last) { return next_chunk(this_thread(), first, last); }
+    OPENMP_API bool GOMP_loop_##name##_next(long* first, long* last) { return next_of_loop(first, last); }         \
+    OPENMP_API bool GOMP_loop_ull_##name##_next(Ull* first, Ull* last) { return next_of_loop(first, last); }
 
 LOOP_START(static, Schedule::is_static, false)
 LOOP_START(dynamic, Schedule::dynamic, false)

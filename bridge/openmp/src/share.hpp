@@ -20,7 +20,7 @@ struct Doacross;
 struct Share {
     enum : std::uint32_t { fresh, being_made, made };
 
-    alignas(64) std::atomic<Share*> next{nullptr};
+    alignas(128) std::atomic<Share*> next{nullptr};
     std::uint64_t number = 0;                   // in the team's list
     std::atomic<std::uint32_t> state{fresh};    // of one that is made where all can see it
     // Of loops and sections, by whoever makes it.
@@ -32,8 +32,9 @@ struct Share {
     bool extras = false;                        // something of what follows `turn` was used
     std::uint64_t iterations = 0, chunk = 1;    // chunk 0: static, one share for each thread
     std::uint64_t start = 0, end = 0, step = 0; // of the loop's variable
-    alignas(64) std::atomic<std::uint64_t> cursor{0};   // the first iteration that nobody has taken
-    alignas(64) std::atomic<std::uint64_t> turn{0};     // of an ordered loop: the iteration whose chunk may enter
+    alignas(128) std::atomic<std::uint64_t> cursor{0};  // the first iteration that nobody has taken; alone in two lines, which are fetched together
+    std::byte apart[128 - sizeof(std::atomic<std::uint64_t>)] = {};
+    std::atomic<std::uint64_t> turn{0};     // of an ordered loop: the iteration whose chunk may enter
     std::atomic<void*> copied{nullptr};         // copyprivate
     std::uintptr_t* reductions = nullptr;       // of tasks in it
     Doacross* doacross = nullptr;
@@ -48,7 +49,7 @@ struct LoopPlace {
     std::uint64_t trips = 0;                    // chunks that it has taken, of a static schedule
     bool taken = false;                         // there is a chunk
     bool over = false;                          // there is none any more
-    bool simple = false;                        // dynamic, and its chunks are taken by nothing but an addition
+    bool simple = false;                        // dynamic, and its chunks are taken by nothing but an addition: also simple_loop, while its thread runs in it
 };
 
 // The thread goes on to the next construct. Whether it is the first there: then it is to fill the share in, and to call share_made.

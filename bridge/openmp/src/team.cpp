@@ -94,6 +94,7 @@ void be_member(void* raw) {
     for (std::uint64_t region = 0; (region = dock(me, slot, region)) != 0;) {
         if (binding) [[unlikely]] take_place(me);
         if (environment().display_affinity) [[unlikely]] show_affinity(slot);
+        go_on_in_loop(slot);
         team.body(team.data);
         arrive(team);
     }
@@ -274,6 +275,7 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
     me.slot = crew.slots[0].get();
     me.task = &me.slot->implicit;
     me.under = nullptr;
+    go_on_in_loop(*me.slot);
     const unsigned before = crew.awake.exchange(size);
     if (size == 1) return;
     if (said.display_affinity) [[unlikely]] show_affinity(*me.slot);
@@ -295,6 +297,7 @@ void end_region(Thread& me) {
     me.slot = team.outer_slot;
     me.task = team.outer_task;
     me.under = team.outer_under;
+    go_on_in_loop(*me.slot);
     if (team.entered) weft_guest_leave();
 }
 

@@ -175,6 +175,10 @@ inline void run_undeferred(Thread& me, Task& task) {
     end_undeferred(me, task);
 }
 
+// The simple loop (LoopPlace) that the calling thread is in, where its next chunk is found with the fewest loads: between two additions to a cursor that
+// others add to as well, each load counts. Null: the thread is in none, or that one is over.
+inline thread_local constinit Share* simple_loop [[gnu::tls_model("initial-exec")]] = nullptr;
+
 // How many threads a region gets that asks for `wanted` (0: as nthreads-var says).
 unsigned threads_for(const Thread& me, unsigned wanted);
 
@@ -215,6 +219,7 @@ inline Share* link(Slot& slot, Share& before, Share* mine) {
 inline void advance_to(Slot& slot, Share& share) {
     slot.share = &share;
     slot.loop = {};
+    simple_loop = nullptr;
     slot.at.store(share.number, std::memory_order_release);   // release: what it has done in those before comes before their reuse (more_spares)
 }
 
@@ -238,6 +243,16 @@ bool enter_filled_share(Thread& me, Fill fill) {
     }
     advance_to(slot, *next);
     return next == mine;
+}
+
+// The calling thread, whose slot it is, goes on there: where a region begins, or has ended within a loop.
+inline void go_on_in_loop(const Slot& slot) { simple_loop = slot.loop.simple ? slot.share : nullptr; }
+
+// It begins with the loop that it has entered. Whether that is a simple one.
+inline bool begin_simple_loop(Slot& slot) {
+    slot.loop.simple = slot.share->simple;
+    go_on_in_loop(slot);
+    return slot.loop.simple;
 }
 
 inline bool first_at_single(Thread& me) {
