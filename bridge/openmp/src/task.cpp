@@ -181,7 +181,7 @@ void let_go(Thread& me, Task& task) {
 
 void outlive(Thread& me, Task& task) {
     task.parent.load(std::memory_order_relaxed)->pending.fetch_add(Task::one_kept, std::memory_order_relaxed);   // relaxed, both: its own; its parent runs
-    if (task.pending.fetch_sub(1, std::memory_order_acq_rel) == 1) let_go(me, task);   // acq_rel: as in let_go
+    if (task.pending.fetch_sub(Task::running, std::memory_order_acq_rel) == Task::running) let_go(me, task);   // acq_rel: as in let_go
 }
 
 void end_task(Task& task) {
@@ -192,16 +192,17 @@ void end_task(Task& task) {
     if (task.promise != nullptr) keep_promise(task);
     // acq_rel, here and below: what the task has done comes before what those do that wait for it, and before the memory is used again
     bool parent_waits, parent_goes;
-    if (task.pending.load(std::memory_order_acquire) == 1) {   // acquire: its children's last acts
+    count_children(task);
+    if (task.pending.load(std::memory_order_acquire) == Task::running) {   // acquire: its children's last acts
         free_task(me, &task);
         const std::uint64_t before = parent->pending.fetch_sub(1, std::memory_order_acq_rel);
         parent_goes = before == 1;
-        parent_waits = static_cast<std::uint32_t>(before) == 2;
+        parent_waits = static_cast<std::uint32_t>(before) == Task::running + 1;
     } else {
         const std::uint64_t before = parent->pending.fetch_add(Task::one_kept - 1, std::memory_order_acq_rel);
         parent_goes = false;
-        parent_waits = static_cast<std::uint32_t>(before) == 2;
-        if (task.pending.fetch_sub(1, std::memory_order_acq_rel) == 1) let_go(me, task);
+        parent_waits = static_cast<std::uint32_t>(before) == Task::running + 1;
+        if (task.pending.fetch_sub(Task::running, std::memory_order_acq_rel) == Task::running) let_go(me, task);
     }
     if (parent_goes) let_go(me, *parent);
     const bool group_ends = group != nullptr && group->tasks.fetch_sub(1) == 1;

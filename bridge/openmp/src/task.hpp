@@ -29,19 +29,22 @@ struct Group {
 struct alignas(64) Task {
     static constexpr std::size_t inline_bytes = 64;
     static constexpr std::uint64_t one_kept = std::uint64_t{1} << 32;
+    static constexpr std::uint64_t running = std::uint64_t{1} << 31;   // more than children can end before they are counted
 
     std::atomic<Task*> parent{nullptr};
     std::atomic<std::uint32_t> depth{0};   // below the implicit task, which has 0
     bool implicit = false, final = false, tied = true, holds_memory = false;
     bool deferred = false;                 // its parent, its group and the next barrier count it; else its parent goes on only when it has ended
-    // In the lower half itself, while it runs or is to, and its deferred children that have not ended; in the upper one children that have, but still are
-    // their own children's parents. Nobody needs it any more at 0.
-    std::atomic<std::uint64_t> pending{1};
+    std::uint32_t made = 0;                // by the task itself: deferred children that `pending` does not count yet
     Team* team = nullptr;
     const Icv* icv = nullptr;
     Group* group = nullptr;
     void (*body)(void* data) = nullptr;
     void* data = nullptr;
+    // In the lower half `running`, while it runs or is to, and its deferred children, less those that have ended: who makes a child counts it in `made`, and
+    // adds that here only when he asks, since this line is often another thread's. In the upper half children that have ended, but still are their own
+    // children's parents. Nobody needs it any more at 0.
+    alignas(64) std::atomic<std::uint64_t> pending{running};
     Task* next = nullptr;                  // in a list of free ones, or of those that are queued by priority
     Dependences* dependences = nullptr;
     Promise* promise = nullptr;

@@ -36,7 +36,8 @@ inline Task& make_child(Thread& me, Task& task, void (*body)(void*), unsigned fl
     // relaxed: whoever takes the task from where it lies acquires what precedes; a thief's guess may be wrong
     task.parent.store(&parent, std::memory_order_relaxed);
     task.depth.store(parent.depth.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    task.pending.store(1, std::memory_order_relaxed);
+    task.made = 0;
+    task.pending.store(Task::running, std::memory_order_relaxed);
     task.final = (flags & final) != 0 || parent.final;
     task.tied = true;
     if ((flags & untied) != 0) [[unlikely]] task.tied = false;
@@ -51,10 +52,10 @@ inline Task& make_child(Thread& me, Task& task, void (*body)(void*), unsigned fl
 // What counts a deferred one: its parent, its group, and the next barrier, which waits for it.
 void count_child(Thread& me, Task& task) {
     task.priority = 0;
-    me.task->pending.fetch_add(1, std::memory_order_relaxed);   // relaxed: its own; who ends comes later
+    ++me.task->made;
     if (task.group != nullptr) task.group->tasks.fetch_add(1, std::memory_order_relaxed);   // relaxed: the group's waiter is the task's ancestor
     if (!me.team->tasked.load(std::memory_order_relaxed)) me.team->tasked.store(true);   // relaxed: only ever set
-    me.slot->created.store(me.slot->created.load(std::memory_order_relaxed) + 1);   // relaxed: its own
+    me.slot->created.store(me.slot->created.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);   // relaxed: its own; whoever sees the task's end sees this
 }
 
 inline bool cancelled(const Thread& me) {
@@ -68,7 +69,11 @@ inline bool cancelled(const Thread& me) {
 bool enough_deferred(const Thread& me) { return me.slot->deque.full() || me.team->queued.load(std::memory_order_relaxed) >= most_queued; }   // relaxed: a guess
 
 // No child of the running task has still to end: whatever they used, nobody depends on it.
-bool no_child_left(const Task& task) { return static_cast<std::uint32_t>(task.pending.load(std::memory_order_acquire)) == 1; }   // acquire: pairs with the children's ends
+bool none_pending(const Task& task) { return static_cast<std::uint32_t>(task.pending.load(std::memory_order_acquire)) == Task::running; }   // acquire: pairs with the children's ends
+bool no_child_left(Task& task) {
+    count_children(task);
+    return none_pending(task);
+}
 
 void copy_arguments(Task& task, void (*copy)(void*, void*), void* from, std::size_t bytes, std::size_t alignment, Thread& me) {
     void* const to = room_for(task, bytes, alignment);
@@ -111,7 +116,7 @@ inline void plain_undeferred(Thread& me, void (*body)(void*), void* data, unsign
     me.free_tasks = task.next;
     make_child(me, task, body, flags, false);
     run_body(me, task, data);
-    if (task.pending.load(std::memory_order_acquire) != 1 || task.dependences != nullptr) [[unlikely]] {   // acquire: its children's last acts
+    if (task.made != 0 || task.pending.load(std::memory_order_acquire) != Task::running || task.dependences != nullptr) [[unlikely]] {   // acquire: its children's last acts
         --me.free_count;
         return end_undeferred(me, task);
     }
@@ -165,9 +170,9 @@ OPENMP_API void GOMP_task(void (*body)(void*), void* data, void (*copy)(void*, v
 
 OPENMP_API void GOMP_taskwait() {
     Thread& me = this_thread();
-    const Task& task = *me.task;
-    if (!no_child_left(task)) wait_in_task(me, [&task] { return no_child_left(task); });
-    if (task.dependences != nullptr) forget_dependences(*me.task);
+    Task& task = *me.task;
+    if (!no_child_left(task)) wait_in_task(me, [&task] { return none_pending(task); });
+    if (task.dependences != nullptr) forget_dependences(task);
 }
 OPENMP_API void GOMP_taskwait_depend(void** dependences) { wait_for_depended(this_thread(), dependences); }
 

@@ -45,7 +45,8 @@ void reset(Task& task, Team& team, const Icv* icv) {
     task.team = &team;
     task.icv = icv;
     while (task.group != nullptr) delete std::exchange(task.group, task.group->outer);   // left behind where the region was cancelled, or had reductions
-    task.pending.store(1, std::memory_order_relaxed);   // relaxed, and all that follow here: the region's begin publishes
+    task.made = 0;
+    task.pending.store(Task::running, std::memory_order_relaxed);   // relaxed, and all that follow here: the region's begin publishes
     if (task.dependences != nullptr) forget_dependences(task);
 }
 

@@ -166,8 +166,15 @@ inline void run_body(Thread& me, Task& task, void* data) {
     me.task = before;
     me.under = under_before;
 }
+// By the task's thread, which then may read what is pending.
+inline void count_children(Task& task) {
+    if (task.made == 0) return;
+    task.pending.fetch_add(task.made, std::memory_order_relaxed);   // relaxed: a count
+    task.made = 0;
+}
 inline void end_undeferred(Thread& me, Task& task) {
-    if (task.pending.load(std::memory_order_acquire) == 1) [[likely]] free_task(me, &task);   // acquire: its children's last acts
+    count_children(task);
+    if (task.pending.load(std::memory_order_acquire) == Task::running) [[likely]] free_task(me, &task);   // acquire: its children's last acts
     else outlive(me, task);
 }
 inline void run_undeferred(Thread& me, Task& task) {
