@@ -17,7 +17,10 @@ public:
     // By the owner. False: it is full.
     bool push(Task* task) {
         const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);   // relaxed: the owner's own
-        if (bottom - top_.load(std::memory_order_acquire) >= capacity) return false;   // acquire: a slot is reused after the steal from it
+        if (bottom - top_seen_ >= capacity) {
+            top_seen_ = top_.load(std::memory_order_acquire);   // acquire: a slot is reused after the steal from it
+            if (bottom - top_seen_ >= capacity) return false;
+        }
         slots_[bottom % capacity].store(task, std::memory_order_relaxed);   // relaxed: the next line publishes
         bottom_.store(bottom + 1);   // seq_cst: the look whether somebody sleeps follows (Sleepers::wake_one)
         return true;
@@ -61,11 +64,20 @@ public:
         return top < bottom_.load() ? slots_[top % capacity].load(std::memory_order_relaxed) : nullptr;   // relaxed: a hint
     }
 
+    // By the owner: whether push would say false.
+    bool full() {
+        const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);   // relaxed: the owner's own
+        if (bottom - top_seen_ < capacity) return false;
+        top_seen_ = top_.load(std::memory_order_acquire);   // acquire: as in push
+        return bottom - top_seen_ >= capacity;
+    }
+
     bool any() const { return top_.load() < bottom_.load(); }
 
 private:
     alignas(64) std::atomic<std::int64_t> top_{0};
     alignas(64) std::atomic<std::int64_t> bottom_{0};
+    std::int64_t top_seen_ = 0;                   // by the owner, who need not look at thieves' line while that leaves room
     std::atomic<Task*> slots_[capacity] = {};
 };
 

@@ -29,7 +29,12 @@ std::uint64_t count(bool up, std::uint64_t distance, std::uint64_t step) {
     return stride == 0 ? 0 : (distance - 1) / stride + 1;
 }
 
-void shape(Share& share, const Icv& icv, Schedule schedule, std::uint64_t chunk, bool ordered) {
+// Whether additions of a chunk, of which each thread makes one too many, cannot pass the largest number.
+bool may_add(const Share& share, unsigned threads) {
+    return share.iterations < ~std::uint64_t{0} - (threads + 1) * share.chunk && share.chunk < std::uint64_t{1} << 32;
+}
+
+void shape(Share& share, const Icv& icv, unsigned threads, Schedule schedule, std::uint64_t chunk, bool ordered) {
     if (schedule == Schedule::by_icv) {
         schedule = icv.schedule;
         chunk = static_cast<std::uint64_t>(std::max(icv.chunk, 0));
@@ -39,9 +44,14 @@ void shape(Share& share, const Icv& icv, Schedule schedule, std::uint64_t chunk,
         chunk = 0;
     }
     if (schedule != Schedule::is_static) chunk = std::max<std::uint64_t>(chunk, 1);
+    if (threads == 1 && !ordered && schedule != Schedule::is_static) {   // in whatever chunks, it runs them all
+        schedule = Schedule::is_static;
+        chunk = 0;
+    }
     share.schedule = schedule;
     share.chunk = std::min(chunk, std::max<std::uint64_t>(share.iterations, 1));
     share.ordered = ordered;
+    share.simple = schedule == Schedule::dynamic && !ordered && may_add(share, threads) && !environment().cancellation;
     // relaxed: published with the share
     share.cursor.store(0, std::memory_order_relaxed);
     share.turn.store(0, std::memory_order_relaxed);
@@ -69,9 +79,9 @@ void extent(Share& share, bool up, std::uint64_t start, std::uint64_t end, std::
 bool take_dynamic(Share& share, unsigned threads, LoopPlace& place) {
     const std::uint64_t all = share.iterations;
     std::uint64_t first;
-    if (all < ~std::uint64_t{0} - (threads + 1) * share.chunk && share.chunk < std::uint64_t{1} << 32) [[likely]] {
-        if (share.cursor.load(std::memory_order_relaxed) >= all) return false;   // relaxed: iterations are independent
-        first = share.cursor.fetch_add(share.chunk, std::memory_order_relaxed);   // relaxed: as above
+    if (may_add(share, threads)) [[likely]] {
+        // Each thread adds once too often, at most: no look before, which would fetch the line twice.
+        first = share.cursor.fetch_add(share.chunk, std::memory_order_relaxed);   // relaxed: iterations are independent
         if (first >= all) return false;
     } else {
         first = share.cursor.load(std::memory_order_relaxed);   // relaxed: as above
@@ -138,34 +148,63 @@ void pass_turn(Team& team, Share& share, const LoopPlace& place) {
 
 }  // namespace
 
-void make_loop(Thread& me, Schedule schedule, long start, long end, long step, long chunk, bool ordered) {
-    Share& share = *me.slot->share;
+void make_loop(Thread& me, Share& share, Schedule schedule, long start, long end, long step, long chunk, bool ordered) {
     extent(share, start, end, step);
-    shape(share, me.icv(), schedule, static_cast<std::uint64_t>(std::max(chunk, 0L)), ordered);
+    shape(share, me.icv(), me.team->size, schedule, static_cast<std::uint64_t>(std::max(chunk, 0L)), ordered);
 }
 
-void make_loop(Thread& me, Schedule schedule, bool up, unsigned long long start, unsigned long long end, unsigned long long step,
+void make_loop(Thread& me, Share& share, Schedule schedule, bool up, unsigned long long start, unsigned long long end, unsigned long long step,
                unsigned long long chunk, bool ordered) {
-    Share& share = *me.slot->share;
     extent(share, up, start, end, step);
-    shape(share, me.icv(), schedule, chunk, ordered);
+    shape(share, me.icv(), me.team->size, schedule, chunk, ordered);
 }
 
 void begin_with_loop(Team& team, Schedule schedule, long start, long end, long step, long chunk) {
-    for (unsigned i = 0; i < team.size; ++i) skip_to_first_share(*team.crew->slots[i], team);
-    Share& share = *team.crew->slots[0]->share;
+    Share& share = begin_with_share(team);
     extent(share, start, end, step);
-    shape(share, *team.icv, schedule, static_cast<std::uint64_t>(std::max(chunk, 0L)), false);
-    share_made(share);
+    shape(share, *team.icv, team.size, schedule, static_cast<std::uint64_t>(std::max(chunk, 0L)), false);
+    for (unsigned i = 0; i < team.size; ++i) team.crew->slots[i]->loop.simple = share.simple;
 }
+
+namespace {
+
+[[gnu::noinline]] bool leave_simple_loop() {
+    LoopPlace& place = this_thread().slot->loop;
+    place.simple = false;
+    place.over = true;
+    simple_loop = nullptr;
+    return false;
+}
+
+template <class Value>
+[[gnu::always_inline]] inline bool simple_chunk(const Share& share, std::uint64_t from, Value* first, Value* last) {
+    if (from >= share.iterations) [[unlikely]] return leave_simple_loop();
+    const std::uint64_t begin = share.start + from * share.step;
+    *first = static_cast<Value>(begin);
+    *last = static_cast<Value>(share.iterations - from <= share.chunk ? share.end : begin + share.chunk * share.step);
+    return true;
+}
+
+// What a loop's start may be followed by.
+template <class Value>
+bool next_of_loop(Value* first, Value* last) {
+    Share* const share = simple_loop;
+    if (share == nullptr) return next_chunk(this_thread(), first, last);
+    return simple_chunk(*share, share->cursor.fetch_add(share->chunk, std::memory_order_relaxed), first, last);   // relaxed: iterations are independent
+}
+
+}  // namespace
 
 template <class Value>
 bool next_chunk(Thread& me, Value* first, Value* last) {
     Share& share = *me.slot->share;
     LoopPlace& place = me.slot->loop;
     if (share.ordered && place.taken) pass_turn(*me.team, share, place);
-    place.taken = !share.cancelled.load(std::memory_order_relaxed) && !me.team->cancelled.load(std::memory_order_relaxed) && take(me, share);   // relaxed: noticed now or later
-    if (!place.taken) return false;
+    place.taken = !place.over && !share.cancelled.load(std::memory_order_relaxed) && !me.team->cancelled.load(std::memory_order_relaxed) && take(me, share);   // relaxed: noticed now or later
+    if (!place.taken) {
+        place.over = true;
+        return false;
+    }
     *first = static_cast<Value>(share.start + place.first * share.step);
     *last = static_cast<Value>(place.last == share.iterations ? share.end : share.start + place.last * share.step);
     return true;
@@ -180,7 +219,7 @@ void make_extras(Thread& me, std::uintptr_t* reductions, void** memory) {
         share.reductions = reductions;
         enter_reductions(*me.task, reductions);
     }
-    if (memory != nullptr) *memory = memory_of(share, reinterpret_cast<std::uintptr_t>(*memory));
+    if (memory != nullptr) *memory = memory_of(*me.team, share, reinterpret_cast<std::uintptr_t>(*memory));
 }
 
 void take_extras(Thread& me, std::uintptr_t* reductions, void** memory) {
@@ -199,8 +238,15 @@ Schedule schedule_of(long word) { return static_cast<Schedule>(word & 7); }   //
 bool start_loop(Schedule schedule, bool ordered, long start, long end, long step, long chunk, long* first, long* last,
                 std::uintptr_t* reductions = nullptr, void** memory = nullptr) {
     Thread& me = this_thread();
-    if (enter_share(me)) {
-        make_loop(me, schedule, start, end, step, chunk, ordered);
+    if (reductions == nullptr && memory == nullptr) {
+        const bool made = enter_filled_share(me, [&](Share& share) {
+            make_loop(me, share, schedule, start, end, step, chunk, ordered);
+            // Whoever makes it has the first chunk before others know of it.
+            if (share.simple && first != nullptr) share.cursor.store(share.chunk, std::memory_order_relaxed);   // relaxed: published with the share
+        });
+        if (begin_simple_loop(*me.slot) && first != nullptr) return made ? simple_chunk(*me.slot->share, 0, first, last) : next_of_loop(first, last);
+    } else if (enter_share(me)) {
+        make_loop(me, *me.slot->share, schedule, start, end, step, chunk, ordered);
         make_extras(me, reductions, memory);
         share_made(*me.slot->share);
     } else {
@@ -214,8 +260,15 @@ using Ull = unsigned long long;
 bool start_loop(Schedule schedule, bool ordered, bool up, Ull start, Ull end, Ull step, Ull chunk, Ull* first, Ull* last,
                 std::uintptr_t* reductions = nullptr, void** memory = nullptr) {
     Thread& me = this_thread();
-    if (enter_share(me)) {
-        make_loop(me, schedule, up, start, end, step, chunk, ordered);
+    if (reductions == nullptr && memory == nullptr) {
+        const bool made = enter_filled_share(me, [&](Share& share) {
+            make_loop(me, share, schedule, up, start, end, step, chunk, ordered);
+            // Whoever makes it has the first chunk before others know of it.
+            if (share.simple && first != nullptr) share.cursor.store(share.chunk, std::memory_order_relaxed);   // relaxed: published with the share
+        });
+        if (begin_simple_loop(*me.slot) && first != nullptr) return made ? simple_chunk(*me.slot->share, 0, first, last) : next_of_loop(first, last);
+    } else if (enter_share(me)) {
+        make_loop(me, *me.slot->share, schedule, up, start, end, step, chunk, ordered);
         make_extras(me, reductions, memory);
         share_made(*me.slot->share);
     } else {
@@ -225,7 +278,7 @@ bool start_loop(Schedule schedule, bool ordered, bool up, Ull start, Ull end, Ul
 }
 
 template <class Value>
-void make_doacross(Share& share, unsigned loops, const Value* counts) {
+void make_doacross(Team& team, Share& share, unsigned loops, const Value* counts) {
     auto made = std::make_unique<Doacross>();
     made->inner = loops - 1;
     made->rows = static_cast<std::uint64_t>(counts[0]);
@@ -235,6 +288,7 @@ void make_doacross(Share& share, unsigned loops, const Value* counts) {
     made->posted = static_cast<std::atomic<std::uint64_t>*>(std::calloc(std::max<std::size_t>(made->rows, 1), sizeof(std::uint64_t)));
     if (made->posted == nullptr) fatal_error("Out of memory allocating %zu bytes", static_cast<std::size_t>(made->rows) * sizeof(std::uint64_t));
     share.doacross = made.release();
+    team.shares_hold_memory.store(true, std::memory_order_relaxed);   // relaxed: as in memory_of
 }
 
 template <class Value>
@@ -242,9 +296,9 @@ bool start_doacross(Schedule schedule, unsigned loops, const Value* counts, Valu
                     std::uintptr_t* reductions = nullptr, void** memory = nullptr) {
     Thread& me = this_thread();
     if (enter_share(me)) {
-        if constexpr (std::is_signed_v<Value>) make_loop(me, schedule, 0L, counts[0], 1L, chunk, false);
-        else make_loop(me, schedule, true, Ull{0}, counts[0], Ull{1}, chunk, false);
-        make_doacross(*me.slot->share, loops, counts);
+        if constexpr (std::is_signed_v<Value>) make_loop(me, *me.slot->share, schedule, 0L, counts[0], 1L, chunk, false);
+        else make_loop(me, *me.slot->share, schedule, true, Ull{0}, counts[0], Ull{1}, chunk, false);
+        make_doacross(*me.team, *me.slot->share, loops, counts);
         make_extras(me, reductions, memory);
         share_made(*me.slot->share);
     } else {
@@ -311,8 +365,8 @@ using namespace weft_openmp;   // NOLINT: entry points
     }                                                                                                                           \
     LOOP_NEXT(name)
 #define LOOP_NEXT(name)                                                                                                         \
-    OPENMP_API bool GOMP_loop_##name##_next(long* first, long* last) { return next_chunk(this_thread(), first, last); }         \
-    OPENMP_API bool GOMP_loop_ull_##name##_next(Ull* first, Ull* last) { return next_chunk(this_thread(), first, last); }
+    OPENMP_API bool GOMP_loop_##name##_next(long* first, long* last) { return next_of_loop(first, last); }         \
+    OPENMP_API bool GOMP_loop_ull_##name##_next(Ull* first, Ull* last) { return next_of_loop(first, last); }
 
 LOOP_START(static, Schedule::is_static, false)
 LOOP_START(dynamic, Schedule::dynamic, false)

@@ -7,9 +7,9 @@
 
 namespace weft_openmp {
 
-// Fills the thread's share in: a loop over [start, end) by step. chunk 0: none was said.
-void make_loop(Thread& me, Schedule schedule, long start, long end, long step, long chunk, bool ordered);
-void make_loop(Thread& me, Schedule schedule, bool up, unsigned long long start, unsigned long long end, unsigned long long step,
+// Fills a share in: a loop over [start, end) by step. chunk 0: none was said.
+void make_loop(Thread& me, Share& share, Schedule schedule, long start, long end, long step, long chunk, bool ordered);
+void make_loop(Thread& me, Share& share, Schedule schedule, bool up, unsigned long long start, unsigned long long end, unsigned long long step,
                unsigned long long chunk, bool ordered);
 // The thread's next chunk, as values of the loop's variable: from *first to before *last. False: there is none.
 template <class Value>

@@ -105,7 +105,7 @@ OPENMP_API bool GOMP_barrier_cancel() { return meet_or_leave(this_thread()); }
 
 // ---- single ----------------------------------------------------------------------------------------
 
-OPENMP_API bool GOMP_single_start() { return enter_share_first(this_thread()); }
+OPENMP_API bool GOMP_single_start() { return first_at_single(this_thread()); }
 
 // The winner's pointer comes by the share, and all read it before the second barrier's end lets anybody go on.
 OPENMP_API void* GOMP_single_copy_start() {
@@ -142,14 +142,15 @@ OPENMP_API void GOMP_scope_start(std::uintptr_t* reductions) {
 namespace {
 
 unsigned next_section() {
+    Thread& me = this_thread();
+    LoopPlace& place = me.slot->loop;
+    if (place.taken && place.first + 1 < place.last) return static_cast<unsigned>(++place.first) + 1;   // of a team of one, whose first chunk is all of them
     long first = 0, last = 0;
-    return next_chunk(this_thread(), &first, &last) ? static_cast<unsigned>(first) : 0;
+    return next_chunk(me, &first, &last) ? static_cast<unsigned>(first) : 0;
 }
 
 void start_sections(Thread& me, unsigned count) {
-    if (!enter_share(me)) return;
-    make_loop(me, Schedule::dynamic, 1, static_cast<long>(count) + 1, 1, 1, false);
-    share_made(*me.slot->share);
+    enter_filled_share(me, [&](Share& share) { make_loop(me, share, Schedule::dynamic, 1, static_cast<long>(count) + 1, 1, 1, false); });
 }
 
 }  // namespace
@@ -161,7 +162,7 @@ OPENMP_API unsigned GOMP_sections_start(unsigned count) {
 OPENMP_API unsigned GOMP_sections2_start(unsigned count, std::uintptr_t* reductions, void** memory) {
     Thread& me = this_thread();
     if (enter_share(me)) {
-        make_loop(me, Schedule::dynamic, 1, static_cast<long>(count) + 1, 1, 1, false);
+        make_loop(me, *me.slot->share, Schedule::dynamic, 1, static_cast<long>(count) + 1, 1, 1, false);
         make_extras(me, reductions, memory);
         share_made(*me.slot->share);
     } else {

@@ -1,5 +1,6 @@
 #include "share.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -11,69 +12,67 @@ namespace weft_openmp {
 
 namespace {
 
-Share* take_free(Team& team) {
-    team.free_lock.lock();
-    Share* const share = team.free_shares;
-    if (share != nullptr) team.free_shares = share->next.load(std::memory_order_relaxed);   // relaxed: under the lock
-    team.free_lock.unlock();
-    if (share == nullptr) return new Share;
-    share->next.store(nullptr, std::memory_order_relaxed);   // relaxed: whoever links it publishes
-    return share;
-}
+constexpr std::uint64_t least_nodes = 16;   // a team has so many before it looks for some that all have passed
 
-void give_back(Team& team, Share* share) {
-    if (share->doacross != nullptr) free_doacross(std::exchange(share->doacross, nullptr));
-    if (share->memory != nullptr) std::free(std::exchange(share->memory, nullptr));
-    // relaxed: the lock publishes
-    share->left.store(0, std::memory_order_relaxed);
-    share->state.store(Share::fresh, std::memory_order_relaxed);
-    share->cancelled.store(false, std::memory_order_relaxed);
-    share->copied.store(nullptr, std::memory_order_relaxed);
-    share->reductions = nullptr;
-    share->ordered = false;
-    team.free_lock.lock();
-    share->next.store(team.free_shares, std::memory_order_relaxed);
-    team.free_shares = share;
-    team.free_lock.unlock();
-}
-
-// All threads leave shares in their order, so the last to leave one finds it the oldest.
-void leave(Team& team, Share* share, Share* next) {
-    if (share->left.fetch_add(1, std::memory_order_acq_rel) + 1 != team.size) return;   // acq_rel: what all have done in it comes before its reuse
-    team.oldest.store(next, std::memory_order_relaxed);   // relaxed: read at the region's end, behind its barrier
-    give_back(team, share);
-}
-
-Share* advance(Thread& me) {
-    Team& team = *me.team;
-    Share* const before = me.slot->share;
-    Share* next = before->next.load(std::memory_order_acquire);   // acquire: pairs with the exchange below
-    if (next == nullptr) {
-        Share* const mine = take_free(team);
-        if (before->next.compare_exchange_strong(next, mine)) next = mine;
-        else give_back(team, mine);
+// As if nobody had used it.
+void clean(Share& share) {
+    if (share.extras) {
+        if (share.doacross != nullptr) free_doacross(std::exchange(share.doacross, nullptr));
+        if (share.memory != nullptr) std::free(std::exchange(share.memory, nullptr));
+        share.copied.store(nullptr, std::memory_order_relaxed);   // relaxed, and all that follow: whoever links it publishes
+        share.reductions = nullptr;
+        share.extras = false;
     }
-    me.slot->share = next;
-    me.slot->loop = {};
-    leave(team, before, next);
-    return next;
+    share.state.store(Share::fresh, std::memory_order_relaxed);
+    if (share.cancelled.load(std::memory_order_relaxed)) share.cancelled.store(false, std::memory_order_relaxed);
+    share.ordered = false;
 }
 
 }  // namespace
 
-bool enter_share(Thread& me) {
-    Share& share = *advance(me);
-    std::uint32_t seen = share.state.load(std::memory_order_acquire);   // acquire: pairs with share_made
-    if (seen == Share::made) return false;
-    if (seen == Share::fresh && share.state.compare_exchange_strong(seen, Share::being_made)) return true;
-    share.sleepers.wait([&share] { return share.state.load(std::memory_order_acquire) == Share::made; });   // acquire: as above
-    return false;
+// Takes back what all threads have passed; a new one where that is nothing.
+Share* more_spares(Team& team, Slot& slot) {
+    team.free_lock.lock();
+    if (team.nodes >= least_nodes) {
+        std::uint64_t passed = ~std::uint64_t{0};
+        const unsigned size = team.size.load(std::memory_order_relaxed);   // relaxed: the region's
+        for (unsigned i = 0; i < size; ++i) passed = std::min(passed, team.crew->slots[i]->at.load(std::memory_order_acquire));   // acquire: pairs with advance_to
+        while (team.oldest != nullptr && team.oldest->number < passed) {
+            Share* const share = team.oldest;
+            team.oldest = share->next.load(std::memory_order_relaxed);   // relaxed: read before, by those who have passed it
+            clean(*share);
+            share->next.store(slot.spares, std::memory_order_relaxed);   // relaxed: whoever links it publishes
+            slot.spares = share;
+        }
+    }
+    if (slot.spares == nullptr) {
+        slot.spares = new Share;
+        ++team.nodes;
+    }
+    team.free_lock.unlock();
+    return slot.spares;
 }
 
-bool enter_share_first(Thread& me) {
-    Share& share = *advance(me);
-    std::uint32_t seen = share.state.load(std::memory_order_relaxed);   // relaxed: who is not first needs nothing of the first
-    return seen == Share::fresh && share.state.compare_exchange_strong(seen, Share::made);
+bool enter_share(Thread& me) {
+    Slot& slot = *me.slot;
+    Share* const before = slot.share;
+    if (me.team->size.load(std::memory_order_relaxed) == 1) {   // relaxed: the region's
+        clean(*before);
+        before->extras = true;
+        slot.loop = {};
+        return true;
+    }
+    Share* next = before->next.load(std::memory_order_acquire);   // acquire: pairs with the exchange in link
+    if (next == nullptr) next = link(slot, *before, take_spare(*me.team, slot));
+    advance_to(slot, *next);
+    std::uint32_t seen = next->state.load(std::memory_order_acquire);   // acquire: pairs with share_made
+    if (seen == Share::made) return false;
+    if (seen == Share::fresh && next->state.compare_exchange_strong(seen, Share::being_made)) {
+        next->extras = true;
+        return true;
+    }
+    next->sleepers.wait([next] { return next->state.load(std::memory_order_acquire) == Share::made; });   // acquire: as above
+    return false;
 }
 
 void share_made(Share& share) {
@@ -81,8 +80,9 @@ void share_made(Share& share) {
     share.sleepers.wake();
 }
 
-void* memory_of(Share& share, std::size_t bytes) {
+void* memory_of(Team& team, Share& share, std::size_t bytes) {
     constexpr std::size_t line = 64;
+    team.shares_hold_memory.store(true, std::memory_order_relaxed);   // relaxed: read behind the region's last barrier
     share.memory_bytes = (bytes + line - 1) / line * line;
     share.memory = std::aligned_alloc(line, share.memory_bytes);
     if (share.memory == nullptr) fatal_error("Out of memory allocating %zu bytes", bytes);
@@ -90,48 +90,43 @@ void* memory_of(Share& share, std::size_t bytes) {
     return share.memory;
 }
 
-void skip_to_first_share(Slot& slot, Team& team) {
-    Share* first = team.origin->next.load(std::memory_order_relaxed);   // relaxed: the region has no threads yet
-    if (first == nullptr) {
-        first = take_free(team);
-        team.origin->next.store(first, std::memory_order_relaxed);
-    }
-    slot.share = first;
-    slot.loop = {};
-    leave(team, team.origin, first);
+Share& begin_with_share(Team& team) {
+    const unsigned size = team.size.load(std::memory_order_relaxed);   // relaxed, and all that follow: the region has no threads yet
+    if (size == 1) return *team.origin;
+    Share& share = *take_spare(team, *team.crew->slots[0]);
+    share.number = team.origin->number + 1;
+    team.origin->next.store(&share, std::memory_order_relaxed);
+    for (unsigned i = 0; i < size; ++i) advance_to(*team.crew->slots[i], share);
+    return share;
 }
 
 void start_shares(Team& team) {
-    if (team.origin == nullptr) team.origin = take_free(team);
-    team.oldest.store(team.origin, std::memory_order_relaxed);   // relaxed: the region's begin publishes
+    if (team.origin != nullptr) return;
+    team.origin = team.oldest = new Share;
+    ++team.nodes;
 }
 
-void gather_shares(Team& team) {
-    Share* share = team.oldest.load(std::memory_order_relaxed);   // relaxed: behind the region's last barrier
-    if (share == team.origin && share->next.load(std::memory_order_relaxed) == nullptr) return;   // no construct at all
-    while (share != nullptr) {
-        Share* const next = share->next.load(std::memory_order_relaxed);
-        give_back(team, share);
-        share = next;
+void end_shares(Team& team) {
+    // Where it was cancelled, not all have come as far. The last one is where the next region begins.
+    Share* last = team.crew->slots[0]->share;
+    for (Share* next; (next = last->next.load(std::memory_order_relaxed)) != nullptr; last = next) {}   // relaxed: behind the region's last barrier
+    if (team.shares_hold_memory.load(std::memory_order_relaxed)) [[unlikely]] {   // relaxed: as above
+        for (Share* share = team.oldest; share != last; share = share->next.load(std::memory_order_relaxed)) clean(*share);   // relaxed: as above; they are taken back when somebody needs one
+        team.shares_hold_memory.store(false, std::memory_order_relaxed);   // relaxed: the next region's begin publishes
     }
-    team.origin = nullptr;
+    clean(*last);
+    team.origin = last;
 }
 
 void free_all_shares(Team& team) {
-    // Outside of regions, where nobody gathers, the last one is still being used; within, all have been given back but a first one.
-    Share* share = team.oldest.load(std::memory_order_relaxed);   // relaxed: the last one of its users
-    if (team.origin != nullptr) {
+    const auto free_list = [](Share* share) {
         while (share != nullptr) {
-            Share* const next = share->next.load(std::memory_order_relaxed);   // relaxed: as above
-            give_back(team, share);
-            share = next;
+            clean(*share);
+            delete std::exchange(share, share->next.load(std::memory_order_relaxed));   // relaxed: the last one of its users
         }
-    }
-    while (team.free_shares != nullptr) {
-        Share* const next = team.free_shares->next.load(std::memory_order_relaxed);   // relaxed: as above
-        delete team.free_shares;
-        team.free_shares = next;
-    }
+    };
+    free_list(team.oldest);
+    for (auto& slot : team.crew->slots) free_list(slot->spares);
 }
 
 }  // namespace weft_openmp

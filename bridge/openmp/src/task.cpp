@@ -17,7 +17,6 @@ struct Surplus {
     Task* first = nullptr;
 };
 Surplus surplus;
-constexpr unsigned most_free = 256;
 
 bool descends(const Task& task, const Task* under) {
     if (under == nullptr) return true;
@@ -49,10 +48,12 @@ Task* take_queued(Team& team, const Task* under) {
     if (team.queued.load() == 0) return nullptr;
     Task* found = nullptr;
     team.queue_lock.lock();
-    for (Task** link = &team.first; *link != nullptr; link = &(*link)->next) {
+    Task* before = nullptr;
+    for (Task** link = &team.first; *link != nullptr; before = *link, link = &before->next) {
         if (!descends(**link, under)) continue;
         found = *link;
         *link = found->next;
+        if (team.last == found) team.last = before;
         team.queued.fetch_sub(1);
         break;
     }
@@ -74,9 +75,11 @@ bool queued_for(const Thread& me, const Task* under) {
 void queue(Team& team, Task& task) {
     team.queue_lock.lock();
     Task** link = &team.first;
+    if (team.last != nullptr && team.last->priority >= task.priority) link = &team.last->next;
     while (*link != nullptr && (*link)->priority >= task.priority) link = &(*link)->next;
     task.next = *link;
     *link = &task;
+    if (task.next == nullptr) team.last = &task;
     team.queued.fetch_add(1);
     team.queue_lock.unlock();
 }
@@ -107,42 +110,36 @@ void call_help(Team& team) {
 
 }  // namespace
 
-Task* new_task() {
-    Thread& me = this_thread();
-    if (me.free_tasks == nullptr) {
-        surplus.lock.lock();
-        for (unsigned i = 0; i < most_free / 2 && surplus.first != nullptr; ++i) {
-            Task* const task = surplus.first;
-            surplus.first = task->next;
-            task->next = me.free_tasks;
-            me.free_tasks = task;
-            ++me.free_count;
-        }
-        surplus.lock.unlock();
-        if (me.free_tasks == nullptr) return new Task;
+Task* first_free_task(Thread& me) {
+    surplus.lock.lock();
+    for (unsigned i = 0; i < most_free / 2 && surplus.first != nullptr; ++i) {
+        Task* const task = surplus.first;
+        surplus.first = task->next;
+        task->next = me.free_tasks;
+        me.free_tasks = task;
+        ++me.free_count;
     }
-    Task* const task = me.free_tasks;
-    me.free_tasks = task->next;
-    --me.free_count;
-    return task;
+    surplus.lock.unlock();
+    if (me.free_tasks != nullptr) return me.free_tasks;
+    ++me.free_count;
+    return me.free_tasks = new Task;
 }
 
-void free_task(Task* task) {
-    if (task->holds_memory) std::free(task->data);
-    if (task->dependences != nullptr) forget_dependences(*task);
-    if (task->implicit) return;   // it lies in a slot
-    Thread& me = this_thread();
-    task->next = me.free_tasks;
-    me.free_tasks = task;
-    if (++me.free_count < most_free) return;
+void give_surplus(Thread& me) {
     surplus.lock.lock();
-    for (; me.free_count > most_free / 2; --me.free_count) {
+    for (; me.free_count > most_free / 2 && me.free_tasks != nullptr; --me.free_count) {
         Task* const one = me.free_tasks;
         me.free_tasks = one->next;
         one->next = surplus.first;
         surplus.first = one;
     }
     surplus.lock.unlock();
+}
+
+void empty_task(Task& task) {
+    if (task.holds_memory) std::free(task.data);
+    task.holds_memory = false;
+    if (task.dependences != nullptr) forget_dependences(task);
 }
 
 void give_tasks_back(Thread& me) {
@@ -173,39 +170,43 @@ void enqueue(Task& task) {
 }
 
 // Nobody needs it as a parent, nor does it run.
-void let_go(Task& task) {
+void let_go(Thread& me, Task& task) {
     for (Task* at = &task; at != nullptr;) {
         Task* const parent = at->implicit ? nullptr : at->parent.load(std::memory_order_relaxed);   // relaxed: its own
-        free_task(at);
+        free_task(me, at);
         if (parent == nullptr || parent->pending.fetch_sub(Task::one_kept, std::memory_order_acq_rel) != Task::one_kept) return;   // acq_rel: all that others did with it comes before its reuse
         at = parent;
     }
 }
 
+void outlive(Thread& me, Task& task) {
+    task.parent.load(std::memory_order_relaxed)->pending.fetch_add(Task::one_kept, std::memory_order_relaxed);   // relaxed, both: its own; its parent runs
+    if (task.pending.fetch_sub(Task::running, std::memory_order_acq_rel) == Task::running) let_go(me, task);   // acq_rel: as in let_go
+}
+
 void end_task(Task& task) {
+    Thread& me = this_thread();
     Team& team = *task.team;
     Group* const group = task.group;
     Task* const parent = task.parent.load(std::memory_order_relaxed);   // relaxed: its own
-    const bool deferred = task.deferred;
     if (task.promise != nullptr) keep_promise(task);
     // acq_rel, here and below: what the task has done comes before what those do that wait for it, and before the memory is used again
     bool parent_waits, parent_goes;
-    if (task.pending.load(std::memory_order_acquire) == 1) {   // acquire: its children's last acts
-        free_task(&task);
+    count_children(task);
+    if (task.pending.load(std::memory_order_acquire) == Task::running) {   // acquire: its children's last acts
+        free_task(me, &task);
         const std::uint64_t before = parent->pending.fetch_sub(1, std::memory_order_acq_rel);
         parent_goes = before == 1;
-        parent_waits = static_cast<std::uint32_t>(before) == 2;
+        parent_waits = static_cast<std::uint32_t>(before) == Task::running + 1;
     } else {
         const std::uint64_t before = parent->pending.fetch_add(Task::one_kept - 1, std::memory_order_acq_rel);
         parent_goes = false;
-        parent_waits = static_cast<std::uint32_t>(before) == 2;
-        if (task.pending.fetch_sub(1, std::memory_order_acq_rel) == 1) let_go(task);
+        parent_waits = static_cast<std::uint32_t>(before) == Task::running + 1;
+        if (task.pending.fetch_sub(Task::running, std::memory_order_acq_rel) == Task::running) let_go(me, task);
     }
-    if (parent_goes) let_go(*parent);
+    if (parent_goes) let_go(me, *parent);
     const bool group_ends = group != nullptr && group->tasks.fetch_sub(1) == 1;
     if ((parent_waits || group_ends) && team.waiters.any()) team.waiters.wake();
-    if (!deferred) return;
-    Thread& me = this_thread();
     if (me.team == &team) {
         me.slot->ended.store(me.slot->ended.load(std::memory_order_relaxed) + 1);   // relaxed: its own; seq_cst: the closer may be about to sleep
         if (team.closer.any() && !me.slot->deque.any() && all_tasks_ended(team)) team.closer.wake();

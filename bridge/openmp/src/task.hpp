@@ -26,21 +26,25 @@ struct Group {
 };
 
 // In memory that stays memory of tasks for ever: a thief may look at one that has ended.
-struct Task {
+struct alignas(64) Task {
     static constexpr std::size_t inline_bytes = 64;
     static constexpr std::uint64_t one_kept = std::uint64_t{1} << 32;
+    static constexpr std::uint64_t running = std::uint64_t{1} << 31;   // more than children can end before they are counted
 
     std::atomic<Task*> parent{nullptr};
     std::atomic<std::uint32_t> depth{0};   // below the implicit task, which has 0
-    bool implicit = false, final = false, tied = true, deferred = false, holds_memory = false;
-    // In the lower half itself, while it runs or is to, and its children that have not ended; in the upper one children that have, but still are their own
-    // children's parents. Nobody needs it any more at 0.
-    std::atomic<std::uint64_t> pending{1};
+    bool implicit = false, final = false, tied = true, holds_memory = false;
+    bool deferred = false;                 // its parent, its group and the next barrier count it; else its parent goes on only when it has ended
+    std::uint32_t made = 0;                // by the task itself: deferred children that `pending` does not count yet
     Team* team = nullptr;
     const Icv* icv = nullptr;
     Group* group = nullptr;
     void (*body)(void* data) = nullptr;
     void* data = nullptr;
+    // In the lower half `running`, while it runs or is to, and its deferred children, less those that have ended: who makes a child counts it in `made`, and
+    // adds that here only when he asks, since this line is often another thread's. In the upper half children that have ended, but still are their own
+    // children's parents. Nobody needs it any more at 0.
+    alignas(64) std::atomic<std::uint64_t> pending{running};
     Task* next = nullptr;                  // in a list of free ones, or of those that are queued by priority
     Dependences* dependences = nullptr;
     Promise* promise = nullptr;
@@ -50,12 +54,19 @@ struct Task {
     alignas(16) unsigned char bytes[inline_bytes];
 };
 
-Task* new_task();
-void free_task(Task* task);
+// A free one and its thread's first, which stays so (new_task and free_task: team.hpp).
+Task* first_free_task(Thread& me);
+// The thread has too many free ones.
+inline constexpr unsigned most_free = 256;
+void give_surplus(Thread& me);
+// What it has beyond its fields. A free task has none of that.
+void empty_task(Task& task);
 // At a thread's end: others use what it has kept.
 void give_tasks_back(Thread& me);
 // The body, unless the task is cancelled, and the end. Above `under`, as run_some_task has it.
 void run_task(Thread& me, Task& task, const Task* under);
+// One that was not deferred has ended before its children: it stays until they have.
+void outlive(Thread& me, Task& task);
 // Tells those that wait for it.
 void end_task(Task& task);
 
@@ -67,6 +78,8 @@ bool may_find_task(const Thread& me, const Task* under);
 bool all_tasks_ended(const Team& team);
 // Queues a task that may run now.
 void enqueue(Task& task);
+// So many tasks in a team's queue, and those that are made are run at once.
+inline constexpr std::uint32_t most_queued = 256;
 // Of an implicit task, at the region's end.
 void forget_dependences(Task& task);
 

@@ -30,47 +30,50 @@ void* room_for(Task& task, std::size_t bytes, std::size_t alignment) {
     return task.data;
 }
 
-// A child of the running task.
-Task& make_child(Thread& me, void (*body)(void*), unsigned flags) {
+// A child of the running task. One that is deferred is waited for by those that it counts with; one that is not ends before its parent goes on.
+inline Task& make_child(Thread& me, Task& task, void (*body)(void*), unsigned flags, bool deferred) {
     Task& parent = *me.task;
-    Task& task = *new_task();
     // relaxed: whoever takes the task from where it lies acquires what precedes; a thief's guess may be wrong
     task.parent.store(&parent, std::memory_order_relaxed);
     task.depth.store(parent.depth.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    task.pending.store(1, std::memory_order_relaxed);
-    task.ends_to_come.store(0, std::memory_order_relaxed);
-    task.implicit = false;
+    task.made = 0;
+    task.pending.store(Task::running, std::memory_order_relaxed);
     task.final = (flags & final) != 0 || parent.final;
-    task.tied = (flags & untied) == 0;
-    task.deferred = false;
-    task.holds_memory = false;
+    task.tied = true;
+    if ((flags & untied) != 0) [[unlikely]] task.tied = false;
+    task.deferred = deferred;
     task.team = me.team;
     task.icv = parent.icv;
     task.group = parent.group;
     task.body = body;
-    task.promise = nullptr;
-    task.priority = 0;
-    parent.pending.fetch_add(1, std::memory_order_relaxed);   // relaxed: its own; who ends comes later
-    if (task.group != nullptr) task.group->tasks.fetch_add(1, std::memory_order_relaxed);   // relaxed: the group's waiter is the task's ancestor
     return task;
 }
 
-bool cancelled(const Thread& me) {
+// What counts a deferred one: its parent, its group, and the next barrier, which waits for it.
+void count_child(Thread& me, Task& task) {
+    task.priority = 0;
+    ++me.task->made;
+    if (task.group != nullptr) task.group->tasks.fetch_add(1, std::memory_order_relaxed);   // relaxed: the group's waiter is the task's ancestor
+    if (!me.team->tasked.load(std::memory_order_relaxed)) me.team->tasked.store(true);   // relaxed: only ever set
+    me.slot->created.store(me.slot->created.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);   // relaxed: its own; whoever sees the task's end sees this
+}
+
+inline bool cancelled(const Thread& me) {
     for (const Group* group = me.task->group; group != nullptr; group = group->outer) {
         if (group->cancelled.load(std::memory_order_relaxed)) return true;   // relaxed: noticed now or later
     }
     return me.team->cancelled.load(std::memory_order_relaxed);   // relaxed: as above
 }
 
-// Deferred from here on: counted, so that the next barrier waits for it.
-void defer(Thread& me, Task& task) {
-    task.deferred = true;
-    if (!me.team->tasked.load(std::memory_order_relaxed)) me.team->tasked.store(true);   // relaxed: only ever set
-    me.slot->created.store(me.slot->created.load(std::memory_order_relaxed) + 1);   // relaxed: its own
-}
+// As far as its thread can tell, enough tasks lie there for others: what would come on top is run at once, as libgomp does, and costs no more than a call.
+bool enough_deferred(const Thread& me) { return me.slot->deque.full() || me.team->queued.load(std::memory_order_relaxed) >= most_queued; }   // relaxed: a guess
 
-// On the stack of the task that has made it, which goes on when the body has ended.
-void run_now(Thread& me, Task& task) { run_task(me, task, me.task->tied ? me.task : me.under); }
+// No child of the running task has still to end: whatever they used, nobody depends on it.
+bool none_pending(const Task& task) { return static_cast<std::uint32_t>(task.pending.load(std::memory_order_acquire)) == Task::running; }   // acquire: pairs with the children's ends
+bool no_child_left(Task& task) {
+    count_children(task);
+    return none_pending(task);
+}
 
 void copy_arguments(Task& task, void (*copy)(void*, void*), void* from, std::size_t bytes, std::size_t alignment, Thread& me) {
     void* const to = room_for(task, bytes, alignment);
@@ -104,39 +107,72 @@ void end_group(Thread& me) {
 
 using namespace weft_openmp;   // NOLINT: entry points
 
-OPENMP_API void GOMP_task(void (*body)(void*), void* data, void (*copy)(void*, void*), long bytes, long alignment, bool if_clause,
-                          unsigned flags, void** dependences, int priority, void* detach) {
+namespace {
+
+// The most frequent that is not deferred.
+inline void plain_undeferred(Thread& me, void (*body)(void*), void* data, unsigned flags) {
+    // The first of the free ones, which it is again when it has ended: counted among them all the while.
+    Task& task = *(me.free_tasks != nullptr ? me.free_tasks : first_free_task(me));
+    me.free_tasks = task.next;
+    make_child(me, task, body, flags, false);
+    run_body(me, task, data);
+    if (task.made != 0 || task.pending.load(std::memory_order_acquire) != Task::running || task.dependences != nullptr) [[unlikely]] {   // acquire: its children's last acts
+        --me.free_count;
+        return end_undeferred(me, task);
+    }
+    if (me.free_tasks != task.next) task.next = me.free_tasks;
+    me.free_tasks = &task;
+}
+
+// Of every kind.
+[[gnu::noinline]] void any_task(void (*body)(void*), void* data, void (*copy)(void*, void*), long bytes, long alignment, bool if_clause, unsigned flags,
+                                void** dependences, int priority, void* detach) {
     Thread& me = this_thread();
     if (cancelled(me)) return;
-    Task& task = make_child(me, body, flags);
-    if ((flags & priority_given) != 0) task.priority = std::clamp(priority, 0, environment().max_task_priority);
     const bool detached = (flags & detach_given) != 0 && detach != nullptr;
-    const bool undeferred = !if_clause || task.final || me.task->final || (me.team->size == 1 && !detached && (flags & depend_given) == 0);
-    if (undeferred && !detached) {
-        if ((flags & depend_given) != 0) wait_for_depended(me, dependences);
+    const bool depends = (flags & depend_given) != 0 && !no_child_left(*me.task);
+    const bool at_once = !if_clause || (flags & final) != 0 || me.task->final;
+    if (!detached && (at_once || (!depends && (me.team->size == 1 || enough_deferred(me))))) {
+        Task& task = make_child(me, *new_task(me), body, flags, false);
+        if (depends) wait_for_depended(me, dependences);
         // What comes after it may depend on it no more: it will have ended.
         if (copy == nullptr) task.data = data;
         else copy_arguments(task, copy, data, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment), me);
-        run_now(me, task);
+        run_undeferred(me, task);
         return;
     }
+    Task& task = make_child(me, *new_task(me), body, flags, true);
+    count_child(me, task);
+    if ((flags & priority_given) != 0) task.priority = std::clamp(priority, 0, environment().max_task_priority);
     copy_arguments(task, copy, data, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment), me);
     if (detached) {
         task.ends_to_come.store(2, std::memory_order_relaxed);   // relaxed: nobody knows the event yet
         *static_cast<void**>(detach) = &task;
         *static_cast<void**>(task.data) = &task;
     }
-    defer(me, task);
     if ((flags & depend_given) != 0 && !depend(me, task, dependences)) return;
-    if (undeferred) return run_now(me, task);
+    if (at_once) return run_task(me, task, me.task->tied ? me.task : me.under);
     enqueue(task);
+}
+
+}  // namespace
+
+OPENMP_API void GOMP_task(void (*body)(void*), void* data, void (*copy)(void*, void*), long bytes, long alignment, bool if_clause,
+                          unsigned flags, void** dependences, int priority, void* detach) {
+    Thread* const me = this_thread_or_null;
+    if ((flags & (depend_given | detach_given)) == 0 && copy == nullptr && me != nullptr && me->task->group == nullptr &&
+        !me->team->cancelled.load(std::memory_order_relaxed) &&   // relaxed: noticed now or later
+        (!if_clause || me->team->size.load(std::memory_order_relaxed) == 1 || (flags & final) != 0 || me->task->final)) {   // relaxed: the region's
+        return plain_undeferred(*me, body, data, flags);
+    }
+    any_task(body, data, copy, bytes, alignment, if_clause, flags, dependences, priority, detach);   // a jump
 }
 
 OPENMP_API void GOMP_taskwait() {
     Thread& me = this_thread();
-    const std::atomic<std::uint64_t>& pending = me.task->pending;
-    wait_in_task(me, [&pending] { return static_cast<std::uint32_t>(pending.load(std::memory_order_acquire)) == 1; });   // acquire: pairs with the children's ends
-    if (me.task->dependences != nullptr) forget_dependences(*me.task);
+    Task& task = *me.task;
+    if (!no_child_left(task)) wait_in_task(me, [&task] { return none_pending(task); });
+    if (task.dependences != nullptr) forget_dependences(task);
 }
 OPENMP_API void GOMP_taskwait_depend(void** dependences) { wait_for_depended(this_thread(), dependences); }
 
@@ -212,17 +248,15 @@ void taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), long 
         const Value to = last == iterations ? end : static_cast<Value>(static_cast<std::uint64_t>(start) + last * static_cast<std::uint64_t>(step));
         first = last;
         if (cancelled(me)) break;
-        Task& task = make_child(me, body, flags);
+        const bool at_once = undeferred || enough_deferred(me);
+        Task& task = make_child(me, *new_task(me), body, flags, !at_once);
+        if (!at_once) count_child(me, task);
         if ((flags & priority_given) != 0) task.priority = std::clamp(priority, 0, environment().max_task_priority);
         copy_arguments(task, copy, data, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment), me);
         static_cast<Value*>(task.data)[0] = from;
         static_cast<Value*>(task.data)[1] = to;
-        if (undeferred) {
-            run_now(me, task);
-        } else {
-            defer(me, task);
-            enqueue(task);
-        }
+        if (at_once) run_undeferred(me, task);
+        else enqueue(task);
     }
     if (grouped) end_group(me);
 }

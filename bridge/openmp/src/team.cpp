@@ -45,14 +45,17 @@ void reset(Task& task, Team& team, const Icv* icv) {
     task.team = &team;
     task.icv = icv;
     while (task.group != nullptr) delete std::exchange(task.group, task.group->outer);   // left behind where the region was cancelled, or had reductions
-    task.pending.store(1, std::memory_order_relaxed);   // relaxed, and all that follow here: the region's begin publishes
+    task.made = 0;
+    task.pending.store(Task::running, std::memory_order_relaxed);   // relaxed, and all that follow here: the region's begin publishes
     if (task.dependences != nullptr) forget_dependences(task);
 }
 
 void reset(Slot& slot, Team& team) {
     reset(slot.implicit, team, team.icv);
     slot.share = team.origin;
+    slot.at.store(team.origin->number, std::memory_order_relaxed);
     slot.loop = {};
+    slot.singles = 0;
     slot.created.store(0, std::memory_order_relaxed);
     slot.ended.store(0, std::memory_order_relaxed);
 }
@@ -92,6 +95,7 @@ void be_member(void* raw) {
     for (std::uint64_t region = 0; (region = dock(me, slot, region)) != 0;) {
         if (binding) [[unlikely]] take_place(me);
         if (environment().display_affinity) [[unlikely]] show_affinity(slot);
+        go_on_in_loop(slot);
         team.body(team.data);
         arrive(team);
     }
@@ -260,6 +264,7 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
     team.tasked.store(false, std::memory_order_relaxed);
     team.cancelled.store(false, std::memory_order_relaxed);
     team.ended_elsewhere.store(0, std::memory_order_relaxed);
+    team.singles.store(0, std::memory_order_relaxed);
     start_shares(team);
     for (unsigned i = 0; i < size; ++i) reset(*crew.slots[i], team);
     if (prepare != nullptr) prepare(team, argument);
@@ -271,6 +276,7 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
     me.slot = crew.slots[0].get();
     me.task = &me.slot->implicit;
     me.under = nullptr;
+    go_on_in_loop(*me.slot);
     const unsigned before = crew.awake.exchange(size);
     if (size == 1) return;
     if (said.display_affinity) [[unlikely]] show_affinity(*me.slot);
@@ -284,7 +290,7 @@ void end_region(Thread& me) {
     Team& team = *me.team;
     team.arrived.fetch_add(1);
     close(me);
-    gather_shares(team);
+    end_shares(team);
     for (void* const memory : team.free_at_end) std::free(memory);
     team.free_at_end.clear();
     --me.depth;
@@ -292,6 +298,7 @@ void end_region(Thread& me) {
     me.slot = team.outer_slot;
     me.task = team.outer_task;
     me.under = team.outer_under;
+    go_on_in_loop(*me.slot);
     if (team.entered) weft_guest_leave();
 }
 

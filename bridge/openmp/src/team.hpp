@@ -29,9 +29,13 @@ struct alignas(128) Slot {
     unsigned size_shown = 0;                      // of the team, when its affinity was printed
     int place = -1;                               // its thread's; -1: none (bind.hpp), and its partition
     unsigned first_place = 0, places = 0;
+
+    std::uint64_t singles = 0;                    // that it has come to
+    Share* spares = nullptr;                      // that it may use
     Share* share = nullptr;                       // the worksharing construct that it is in, or was in last
     LoopPlace loop;                               // where it is in that
     Task implicit;
+    std::atomic<std::uint64_t> at{0};             // that one's number, for those who look what all have passed
     std::atomic<std::uint64_t> region{0};         // the number of the region that it is to take part in
 };
 
@@ -51,22 +55,25 @@ struct alignas(128) Team {
     Share* origin = nullptr;                      // before the first worksharing construct
     std::uintptr_t* reductions = nullptr;
     Bind bind = Bind::no;
+    std::atomic<bool> tasked{false};              // a task has been deferred
+    std::atomic<bool> cancelled{false};
 
     alignas(64) std::atomic<std::uint32_t> arrived{0};            // at a barrier
     std::atomic<std::uint32_t> arrived_cancellably{0};            // at one that is left when the region is cancelled
     alignas(64) std::atomic<std::uint64_t> generation{0};         // barriers that have ended
-    std::atomic<bool> tasked{false};                              // a task has been deferred
-    std::atomic<bool> cancelled{false};
-    std::atomic<Share*> oldest{nullptr};                          // worksharing constructs from here on have not been left by all
     std::atomic<std::uint64_t> ended_elsewhere{0};                // deferred tasks, by no thread of the team
     std::atomic<std::uint32_t> queued{0};                         // tasks in `first`
     SpinLock queue_lock;
     Task* first = nullptr;                                        // by priority, or queued by no thread of the team
+    Task* last = nullptr;
     Sleepers helpers;                                             // wait at barriers and at the dock, and run any task
     Sleepers closer;                                              // all are at the barrier; waits for the tasks' end
     Sleepers waiters;                                             // wait in tasks, for those that they have made
     SpinLock free_lock;
-    Share* free_shares = nullptr;
+    Share* oldest = nullptr;                                      // under it: the list's first node
+    std::atomic<bool> shares_hold_memory{false};                  // to be given back at the region's end
+    std::uint64_t nodes = 0;                                      // under the lock: in the list and in the slots
+    alignas(64) std::atomic<std::uint64_t> singles{0};            // that somebody has been the first at
     std::vector<void*> free_at_end;                               // by thread 0
 };
 
@@ -133,6 +140,52 @@ inline Thread& this_thread() {
 
 // What omp_get_max_threads says.
 unsigned max_threads(Thread& me);
+
+inline Task* new_task(Thread& me) {
+    Task* const task = me.free_tasks != nullptr ? me.free_tasks : first_free_task(me);
+    me.free_tasks = task->next;
+    --me.free_count;
+    return task;
+}
+
+inline void free_task(Thread& me, Task* task) {
+    if (task->holds_memory || task->dependences != nullptr) [[unlikely]] empty_task(*task);
+    if (task->implicit) [[unlikely]] return;   // it lies in a slot
+    task->next = me.free_tasks;
+    me.free_tasks = task;
+    if (++me.free_count >= most_free) [[unlikely]] give_surplus(me);
+}
+
+// One that is not deferred, on the stack of the task that has made it, which goes on when the body has ended. It has just been made, so the region was not cancelled.
+inline void run_body(Thread& me, Task& task, void* data) {
+    Task* const before = me.task;
+    const Task* const under_before = me.under;
+    if (before->tied) me.under = before;
+    me.task = &task;
+    task.body(data);
+    me.task = before;
+    me.under = under_before;
+}
+// By the task's thread, which then may read what is pending.
+inline void count_children(Task& task) {
+    if (task.made == 0) return;
+    task.pending.fetch_add(task.made, std::memory_order_relaxed);   // relaxed: a count
+    task.made = 0;
+}
+inline void end_undeferred(Thread& me, Task& task) {
+    count_children(task);
+    if (task.pending.load(std::memory_order_acquire) == Task::running) [[likely]] free_task(me, &task);   // acquire: its children's last acts
+    else outlive(me, task);
+}
+inline void run_undeferred(Thread& me, Task& task) {
+    run_body(me, task, task.data);
+    end_undeferred(me, task);
+}
+
+// The simple loop (LoopPlace) that the calling thread is in, where its next chunk is found with the fewest loads: between two additions to a cursor that
+// others add to as well, each load counts. Null: the thread is in none, or that one is over.
+inline thread_local constinit Share* simple_loop [[gnu::tls_model("initial-exec")]] = nullptr;
+
 // How many threads a region gets that asks for `wanted` (0: as nthreads-var says).
 unsigned threads_for(const Thread& me, unsigned wanted);
 
@@ -147,6 +200,75 @@ void meet(Thread& me);
 bool meet_or_leave(Thread& me);
 // All leave such barriers.
 void cancel_region(Team& team);
+
+// What follows is of worksharing constructs (share.hpp).
+
+// A spare of the slot's, which stays its first.
+Share* more_spares(Team& team, Slot& slot);
+
+inline Share* take_spare(Team& team, Slot& slot) {
+    Share* const share = slot.spares != nullptr ? slot.spares : more_spares(team, slot);
+    slot.spares = share->next.load(std::memory_order_relaxed);   // relaxed, and below: whoever links it publishes
+    share->next.store(nullptr, std::memory_order_relaxed);
+    return share;
+}
+
+// Makes `mine` what follows `before`, unless another thread has been faster: then it is a spare again.
+inline Share* link(Slot& slot, Share& before, Share* mine) {
+    mine->number = before.number + 1;
+    Share* next = nullptr;
+    if (before.next.compare_exchange_strong(next, mine, std::memory_order_acq_rel, std::memory_order_acquire)) return mine;   // release, acquire: what it was filled in with
+    mine->next.store(slot.spares, std::memory_order_relaxed);   // relaxed: nobody else has seen it
+    slot.spares = mine;
+    return next;
+}
+
+inline void advance_to(Slot& slot, Share& share) {
+    slot.share = &share;
+    slot.loop = {};
+    simple_loop = nullptr;
+    slot.at.store(share.number, std::memory_order_release);   // release: what it has done in those before comes before their reuse (more_spares)
+}
+
+template <class Fill>
+bool enter_filled_share(Thread& me, Fill fill) {
+    Slot& slot = *me.slot;
+    Share* const before = slot.share;
+    if (me.team->size.load(std::memory_order_relaxed) == 1) {   // relaxed: the region's
+        // Nobody else is ever in it.
+        before->cancelled.store(false, std::memory_order_relaxed);   // relaxed: as said
+        slot.loop = {};
+        fill(*before);
+        return true;
+    }
+    Share* next = before->next.load(std::memory_order_acquire);   // acquire: pairs with the exchange in link
+    Share* mine = nullptr;
+    if (next == nullptr) {
+        mine = take_spare(*me.team, slot);
+        fill(*mine);
+        next = link(slot, *before, mine);
+    }
+    advance_to(slot, *next);
+    return next == mine;
+}
+
+// The calling thread, whose slot it is, goes on there: where a region begins, or has ended within a loop.
+inline void go_on_in_loop(const Slot& slot) { simple_loop = slot.loop.simple ? slot.share : nullptr; }
+
+// It begins with the loop that it has entered. Whether that is a simple one.
+inline bool begin_simple_loop(Slot& slot) {
+    slot.loop.simple = slot.share->simple;
+    go_on_in_loop(slot);
+    return slot.loop.simple;
+}
+
+inline bool first_at_single(Thread& me) {
+    Team& team = *me.team;
+    if (team.size.load(std::memory_order_relaxed) == 1) return true;   // relaxed: the region's
+    std::uint64_t mine = me.slot->singles++;
+    // relaxed: who is not first needs nothing of the first
+    return team.singles.load(std::memory_order_relaxed) == mine && team.singles.compare_exchange_strong(mine, mine + 1, std::memory_order_relaxed);
+}
 
 // Waits in a task until holds(), and runs tasks meanwhile that may run there.
 template <class Holds>

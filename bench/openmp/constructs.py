@@ -1,0 +1,15 @@
+#!/usr/bin/env python3
+"""What each construct of OpenMP costs on libgomp, on Weft and on libomp: constructs.c, on each of them in turn, round by round.
+
+    bench/openmp/constructs.py [--build build/release] [--rounds 15] [--threads 1 2] [--results FOLDER] [NAME ...]
+"""
+
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+from libraries import compare  # noqa: E402
+
+if __name__ == "__main__":
+    compare(__doc__, HERE / "constructs.c", "ns", 15, 5, [1, 2])

@@ -1,0 +1,15 @@
+#!/usr/bin/env python3
+"""Programs that are all tasks on libgomp, on Weft and on libomp: tasks.c, on each of them in turn, round by round.
+
+    bench/openmp/tasks.py [--build build/release] [--rounds 7] [--threads 2] [--results FOLDER] [NAME ...]
+"""
+
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+from libraries import compare  # noqa: E402
+
+if __name__ == "__main__":
+    compare(__doc__, HERE / "tasks.c", "ms", 7, 3, [2])
