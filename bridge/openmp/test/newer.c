@@ -1,0 +1,53 @@
+/* What libgomp 12 cannot: dependences of the type inoutset, of which gcc 13 and later make use (an object made by hand here); detached tasks outside of all regions, whose
+ * event somebody fulfils afterwards. */
+#include "check.h"
+
+static void inoutset(void) {
+    EACH_SIZE(size) {
+        int x = 0, adders = 0, wrong = 0;
+        struct {
+            void* address;
+            unsigned long type;
+        } made = {&x, 5};
+        omp_depend_t* const set = (omp_depend_t*)&made;
+#pragma omp parallel num_threads(size)
+#pragma omp single
+        for (int round = 1; round <= 30; ++round) {
+#pragma omp task depend(out : x) shared(x, adders, wrong) firstprivate(round)
+            {
+                wrong += adders != 3 * (round - 1);
+                x = round;
+            }
+            for (int i = 0; i < 3; ++i) {
+#pragma omp task depend(depobj : *set) shared(x, adders, wrong) firstprivate(round)
+                {
+#pragma omp atomic
+                    wrong += x != round;
+#pragma omp atomic
+                    adders++;
+                }
+            }
+#pragma omp task depend(in : x) shared(adders, wrong) firstprivate(round)
+#pragma omp atomic
+            wrong += adders != 3 * round;
+        }
+        EQUAL(wrong, 0);
+        EQUAL(adders, 90);
+    }
+}
+
+static void detached_outside_of_regions(void) {
+    int alone = 0;
+    omp_event_handle_t event;
+#pragma omp task detach(event) shared(alone)
+    alone = 1;
+    omp_fulfill_event(event);
+#pragma omp taskwait
+    EQUAL(alone, 1);
+}
+
+int main(void) {
+    inoutset();
+    detached_outside_of_regions();
+    return verdict();
+}
