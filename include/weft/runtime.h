@@ -101,6 +101,8 @@ typedef struct weft_settings {
     weft_rescue rescue;           /**< WEFT_RESCUE: on, off, ignore: what happens when streams are stuck; 0: on. Since 0.6 */
     size_t rescue_bound;          /**< WEFT_RESCUE_BOUND: how many OS threads rescue at once, at most; reaching it is told once on standard error; 0
                                        ("units"): as many as there are live units. Since 0.6 */
+    size_t harts;                 /**< WEFT_HARTS: harts that the process uses, at most; what CPU set and quota allow is the limit all the same; 0 ("all"): that alone. Kept for
+                                       later runtimes that do not say otherwise, and by weft_hart_limit. Since 0.6 */
 } weft_settings;
 
 /** Starts the runtime: the calling OS thread becomes the primary unit of stream 0.

@@ -42,6 +42,7 @@ struct settings {
     bool timing = false;                                   /**< keep the counters of time in units and schedulers */
     int dump = 0;                                          /**< a signal that asks for a dump on standard error; 0: none. Since 0.3 */
     bool roaming_primary = false;                          /**< the primary unit waits in stream 0's main pool as others do. Since 0.5 */
+    std::size_t harts = 0;                                 /**< harts to use, at most; 0: as many as CPU set and quota allow. Since 0.6 */
 };
 
 /** The runtime, from construction to destruction:
@@ -72,6 +73,7 @@ public:
         asked.timing = wanted.timing;
         asked.dump = wanted.dump;
         asked.roaming_primary = wanted.roaming_primary;
+        asked.harts = wanted.harts;
         check(weft_init(&asked));
         started_ = true;
     }
@@ -114,7 +116,8 @@ public:
                 .spin_ns = force.spin_ns,
                 .timing = force.timing,
                 .dump = force.dump,
-                .roaming_primary = force.roaming_primary};
+                .roaming_primary = force.roaming_primary,
+                .harts = force.harts};
     }
 
     /** Writes each environment variable to `file`: name, legal values, default, meaning. */

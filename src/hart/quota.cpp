@@ -232,6 +232,7 @@ std::size_t quota_of_mount(Work& work, std::string_view line, const char* prefix
 constinit os::Lock mask_lock;
 constinit os::CpuSet mask;   // under mask_lock
 constinit Limit process_limit;
+constinit atomic<std::size_t> allowed{no_limit};
 
 }  // namespace
 
@@ -277,7 +278,10 @@ std::size_t Limit::read() noexcept {
     return found;
 }
 
-std::size_t limit() noexcept { return process_limit.get(); }
+// relaxed, both: a number.
+std::size_t limit() noexcept { return std::min(process_limit.get(), allowed.load(std::memory_order_relaxed)); }
+
+void allow(std::size_t harts) noexcept { allowed.store(harts, std::memory_order_relaxed); }
 
 std::size_t limit_anew() noexcept {
     os::CpuSet read;
@@ -285,7 +289,7 @@ std::size_t limit_anew() noexcept {
         std::lock_guard guard(mask_lock);
         mask = read;
     }
-    return process_limit.read();
+    return std::min(process_limit.read(), allowed.load(std::memory_order_relaxed));   // relaxed: as above
 }
 
 }  // namespace weft::hart

@@ -50,8 +50,11 @@ private:
 // In the child of a fork. Its one OS thread may use all CPUs of the process.
 void quota_forked() noexcept;
 
-// min(process_cpus, quota_harts), at least 1: the process's one Limit. From any thread.
+// min(process_cpus, quota_harts, what is allowed), at least 1: the process's one Limit. From any thread.
 std::size_t limit() noexcept;
+
+// No more than so many from now on (WEFT_HARTS); no_limit: as many as there are.
+void allow(std::size_t harts) noexcept;
 
 // The same, read now, the mask included: to be called from a thread that Weft has not pinned.
 std::size_t limit_anew() noexcept;

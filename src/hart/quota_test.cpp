@@ -314,6 +314,17 @@ TEST(ProcessCpus, AreThoseOfTheFirstToAskEvenWhenThreadsArePinnedLater) {
     EXPECT_EQ(process_cpus(), all);
 }
 
+TEST(HartLimit, IsNoMoreThanIsAllowedAndNoMoreThanThereAre) {
+    const std::size_t all = limit();
+    allow(1);
+    EXPECT_EQ(limit(), 1u);
+    EXPECT_EQ(limit_anew(), 1u);
+    allow(all + 5);
+    EXPECT_EQ(limit(), all);
+    allow(no_limit);
+    EXPECT_EQ(limit(), all);
+}
+
 TEST(HartLimit, IsTheSameForAllThreadsThatAskAtOnce) {
     const std::size_t expected = std::min(process_cpus().count(), quota_harts());
     std::vector<std::size_t> seen(4);

@@ -77,6 +77,8 @@ const std::vector<Legal> table = {
      [](const weft_settings& s) -> std::size_t { return s.rescue; }},
     {"WEFT_RESCUE_BOUND", {{"units", 0}, {"1", 1}, {"64", 64}}, and_also(no_numbers, {"0", "1025", "all"}), {"units", "1", "1024"},
      [](const weft_settings& s) { return s.rescue_bound; }},
+    {"WEFT_HARTS", {{"0", 0}, {"1", 1}, {"1024", 1024}}, and_also(no_numbers, {"1025", "units"}), {"all", "0", "1024"},
+     [](const weft_settings& s) { return s.harts; }},
 };
 
 weft_settings in_force() {
