@@ -1,0 +1,73 @@
+#include "paths.hpp"
+
+#include <climits>
+#include <cstdlib>
+#include <unistd.h>
+
+namespace weft_command {
+
+namespace {
+
+// Where the executable lies, links followed: so that a link to it may lie anywhere.
+std::string own_folder() {
+    char path[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+    if (length <= 0) return {};
+    std::string text(path, static_cast<std::size_t>(length));
+    return text.substr(0, text.rfind('/'));
+}
+
+std::string real(const std::string& path) {
+    char* const found = realpath(path.c_str(), nullptr);
+    if (found == nullptr) return {};
+    std::string text = found;
+    std::free(found);
+    return text;
+}
+
+struct Place {
+    Piece piece;
+    const char* soname;
+    const char* installed;   // folders: below that of installed libraries, and below the build's root
+    const char* built;
+    bool required;
+};
+
+// libweft_openblas.so guards OpenBLAS, and a build may be without it.
+constexpr Place places[] = {
+    {Piece::openmp, "libgomp.so.1", "/weft/openmp", "/bridge/openmp", true},
+    {Piece::pthread, "libweft_pthread.so.0", "", "/bridge/pthread", true},
+    {Piece::openblas, "libweft_openblas.so.0", "", "/bridge/pthread", false},
+    {Piece::report, "libweft_report.so.0", "/weft", "/cmd", false},
+};
+
+}  // namespace
+
+Pieces find_pieces() {
+    Pieces pieces;
+    const std::string folder = own_folder();
+    const std::string installed = folder + "/" WEFT_LIBRARIES_FROM_PROGRAMS, built = folder + "/..";
+    const bool is_installed = access((installed + "/weft/openmp/libgomp.so.1").c_str(), F_OK) == 0;
+    for (const Place& place : places) {
+        const std::string where = is_installed ? installed + place.installed : built + place.built;
+        const std::string found = real(where);
+        if (!found.empty() && access((found + "/" + place.soname).c_str(), R_OK) == 0) {
+            pieces.libraries.push_back({place.piece, place.soname, found});
+        } else if (place.required && pieces.missing.empty()) {
+            pieces.missing = where + "/" + place.soname;
+        }
+    }
+    pieces.info = is_installed ? installed + "/weft/weft-info" : folder + "/weft-info";
+    return pieces;
+}
+
+std::string absolute(const std::string& path) {
+    if (!path.empty() && path[0] == '/') return path;
+    char* const here = getcwd(nullptr, 0);
+    if (here == nullptr) return path;
+    std::string text = std::string(here) + "/" + path;
+    std::free(here);
+    return text;
+}
+
+}  // namespace weft_command

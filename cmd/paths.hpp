@@ -1,0 +1,30 @@
+// Where the command finds what it preloads: beside itself, in an installation and in a build tree.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace weft_command {
+
+// What may be preloaded, in the order in which the loader is to find it.
+enum class Piece { openmp, pthread, openblas, report };
+
+struct Library {
+    Piece piece;
+    const char* soname;
+    std::string folder;   // absolute
+    std::string path() const { return folder + "/" + soname; }
+};
+
+struct Pieces {
+    std::vector<Library> libraries;   // those that there are
+    std::string info;                 // the program behind `weft info`
+    std::string missing;              // the first library that has to be there and is not; empty: none
+};
+
+Pieces find_pieces();
+
+// An absolute path of what may be given relative to the current folder.
+std::string absolute(const std::string& path);
+
+}  // namespace weft_command

@@ -1,0 +1,270 @@
+#include "run.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+#include "paths.hpp"
+#include "program.hpp"
+
+namespace weft_command {
+
+const char run_help[] =
+    "weft run [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
+    "  runs a program as it is, and has its parallel libraries share the hardware threads\n"
+    "\n"
+    "  --harts N                 of the hardware threads use at most N; 0: all that the process may use (WEFT_HARTS)\n"
+    "  --report[=FILE]           at exit say what was taken over and what was left alone, on standard error or in FILE\n"
+    "  --no-rescue               nobody stands in for a hart that is stuck in a system call or spins (WEFT_RESCUE=off)\n"
+    "  --openmp=weft|native      whether OpenMP of programs that gcc has compiled runs on Weft; weft by default\n"
+    "  --guests=admit|leave      whether threads of the program's own wait for their turn, too; leave by default (WEFT_GUESTS)\n"
+    "  --trace FILE              write a trace for Chrome and Perfetto (WEFT_TRACE)\n"
+    "\n"
+    "  Exit status: that of PROGRAM; 125 if weft itself fails, 126 if PROGRAM cannot be executed, 127 if it is not found.\n";
+
+namespace {
+
+constexpr int own_failure = 125, not_executable = 126, not_found = 127;   // as env(1), timeout(1) and shells have them
+
+[[gnu::format(printf, 1, 2)]] int refuse(const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    std::fputs("weft run: ", stderr);
+    std::vfprintf(stderr, format, arguments);
+    std::fputc('\n', stderr);
+    va_end(arguments);
+    return own_failure;
+}
+
+struct Options {
+    const char* harts = nullptr;
+    bool report = false;
+    const char* report_file = nullptr;
+    bool no_rescue = false;
+    bool native_openmp = false;
+    const char* guests = nullptr;
+    const char* trace = nullptr;
+    bool help = false;
+    char** program = nullptr;
+};
+
+// "--name VALUE" and "--name=VALUE". False: it is another option.
+bool value_of(const char* name, char**& at, const char*& value) {
+    const std::size_t length = std::strlen(name);
+    if (std::strncmp(*at, name, length) != 0) return false;
+    if ((*at)[length] == '=') {
+        value = *at + length + 1;
+        return true;
+    }
+    if ((*at)[length] != '\0') return false;
+    value = at[1] == nullptr ? "" : *++at;
+    return true;
+}
+
+bool one_of(const char* text, const char* first, const char* second) { return std::strcmp(text, first) == 0 || std::strcmp(text, second) == 0; }
+
+// 0: understood; otherwise the exit status, after a word on standard error.
+int read_options(char** arguments, Options& options) {
+    char** at = arguments;
+    for (; *at != nullptr && **at == '-'; ++at) {
+        const char* value = nullptr;
+        if (std::strcmp(*at, "--") == 0) {
+            ++at;
+            break;
+        }
+        if (std::strcmp(*at, "--report") == 0) {
+            options.report = true;   // the file comes with '=' only: what follows may be the program
+            options.report_file = nullptr;
+        } else if (std::strncmp(*at, "--report=", 9) == 0) {
+            options.report = true;
+            options.report_file = *at + 9;
+            if (*options.report_file == '\0') return refuse("--report= names no file");
+        } else if (std::strcmp(*at, "--no-rescue") == 0) {
+            options.no_rescue = true;
+        } else if (one_of(*at, "--help", "-h")) {
+            options.help = true;
+            return 0;
+        } else if (value_of("--harts", at, value)) {
+            // The library reads it too, but says so in a process that is the program's already.
+            char* end;
+            const long number = std::strtol(value, &end, 10);
+            if (*value < '0' || *value > '9' || *end != '\0' || number > 1024) {
+                return refuse("--harts is '%s'; legal are: a number from 0 to 1024", value);
+            }
+            options.harts = value;
+        } else if (value_of("--openmp", at, value)) {
+            if (!one_of(value, "weft", "native")) return refuse("--openmp is '%s'; legal are: weft, native", value);
+            options.native_openmp = std::strcmp(value, "native") == 0;
+        } else if (value_of("--guests", at, value)) {
+            if (!one_of(value, "admit", "leave")) return refuse("--guests is '%s'; legal are: admit, leave", value);
+            options.guests = value;
+        } else if (value_of("--trace", at, value)) {
+            if (*value == '\0') return refuse("--trace names no file");
+            options.trace = value;
+        } else {
+            return refuse("there is no option '%s'; `weft run --help` lists them", *at);
+        }
+    }
+    if (*at == nullptr) return refuse("no program is named; `weft run --help` says how");
+    options.program = at;
+    return 0;
+}
+
+// ---- the environment ----------------------------------------------------------------------------------------
+
+std::string text_of(const char* variable) {
+    const char* const text = std::getenv(variable);
+    return text == nullptr ? std::string() : text;
+}
+
+// The loader's own separators of LD_PRELOAD, and what it replaces in it.
+bool can_be_preloaded(const std::string& path) { return path.find_first_of(" \t\n:$") == std::string::npos; }
+bool can_be_searched(const std::string& folder) { return folder.find_first_of(":;$") == std::string::npos; }
+
+bool same_file(const std::string& one, const std::string& other) {
+    struct stat first, second;
+    return stat(one.c_str(), &first) == 0 && stat(other.c_str(), &second) == 0 && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+bool is_ours(const std::string& entry, const Pieces& pieces) {
+    return std::any_of(pieces.libraries.begin(), pieces.libraries.end(), [&](const Library& library) {
+        if (entry == library.soname || entry == library.path()) return true;
+        return entry.find('/') != std::string::npos && same_file(entry, library.path());
+    });
+}
+
+// Calls part(text) for what stands between any of the separators.
+template <class Part>
+void split(const std::string& text, const char* separators, Part part) {
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find_first_of(separators, at), text.size());
+        if (end > at) part(text.substr(at, end - at));
+        at = end + 1;
+    }
+}
+
+void join(std::string& list, const std::string& part) {
+    if (!list.empty()) list += ':';
+    list += part;
+}
+
+// Ours first, then what the user had, without what an outer `weft run` has put there. False: they lie where the loader can be told of by nothing.
+bool preload(const Options& options, const Pieces& pieces) {
+    std::vector<const Library*> wanted;
+    for (const Library& library : pieces.libraries) {
+        if (library.piece == Piece::openmp && options.native_openmp) continue;
+        if (library.piece == Piece::report && !options.report) continue;
+        wanted.push_back(&library);
+    }
+    const bool by_path = std::all_of(wanted.begin(), wanted.end(), [](const Library* library) { return can_be_preloaded(library->path()); });
+    std::string list, folders;
+    for (const Library* library : wanted) {
+        join(list, by_path ? library->path() : library->soname);
+        if (by_path) continue;
+        if (!can_be_searched(library->folder)) {
+            refuse("'%s' cannot be named in LD_PRELOAD, and its folder cannot be in LD_LIBRARY_PATH: of the characters colon, semicolon and dollar it may have none",
+                   library->path().c_str());
+            return false;
+        }
+        if ((":" + folders + ":").find(":" + library->folder + ":") == std::string::npos) join(folders, library->folder);
+    }
+    split(text_of("LD_PRELOAD"), " :\t\n", [&](const std::string& entry) {
+        if (!is_ours(entry, pieces)) join(list, entry);
+    });
+    // An empty list is no list.
+    list.empty() ? unsetenv("LD_PRELOAD") : setenv("LD_PRELOAD", list.c_str(), 1);
+    if (!folders.empty()) {
+        split(text_of("LD_LIBRARY_PATH"), ":;", [&](const std::string& entry) {
+            if ((":" + folders + ":").find(":" + entry + ":") == std::string::npos) join(folders, entry);
+        });
+        setenv("LD_LIBRARY_PATH", folders.c_str(), 1);
+    }
+    return true;
+}
+
+// The kernel's area for restartable sequences belongs to an OS thread, and hosted units change theirs.
+void set_tunables() {
+    const std::string had = text_of("GLIBC_TUNABLES");
+    if ((":" + had).find(":glibc.pthread.rseq=") != std::string::npos) return;   // the user has said it
+    setenv("GLIBC_TUNABLES", ((had.empty() ? "" : had + ":") + "glibc.pthread.rseq=0").c_str(), 1);
+}
+
+// Where the report goes. Begins the file: each process appends to it. False: it cannot be written.
+bool begin_report(Options& options) {
+    const char* const outer = std::getenv("WEFT_REPORT");
+    if (!options.report) {
+        options.report = outer != nullptr && *outer != '\0';   // of an outer `weft run`, which goes on with this
+        return true;
+    }
+    std::string where = "stderr";
+    if (options.report_file != nullptr) {
+        where = absolute(options.report_file);
+        const int file = open(where.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        if (file < 0) {
+            refuse("the report cannot be written to '%s': %s", options.report_file, std::strerror(errno));
+            return false;
+        }
+        close(file);
+    }
+    setenv("WEFT_REPORT", where.c_str(), 1);
+    setenv("WEFT_REPORT_OF", std::to_string(getpid()).c_str(), 1);   // this process reports in any case, others if there is something to tell
+    return true;
+}
+
+void report(const std::string& line) {
+    const std::string where = text_of("WEFT_REPORT");
+    const int file = where == "stderr" ? STDERR_FILENO : open(where.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (file < 0) return;   // an outer command has begun it, and the program may have taken it away
+    const ssize_t written = write(file, line.data(), line.size());
+    static_cast<void>(written);   // nobody is left to be told
+    if (file != STDERR_FILENO) close(file);
+}
+
+int cannot_run(const char* name, const Program& program, int error) {
+    if (program.error == 0 && error == ENOENT) {
+        std::fprintf(stderr, "weft run: %s: its interpreter is not there: %s\n", name, std::strerror(error));
+        return not_executable;
+    }
+    std::fprintf(stderr, "weft run: %s: %s\n", name, std::strerror(error));
+    return error == ENOENT || error == ENOTDIR ? not_found : not_executable;
+}
+
+}  // namespace
+
+int run(char** arguments) {
+    Options options;
+    if (const int status = read_options(arguments, options); status != 0) return status;
+    if (options.help) {
+        std::fputs(run_help, stdout);
+        return std::fflush(stdout) == 0 ? 0 : own_failure;
+    }
+    const Program program = look_at(options.program[0]);
+    if (program.error != 0) return cannot_run(options.program[0], program, program.error);
+    const Pieces pieces = find_pieces();
+    if (!pieces.missing.empty()) return refuse("'%s' is not there; it belongs to what was installed with this command", pieces.missing.c_str());
+    if (!begin_report(options)) return own_failure;
+    if (options.harts != nullptr) setenv("WEFT_HARTS", options.harts, 1);
+    if (options.no_rescue) setenv("WEFT_RESCUE", "off", 1);
+    if (options.guests != nullptr) setenv("WEFT_GUESTS", options.guests, 1);
+    if (options.trace != nullptr) setenv("WEFT_TRACE", absolute(options.trace).c_str(), 1);
+    if (options.report && program.reach != Reach::full) {
+        report("weft run report: " + program.path + " (process " + std::to_string(getpid()) + ")\n  left alone: the program: " + program.why +
+               (program.reach == Reach::children ? "; programs that it starts are seen to\n" : "\n"));
+    }
+    if (program.reach != Reach::none) {
+        if (!preload(options, pieces)) return own_failure;
+        set_tunables();
+    }
+    execvp(options.program[0], options.program);
+    return cannot_run(options.program[0], program, errno);
+}
+
+}  // namespace weft_command
