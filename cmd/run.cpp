@@ -253,6 +253,8 @@ int run(char** arguments) {
     if (!begin_report(options)) return own_failure;
     if (options.harts != nullptr) setenv("WEFT_HARTS", options.harts, 1);
     if (options.no_rescue) setenv("WEFT_RESCUE", "off", 1);
+    // What it tells changes with the load, and OpenBLAS changes with it: behind its guard that is safe.
+    if (!options.native_openmp) setenv("WEFT_OMP_MAX_THREADS", "follow", 0);
     if (options.guests != nullptr) setenv("WEFT_GUESTS", options.guests, 1);
     if (options.trace != nullptr) setenv("WEFT_TRACE", absolute(options.trace).c_str(), 1);
     if (options.report && program.reach != Reach::full) {

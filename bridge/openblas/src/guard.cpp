@@ -1,5 +1,7 @@
 // exec_blas, through which OpenBLAS built with OpenMP runs everything that it does in parallel. It takes the process's one slot by looking again and
-// again, without a pause, and would keep its hart from whoever has the slot. Here who comes waits as others do in Weft before it is let in, and finds the slot free.
+// again, without a pause, and would keep its hart from whoever has the slot. Here who comes waits as others do in Weft before it is let in, and finds the slot free. And
+// goto_set_num_threads, which OpenBLAS calls when omp_get_max_threads says another number than it did last: it frees the buffers of threads beyond the number, which a caller that is
+// inside may be using.
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
@@ -13,6 +15,7 @@
 namespace {
 
 using Exec = int (*)(long, void*);
+using SetThreads = void (*)(int);
 
 // Who calls, from before the call to after it: a unit that is a pthread or has come in as a guest meanwhile is told by its pthread, another by itself.
 struct Caller {
@@ -33,6 +36,7 @@ struct Caller {
 struct Library {
     std::atomic<const void*> base{nullptr};
     Exec exec = nullptr;
+    SetThreads set_threads = nullptr;
     bool guarded = false;
     weft_semaphore free{};
     // Who has it; relaxed, all of it: only who has it finds itself, and has written it.
@@ -89,6 +93,7 @@ void forget() {
             void* const handle = dlopen(map.l_name, RTLD_LAZY | RTLD_NOLOAD);
             library.exec = handle == nullptr ? nullptr : reinterpret_cast<Exec>(dlsym(handle, "exec_blas"));
             if (library.exec == nullptr) break;
+            library.set_threads = reinterpret_cast<SetThreads>(dlsym(handle, "goto_set_num_threads"));
             static const int at_fork = pthread_atfork(nullptr, nullptr, forget);
             static_cast<void>(at_fork);
             library.guarded = uses_openmp(map);
@@ -112,17 +117,23 @@ Library* find(const void* caller) {
     return add(info.dli_fbase, *map);
 }
 
-int run_guarded(Library& library, long count, void* queue) {
+// call(), when nobody else is inside.
+template <class Call>
+void let_in(Library& library, Call call) {
     const Caller self;
-    if (library.held_by(self)) return library.exec(count, queue);   // from within: the slot is OpenBLAS' affair
+    if (library.held_by(self)) return call();   // from within: the slot is OpenBLAS' affair
     // Refused to those that may not wait (tasklets): they look, as OpenBLAS has it.
-    const bool has = weft_semaphore_acquire(&library.free) == WEFT_OK;
-    if (!has) return library.exec(count, queue);
+    if (weft_semaphore_acquire(&library.free) != WEFT_OK) return call();
     library.hold(self);
-    const int answer = library.exec(count, queue);
+    call();
     library.let_go();
     weft_semaphore_release(&library.free, 1);
-    return answer;
+}
+
+// What the next library has of that name, for one that has called and has none itself, or came as the seventeenth.
+template <class Function>
+Function next_of(const char* name) {
+    return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
 }
 
 }  // namespace
@@ -131,10 +142,21 @@ extern "C" {
 
 [[gnu::visibility("default")]] int exec_blas(long count, void* queue) {
     Library* const library = find(__builtin_return_address(0));
-    if (library != nullptr) return library->guarded ? run_guarded(*library, count, queue) : library->exec(count, queue);
-    // Called by a library that has none, or as the seventeenth.
-    static const auto next = reinterpret_cast<Exec>(dlsym(RTLD_NEXT, "exec_blas"));
-    return next(count, queue);
+    if (library == nullptr) return next_of<Exec>("exec_blas")(count, queue);
+    if (!library->guarded) return library->exec(count, queue);
+    int answer = 0;
+    let_in(*library, [&] { answer = library->exec(count, queue); });
+    return answer;
+}
+
+[[gnu::visibility("default")]] void goto_set_num_threads(int count) {
+    Library* const library = find(__builtin_return_address(0));
+    if (library == nullptr || library->set_threads == nullptr) {
+        if (const auto next = next_of<SetThreads>("goto_set_num_threads")) next(count);
+        return;
+    }
+    if (!library->guarded) return library->set_threads(count);
+    let_in(*library, [&] { library->set_threads(count); });
 }
 
 }  // extern "C"

@@ -72,6 +72,37 @@ TEST_F(OpenblasGuard, UnitsOfOneStreamAreInsideOneAfterTheOther) {
     EXPECT_EQ(most_inside, 1);
 }
 
+// It frees what those who are inside may be using.
+TEST_F(OpenblasGuard, TheNumberOfThreadsChangesWhenNobodyIsInside) {
+    using SetThreads = void (*)(int, void (*)(int));
+    void* const library = dlopen(std::getenv("WEFT_BLAS_OPENMP"), RTLD_NOW | RTLD_LOCAL);
+    static const auto set_threads = reinterpret_cast<SetThreads>(dlsym(library, "set_threads"));
+    ASSERT_NE(set_threads, nullptr);
+    static std::atomic<int> changes;
+    changes = 0;
+    std::thread changer([] {
+        for (int i = 0; i < 1000; ++i) {
+            set_threads(5, [](int count) {
+                changes += count == 5 ? 1 : 0;
+                enter();
+                --inside;
+            });
+        }
+    });
+    for (int i = 0; i < 1000; ++i) {
+        openmp(1, [](long) {
+            enter();
+            --inside;
+        });
+    }
+    changer.join();
+    EXPECT_EQ(changes, 1000);
+    EXPECT_EQ(most_inside, 1);
+    // From within it is OpenBLAS' own affair, and nobody waits for himself.
+    openmp(1, [](long) { set_threads(5, [](int count) { changes += count; }); });
+    EXPECT_EQ(changes, 1005);
+}
+
 TEST_F(OpenblasGuard, ThreadsOutsideAreInsideOneAfterTheOther) {
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i) {
