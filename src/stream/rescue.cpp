@@ -237,7 +237,7 @@ private:
                            [&](std::uint64_t& ns) { return os::thread_time(stream->thread_id.load(), ns); });
             if (one.heart.stuck()) {
                 ++stuck_;
-            } else if (!paused) {
+            } else if (!paused && stream->guest == nullptr) {   // whose thread may be outside, or go there at any time, where nobody looks at its timers
                 free_ = stream;
             }
         }

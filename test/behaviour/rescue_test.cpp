@@ -143,8 +143,10 @@ TEST_P(RescueOf, OneWhoIsRescuedAndStuckHimselfIsRescuedInHisTurn) {
     EXPECT_GE(counter("/rescue/count/emergencies"), 3u);
 }
 
-TEST_P(RescueOf, AUnitWhoseSleepEndsWhileItsStreamIsStuckGoesOn) {
-    Two two(GetParam());
+namespace {
+
+// A unit sleeps, and meanwhile both streams spin until it has woken.
+void sleep_while_both_spin(const Two& two) {
     atomic<int> asleep{0}, begun{0};
     atomic<bool> flag{false};
     const auto sleeper = [&] {
@@ -162,6 +164,28 @@ TEST_P(RescueOf, AUnitWhoseSleepEndsWhileItsStreamIsStuckGoesOn) {
     EXPECT_EQ(one.join(), WEFT_OK);
     EXPECT_EQ(other.join(), WEFT_OK);
     EXPECT_EQ(sleeps.join(), WEFT_OK);
+}
+
+}  // namespace
+
+TEST_P(RescueOf, AUnitWhoseSleepEndsWhileItsStreamIsStuckGoesOn) {
+    const Two two(GetParam());
+    sleep_while_both_spin(two);
+}
+
+// Its thread looks at no timers before it comes in again.
+TEST_P(RescueOf, AUnitWhoseSleepEndsIsNotLeftToAGuestThatIsOutside) {
+    const Two two(GetParam());
+    atomic<bool> is_outside{false}, over{false};
+    std::thread thread([&] {
+        { Inside in; }
+        is_outside = true;
+        while (!over) std::this_thread::yield();
+    });
+    while (!is_outside) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+    sleep_while_both_spin(two);
+    over = true;
+    thread.join();
 }
 
 TEST_P(RescueOf, AUnitThatHoldsALockForWhichBothStreamsBlockRuns) {

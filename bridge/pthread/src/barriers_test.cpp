@@ -59,7 +59,6 @@ TEST_F(Barriers, OneMayGoAsSoonAsAllHaveArrived) {
         for (int i = 0; i < 200; ++i) {
             auto barrier = std::make_unique<pthread_barrier_t>();
             ASSERT_EQ(pthread_barrier_init(barrier.get(), nullptr, 3), 0);
-            std::atomic<int> gone{0};
             auto body = [&, at = barrier.get()] {
                 if (pthread_barrier_wait(at) != PTHREAD_BARRIER_SERIAL_THREAD) return;
                 EXPECT_EQ(pthread_barrier_destroy(at), 0);

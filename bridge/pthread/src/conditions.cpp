@@ -121,7 +121,7 @@ extern "C" {
 [[gnu::visibility("default")]] int cnd_timedwait(cnd_t* condition, mtx_t* mutex, const timespec* time) {
     return to_c11(timed_wait(of_c11(condition), of_c11(mutex), time));
 }
-[[gnu::visibility("default")]] int cnd_signal(cnd_t* condition) noexcept { return to_c11(signal_one(of_c11(condition))); }
-[[gnu::visibility("default")]] int cnd_broadcast(cnd_t* condition) noexcept { return to_c11(signal_all(of_c11(condition))); }
+[[gnu::visibility("default")]] int cnd_signal(cnd_t* condition) { return to_c11(signal_one(of_c11(condition))); }
+[[gnu::visibility("default")]] int cnd_broadcast(cnd_t* condition) { return to_c11(signal_all(of_c11(condition))); }
 
 }  // extern "C"

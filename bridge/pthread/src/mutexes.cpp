@@ -130,10 +130,10 @@ extern "C" {
 }
 
 // The C library's own do what the ones above do, without calling them by name.
-[[gnu::visibility("default")]] int mtx_lock(mtx_t* mutex) noexcept { return to_c11(lock(of_c11(mutex))); }
-[[gnu::visibility("default")]] int mtx_timedlock(mtx_t* mutex, const timespec* time) noexcept {
+[[gnu::visibility("default")]] int mtx_lock(mtx_t* mutex) { return to_c11(lock(of_c11(mutex))); }
+[[gnu::visibility("default")]] int mtx_timedlock(mtx_t* mutex, const timespec* time) {
     return to_c11(lock_until(of_c11(mutex), CLOCK_REALTIME, time));
 }
-[[gnu::visibility("default")]] int mtx_unlock(mtx_t* mutex) noexcept { return to_c11(unlock(of_c11(mutex))); }
+[[gnu::visibility("default")]] int mtx_unlock(mtx_t* mutex) { return to_c11(unlock(of_c11(mutex))); }
 
 }  // extern "C"

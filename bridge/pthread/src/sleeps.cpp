@@ -102,7 +102,7 @@ extern "C" {
 // <pthread.h> has another name for it.
 [[gnu::visibility("default")]] int yield_of_pthread() noexcept __asm__("pthread_yield");
 [[gnu::visibility("default")]] int yield_of_pthread() noexcept { return yield(__builtin_return_address(0)); }
-[[gnu::visibility("default")]] void thrd_yield() noexcept { yield(__builtin_return_address(0)); }
+[[gnu::visibility("default")]] void thrd_yield() { yield(__builtin_return_address(0)); }
 
 [[gnu::visibility("default")]] int nanosleep(const timespec* duration, timespec* left) {
     if (!may_switch()) return real_nanosleep.get()(duration, left);

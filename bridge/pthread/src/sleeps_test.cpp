@@ -18,8 +18,8 @@ using Sleeps = Bridge;
 TEST_F(Sleeps, OthersRunMeanwhile) {
     in_child([] {
         Runtime runtime;
-        bool over = false;
-        long turns = 0;
+        std::atomic<bool> over{false};
+        std::atomic<long> turns{0};
         const Hosted other([&] {
             for (; !over; ++turns) weft_unit_yield();
         });
@@ -185,7 +185,7 @@ TEST_F(Sleeps, AHandlerDoesNotSwitch) {
         EXPECT_EQ(sigaction(SIGUSR1, &action, nullptr), 0);
         EXPECT_EQ(sigaction(SIGUSR1, nullptr, &told), 0);
         EXPECT_EQ(told.sa_handler, action.sa_handler);
-        bool over = false;
+        std::atomic<bool> over{false};
         const Hosted other([&] {
             for (; !over; switched = true) weft_unit_yield();
         });

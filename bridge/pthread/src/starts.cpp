@@ -82,7 +82,7 @@ extern "C" {
     return error;
 }
 
-[[gnu::visibility("default")]] int thrd_create(thrd_t* thread, thrd_start_t body, void* argument) noexcept {
+[[gnu::visibility("default")]] int thrd_create(thrd_t* thread, thrd_start_t body, void* argument) {
     if (!is_admitted(__builtin_return_address(0))) return inside_of(weft_hosted_unconfined, real_thrd_create.get(), thread, body, argument);
     auto* const start = new (std::nothrow) Thrd{body, argument};
     if (start == nullptr) return thrd_nomem;
