@@ -192,7 +192,7 @@ class Info(Case):
     def test_a_wrong_value_is_named_with_the_legal_ones(self):
         done = self.call("info", env={"WEFT_HARTS": "lots"})
         self.assertEqual(done.returncode, 1)
-        self.assertIn("WEFT_HARTS is 'lots'; legal are: a number from 0 to 1024", done.stderr)
+        self.assertIn("WEFT_HARTS is 'lots'; legal are: all, or a number from 0 to 1024", done.stderr)
 
 
 if __name__ == "__main__":
