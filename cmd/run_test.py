@@ -226,11 +226,11 @@ class Installed(Case):
     def copy(self, name):
         """A build tree's worth of what the command needs, below a folder of that name."""
         root = self.place / name
-        for folder in ["cmd", "bridge/openmp", "bridge/pthread"]:
+        for folder in ["cmd", "bridge/openmp", "bridge/pthread", "bridge/openblas"]:
             (root / folder).mkdir(parents=True)
         shutil.copy(self.weft, root / "cmd" / "weft")
         shutil.copy(self.openmp, root / "bridge" / "openmp")
-        for folder in ["bridge/pthread", "cmd"]:
+        for folder in ["bridge/pthread", "bridge/openblas", "cmd"]:
             for library in (self.build / folder).glob("*.so.0"):
                 shutil.copy(library, root / folder)
         return root

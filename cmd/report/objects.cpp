@@ -158,7 +158,7 @@ std::vector<Finding> look_at_objects() {
     std::vector<Finding> found;
     std::vector<const Object*> called;   // other libgomps that somebody calls
     for (const Object& object : objects) {
-        if (object.on_weft || object.symbols == nullptr) continue;
+        if (object.on_weft || object.symbols == nullptr || begins(object.soname.c_str(), "libweft_")) continue;
         unsigned gnu = 0, to_ours = 0, llvm = 0, threads = 0;
         const Object* other = nullptr;
         each_slot(object, [&](const char* name, std::uintptr_t value) {
