@@ -157,6 +157,7 @@ Program look_at(const char* name) {
         char begin[PATH_MAX] = {};
         const std::size_t got = file.read(begin, sizeof begin - 1, 0);
         if (got >= EI_NIDENT && std::memcmp(begin, ELFMAG, SELFMAG) == 0) {
+            program.elf = !script;
             look_at_elf(file, reinterpret_cast<const unsigned char*>(begin), program);
             std::string why;   // the kernel looks at the bits of what it loads, not at those of scripts
             if (program.reach == Reach::full && secure(path, why)) leave(program, Reach::children, why);

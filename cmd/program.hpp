@@ -14,6 +14,7 @@ enum class Reach {
 struct Program {
     std::string path;             // as the search has found it; empty: not found
     int error = 0;                // why not (ENOENT, EACCES)
+    bool elf = false;             // it is one for the kernel, and not for a shell
     Reach reach = Reach::full;
     std::string why;              // of all but full: a clause
 };

@@ -257,7 +257,7 @@ int run(char** arguments) {
     if (!options.native_openmp) setenv("WEFT_OMP_MAX_THREADS", "follow", 0);
     if (options.guests != nullptr) setenv("WEFT_GUESTS", options.guests, 1);
     if (options.trace != nullptr) setenv("WEFT_TRACE", absolute(options.trace).c_str(), 1);
-    if (options.report && program.reach != Reach::full) {
+    if (options.report && program.reach != Reach::full && !same_file(program.path, "/proc/self/exe")) {   // a run within a run is no program of its own
         report("weft run report: " + program.path + " (process " + std::to_string(getpid()) + ")\n  left alone: the program: " + program.why +
                (program.reach == Reach::children ? "; programs that it starts are seen to\n" : "\n"));
     }
@@ -265,7 +265,9 @@ int run(char** arguments) {
         if (!preload(options, pieces)) return own_failure;
         set_tunables();
     }
-    execvp(options.program[0], options.program);
+    // execvp would give a file that the kernel cannot execute to a shell, also one for another processor.
+    if (program.elf) execv(program.path.c_str(), options.program);
+    else execvp(options.program[0], options.program);
     return cannot_run(options.program[0], program, errno);
 }
 

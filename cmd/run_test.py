@@ -226,12 +226,13 @@ class Installed(Case):
     def copy(self, name):
         """A build tree's worth of what the command needs, below a folder of that name."""
         root = self.place / name
-        for folder in ["cmd", "bridge/openmp", "bridge/pthread"]:
+        for folder in ["cmd", "bridge/openmp", "bridge/pthread", "bridge/openblas"]:
             (root / folder).mkdir(parents=True)
         shutil.copy(self.weft, root / "cmd" / "weft")
         shutil.copy(self.openmp, root / "bridge" / "openmp")
-        for library in (self.build / "bridge" / "pthread").glob("*.so.0"):
-            shutil.copy(library, root / "bridge" / "pthread")
+        for folder in ["bridge/pthread", "bridge/openblas", "cmd"]:
+            for library in (self.build / folder).glob("*.so.0"):
+                shutil.copy(library, root / folder)
         return root
 
     def test_an_installation_is_found_from_where_it_lies(self):
@@ -278,7 +279,7 @@ def main():
     parser.add_argument("--build", required=True)
     parser.add_argument("--cc", default="gcc")
     OPTIONS, rest = parser.parse_known_args()
-    unittest.main(argv=[sys.argv[0], *rest])
+    unittest.main(module="__main__", argv=[sys.argv[0], *rest])
 
 
 if __name__ == "__main__":

@@ -23,9 +23,21 @@ WEFT_BEGIN
  * name   "/units/count/created", or of one stream "/units{stream#2}/count/created"; weft_counters_print lists all
  * value  required; times in nanoseconds
  *
- * Returns WEFT_OK, WEFT_INVALID (no such counter: the text lists those that are near), WEFT_NOT_INITIALIZED. From any thread or
+ * Returns WEFT_OK, WEFT_INVALID (no such counter: the text lists those that are near), WEFT_NOT_INITIALIZED (not of what weft_counter_add has added). From any thread or
  * unit; never switches. Since 0.1. */
 WEFT_API weft_status weft_counter_read(const char *name, uint64_t *value) WEFT_NOTHROW;
+
+/** Adds a counter of a library's own: from now on weft_counter_read knows it, also where no runtime runs, and weft_counters_print prints it after the runtime's own sums.
+ * It stays until the process ends.
+ *
+ * name      required; begins with /, as "/openmp/count/regions", and has no tab, end of line or brace; it must stay as it is and where it is
+ * read      required; called as read(argument) by whoever reads counters, on any thread and by several at once, within a lock of the runtime's: it must not call Weft,
+ *           wait or throw
+ * argument  given to read; may be NULL
+ *
+ * Returns WEFT_OK, WEFT_INVALID (also: no such name can be, or there is a counter of that name), WEFT_NO_MEMORY. Works before weft_init. From any thread or unit;
+ * never switches. Since 0.6. */
+WEFT_API weft_status weft_counter_add(const char *name, uint64_t (*read)(void *argument), void *argument) WEFT_NOTHROW;
 
 /** Writes all counters to `file`, a line each: the name, a tab, the value; first the sums, then by stream. With the
  * environment variable WEFT_COUNTERS ("stderr", or a file's name beginning with / or .) this is done at exit or at the last

@@ -1,9 +1,12 @@
 #include "weft/trace.h"
 
+#include <cstring>
+
 #include "abi/convert.hpp"
 #include "stream/dump.hpp"
 #include "stream/list.hpp"
 #include "stream/observe.hpp"
+#include "trace/added.hpp"
 
 using namespace weft;
 
@@ -11,8 +14,22 @@ extern "C" {
 
 weft_status weft_counter_read(const char* name, uint64_t* value) noexcept {
     if (name == nullptr || value == nullptr) return is_null(name == nullptr ? "name" : "value");
+    if (const trace::Added* one = trace::find_added(name)) {
+        *value = one->read(one->argument);
+        return WEFT_OK;
+    }
     Runtime* of = runtime_or_null();
     return of == nullptr ? not_initialized() : read_counter(*of, name, value);
+}
+
+weft_status weft_counter_add(const char* name, uint64_t (*read)(void* argument), void* argument) noexcept {
+    if (name == nullptr || read == nullptr) return is_null(name == nullptr ? "name" : "read");
+    if (*name != '/' || std::strpbrk(name, "\t\n{}") != nullptr) {
+        return fail(WEFT_INVALID, "the counter '%.100s' cannot be added: a name begins with / and has no tab, end of line or brace", name);
+    }
+    const trace::Addition result = is_own_counter(name) ? trace::Addition::known : trace::add_counter(name, read, argument);
+    if (result == trace::Addition::known) return fail(WEFT_INVALID, "there is a counter '%.100s' already", name);
+    return result == trace::Addition::no_memory ? fail(WEFT_NO_MEMORY, "no memory for the counter '%.100s'", name) : WEFT_OK;
 }
 
 weft_status weft_counters_print(FILE* file) noexcept {

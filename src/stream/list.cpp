@@ -10,6 +10,7 @@
 #include "hart/quota.hpp"
 #include "stream/error.hpp"
 #include "stream/runtime.hpp"
+#include "trace/added.hpp"
 
 namespace weft {
 namespace {
@@ -86,6 +87,7 @@ std::string near(const std::string& name) {
     };
     for (std::size_t i = 0; i < counts; ++i) offer(trace::path(nth(i)));
     for (const Gauge& gauge : gauges) offer(gauge.path);
+    for (const trace::Added* one = trace::added(); one != nullptr; one = one->next) offer(one->name);
     return list.empty() || start.size() < 2 ? all : list;
 }
 
@@ -167,6 +169,13 @@ std::uint64_t sum(const Runtime& of, Count which) {
     return total;
 }
 
+bool is_own_counter(const char* name) {
+    for (std::size_t i = 0; i < counts; ++i) {
+        if (std::strcmp(name, trace::path(nth(i))) == 0) return true;
+    }
+    return std::any_of(std::begin(gauges), std::end(gauges), [name](const Gauge& gauge) { return std::strcmp(name, gauge.path) == 0; });
+}
+
 weft_status read_counter(Runtime& of, const char* name, std::uint64_t* value) {
     std::lock_guard guard(of.lock);
     std::string path = name;
@@ -195,6 +204,9 @@ void print_counters(const Runtime& of, std::FILE* file) {
     }
     for (const Gauge& gauge : gauges) {
         std::fprintf(file, "%s\t%llu\n", gauge.path, static_cast<unsigned long long>(gauge.read(of)));
+    }
+    for (const trace::Added* one = trace::added(); one != nullptr; one = one->next) {
+        std::fprintf(file, "%s\t%llu\n", one->name, static_cast<unsigned long long>(one->read(one->argument)));
     }
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         if (of.streams[rank] == nullptr) continue;

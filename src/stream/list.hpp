@@ -19,6 +19,9 @@ std::uint64_t sum(const Runtime& of, trace::Count which);
 // What each_unit() would tell of one.
 void look_at_unit(const Unit& unit, weft_unit_info& info);
 
+// Whether the runtime itself has a counter of that name.
+bool is_own_counter(const char* name);
+
 weft_status read_counter(Runtime& of, const char* name, std::uint64_t* value);
 void each_unit(Runtime& of, void (*visit)(const weft_unit_info* info, void* argument), void* argument);
 void print_units(Runtime& of, std::FILE* file);

@@ -243,6 +243,28 @@ TEST(Counters, TimesAreKeptWhenAsked) {
     }
 }
 
+TEST(Counters, OfALibraryAreReadAndPrintedLikeOurs) {
+    static std::uint64_t mine = 41;
+    const auto read = [](void* argument) { return *static_cast<std::uint64_t*>(argument); };
+    std::uint64_t value = 0;
+    EXPECT_NE(weft_counter_read("/mine/count/tested", &value), WEFT_OK);
+    ASSERT_EQ(weft_counter_add("/mine/count/tested", read, &mine), WEFT_OK) << weft_error_text();
+    EXPECT_EQ(weft_counter_read("/mine/count/tested", &value), WEFT_OK) << "no runtime is needed: " << weft_error_text();
+    EXPECT_EQ(value, 41u);
+    EXPECT_EQ(weft_counter_add("/mine/count/tested", read, &mine), WEFT_INVALID);
+    EXPECT_EQ(weft_counter_add("/units/count/created", read, &mine), WEFT_INVALID);
+    EXPECT_EQ(weft_counter_add("mine", read, &mine), WEFT_INVALID);
+    EXPECT_EQ(weft_counter_add("/mi\tne", read, &mine), WEFT_INVALID);
+    EXPECT_EQ(weft_counter_add(nullptr, read, &mine), WEFT_INVALID);
+    EXPECT_EQ(weft_counter_add("/mine/count/other", nullptr, &mine), WEFT_INVALID);
+    ASSERT_EQ(weft_init(nullptr), WEFT_OK);
+    mine = 42;
+    EXPECT_EQ(all_counters().at("/mine/count/tested"), 42u);
+    EXPECT_EQ(weft_counter_read("/mine/count/nothing", &value), WEFT_INVALID);
+    EXPECT_NE(std::string(weft_error_text()).find("/mine/count/tested"), std::string::npos) << weft_error_text();
+    EXPECT_EQ(weft_finalize(), WEFT_OK);
+}
+
 TEST(Units, EachLiveOneIsPrintedWithWhatItWaitsForAndItsSpawnSite) {
     Runtime runtime;
     auto chosen = options();

@@ -32,6 +32,7 @@ void* room_for(Task& task, std::size_t bytes, std::size_t alignment) {
 
 // A child of the running task. One that is deferred is waited for by those that it counts with; one that is not ends before its parent goes on.
 inline Task& make_child(Thread& me, Task& task, void (*body)(void*), unsigned flags, bool deferred) {
+    count(me.counts.tasks);
     Task& parent = *me.task;
     // relaxed: whoever takes the task from where it lies acquires what precedes; a thief's guess may be wrong
     task.parent.store(&parent, std::memory_order_relaxed);

@@ -156,6 +156,7 @@ void Crew::grow(unsigned size) {
     for (unsigned number = std::max(1U, before); number < size; ++number) {
         users.fetch_add(1, std::memory_order_relaxed);   // relaxed: only who is in adds
         add_member(be_member, slots[number].get(), environment().stack_bytes);
+        count_member();
     }
 }
 
@@ -186,6 +187,7 @@ void Thread::stand_alone() {
 
 Thread::~Thread() {
     this_thread_or_null = nullptr;
+    give_back(counts);
     if (getpid() == gettid()) {   // members end with the process
         for (auto& crew : crews) static_cast<void>(crew.release());
         return;
@@ -233,6 +235,7 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
         const weft_status status = weft_guest_enter();
         if (status != WEFT_OK) fatal("Thread creation failed", status);
     }
+    count(me.counts.regions);
     if (++me.depth == me.crews.size()) me.crews.push_back(std::make_unique<Crew>());
     Crew& crew = *me.crews[me.depth];
     crew.grow(size);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "counts.hpp"
 #include "deque.hpp"
 #include "icv.hpp"
 #include "share.hpp"
@@ -117,6 +118,7 @@ struct Thread {
     unsigned told_last = ~0U;
     Task* free_tasks = nullptr;
     unsigned free_count = 0;
+    Counts& counts = take_counts();
 
     Thread();
     ~Thread();

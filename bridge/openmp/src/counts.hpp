@@ -1,0 +1,24 @@
+// What is counted, for weft_counter_read and the report: "/openmp/count/regions" and its like. Each thread has numbers of its own, which are added up when they are read.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace weft_openmp {
+
+struct alignas(64) Counts {
+    std::atomic<std::uint64_t> regions{0}, tasks{0};   // written by their thread alone
+    std::atomic<bool> taken{true};
+    Counts* next = nullptr;
+};
+
+// relaxed, both: one writes, and whoever reads draws no conclusions.
+inline void count(std::atomic<std::uint64_t>& which) { which.store(which.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+
+void count_member();
+
+// For a thread, until it gives them back: what has been counted stays, and another thread goes on from there.
+Counts& take_counts();
+void give_back(Counts& counts);
+
+}  // namespace weft_openmp
