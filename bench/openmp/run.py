@@ -73,6 +73,13 @@ def runtimes(build: pathlib.Path, wanted: tuple) -> dict:
     return found
 
 
+def check(program: pathlib.Path, runtime: str, environment: dict, build: pathlib.Path) -> None:
+    """That it is that library which the program meets."""
+    met = subprocess.run([program], env={**environment, "LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True, text=True).stdout
+    if runtime.startswith("libomp") != ("libomp.so.5" in met) or (runtime == "weft") != (str(build / "bridge" / "openmp") in met):
+        raise SystemExit(f"bench: {runtime} was to be measured, and another library would be:\n{met}")
+
+
 # ---- running ---------------------------------------------------------------------------------------------
 
 class Runner:
@@ -83,7 +90,7 @@ class Runner:
 
     def run(self, case: Case, runtime: str, environment: dict) -> dict:
         """name -> samples in seconds; empty where the program was not done in time."""
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_"))}
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_", "LD_"))}
         passes = min(case.passes, 2) if self.quick else case.passes
         command = [*self.under, str(self.programs / case.program), f"--passes={passes}", *case.arguments]
         try:
@@ -313,6 +320,8 @@ def main() -> int:
             continue
         print(f"{name}: {part.__doc__}", flush=True)
         environments = runtimes(build, part.wanted)
+        for runtime, environment in environments.items():
+            check(runner.programs / "cg", runtime, environment, build)
         if name == "dgemm" and options.guard:
             environments["weft"] = {**environments["weft"], "LD_PRELOAD": str(options.guard.resolve())}
         samples = runner.measure(cases, environments, 1 if options.quick else options.rounds or part.rounds)
