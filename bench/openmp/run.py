@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Runs OpenMP programs as gcc compiles them on Weft's libgomp.so.1, on the compiler's and on LLVM's libomp.so.5: the same binaries, in turn.
 
-    bench/openmp/run.py BUILD_DIR [PART ...] [--rounds N] [--quick] [--guard LIBRARY] [--under COMMAND] [--figures DIR]
+    bench/openmp/run.py BUILD_DIR [PART ...] [--rounds N] [--quick] [--under COMMAND] [--figures DIR]
 
 Parts: kernels, nested, oversubscribed, dgemm (all of them if none is named). Writes BUILD_DIR/bench/openmp/results/: for each part a file of JSON with every
 sample, and its tables; and each figure as SVG and PNG if matplotlib is there.
 --rounds    how often each program is run on each runtime; in each round all come once, and the order turns
 --quick     one round and fewer passes: a look, not a measurement
---guard     what is preloaded beside Weft's library where OpenBLAS is called
 --under     a command before each program: taskset -c 0,1
 --figures   copies the SVGs there as well
 """
@@ -26,7 +25,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from measured import Figures, median, quantile, table, write_results  # noqa: E402
 
-PATIENCE_S = 120   # for one process
+PATIENCE_S = 60   # for one process
 NAMES = {"weft": "Weft", "libgomp": "libgomp", "libgomp_passive": "libgomp, passive", "libomp": "libomp", "libomp_hot": "libomp, hot teams"}
 COLOURS = {"weft": "#1f77b4", "libgomp": "#ff7f0e", "libgomp_passive": "#ffbb78", "libomp": "#2ca02c", "libomp_hot": "#98df8a"}
 
@@ -259,7 +258,7 @@ class Dgemm:
     rounds = 5
 
     def cases(self) -> list:
-        return [Case(f"{callers}x{threads}, {size}", "dgemm", (f"--callers={callers}", f"--size={size}", f"--products={64 // callers * 256 // size}"), threads, 2)
+        return [Case(f"{callers}x{threads}, {size}", "dgemm", (f"--callers={callers}", f"--size={size}", f"--products={32 // callers * 256 // size}"), threads, 3)
                 for size in (256, 512) for callers, threads in ((8, 1), (1, 2), (1, 8), (8, 8))]
 
     def text(self, samples: dict, environments: dict) -> str:
@@ -300,7 +299,6 @@ def main() -> int:
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--guard", type=pathlib.Path)
     parser.add_argument("--under", type=shlex.split, default=[])
     parser.add_argument("--figures", type=pathlib.Path)
     options = parser.parse_args()
@@ -316,14 +314,16 @@ def main() -> int:
         cases = part.cases()
         missing = {case.program for case in cases if not (runner.programs / case.program).exists()}
         if missing:
-            print(f"{name}: skipped, {', '.join(sorted(missing))} was not built (OpenBLAS: Debian's libopenblas-openmp-dev)")
+            print(f"{name}: skipped, {', '.join(sorted(missing))} was not built (OpenBLAS: Debian's libopenblas0-openmp and libopenblas-openmp-dev)")
             continue
         print(f"{name}: {part.__doc__}", flush=True)
         environments = runtimes(build, part.wanted)
         for runtime, environment in environments.items():
             check(runner.programs / "cg", runtime, environment, build)
-        if name == "dgemm" and options.guard:
-            environments["weft"] = {**environments["weft"], "LD_PRELOAD": str(options.guard.resolve())}
+        if name == "dgemm":
+            # What `weft run` preloads as well: OpenBLAS' threads look for each other and call sched_yield, and its callers look for its one slot.
+            besides = [build / "bridge" / "pthread" / "libweft_pthread.so", build / "bridge" / "openblas" / "libweft_openblas.so"]
+            environments["weft"] = {**environments["weft"], "LD_PRELOAD": ":".join(str(library) for library in besides)}
         samples = runner.measure(cases, environments, 1 if options.quick else options.rounds or part.rounds)
         results = runner.programs / "results" / name
         results.mkdir(parents=True, exist_ok=True)
