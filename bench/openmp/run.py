@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Runs OpenMP programs as gcc compiles them on Weft's libgomp.so.1, on the compiler's and on LLVM's libomp.so.5: the same binaries, in turn.
 
-    bench/openmp/run.py BUILD_DIR [PART ...] [--rounds N] [--quick] [--under COMMAND] [--figures DIR]
+    bench/openmp/run.py BUILD_DIR [PART ...] [--rounds N] [--minutes M] [--quick] [--under COMMAND] [--figures DIR]
 
 Parts: kernels, nested, oversubscribed, dgemm (all of them if none is named). Writes BUILD_DIR/bench/openmp/results/: for each part a file of JSON with every
 sample, and its tables; and each figure as SVG and PNG if matplotlib is there.
 --rounds    how often each program is run on each runtime; in each round all come once, and the order turns
+--minutes   no round of a part is begun after so many
 --quick     one round and fewer passes: a look, not a measurement
 --under     a command before each program: taskset -c 0,1
 --figures   copies the SVGs there as well
@@ -18,6 +19,7 @@ import pathlib
 import shlex
 import subprocess
 import sys
+import time
 from collections import defaultdict
 from dataclasses import dataclass, field
 
@@ -25,7 +27,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from measured import Figures, median, quantile, table, write_results  # noqa: E402
 
-PATIENCE_S = 60   # for one process
+PATIENCE_S = 120   # for one process
 NAMES = {"weft": "Weft", "libgomp": "libgomp", "libgomp_passive": "libgomp, passive", "libomp": "libomp", "libomp_hot": "libomp, hot teams"}
 COLOURS = {"weft": "#1f77b4", "libgomp": "#ff7f0e", "libgomp_passive": "#ffbb78", "libomp": "#2ca02c", "libomp_hot": "#98df8a"}
 
@@ -106,20 +108,24 @@ class Runner:
             samples[sample["name"]].append(sample["value"] / 1e9)
         return samples
 
-    def measure(self, cases: list, environments: dict, rounds: int) -> dict:
-        """case -> runtime -> a list of samples in seconds for each round. Whoever was not done in time once is not run again."""
+    def measure(self, cases: list, environments: dict, rounds: int, until: float) -> dict:
+        """case -> runtime -> a list of samples in seconds for each round, empty where it was not done in time; it is not run again then."""
         samples = {case.name: {runtime: [] for runtime in (*environments, "sequential")} for case in cases}
         order = list(environments)
         for turn in range(rounds):
+            if turn != 0 and time.monotonic() > until:
+                break
             for case in cases:
                 for runtime in order:
-                    if samples[case.name][runtime] is None:
+                    of = samples[case.name][runtime]
+                    if of and not of[-1]:
+                        of.append([])
                         continue
                     run = self.run(case, runtime, environments[runtime])
                     for name, values in run.items():
                         samples[case.name]["sequential" if name.endswith("/sequential") else runtime].append(values)
                     if not run:
-                        samples[case.name][runtime] = None
+                        of.append([])
                 order = order[1:] + order[:1]
             print(f"round {turn + 1} of {rounds}", flush=True)
         return samples
@@ -131,11 +137,11 @@ def all_of(rounds: list) -> list:
     return [value for values in rounds for value in values]
 
 
-def ms(rounds: list | None) -> str:
+def ms(rounds: list) -> str:
     """Median and quartiles."""
-    if not rounds:
-        return f"over {PATIENCE_S:,} s"
     values = all_of(rounds)
+    if not values:
+        return f"over {PATIENCE_S:,} s"
     return f"{1e3 * median(values):.1f} ({1e3 * quantile(values, 0.25):.1f} to {1e3 * quantile(values, 0.75):.1f})"
 
 
@@ -143,13 +149,16 @@ def spread(values: list) -> str:
     return f"{median(values):.2f} ({quantile(values, 0.25):.2f} to {quantile(values, 0.75):.2f})"
 
 
-def ratio(one: list | None, *others: list | None, scale: float = 1) -> str:
-    """Of the medians within a round: the machine is another one every few seconds. Beside the best of the others in that round. And of the least samples of all rounds."""
-    there = [rounds for rounds in others if rounds]
-    if not one or not there:
+def ratio(one: list, *others: list) -> str:
+    """Of the medians within a round, beside the best of the others in that round: the machine is another one every few seconds. And of the least samples of all rounds."""
+    of_rounds = []
+    for turn, values in enumerate(one):
+        beside = [median(rounds[turn]) for rounds in others if rounds[turn]]
+        if values and beside:
+            of_rounds.append(median(values) / min(beside))
+    if not of_rounds:
         return ""
-    of_rounds = [median(values) / (scale * min(median(rounds[turn]) for rounds in there)) for turn, values in enumerate(one)]
-    return f"{spread(of_rounds)}; {min(all_of(one)) / (scale * min(min(all_of(rounds)) for rounds in there)):.2f}"
+    return f"{spread(of_rounds)}; {min(all_of(one)) / min(min(all_of(rounds)) for rounds in others if all_of(rounds)):.2f}"
 
 
 def beside_others(samples: dict, environments: dict, title: str) -> str:
@@ -181,8 +190,8 @@ class Kernels:
 
     def draw(self, plots: Figures, samples: dict, environments: dict) -> None:
         figure, axes = plots.pyplot.subplots(figsize=(7, 3.4))
-        bars(axes, samples, environments, lambda of, values: [value / median(all_of(of["libgomp"])) for value in values])
-        axes.set_ylabel("time beside libgomp's median")
+        bars(axes, samples, environments, lambda of, values: [1e3 * value for value in values])
+        axes.set_ylabel("ms a pass (median, quartiles)")
         axes.set_title("One program alone (kernel, threads)")
         plots.save(figure, "kernels")
 
@@ -239,7 +248,7 @@ class Oversubscribed:
         figure, all_axes = plots.pyplot.subplots(1, len(KERNELS), figsize=(9, 3.4))
         for axes, kernel in zip(all_axes, KERNELS):
             for name in environments:
-                points = {crowd: all_of(samples[f"{kernel}, {crowd}"][name]) for crowd in CROWDS if samples[f"{kernel}, {crowd}"][name]}
+                points = {crowd: all_of(samples[f"{kernel}, {crowd}"][name]) for crowd in CROWDS if all_of(samples[f"{kernel}, {crowd}"][name])}
                 axes.errorbar([str(crowd) for crowd in points], [1e3 * median(values) for values in points.values()],
                               yerr=[[1e3 * (median(values) - quantile(values, 0.25)) for values in points.values()],
                                     [1e3 * (quantile(values, 0.75) - median(values)) for values in points.values()]],
@@ -281,7 +290,7 @@ class Dgemm:
 def bars(axes, samples: dict, environments: dict, scaled) -> None:
     width = 0.8 / len(environments)
     for k, name in enumerate(environments):
-        shown = [(c, scaled(of, all_of(of[name]))) for c, of in enumerate(samples.values()) if of[name]]
+        shown = [(c, scaled(of, all_of(of[name]))) for c, of in enumerate(samples.values()) if all_of(of[name])]
         middle = [median(values) for _, values in shown]
         error = [[m - quantile(values, 0.25) for m, (_, values) in zip(middle, shown)], [quantile(values, 0.75) - m for m, (_, values) in zip(middle, shown)]]
         axes.bar([c + (k - (len(environments) - 1) / 2) * width for c, _ in shown], middle, width, yerr=error, error_kw={"linewidth": 0.7},
@@ -298,6 +307,7 @@ def main() -> int:
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--rounds", type=int)
+    parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--under", type=shlex.split, default=[])
     parser.add_argument("--figures", type=pathlib.Path)
@@ -324,7 +334,8 @@ def main() -> int:
             # What `weft run` preloads as well: OpenBLAS' threads look for each other and call sched_yield, and its callers look for its one slot.
             besides = [build / "bridge" / "pthread" / "libweft_pthread.so", build / "bridge" / "openblas" / "libweft_openblas.so"]
             environments["weft"] = {**environments["weft"], "LD_PRELOAD": ":".join(str(library) for library in besides)}
-        samples = runner.measure(cases, environments, 1 if options.quick else options.rounds or part.rounds)
+        samples = runner.measure(cases, environments, 1 if options.quick else options.rounds or part.rounds,
+                                 time.monotonic() + 60 * options.minutes)
         results = runner.programs / "results" / name
         results.mkdir(parents=True, exist_ok=True)
         plots = Figures(results)
