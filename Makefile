@@ -4,7 +4,8 @@
 #   JOBS=n     processes at a time (default: as many as there are CPUs)
 #   DIR=path   the tree that `make demo` hashes (default: /usr/share)
 #   GROUP=g    the tests of this group only: release, models, simulation, debug, asan, tsan, aarch64, lean, fuzz
-#   FIGURES=path   where `make bench-promotion` and `bench-argobots` also put their figures (bench/promotion/figures: the README's)
+#   FIGURES=path   where `make bench-promotion`, `bench-argobots` and `bench-openmp` also put their figures (bench/promotion/figures: the README's)
+#   PARTS=...      of `make bench-openmp`: kernels, nested, oversubscribed, dgemm (default: all of them)
 #   SETUP=no   packages are neither looked for nor installed (systems without dpkg)
 JOBS ?= $(shell nproc)
 DIR ?= /usr/share
@@ -12,7 +13,7 @@ SETUP ?= yes
 PYTHON ?= python3
 export JOBS DIR GROUP SETUP
 
-.PHONY: help setup demo test test-full test-soak bench bench-promotion bench-argobots bench-abt abt-differential format doc clean
+.PHONY: help setup demo test test-full test-soak bench bench-promotion bench-argobots bench-openmp bench-abt abt-differential format doc clean
 help:
 	@echo "make demo        builds a release and runs the main job on real input ($(DIR)), then the tour"
 	@echo "make test        the tests that every change must pass (15 minutes at most on 2 cores)"
@@ -21,6 +22,7 @@ help:
 	@echo "make bench       measures; a table of multiples of the floor, and JSON"
 	@echo "make bench-promotion  measures which kind of thread is best when; tables and figures"
 	@echo "make bench-argobots   measures creating, joining and freeing apart, and streams beside streams; tables and figures"
+	@echo "make bench-openmp     measures programs of OpenMP on Weft, libgomp and libomp; PARTS=..., tables and figures"
 	@echo "make bench-abt   what an operation in abt.h costs, beside another Argobots where pkg-config knows one"
 	@echo "make abt-differential  the bridge's tests against another Argobots, which pkg-config must know"
 	@echo "make doc         the API reference, in build/doc/html"
@@ -63,6 +65,12 @@ bench-argobots:
 	@cmake --preset lean -B build/bench-lean -DWEFT_TESTS=OFF -DWEFT_BENCH=ON --log-level=WARNING
 	@cmake --build build/bench-lean --parallel $(JOBS) --target bench_argobots_phases
 	@$(PYTHON) bench/argobots/plot.py build/bench --lean build/bench-lean $(if $(FIGURES),--figures $(FIGURES))
+
+bench-openmp:
+	@tools/setup bench
+	@cmake --preset release -B build/bench -DWEFT_TESTS=OFF -DWEFT_SIM=OFF -DWEFT_BENCH=ON --log-level=WARNING
+	@cmake --build build/bench --parallel $(JOBS) --target bench_openmp weft_openmp weft_pthread weft_openblas
+	@$(PYTHON) bench/openmp/run.py build/bench $(PARTS) $(if $(FIGURES),--figures $(FIGURES))
 
 bench-abt:
 	@tools/setup bench

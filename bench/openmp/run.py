@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Runs OpenMP programs as gcc compiles them on Weft's libgomp.so.1, on the compiler's and on LLVM's libomp.so.5: the same binaries, in turn.
 
-    bench/openmp/run.py BUILD_DIR [PART ...] [--rounds N] [--quick] [--guard LIBRARY] [--under COMMAND] [--figures DIR]
+    bench/openmp/run.py BUILD_DIR [PART ...] [--rounds N] [--minutes M] [--quick] [--under COMMAND] [--figures DIR]
 
 Parts: kernels, nested, oversubscribed, dgemm (all of them if none is named). Writes BUILD_DIR/bench/openmp/results/: for each part a file of JSON with every
 sample, and its tables; and each figure as SVG and PNG if matplotlib is there.
 --rounds    how often each program is run on each runtime; in each round all come once, and the order turns
+--minutes   no round of a part is begun after so many
 --quick     one round and fewer passes: a look, not a measurement
---guard     what is preloaded beside Weft's library where OpenBLAS is called
 --under     a command before each program: taskset -c 0,1
 --figures   copies the SVGs there as well
 """
@@ -19,6 +19,7 @@ import pathlib
 import shlex
 import subprocess
 import sys
+import time
 from collections import defaultdict
 from dataclasses import dataclass, field
 
@@ -73,6 +74,13 @@ def runtimes(build: pathlib.Path, wanted: tuple) -> dict:
     return found
 
 
+def check(program: pathlib.Path, runtime: str, environment: dict, build: pathlib.Path) -> None:
+    """That it is that library which the program meets."""
+    met = subprocess.run([program], env={**environment, "LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True, text=True).stdout
+    if runtime.startswith("libomp") != ("libomp.so.5" in met) or (runtime == "weft") != (str(build / "bridge" / "openmp") in met):
+        raise SystemExit(f"bench: {runtime} was to be measured, and another library would be:\n{met}")
+
+
 # ---- running ---------------------------------------------------------------------------------------------
 
 class Runner:
@@ -83,7 +91,7 @@ class Runner:
 
     def run(self, case: Case, runtime: str, environment: dict) -> dict:
         """name -> samples in seconds; empty where the program was not done in time."""
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_"))}
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_", "LD_"))}
         passes = min(case.passes, 2) if self.quick else case.passes
         command = [*self.under, str(self.programs / case.program), f"--passes={passes}", *case.arguments]
         try:
@@ -100,20 +108,24 @@ class Runner:
             samples[sample["name"]].append(sample["value"] / 1e9)
         return samples
 
-    def measure(self, cases: list, environments: dict, rounds: int) -> dict:
-        """case -> runtime -> a list of samples in seconds for each round. Whoever was not done in time once is not run again."""
+    def measure(self, cases: list, environments: dict, rounds: int, until: float) -> dict:
+        """case -> runtime -> a list of samples in seconds for each round, empty where it was not done in time; it is not run again then."""
         samples = {case.name: {runtime: [] for runtime in (*environments, "sequential")} for case in cases}
         order = list(environments)
         for turn in range(rounds):
+            if turn != 0 and time.monotonic() > until:
+                break
             for case in cases:
                 for runtime in order:
-                    if samples[case.name][runtime] is None:
+                    of = samples[case.name][runtime]
+                    if of and not of[-1]:
+                        of.append([])
                         continue
                     run = self.run(case, runtime, environments[runtime])
                     for name, values in run.items():
                         samples[case.name]["sequential" if name.endswith("/sequential") else runtime].append(values)
                     if not run:
-                        samples[case.name][runtime] = None
+                        of.append([])
                 order = order[1:] + order[:1]
             print(f"round {turn + 1} of {rounds}", flush=True)
         return samples
@@ -125,11 +137,11 @@ def all_of(rounds: list) -> list:
     return [value for values in rounds for value in values]
 
 
-def ms(rounds: list | None) -> str:
+def ms(rounds: list) -> str:
     """Median and quartiles."""
-    if not rounds:
-        return f"over {PATIENCE_S:,} s"
     values = all_of(rounds)
+    if not values:
+        return f"over {PATIENCE_S:,} s"
     return f"{1e3 * median(values):.1f} ({1e3 * quantile(values, 0.25):.1f} to {1e3 * quantile(values, 0.75):.1f})"
 
 
@@ -137,13 +149,16 @@ def spread(values: list) -> str:
     return f"{median(values):.2f} ({quantile(values, 0.25):.2f} to {quantile(values, 0.75):.2f})"
 
 
-def ratio(one: list | None, *others: list | None, scale: float = 1) -> str:
-    """Of the medians within a round: the machine is another one every few seconds. Beside the best of the others in that round. And of the least samples of all rounds."""
-    there = [rounds for rounds in others if rounds]
-    if not one or not there:
+def ratio(one: list, *others: list) -> str:
+    """Of the medians within a round, beside the best of the others in that round: the machine is another one every few seconds. And of the least samples of all rounds."""
+    of_rounds = []
+    for turn, values in enumerate(one):
+        beside = [median(rounds[turn]) for rounds in others if rounds[turn]]
+        if values and beside:
+            of_rounds.append(median(values) / min(beside))
+    if not of_rounds:
         return ""
-    of_rounds = [median(values) / (scale * min(median(rounds[turn]) for rounds in there)) for turn, values in enumerate(one)]
-    return f"{spread(of_rounds)}; {min(all_of(one)) / (scale * min(min(all_of(rounds)) for rounds in there)):.2f}"
+    return f"{spread(of_rounds)}; {min(all_of(one)) / min(min(all_of(rounds)) for rounds in others if all_of(rounds)):.2f}"
 
 
 def beside_others(samples: dict, environments: dict, title: str) -> str:
@@ -175,8 +190,8 @@ class Kernels:
 
     def draw(self, plots: Figures, samples: dict, environments: dict) -> None:
         figure, axes = plots.pyplot.subplots(figsize=(7, 3.4))
-        bars(axes, samples, environments, lambda of, values: [value / median(all_of(of["libgomp"])) for value in values])
-        axes.set_ylabel("time beside libgomp's median")
+        bars(axes, samples, environments, lambda of, values: [1e3 * value for value in values])
+        axes.set_ylabel("ms a pass (median, quartiles)")
         axes.set_title("One program alone (kernel, threads)")
         plots.save(figure, "kernels")
 
@@ -233,7 +248,7 @@ class Oversubscribed:
         figure, all_axes = plots.pyplot.subplots(1, len(KERNELS), figsize=(9, 3.4))
         for axes, kernel in zip(all_axes, KERNELS):
             for name in environments:
-                points = {crowd: all_of(samples[f"{kernel}, {crowd}"][name]) for crowd in CROWDS if samples[f"{kernel}, {crowd}"][name]}
+                points = {crowd: all_of(samples[f"{kernel}, {crowd}"][name]) for crowd in CROWDS if all_of(samples[f"{kernel}, {crowd}"][name])}
                 axes.errorbar([str(crowd) for crowd in points], [1e3 * median(values) for values in points.values()],
                               yerr=[[1e3 * (median(values) - quantile(values, 0.25)) for values in points.values()],
                                     [1e3 * (quantile(values, 0.75) - median(values)) for values in points.values()]],
@@ -252,7 +267,7 @@ class Dgemm:
     rounds = 5
 
     def cases(self) -> list:
-        return [Case(f"{callers}x{threads}, {size}", "dgemm", (f"--callers={callers}", f"--size={size}", f"--products={64 // callers * 256 // size}"), threads, 2)
+        return [Case(f"{callers}x{threads}, {size}", "dgemm", (f"--callers={callers}", f"--size={size}", f"--products={32 // callers * 256 // size}"), threads, 3)
                 for size in (256, 512) for callers, threads in ((8, 1), (1, 2), (1, 8), (8, 8))]
 
     def text(self, samples: dict, environments: dict) -> str:
@@ -275,7 +290,7 @@ class Dgemm:
 def bars(axes, samples: dict, environments: dict, scaled) -> None:
     width = 0.8 / len(environments)
     for k, name in enumerate(environments):
-        shown = [(c, scaled(of, all_of(of[name]))) for c, of in enumerate(samples.values()) if of[name]]
+        shown = [(c, scaled(of, all_of(of[name]))) for c, of in enumerate(samples.values()) if all_of(of[name])]
         middle = [median(values) for _, values in shown]
         error = [[m - quantile(values, 0.25) for m, (_, values) in zip(middle, shown)], [quantile(values, 0.75) - m for m, (_, values) in zip(middle, shown)]]
         axes.bar([c + (k - (len(environments) - 1) / 2) * width for c, _ in shown], middle, width, yerr=error, error_kw={"linewidth": 0.7},
@@ -292,8 +307,8 @@ def main() -> int:
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--rounds", type=int)
+    parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--guard", type=pathlib.Path)
     parser.add_argument("--under", type=shlex.split, default=[])
     parser.add_argument("--figures", type=pathlib.Path)
     options = parser.parse_args()
@@ -309,13 +324,18 @@ def main() -> int:
         cases = part.cases()
         missing = {case.program for case in cases if not (runner.programs / case.program).exists()}
         if missing:
-            print(f"{name}: skipped, {', '.join(sorted(missing))} was not built (OpenBLAS: Debian's libopenblas-openmp-dev)")
+            print(f"{name}: skipped, {', '.join(sorted(missing))} was not built (OpenBLAS: Debian's libopenblas0-openmp and libopenblas-openmp-dev)")
             continue
         print(f"{name}: {part.__doc__}", flush=True)
         environments = runtimes(build, part.wanted)
-        if name == "dgemm" and options.guard:
-            environments["weft"] = {**environments["weft"], "LD_PRELOAD": str(options.guard.resolve())}
-        samples = runner.measure(cases, environments, 1 if options.quick else options.rounds or part.rounds)
+        for runtime, environment in environments.items():
+            check(runner.programs / "cg", runtime, environment, build)
+        if name == "dgemm":
+            # What `weft run` preloads as well: OpenBLAS' threads look for each other and call sched_yield, and its callers look for its one slot.
+            besides = [build / "bridge" / "pthread" / "libweft_pthread.so", build / "bridge" / "openblas" / "libweft_openblas.so"]
+            environments["weft"] = {**environments["weft"], "LD_PRELOAD": ":".join(str(library) for library in besides)}
+        samples = runner.measure(cases, environments, 1 if options.quick else options.rounds or part.rounds,
+                                 time.monotonic() + 60 * options.minutes)
         results = runner.programs / "results" / name
         results.mkdir(parents=True, exist_ok=True)
         plots = Figures(results)

@@ -54,7 +54,17 @@ public:
     }
     void carries_no_more(unsigned hart) { carries_[hart].store(false, std::memory_order_relaxed); }
     // Whether all of the `wanted` harts are for guests whose OS threads are in the domain, this one not being among them.
-    bool others_give(unsigned hart, std::uint32_t wanted) const {
+    // Not more often in succession than members that take turns need: where they yield for ever, each of them waiting for the guest, its thread may have gone elsewhere.
+    bool others_give(unsigned hart, std::uint32_t wanted) {
+        const bool left = leave_it(hart, wanted) && left_[hart].load(std::memory_order_relaxed) < most_left;
+        left_[hart].store(left ? left_[hart].load(std::memory_order_relaxed) + 1 : 0, std::memory_order_relaxed);
+        return left;
+    }
+
+private:
+    static constexpr unsigned most_left = 64;
+
+    bool leave_it(unsigned hart, std::uint32_t wanted) const {
         const unsigned all = all_coming_.load(std::memory_order_relaxed);
         if (all < wanted || coming_[hart].load(std::memory_order_relaxed) != 0) return false;
         unsigned found = 0;
@@ -66,10 +76,10 @@ public:
         return true;
     }
 
-private:
     std::atomic<unsigned> all_coming_{0};
     std::atomic<unsigned> coming_[Ready::most_harts] = {};
     std::atomic<bool> carries_[Ready::most_harts] = {};
+    std::atomic<unsigned> left_[Ready::most_harts] = {};   // so often in succession, by the hart
 };
 
 // Exists from the first team on. The domain's keeper is a unit of the runtime's that has registered it; whoever wants a member asks the
