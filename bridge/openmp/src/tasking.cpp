@@ -67,7 +67,11 @@ inline bool cancelled(const Thread& me) {
 }
 
 // As far as its thread can tell, enough tasks lie there for others: what would come on top is run at once, as libgomp does, and costs no more than a call.
-bool enough_deferred(const Thread& me) { return me.slot->deque.full() || me.team->queued.load(std::memory_order_relaxed) >= most_queued; }   // relaxed: a guess
+bool enough_deferred(const Thread& me) {
+    constexpr unsigned few = 8;   // threads, which run no more than half of a deque while its owner runs as many
+    return me.slot->deque.plenty(me.team->size.load(std::memory_order_relaxed) <= few ? few : 1) ||   // relaxed: the region's
+           me.team->queued.load(std::memory_order_relaxed) >= most_queued;                            // relaxed: a guess
+}
 
 // No child of the running task has still to end: whatever they used, nobody depends on it.
 bool none_pending(const Task& task) { return static_cast<std::uint32_t>(task.pending.load(std::memory_order_acquire)) == Task::running; }   // acquire: pairs with the children's ends

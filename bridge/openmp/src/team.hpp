@@ -145,8 +145,12 @@ unsigned max_threads(Thread& me);
 
 inline Task* new_task(Thread& me) {
     Task* const task = me.free_tasks != nullptr ? me.free_tasks : first_free_task(me);
-    me.free_tasks = task->next;
+    Task* const next = task->next;
+    me.free_tasks = next;
     --me.free_count;
+    // Whoever made many needs it next, and another thread may have run and freed it.
+    __builtin_prefetch(next, 1);
+    if (next != nullptr) __builtin_prefetch(&next->pending, 1);
     return task;
 }
 
