@@ -113,7 +113,7 @@ template <class T> void level1() {
     for (int n : {0, 1, 7, 64, 1001, 20011, 100003})
         for (int incx : {1, 2, -1, -3})
             for (int incy : {1, -2}) {
-                if (n > 1001 && (incx == -1 || incx == 2)) continue;
+                if (n > 1001 && (incx == -1 || incx == 2 || (incx == 1) != (incy == 1))) continue;
                 const auto x = random_vector<T>(reach(n, incx)), y = random_vector<T>(reach(n, incy));
                 const T alpha = some<T>();
                 // What is summed is compared with the sum of the sizes of what is added, which no rounding exceeds: terms counts them.
@@ -198,9 +198,10 @@ template <class T> void level2() {
     const T alpha = some<T>(), beta = some<T>();
     const R real_alpha = R(0.7), real_beta = R(-0.3);
     const std::string transposes = Type<T>::complex ? "NTC" : "NT";
-    for (int n : {1, 5, 64, 150, 401})
+    for (int n : {1, 5, 64, 150, 301})
         for (int incx : {1, -2})
             for (int incy : {1, -2}) {
+                if (n > 64 && (incx == 1) != (incy == 1)) continue;
                 const int m = n == 150 ? 90 : n == 64 ? 300 : n, most = std::max(m, n), lda = most + 3, kl = std::min(m - 1, 3), ku = std::min(n - 1, 5), band = kl + ku + 2;
                 const auto a = random_vector<T>(std::size_t(std::max(lda, band)) * n), x = random_vector<T>(reach(most, incx)), y = random_vector<T>(reach(most, incy));
                 for (char t : transposes) {
