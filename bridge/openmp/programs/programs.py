@@ -150,7 +150,7 @@ def elk(runner, _):
     if not example.exists():
         raise Absent("the examples of elk-lapw (documentation is left out of this system)")
     text = example.read_text().replace("'../../../species/'", "'/usr/share/elk-lapw/species/'")
-    (runner.folder / "elk.in").write_text(text + "\nmaxlvl\n  4\n")
+    (runner.folder / "elk.in").write_text(text + "\nmaxlvl\n  4\n\nmaxscl\n  8\n")
 
     def energies(_):
         return [float(word) for word in (runner.folder / "TOTENERGY.OUT").read_text().split()]
