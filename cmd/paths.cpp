@@ -37,7 +37,7 @@ struct Place {
 constexpr Place places[] = {
     {Piece::openmp, "libgomp.so.1", "/weft/openmp", "/bridge/openmp", true},
     {Piece::pthread, "libweft_pthread.so.0", "", "/bridge/pthread", true},
-    {Piece::openblas, "libweft_openblas.so.0", "", "/bridge/pthread", false},
+    {Piece::openblas, "libweft_openblas.so.0", "", "/bridge/openblas", false},
     {Piece::report, "libweft_report.so.0", "/weft", "/cmd", false},
 };
 
