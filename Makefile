@@ -2,7 +2,7 @@
 # by CMake (CMakePresets.json) and by the scripts in tools/.
 #
 #   JOBS=n     processes at a time (default: as many as there are CPUs)
-#   DIR=path   the tree that `make demo` hashes (default: /usr/share)
+#   DIR=path   the tree that `make treesum` hashes (default: /usr/share)
 #   GROUP=g    the tests of this group only: release, models, simulation, debug, asan, tsan, aarch64, lean, fuzz
 #   FIGURES=path   where `make bench-promotion`, `bench-argobots` and `bench-openmp` also put their figures (bench/promotion/figures: the README's)
 #   PARTS=...      of `make bench-openmp`: kernels, nested, oversubscribed, dgemm (default: all of them)
@@ -13,9 +13,10 @@ SETUP ?= yes
 PYTHON ?= python3
 export JOBS DIR GROUP SETUP
 
-.PHONY: help setup demo test test-full test-soak bench bench-promotion bench-argobots bench-openmp bench-abt abt-differential format doc clean
+.PHONY: help setup demo treesum test test-full test-soak bench bench-promotion bench-argobots bench-openmp bench-abt abt-differential format doc clean
 help:
-	@echo "make demo        builds a release and runs the main job on real input ($(DIR)), then the tour"
+	@echo "make demo        builds a release and shows programs of Debian without and with weft run; a picture"
+	@echo "make treesum     hashes $(DIR) by an example, and by find and sha256sum; then the tour"
 	@echo "make test        the tests that every change must pass (15 minutes at most on 2 cores)"
 	@echo "make test-full   the same and the longer ones (40 minutes at most)"
 	@echo "make test-soak   the long ones; here and above GROUP=name for one group"
@@ -33,12 +34,18 @@ help:
 setup:
 	@tools/setup demo test bench
 
-# The first configuration leaves the tests out, because they need packages that the demo does not.
+# The first configuration leaves the tests out, because they need packages that the demo does not. All of the release is built: `weft run` looks for what it preloads.
 demo:
 	@tools/setup demo
 	@test -f build/release/build.ninja || cmake --preset release --log-level=WARNING -DWEFT_TESTS=OFF
+	@cmake --build build/release --parallel $(JOBS)
+	@$(PYTHON) tools/demo.py build/release
+
+treesum:
+	@tools/setup demo
+	@test -f build/release/build.ninja || cmake --preset release --log-level=WARNING -DWEFT_TESTS=OFF
 	@cmake --build build/release --parallel $(JOBS) --target treesum tour
-	@tools/demo build/release "$(DIR)"
+	@tools/treesum build/release "$(DIR)"
 
 test:
 	@tools/setup test

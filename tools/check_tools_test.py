@@ -456,12 +456,12 @@ class Group(Tree):
             self.assertEqual(mark.read_text(), last, f"after signal {number} the test lives on")
 
 
-class Demo(Tree):
-    """tools/demo with a treesum of ours."""
+class Treesum(Tree):
+    """tools/treesum with a treesum of ours."""
     files = {"tree/a": "a\n", "tree/b c": "b\n", "build/example/tour": "#!/bin/sh\necho tour\n"}
 
     def command(self):
-        return [TOOLS / "demo", self.root / "build", self.root / "tree"]
+        return [TOOLS / "treesum", self.root / "build", self.root / "tree"]
 
     def treesum(self, script):
         self.write("build/example/treesum", f"#!/bin/sh\n{script}\n").chmod(0o755)

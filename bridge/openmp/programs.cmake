@@ -1,0 +1,46 @@
+# Libraries and programs of Debian, as they are, on Weft and on libgomp (programs/programs.py). What is not installed is skipped with a word.
+if(NOT WEFT_TESTS OR WEFT_FUZZ OR CMAKE_CROSSCOMPILING OR NOT WEFT_GROUP STREQUAL "release" OR NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
+  return()
+endif()
+find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
+
+function(weft_program_test name)
+  cmake_parse_arguments(test "" "PROGRAM;MISSING" "" ${ARGN})
+  add_test(NAME programs_${name} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/programs/programs.py ${name} --build ${CMAKE_BINARY_DIR}
+    --program=${test_PROGRAM} --missing=${test_MISSING})
+  set_tests_properties(programs_${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
+  weft_label(programs_${name} full)
+endfunction()
+
+# A program of ours that calls one of the libraries; its headers and what it is linked with must be there.
+function(weft_caller_test name source header package)
+  find_path(WEFT_HEADER_OF_${name} ${header} PATH_SUFFIXES suitesparse)
+  if(NOT WEFT_HEADER_OF_${name})
+    weft_program_test(${name} MISSING ${package})
+    return()
+  endif()
+  add_executable(openmp_caller_${name} programs/${source})
+  target_include_directories(openmp_caller_${name} PRIVATE ${WEFT_HEADER_OF_${name}})
+  target_compile_options(openmp_caller_${name} PRIVATE -O1 -Wall)
+  target_link_libraries(openmp_caller_${name} PRIVATE ${ARGN})
+  set_target_properties(openmp_caller_${name} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
+  weft_program_test(${name} PROGRAM $<TARGET_FILE:openmp_caller_${name}>)
+endfunction()
+
+weft_caller_test(blas blas.cpp dlfcn.h libc6-dev ${CMAKE_DL_LIBS})
+weft_caller_test(fft fft.c fftw3.h libfftw3-dev fftw3_omp fftw3 m)
+weft_caller_test(sparse sparse.cpp SuiteSparseQR.hpp libsuitesparse-dev spqr cholmod umfpack)
+
+find_program(WEFT_GFORTRAN NAMES gfortran gfortran-12)
+if(WEFT_GFORTRAN)
+  set(heat ${CMAKE_CURRENT_BINARY_DIR}/openmp_caller_fortran)
+  add_custom_command(OUTPUT ${heat} COMMAND ${WEFT_GFORTRAN} -O2 -Wall -fopenmp ${CMAKE_CURRENT_SOURCE_DIR}/programs/heat.f90 -o ${heat} DEPENDS programs/heat.f90 VERBATIM)
+  add_custom_target(openmp_callers_fortran ALL DEPENDS ${heat})
+  weft_program_test(fortran PROGRAM ${heat})
+else()
+  weft_program_test(fortran MISSING gfortran)
+endif()
+
+foreach(name numpy graphicsmagick imagemagick elk)
+  weft_program_test(${name})
+endforeach()
