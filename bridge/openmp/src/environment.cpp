@@ -151,6 +151,21 @@ bool read_allocator(std::string_view text, std::uintptr_t& to) {
     return false;
 }
 
+// The default where the word is none of those.
+weft_kind task_kind_of(std::string_view text, const char* value) {
+    constexpr struct {
+        const char* word;
+        weft_kind kind;
+    } words[] = {{"full", WEFT_KIND_FULL}, {"lsa", WEFT_KIND_LSA}, {"roc", WEFT_KIND_ROC},       {"ss", WEFT_KIND_SS},
+                 {"sc", WEFT_KIND_SC},     {"auto", WEFT_KIND_AUTO}, {"hosted", WEFT_KIND_HOSTED}};
+    for (const auto& one : words) {
+        if (same(text, one.word)) return one.kind;
+    }
+    complain("Invalid value for environment variable WEFT_OMP_TASK_KIND: \"%s\" is passed over; legal are full, lsa, roc, ss, sc, auto and hosted%s", value,
+             same(text, "rtc") ? " (tasks may wait, and a tasklet cannot)" : "");
+    return WEFT_KIND_DEFAULT;
+}
+
 }  // namespace
 
 unsigned processors() {
@@ -234,6 +249,10 @@ void read_all(Environment& said) {
         if (value) Patience::most = static_cast<std::uint64_t>(*value) * unit;
         return value.has_value();
     });
+    if (const char* const kind = std::getenv("WEFT_OMP_TASK_KIND"); kind != nullptr && !trimmed(kind).empty()) {
+        said.task_kind = task_kind_of(trimmed(kind), kind);
+        tasks_are_units = said.task_kind != WEFT_KIND_DEFAULT;
+    }
     with("WEFT_OMP_MAX_THREADS", [&](std::string_view text) {
         said.follows_load = same(text, "follow");
         return said.follows_load || same(text, "full");

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <weft/kind.h>
+
 namespace weft_openmp {
 
 enum class Schedule : std::uint8_t { by_icv = 0, is_static = 1, dynamic = 2, guided = 3, automatic = 4 };
@@ -41,11 +43,15 @@ struct Environment {
     int max_task_priority = 0;                  // OMP_MAX_TASK_PRIORITY
     int teams = 0, teams_thread_limit = 0;      // OMP_NUM_TEAMS, OMP_TEAMS_THREAD_LIMIT; 0: not said
     bool display_affinity = false;
+    weft_kind task_kind = WEFT_KIND_DEFAULT;    // WEFT_OMP_TASK_KIND: of the units that deferred tasks are; the default: they are none
     bool follows_load = false;                  // WEFT_OMP_MAX_THREADS: what foreign threads are promised
     std::string affinity_format;
     std::string places;                         // OMP_PLACES or GOMP_CPU_AFFINITY, as it stands
     bool places_are_cpus = false;               // the latter
 };
+
+// Deferred tasks are units of their own (unit_task.hpp). Written once, as the environment is read.
+inline bool tasks_are_units = false;
 
 // CPUs that the calling thread may use, or could if it were not bound to a place.
 unsigned processors();

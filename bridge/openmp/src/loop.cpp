@@ -51,7 +51,7 @@ void shape(Share& share, const Icv& icv, unsigned threads, Schedule schedule, st
     share.schedule = schedule;
     share.chunk = std::min(chunk, std::max<std::uint64_t>(share.iterations, 1));
     share.ordered = ordered;
-    share.simple = schedule == Schedule::dynamic && !ordered && may_add(share, threads) && !environment().cancellation;
+    share.simple = schedule == Schedule::dynamic && !ordered && may_add(share, threads) && !environment().cancellation && !tasks_are_units;   // simple_loop is an OS thread's; a task that is a unit goes on on another
     // relaxed: published with the share
     share.cursor.store(0, std::memory_order_relaxed);
     share.turn.store(0, std::memory_order_relaxed);

@@ -12,7 +12,9 @@
 
 #include "bind.hpp"
 #include "fatal.hpp"
+#include "icv.hpp"
 #include "ready.hpp"
+#include "unit_task.hpp"
 #include "wait.hpp"
 
 namespace weft_openmp {
@@ -88,6 +90,7 @@ struct Members {
     Ready ready;
     Homes homes;
     weft_domain* domain = nullptr;
+    weft_pool* pool = nullptr;
     std::atomic<const std::uint32_t*> wanted{nullptr};
     weft_status status = WEFT_OK;
     std::atomic<bool> begun{false};
@@ -128,6 +131,7 @@ void keep(void* raw) {
     ops.enter = enter;
     ops.unblock = unblock;
     all.status = weft_domain_register(&ops, &all, &all.domain);
+    if (all.status == WEFT_OK) all.status = weft_unit_pool(weft_unit_self(), &all.pool);
     if (all.status == WEFT_OK) {
         all.wanted.store(weft_domain_wanted(all.domain), std::memory_order_release);   // release: pairs with the loads of others
     }
@@ -188,7 +192,7 @@ bool crowded() {
     return all->ready.any() || (wanted != nullptr && __atomic_load_n(wanted, __ATOMIC_RELAXED) != 0);
 }
 
-unsigned home_of_this_unit() { return members.load(std::memory_order_relaxed) == nullptr || weft_unit_self_kind() == WEFT_KIND_HOSTED ? no_home : this_hart(); }   // relaxed: looked at only
+unsigned home_of_this_unit() { return members.load(std::memory_order_relaxed) == nullptr || weft_unit_self_kind() == WEFT_KIND_HOSTED || (tasks_are_units && thread_of_task() != nullptr) ? no_home : this_hart(); }   // relaxed: looked at only
 
 void goes_home(unsigned home) {
     if (Members* const all = members.load(std::memory_order_acquire); all != nullptr) all->homes.goes(home);   // acquire: pairs with begin_members
@@ -202,6 +206,8 @@ void give_way() {
     if (!crowded() || weft_unit_yield() != WEFT_OK) syscall(SYS_sched_yield);   // as in SpinLock::wait
     come_back();
 }
+
+weft_pool* pool_of_members() { return begin_members().pool; }
 
 void add_member(void (*body)(void* argument), void* argument, std::size_t stack_bytes) {
     Members& all = begin_members();

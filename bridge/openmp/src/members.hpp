@@ -3,11 +3,16 @@
 
 #include <cstddef>
 
+#include <weft/pool.h>
+
 namespace weft_openmp {
 
 // A new member, which runs body(argument) at once or soon, and never ends. What its stack holds at least: stack_bytes (0: what the C library gives
 // threads). Ends the process with libgomp's message where the system gives no thread. The caller is a unit; may switch.
 void add_member(void (*body)(void* argument), void* argument, std::size_t stack_bytes);
+
+// Where those of the domain lie that are to be spawned: members, and tasks that are units. Begins the members, if there are none. May switch.
+weft_pool* pool_of_members();
 
 // Lets other members run, where any is ready; else the kernel's threads.
 void give_way();

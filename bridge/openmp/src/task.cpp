@@ -6,6 +6,7 @@
 #include "depend.hpp"
 #include "members.hpp"
 #include "team.hpp"
+#include "unit_task.hpp"
 
 namespace weft_openmp {
 
@@ -30,13 +31,13 @@ template <class Visit>
 bool some_victim(const Thread& me, Visit visit) {
     const Crew::Table& table = *me.slot->crew->table.load(std::memory_order_acquire);   // acquire: pairs with grow
     const unsigned count = std::min(table.count, me.team->size.load(std::memory_order_relaxed));   // relaxed: the region's, or a guess from the dock
-    unsigned at = me.slot->next_victim;
+    unsigned at = me.of_unit ? 0 : me.slot->next_victim;
     for (unsigned i = 0; i < count; ++i, ++at) {
         if (at >= count) at = 0;
         Slot* const victim = table.slots[at].load(std::memory_order_acquire);   // acquire: as above
-        if (victim == nullptr || victim == me.slot) continue;
+        if (victim == nullptr || (victim == me.slot && !me.of_unit)) continue;
         if (visit(*victim)) {
-            me.slot->next_victim = at;
+            if (!me.of_unit) me.slot->next_victim = at;
             return true;
         }
     }
@@ -88,7 +89,7 @@ Task* find_task(Thread& me, const Task* under) {
     Team& team = *me.team;
     if (Task* const task = take_queued(team, under)) return task;
     Deque& own = me.slot->deque;
-    if (const Task* const newest = own.newest(); newest != nullptr && descends(*newest, under)) {
+    if (const Task* const newest = me.of_unit ? nullptr : own.newest(); newest != nullptr && descends(*newest, under)) {
         if (Task* const task = own.pop()) return task;
     }
     Task* stolen = nullptr;
@@ -158,14 +159,16 @@ bool all_tasks_ended(const Team& team) {
     // The ends first: a task that ends between the two sums has been counted as created, as have its children.
     std::uint64_t ended = team.ended_elsewhere.load(), created = 0;
     for (unsigned i = 0; i < team.size; ++i) ended += team.crew->slots[i]->ended.load();
+    created += team.created_elsewhere.load();
     for (unsigned i = 0; i < team.size; ++i) created += team.crew->slots[i]->created.load();
     return ended == created;
 }
 
 void enqueue(Task& task) {
+    if (tasks_are_units && task.unit) return spawn_task(task);
     Team& team = *task.team;
     Thread& me = this_thread();
-    if (me.team != &team || task.priority != 0 || !me.slot->deque.push(&task)) queue(team, task);
+    if (me.team != &team || me.of_unit || task.priority != 0 || !me.slot->deque.push(&task)) queue(team, task);
     call_help(team);
 }
 
@@ -184,9 +187,15 @@ void outlive(Thread& me, Task& task) {
     if (task.pending.fetch_sub(Task::running, std::memory_order_acq_rel) == Task::running) let_go(me, task);   // acq_rel: as in let_go
 }
 
+void wake_for_all(Team& team) {
+    if (team.closer.any()) team.closer.wake();
+    if (team.waiters.any()) team.waiters.wake();
+}
+
 void end_task(Task& task) {
     Thread& me = this_thread();
     Team& team = *task.team;
+    const bool task_is_unit = task.unit;
     Group* const group = task.group;
     Task* const parent = task.parent.load(std::memory_order_relaxed);   // relaxed: its own
     if (task.promise != nullptr) keep_promise(task);
@@ -207,13 +216,15 @@ void end_task(Task& task) {
     if (parent_goes) let_go(me, *parent);
     const bool group_ends = group != nullptr && group->tasks.fetch_sub(1) == 1;
     if ((parent_waits || group_ends) && team.waiters.any()) team.waiters.wake();
-    if (me.team == &team) {
+    if (me.of_unit && me.team == &team) {
+        team.ended_elsewhere.fetch_add(1);   // those that wait for all are told by the last unit (unit_task.cpp), unless this ran on top of it
+        if (!task_is_unit) wake_for_all(team);
+    } else if (me.team == &team) {
         me.slot->ended.store(me.slot->ended.load(std::memory_order_relaxed) + 1);   // relaxed: its own; seq_cst: the closer may be about to sleep
         if (team.closer.any() && !me.slot->deque.any() && all_tasks_ended(team)) team.closer.wake();
     } else {
         team.ended_elsewhere.fetch_add(1);
-        if (team.closer.any()) team.closer.wake();
-        if (team.waiters.any()) team.waiters.wake();
+        wake_for_all(team);
     }
 }
 
@@ -250,7 +261,7 @@ bool may_find_task(const Thread& me, const Task* under) {
     const Team& team = *me.team;
     if (!team.tasked.load()) return false;
     if (queued_for(me, under)) return true;
-    if (const Task* const newest = me.slot->deque.newest(); newest != nullptr && descends(*newest, under)) return true;
+    if (const Task* const newest = me.of_unit ? nullptr : me.slot->deque.newest(); newest != nullptr && descends(*newest, under)) return true;
     return some_victim(me, [under](const Slot& victim) {
         const Task* const oldest = victim.deque.oldest();
         return oldest != nullptr && descends(*oldest, under);

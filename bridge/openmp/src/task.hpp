@@ -15,6 +15,7 @@ namespace weft_openmp {
 
 struct Team;
 struct Thread;
+struct Slot;
 struct Dependences;   // of a task's children (depend.cpp)
 struct Promise;       // what others depend on: one of those children (depend.cpp)
 
@@ -35,6 +36,7 @@ struct alignas(64) Task {
     std::atomic<std::uint32_t> depth{0};   // below the implicit task, which has 0
     bool implicit = false, final = false, tied = true, holds_memory = false;
     bool deferred = false;                 // its parent, its group and the next barrier count it; else its parent goes on only when it has ended
+    bool unit = false;                     // where tasks are units: this one is, once it may run
     std::uint32_t made = 0;                // by the task itself: deferred children that `pending` does not count yet
     Team* team = nullptr;
     const Icv* icv = nullptr;
@@ -51,6 +53,7 @@ struct alignas(64) Task {
     int priority = 0;
     // Detached (detach clause): the body's end and the event's, whichever comes later, end it. 0: not detached.
     std::atomic<std::uint32_t> ends_to_come{0};
+    Slot* slot = nullptr;                  // where tasks are units: of the thread that it counts as one of
     alignas(16) unsigned char bytes[inline_bytes];
 };
 
@@ -76,6 +79,8 @@ bool run_some_task(Thread& me, const Task* under);
 bool may_find_task(const Thread& me, const Task* under);
 // Whether all tasks that were deferred have ended. All threads of the team wait in one barrier, but for what they run there.
 bool all_tasks_ended(const Team& team);
+// Those that may wait for the end of all tasks look again.
+void wake_for_all(Team& team);
 // Queues a task that may run now.
 void enqueue(Task& task);
 // So many tasks in a team's queue, and those that are made are run at once.

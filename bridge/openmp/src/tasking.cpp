@@ -8,8 +8,10 @@
 #include "export.hpp"
 #include "fatal.hpp"
 #include "loop.hpp"
+#include "members.hpp"
 #include "tasking.hpp"
 #include "team.hpp"
+#include "unit_task.hpp"
 
 namespace weft_openmp {
 
@@ -56,6 +58,14 @@ void count_child(Thread& me, Task& task) {
     ++me.task->made;
     if (task.group != nullptr) task.group->tasks.fetch_add(1, std::memory_order_relaxed);   // relaxed: the group's waiter is the task's ancestor
     if (!me.team->tasked.load(std::memory_order_relaxed)) me.team->tasked.store(true);   // relaxed: only ever set
+    if (tasks_are_units) [[unlikely]] {
+        task.unit = may_be_unit(me, task);
+        task.slot = me.slot;
+        if (me.of_unit) {
+            me.team->created_elsewhere.fetch_add(1);   // the slot is a thread's, which counts there alone
+            return;
+        }
+    }
     me.slot->created.store(me.slot->created.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);   // relaxed: its own; whoever sees the task's end sees this
 }
 
@@ -68,10 +78,14 @@ inline bool cancelled(const Thread& me) {
 
 // As far as its thread can tell, enough tasks lie there for others: what would come on top is run at once, as libgomp does, and costs no more than a call.
 bool enough_deferred(const Thread& me) {
+    if (tasks_are_units) [[unlikely]] return me.team->units.load(std::memory_order_relaxed) >= most_units;   // relaxed: a guess
     constexpr unsigned few = 8;   // threads, which run no more than half of a deque while its owner runs as many
     return me.slot->deque.plenty(me.team->size.load(std::memory_order_relaxed) <= few ? few : 1) ||   // relaxed: the region's
            me.team->queued.load(std::memory_order_relaxed) >= most_queued;                            // relaxed: a guess
 }
+
+// Nobody else could run what is deferred: it is run at once. A unit can be run by any hart, and waits alone.
+bool alone(const Thread& me) { return me.team->size == 1 && !(tasks_are_units && me.team->level != 0); }
 
 // No child of the running task has still to end: whatever they used, nobody depends on it.
 bool none_pending(const Task& task) { return static_cast<std::uint32_t>(task.pending.load(std::memory_order_acquire)) == Task::running; }   // acquire: pairs with the children's ends
@@ -137,7 +151,7 @@ inline void plain_undeferred(Thread& me, void (*body)(void*), void* data, unsign
     const bool detached = (flags & detach_given) != 0 && detach != nullptr;
     const bool depends = (flags & depend_given) != 0 && !no_child_left(*me.task);
     const bool at_once = !if_clause || (flags & final) != 0 || me.task->final;
-    if (!detached && (at_once || (!depends && (me.team->size == 1 || enough_deferred(me))))) {
+    if (!detached && (at_once || (!depends && (alone(me) || enough_deferred(me))))) {
         Task& task = make_child(me, *new_task(me), body, flags, false);
         if (depends) wait_for_depended(me, dependences);
         // What comes after it may depend on it no more: it will have ended.
@@ -183,7 +197,7 @@ OPENMP_API void GOMP_taskwait_depend(void** dependences) { wait_for_depended(thi
 
 OPENMP_API void GOMP_taskyield() {
     Thread& me = this_thread();
-    run_some_task(me, me.task->tied ? me.task : me.under);
+    if (!run_some_task(me, me.task->tied ? me.task : me.under) && tasks_are_units) give_way();
 }
 
 OPENMP_API void GOMP_taskgroup_start() { begin_group(this_thread(), nullptr); }
@@ -246,7 +260,7 @@ void taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), long 
         begin_group(me, nullptr);
         if ((flags & reduction) != 0) start_group_reductions(me, reinterpret_cast<std::uintptr_t*>(head[2]));
     }
-    const bool undeferred = (flags & if_given) == 0 || (flags & final) != 0 || me.task->final || me.team->size == 1;
+    const bool undeferred = (flags & if_given) == 0 || (flags & final) != 0 || me.task->final || alone(me);
     std::uint64_t first = 0;
     for (std::uint64_t i = 0; i < count; ++i) {
         const std::uint64_t last = std::min(iterations, first + each + (i < larger ? 1 : 0));

@@ -16,19 +16,19 @@
 #include "fatal.hpp"
 #include "members.hpp"
 #include "places.hpp"
+#include "unit_task.hpp"
 
 namespace weft_openmp {
 
 namespace {
 
+// The OS thread's or the hosted unit's own record, whatever task runs there.
+thread_local constinit Thread* own_thread [[gnu::tls_model("initial-exec")]] = nullptr;
+
 // In the child the members are no more: the thread that is left begins as a new one.
 [[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] {
-    if (this_thread_or_null != nullptr) this_thread_or_null->begin_alone();
+    if (own_thread != nullptr) own_thread->begin_alone();
 });
-
-void leave(Crew& crew) {
-    if (crew.users.fetch_sub(1, std::memory_order_acq_rel) == 1) delete &crew;   // acq_rel: all others have left it
-}
 
 // A thread's end lets its members end.
 void dismiss(Crew& crew) {
@@ -116,9 +116,17 @@ void close(Thread& me) {
 }  // namespace
 
 Thread& begin_this_thread() {
+    if (tasks_are_units) {
+        if (Thread* const of_task = thread_of_task()) return *of_task;
+    }
     thread_local Thread thread;
-    this_thread_or_null = &thread;
+    own_thread = &thread;
+    if (!tasks_are_units) this_thread_or_null = &thread;
     return thread;
+}
+
+void leave(Crew& crew) {
+    if (crew.users.fetch_sub(1, std::memory_order_acq_rel) == 1) delete &crew;   // acq_rel: all others have left it
 }
 
 Crew::Crew() {
@@ -186,7 +194,7 @@ void Thread::stand_alone() {
 }
 
 Thread::~Thread() {
-    this_thread_or_null = nullptr;
+    this_thread_or_null = own_thread = nullptr;
     give_back(counts);
     if (getpid() == gettid()) {   // members end with the process
         for (auto& crew : crews) static_cast<void>(crew.release());
@@ -230,7 +238,7 @@ unsigned threads_for(const Thread& me, unsigned wanted) {
 void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned size, Bind bind, std::uintptr_t* reductions,
                   void (*prepare)(Team& team, void* argument), void* argument) {
     Team& outer = *me.team;
-    const bool entered = size > 1 && weft_unit_self() == nullptr;
+    const bool entered = (size > 1 || tasks_are_units) && weft_unit_self() == nullptr;
     if (entered) {
         const weft_status status = weft_guest_enter();
         if (status != WEFT_OK) fatal_no_thread(status);
@@ -267,6 +275,7 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
     team.tasked.store(false, std::memory_order_relaxed);
     team.cancelled.store(false, std::memory_order_relaxed);
     team.ended_elsewhere.store(0, std::memory_order_relaxed);
+    team.created_elsewhere.store(0, std::memory_order_relaxed);
     team.singles.store(0, std::memory_order_relaxed);
     start_shares(team);
     for (unsigned i = 0; i < size; ++i) reset(*crew.slots[i], team);

@@ -63,6 +63,8 @@ struct alignas(128) Team {
     std::atomic<std::uint32_t> arrived_cancellably{0};            // at one that is left when the region is cancelled
     alignas(64) std::atomic<std::uint64_t> generation{0};         // barriers that have ended
     std::atomic<std::uint64_t> ended_elsewhere{0};                // deferred tasks, by no thread of the team
+    std::atomic<std::uint64_t> created_elsewhere{0};              // as well
+    std::atomic<std::uint32_t> units{0};                          // tasks that are units: they have begun, or are to, and are not gone
     std::atomic<std::uint32_t> queued{0};                         // tasks in `first`
     SpinLock queue_lock;
     Task* first = nullptr;                                        // by priority, or queued by no thread of the team
@@ -114,6 +116,7 @@ struct Thread {
     unsigned threads_of_team = 0;                 // thread_limit of the teams construct; 0: none
     // A thread of the program's own that is not its first, and has not said how many threads its regions are to have: what omp_get_max_threads says to it may follow the load
     // (WEFT_OMP_MAX_THREADS), and no region of it gets more by default than it has been told last.
+    bool of_unit = false;                         // of a task that is a unit; its slot is that of another, to be asked only for its number and its crew (unit_task.hpp)
     bool foreign = false;
     unsigned told_last = ~0U;
     Task* free_tasks = nullptr;
@@ -132,8 +135,12 @@ struct Thread {
     void stand_alone();                           // outside of all regions
 };
 
+// Lets go of a crew that the caller is one of the users of.
+void leave(Crew& crew);
+
 // The calling thread. A hosted unit has its own thread-local memory, and keeps it wherever it goes on.
 Thread& begin_this_thread();
+// Where tasks are units it is always null, so that whoever looks asks begin_this_thread, which asks the unit first.
 inline thread_local constinit Thread* this_thread_or_null [[gnu::tls_model("initial-exec")]] = nullptr;
 inline Thread& this_thread() {
     Thread* const known = this_thread_or_null;

@@ -1,0 +1,101 @@
+#include "unit_task.hpp"
+
+#include <pthread.h>
+
+#include <weft/local.h>
+#include <weft/unit.h>
+
+#include "fatal.hpp"
+#include "members.hpp"
+#include "team.hpp"
+
+namespace weft_openmp {
+
+namespace {
+
+// Records that no task has now. They keep their crews, so that a task that begins a region finds members there.
+struct Record {
+    Thread thread;
+    Record* next = nullptr;
+};
+struct Records {
+    SpinLock lock;
+    Record* first = nullptr;
+};
+Records records;
+
+// In the child their members are no more. Nobody holds the lock any more who could let it go.
+[[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] {
+    records.first = nullptr;
+    records.lock.unlock();
+});
+
+Record& take_record() {
+    records.lock.lock();
+    Record* const record = records.first;
+    if (record != nullptr) records.first = record->next;
+    records.lock.unlock();
+    return record != nullptr ? *record : *new Record;
+}
+
+void give_record(Record& record) {
+    records.lock.lock();
+    record.next = records.first;
+    records.first = &record;
+    records.lock.unlock();
+}
+
+const weft_key* key() {
+    static const weft_key* const made = [] {
+        weft_key* one = nullptr;
+        const weft_status status = weft_key_create(nullptr, &one);
+        if (status != WEFT_OK) fatal("cannot tell tasks apart", status);
+        return one;
+    }();
+    return made;
+}
+
+void be_task(void* raw) {
+    Task& task = *static_cast<Task*>(raw);
+    Team& team = *task.team;
+    Record& record = take_record();
+    Thread& me = record.thread;
+    me.of_unit = true;
+    me.team = &team;
+    me.slot = task.slot;
+    me.task = &task;
+    me.under = nullptr;
+    const weft_status status = weft_local_set(key(), &me);
+    if (status != WEFT_OK) fatal("Thread creation failed", status);
+    run_task(me, task, nullptr);
+    me.stand_alone();
+    give_record(record);
+    weft_local_set(key(), nullptr);   // nothing is allocated: it has one
+    // Only now, when all that it has counted can be seen: the last one tells those that wait for all. The team may be in its next region by then, or the crew dismissed.
+    if (team.units.fetch_sub(1) == 1) wake_for_all(team);
+    leave(*team.crew);
+}
+
+}  // namespace
+
+bool may_be_unit(const Thread& me, const Task& task) { return me.team->level != 0 && (task.group == nullptr || task.group->reductions == nullptr); }
+
+Thread* thread_of_task() { return static_cast<Thread*>(weft_local_get(key())); }
+
+void spawn_task(Task& task) {
+    Team& team = *task.team;
+    const Environment& said = environment();
+    weft_unit_options options{};
+    options.size = sizeof options;
+    options.kind = said.task_kind;
+    // SC runs on its scheduler's stack, which has its own setting; and of kind auto one that asks for a stack would never be of that kind.
+    if (said.task_kind != WEFT_KIND_SC && said.task_kind != WEFT_KIND_AUTO) options.stack_bytes = said.stack_bytes;
+    options.name = "openmp task";
+    options.site = reinterpret_cast<const void*>(task.body);
+    team.units.fetch_add(1);
+    team.crew->users.fetch_add(1, std::memory_order_relaxed);   // relaxed: the team waits for the task
+    const weft_status status = weft_ult_spawn(pool_of_members(), be_task, &task, &options, nullptr);
+    if (status != WEFT_OK) fatal("Thread creation failed", status);
+}
+
+}  // namespace weft_openmp

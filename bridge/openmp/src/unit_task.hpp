@@ -1,0 +1,25 @@
+// Deferred tasks that are units of their own (WEFT_OMP_TASK_KIND): each waits alone, and its hart goes on with others.
+//
+// Such a unit is a context of the members' domain, of the kind that the environment says, and has a record of its own for what OpenMP calls a thread. It counts as the thread that has made it,
+// so two tasks of one number may run at once: it is for programs whose tasks keep nothing by thread.
+#pragma once
+
+#include <cstdint>
+
+namespace weft_openmp {
+
+struct Task;
+struct Team;
+struct Thread;
+
+// So many in a team, and those that are made are run at once, as others are.
+inline constexpr std::uint32_t most_units = 4096;
+
+// Whether a task that the thread defers may be one: inside a region, whose end waits for it, and outside of reductions of tasks, which have a copy for each thread number.
+bool may_be_unit(const Thread& me, const Task& task);
+// Makes it one, which may run now. May switch.
+void spawn_task(Task& task);
+// Of the task that is the calling unit; null: the caller is none. Asked of the unit each time, since thread-local memory is that of whoever carries it.
+Thread* thread_of_task();
+
+}  // namespace weft_openmp
