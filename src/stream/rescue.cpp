@@ -237,6 +237,8 @@ private:
                            [&](std::uint64_t& ns) { return os::thread_time(stream->thread_id.load(), ns); });
             if (one.heart.stuck()) {
                 ++stuck_;
+                // It carries somebody's hart, and its own unit has been given one meanwhile, which no other OS thread may use.
+                if (stream->guest != nullptr && stream->guest->root.keeps.load() == hart::Root::Keeps::ready) ++stuck_;
             } else if (!paused && stream->guest == nullptr) {   // whose thread may be outside, or go there at any time, where nobody looks at its timers
                 free_ = stream;
             }

@@ -130,8 +130,6 @@ void keep(void* raw) {
     all.status = weft_domain_register(&ops, &all, &all.domain);
     if (all.status == WEFT_OK) {
         all.wanted.store(weft_domain_wanted(all.domain), std::memory_order_release);   // release: pairs with the loads of others
-        // As many as there are: a domain that finds nothing to do is left alone until one of its contexts can go on.
-        weft_domain_request(all.domain, static_cast<std::ptrdiff_t>(weft_hart_limit()));
     }
     all.begun.store(true);
     all.beginners.wake();
@@ -147,6 +145,9 @@ void keep(void* raw) {
             options.stack_bytes = order->stack_bytes;
             options.name = "openmp";
             order->status = weft_ult_spawn(nullptr, order->body, order->argument, &options, nullptr);
+            // One for each member, the keeper's being the one that the domain was registered with, however few harts there are: where those that it has stand in the kernel or spin,
+            // rescue lends more to a domain that could use more. One that finds nothing to do is left alone until a context of it can go on.
+            if (order->status == WEFT_OK) weft_domain_request(all.domain, 1);
             order->done.store(true);
             order = next;
         }
