@@ -55,7 +55,21 @@ private:
 // How the compiler says that the host's code is to have a copy of a variable (in the low byte of its kind; the next one has the logarithm of its alignment).
 constexpr unsigned kind_bits = 0xff, firstprivate = 8;
 
-void run_on_host(void (*body)(void*), std::size_t count, void** addresses, const std::size_t* sizes, const unsigned short* kinds) {
+// Of a target region's clauses the compiler says num_teams and thread_limit in words, up to a null one: what is told in the second byte; its value above, or in the next word where
+// it does not fit or is not known.
+unsigned thread_limit_in(void** words) {
+    constexpr std::uintptr_t value_follows = 1U << 7, what = 0xff00, thread_limit = 2U << 8;
+    constexpr unsigned value_from = 16;
+    unsigned limit = 0;
+    for (; words != nullptr && *words != nullptr; ++words) {
+        const auto word = reinterpret_cast<std::uintptr_t>(*words);
+        const auto value = (word & value_follows) != 0 ? reinterpret_cast<std::intptr_t>(*++words) : static_cast<std::intptr_t>(word) >> value_from;
+        if ((word & what) == thread_limit) limit = value < 0 || value > INT_MAX ? 0 : static_cast<unsigned>(value);
+    }
+    return limit;
+}
+
+void run_on_host(void (*body)(void*), std::size_t count, void** addresses, const std::size_t* sizes, const unsigned short* kinds, unsigned thread_limit) {
     if (const char* const offload = std::getenv("OMP_TARGET_OFFLOAD"); offload != nullptr && strcasecmp(offload, "mandatory") == 0) {
         fatal_error("OMP_TARGET_OFFLOAD is set to MANDATORY, but device not found");
     }
@@ -73,7 +87,7 @@ void run_on_host(void (*body)(void*), std::size_t count, void** addresses, const
         given[i] = copy;
         copies.emplace_back(copy);
     }
-    const Apart apart;
+    const Apart apart(thread_limit);
     body(given.data());
 }
 
@@ -84,9 +98,9 @@ OPENMP_API void GOMP_target(int, void (*body)(void*), const void*, std::size_t, 
     body(addresses);
 }
 OPENMP_API void GOMP_target_ext(int, void (*body)(void*), std::size_t count, void** addresses, std::size_t* sizes, unsigned short* kinds, unsigned,
-                                void** dependences, void**) {
+                                void** dependences, void** clauses) {
     if (dependences != nullptr) wait_for_depended(this_thread(), dependences);
-    run_on_host(body, count, addresses, sizes, kinds);
+    run_on_host(body, count, addresses, sizes, kinds, thread_limit_in(clauses));
 }
 // The host's memory is the host's already.
 OPENMP_API void GOMP_target_data(int, const void*, std::size_t, void**, std::size_t*, unsigned char*) {}

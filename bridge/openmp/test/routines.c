@@ -7,6 +7,8 @@
 
 #include "check.h"
 
+#pragma GCC diagnostic ignored "-Walloc-size-larger-than="
+
 static void environment(void) {
     omp_set_nested(1);
     CHECK(omp_get_nested());
@@ -151,6 +153,12 @@ static void targets(void) {
     EQUAL(threads, 2);
     EQUAL(level, 0);
     EQUAL(limit, 3);
+    const int given = omp_get_num_procs() + 4;
+    EQUAL(omp_get_thread_limit(), INT_MAX);
+#pragma omp target map(tofrom : limit) thread_limit(given)
+    limit = omp_get_thread_limit();
+    EQUAL(limit, given);
+    EQUAL(omp_get_thread_limit(), INT_MAX);
     long sum = 0;
 #pragma omp target parallel for num_threads(3) reduction(+ : sum) map(tofrom : sum)
     for (int i = 0; i < 100; ++i) sum += i;
