@@ -1,5 +1,6 @@
 #include "fatal.hpp"
 
+#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -36,5 +37,10 @@ void fatal_error(const char* format, ...) {
 }
 
 void fatal(const char* what, weft_status status) { fatal_error("%s: %s (%s)", what, weft_error_text(), weft_status_name(status)); }
+
+void fatal_no_thread(weft_status status) {
+    if (status == WEFT_SYSTEM) fatal_error("Thread creation failed: %s", std::strerror(EAGAIN));
+    fatal("Thread creation failed", status);
+}
 
 }  // namespace weft_openmp

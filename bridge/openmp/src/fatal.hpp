@@ -11,5 +11,7 @@ namespace weft_openmp {
 [[gnu::format(printf, 1, 2)]] void complain(const char* format, ...);
 // What could not be done, and what Weft said of it.
 [[noreturn]] void fatal(const char* what, weft_status status);
+// The same where a thread could not be had: in libgomp's words if the system has refused it.
+[[noreturn]] void fatal_no_thread(weft_status status);
 
 }  // namespace weft_openmp

@@ -166,13 +166,13 @@ Members& begin_members() {
             weft_pool* pool = nullptr;
             weft_status status = weft_stream_pool(weft_stream_at(0), &pool);
             if (status == WEFT_OK) status = weft_ult_spawn(pool, keep, all, nullptr, nullptr);
-            if (status != WEFT_OK) fatal("Thread creation failed", status);
+            if (status != WEFT_OK) fatal_no_thread(status);
         } else {
             delete made;
         }
     }
     all->beginners.wait([all] { return all->begun.load(); });
-    if (all->status != WEFT_OK) fatal("Thread creation failed", all->status);
+    if (all->status != WEFT_OK) fatal_no_thread(all->status);
     return *all;
 }
 
@@ -210,8 +210,7 @@ void add_member(void (*body)(void* argument), void* argument, std::size_t stack_
     while (!all.newest.compare_exchange_weak(order.next, &order)) {}
     all.keeper.wake();
     all.waiting.wait([&order] { return order.done.load(); });
-    if (order.status == WEFT_SYSTEM) fatal_error("Thread creation failed: %s", std::strerror(EAGAIN));
-    if (order.status != WEFT_OK) fatal("Thread creation failed", order.status);
+    if (order.status != WEFT_OK) fatal_no_thread(order.status);
 }
 
 }  // namespace weft_openmp

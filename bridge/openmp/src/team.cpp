@@ -233,7 +233,7 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
     const bool entered = size > 1 && weft_unit_self() == nullptr;
     if (entered) {
         const weft_status status = weft_guest_enter();
-        if (status != WEFT_OK) fatal("Thread creation failed", status);
+        if (status != WEFT_OK) fatal_no_thread(status);
     }
     count(me.counts.regions);
     if (++me.depth == me.crews.size()) me.crews.push_back(std::make_unique<Crew>());

@@ -1,0 +1,226 @@
+/* What becomes of a process: exits, signals, aborts, libraries that come and go, stacks, threads that end, limits. process.py says how each must end.
+ *
+ *     process NAME [LIBRARY] */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "check.h"
+
+static const char* library;
+
+static int count(int size) {
+    int threads = 0;
+#pragma omp parallel num_threads(size) reduction(+ : threads)
+    threads++;
+    return threads;
+}
+
+static void bye(void) { write(1, "bye\n", 4); }
+
+/* exit and _exit, by thread 0 and by another, while the others wait at a barrier or compute. */
+static void leave(int who, void (*how)(int)) {
+    atexit(bye);
+#pragma omp parallel num_threads(4)
+    {
+        if (omp_get_thread_num() == who) how(5 + who);
+#pragma omp barrier
+    }
+}
+static void exit_0(void) { leave(0, exit); }
+static void exit_3(void) { leave(3, exit); }
+static void now_0(void) { leave(0, _exit); }
+static void now_3(void) { leave(3, _exit); }
+static void exit_nested(void) {
+    omp_set_max_active_levels(3);
+#pragma omp parallel num_threads(3)
+#pragma omp parallel num_threads(3)
+    if (omp_get_ancestor_thread_num(1) == 2 && omp_get_thread_num() == 2) exit(9);
+}
+static void exit_in_task(void) {
+#pragma omp parallel num_threads(4)
+#pragma omp single
+    for (int i = 0; i < 100; ++i) {
+#pragma omp task
+        if (i == 50) exit(11);
+    }
+}
+static void aborts(void) {
+    const struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+#pragma omp parallel num_threads(4)
+    if (omp_get_thread_num() == 2) abort();
+}
+
+/* main ends while other threads are in regions. */
+static void* regions_without_end(void* argument) {
+    for (;;) count(3);
+    return argument;
+}
+static void main_ends(void) {
+    for (int i = 0; i < 3; ++i) {
+        pthread_t thread;
+        CHECK(pthread_create(&thread, NULL, regions_without_end, NULL) == 0);
+    }
+    EQUAL(count(4), 4);
+}
+
+/* ---- signals ---- */
+
+static volatile sig_atomic_t handled;
+static void handler(int number) { handled += number != 0; }
+
+/* A handler runs in the midst of regions; calls that the kernel has begun anew or not say so as ever. */
+static void signals(void) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGALRM, &action, NULL);
+    const struct itimerval often = {{0, 500}, {0, 500}}, never = {{0, 0}, {0, 0}};
+    setitimer(ITIMER_REAL, &often, NULL);
+    long sum = 0;
+    for (int round = 0; round < 2000 || handled < 20; ++round) {
+#pragma omp parallel for num_threads(4) reduction(+ : sum) schedule(dynamic)
+        for (int i = 0; i < 10; ++i) sum += i;
+        if (round < 2000) sum -= 45;
+        else sum = 0;
+    }
+    setitimer(ITIMER_REAL, &never, NULL);
+    EQUAL(sum, 0);
+    /* Without SA_RESTART a read is interrupted, in a member as elsewhere. */
+    action.sa_flags = 0;
+    sigaction(SIGUSR1, &action, NULL);
+    int ends[2], interrupted = 0;
+    CHECK(pipe(ends) == 0);
+#pragma omp parallel num_threads(2) reduction(+ : interrupted)
+    if (omp_get_thread_num() == 0) {
+        const pthread_t self = pthread_self();
+        pthread_kill(self, SIGUSR1);
+        interrupted += handled > 0;
+    }
+    EQUAL(interrupted, 1);
+    close(ends[0]);
+    close(ends[1]);
+}
+/* The default is the end, wherever the signal finds the process. */
+static void killed(void) {
+#pragma omp parallel num_threads(4)
+    {
+        if (omp_get_thread_num() == 1) kill(getpid(), SIGINT);
+#pragma omp barrier
+        for (;;) {
+#pragma omp barrier
+        }
+    }
+}
+static void own_mask(void) {
+    sigset_t set, before;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR2);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    EQUAL(count(4), 4);
+    pthread_sigmask(SIG_BLOCK, NULL, &before);
+    CHECK(sigismember(&before, SIGUSR2));
+    CHECK(!sigismember(&before, SIGINT));
+}
+
+/* ---- libraries ---- */
+
+static void plugins(void) {
+    for (int round = 0; round < 5; ++round) {
+        void* const handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+        if (handle == NULL) {
+            fprintf(stderr, "%s\n", dlerror());
+            exit(1);
+        }
+        long (*const sum)(int) = (long (*)(int))dlsym(handle, "plugin_sum");
+        EQUAL(sum(4), 4950);
+        EQUAL(count(3), 3);
+        EQUAL(sum(2), 4950);
+        dlclose(handle);
+        EQUAL(count(5), 5);
+    }
+}
+
+/* ---- stacks: OMP_STACKSIZE=64M says how deep members may go ---- */
+
+static long deep(int depth, volatile char* before) {
+    volatile char here[1024];
+    memset((void*)here, depth, sizeof here);
+    return depth == 0 ? 0 : deep(depth - 1, here) + (here[10] == (char)depth) + (before == NULL);
+}
+static void stacks(void) {
+    struct rlimit main_stack = {RLIM_INFINITY, RLIM_INFINITY};
+    getrlimit(RLIMIT_STACK, &main_stack);
+    int right = 0;
+#pragma omp parallel num_threads(3) reduction(+ : right)
+    right += omp_get_thread_num() == 0 || deep(45000, "") == 45000;   /* more than 45 MiB */
+    EQUAL(right, 3);
+}
+
+/* ---- threads that have had regions, and end ---- */
+
+static void* two_regions(void* argument) {
+    *(int*)argument = count(3) + count(2);
+    if (argument != NULL) pthread_exit(argument);
+    return NULL;
+}
+static void thread_ends(void) {
+    for (int i = 0; i < 30; ++i) {
+        pthread_t thread;
+        int result = 0;
+        void* back = NULL;
+        CHECK(pthread_create(&thread, NULL, two_regions, &result) == 0);
+        CHECK(pthread_join(thread, &back) == 0);
+        CHECK(back == &result);
+        EQUAL(result, 5);
+    }
+    EQUAL(count(4), 4);
+}
+static pthread_key_t key;
+static void last_region(void* value) { EQUAL(count(3), (long)value); }
+static void* with_key(void* argument) {
+    pthread_setspecific(key, (void*)3L);
+    return argument;
+}
+/* A key's destructor has a region. */
+static void keys(void) {
+    pthread_key_create(&key, last_region);
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, with_key, NULL) == 0);
+    pthread_join(thread, NULL);
+    EQUAL(count(3), 3);
+}
+
+/* ---- no more threads: what is printed, and how it ends, says process.py ---- */
+
+static void no_threads(void) {
+    const struct rlimit few = {1, 1};
+    if (getuid() == 0 && setuid(65534) != 0) exit(77);   /* root is not limited */
+    setrlimit(RLIMIT_NPROC, &few);
+    EQUAL(count(4), 4);
+}
+
+static const struct {
+    const char* name;
+    void (*run)(void);
+} all[] = {{"exit_0", exit_0}, {"exit_3", exit_3}, {"now_0", now_0}, {"now_3", now_3}, {"exit_nested", exit_nested}, {"exit_in_task", exit_in_task},
+           {"aborts", aborts}, {"main_ends", main_ends}, {"signals", signals}, {"killed", killed}, {"own_mask", own_mask}, {"plugins", plugins},
+           {"stacks", stacks}, {"thread_ends", thread_ends}, {"keys", keys}, {"no_threads", no_threads}};
+
+int main(int argument_count, char** arguments) {
+    library = argument_count > 2 ? arguments[2] : NULL;
+    for (unsigned i = 0; argument_count > 1 && i < sizeof all / sizeof all[0]; ++i) {
+        if (strcmp(arguments[1], all[i].name) != 0) continue;
+        all[i].run();
+        return verdict();
+    }
+    return 2;
+}
