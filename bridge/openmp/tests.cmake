@@ -95,6 +95,35 @@ foreach(name IN LISTS programs alone)
   endforeach()
 endforeach()
 
+# Fortran, with integers of 4 bytes and of 8: the routines' names differ.
+find_program(WEFT_GFORTRAN NAMES gfortran-12 gfortran)
+if(WEFT_GFORTRAN AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT WEFT_SANITIZE)
+  foreach(level IN LISTS levels)
+    foreach(bytes 4 8)
+      set(program openmp_fortran_${bytes}_${level})
+      set(integers)
+      if(bytes EQUAL 8)
+        set(integers -fdefault-integer-8)
+      endif()
+      add_custom_command(OUTPUT ${program}
+        COMMAND ${CMAKE_COMMAND} -E make_directory fortran_${bytes}_${level}
+        COMMAND ${WEFT_GFORTRAN} -cpp -ffree-line-length-none -fopenmp -${level} ${integers} -J fortran_${bytes}_${level} ${CMAKE_CURRENT_SOURCE_DIR}/test/fortran.f90 -o ${program}
+        DEPENDS test/fortran.f90 VERBATIM)
+      add_custom_target(${program}_made ALL DEPENDS ${program})
+      weft_openmp_test(fortran_${bytes}_${level} ${CMAKE_CURRENT_BINARY_DIR}/${program} full ENVIRONMENT ${on_weft})
+      if(WEFT_GROUP STREQUAL "release")
+        weft_openmp_test(fortran_${bytes}_${level}_libgomp ${CMAKE_CURRENT_BINARY_DIR}/${program} full ENVIRONMENT "OMP_WAIT_POLICY=passive")
+      endif()
+    endforeach()
+  endforeach()
+  set(without_fortran)
+else()
+  set(without_fortran --without-fortran)
+endif()
+if(COMMAND weft_house_test AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
+  weft_house_test(openmp_entries ${CMAKE_SOURCE_DIR}/tools/openmp_entries.py --programs ${CMAKE_CURRENT_BINARY_DIR} ${without_fortran})
+endif()
+
 # What becomes of processes, and what comes to an end although members spin or stand in the kernel (doc/openmp.md).
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
   add_library(openmp_plugin SHARED test/plugin.c)

@@ -196,7 +196,8 @@ OPENMP_API void GOMP_taskgroup_end() {
 OPENMP_API void omp_fulfill_event(Task* task) {
     if (task->ends_to_come.fetch_sub(1) == 1) end_task(*task);
 }
-OPENMP_API void omp_fulfill_event_(Task** task) { omp_fulfill_event(*task); }
+// Its one argument comes by value in Fortran as well.
+OPENMP_API void omp_fulfill_event_(Task* task) { omp_fulfill_event(task); }
 
 // ---- taskloop --------------------------------------------------------------------------------------
 

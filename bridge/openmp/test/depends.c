@@ -325,6 +325,12 @@ static void taskloops(void) {
 #pragma omp atomic
                     ull++;
                 }
+            unsigned long long from = ~0ULL, until = ~0ULL - 40;
+#pragma omp taskloop shared(ull) firstprivate(from, until) grainsize(7)
+            for (unsigned long long i = from; i > until; i -= 4) {
+#pragma omp atomic
+                ull++;
+            }
 #pragma omp taskloop simd reduction(+ : private_sum) simdlen(4)
             for (long i = 99; i >= 0; --i) private_sum += (int)i;
 #pragma omp taskgroup
@@ -337,7 +343,7 @@ static void taskloops(void) {
         for (int i = 0; i < 9; ++i) EQUAL(sizes[i], 10);
         EQUAL(sizes[9], 5);
         EQUAL(tasks, 35);
-        EQUAL(ull, 30);
+        EQUAL(ull, 40);
         EQUAL(last, 1);
         EQUAL(private_sum, 4950);
     }

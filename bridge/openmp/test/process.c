@@ -58,6 +58,15 @@ static void aborts(void) {
     if (omp_get_thread_num() == 2) abort();
 }
 
+/* The program's own error: with libgomp's words, and its status. */
+static void error(void) {
+#pragma omp parallel num_threads(2)
+#pragma omp masked filter(1)
+    {
+#pragma omp error at(execution) severity(fatal) message("of the program's")
+    }
+}
+
 /* main ends while other threads are in regions. */
 static void* regions_without_end(void* argument) {
     for (;;) count(3);
@@ -212,7 +221,7 @@ static const struct {
     const char* name;
     void (*run)(void);
 } all[] = {{"exit_0", exit_0}, {"exit_3", exit_3}, {"now_0", now_0}, {"now_3", now_3}, {"exit_nested", exit_nested}, {"exit_in_task", exit_in_task},
-           {"aborts", aborts}, {"main_ends", main_ends}, {"signals", signals}, {"killed", killed}, {"own_mask", own_mask}, {"plugins", plugins},
+           {"aborts", aborts}, {"error", error}, {"main_ends", main_ends}, {"signals", signals}, {"killed", killed}, {"own_mask", own_mask}, {"plugins", plugins},
            {"stacks", stacks}, {"thread_ends", thread_ends}, {"keys", keys}, {"no_threads", no_threads}};
 
 int main(int argument_count, char** arguments) {

@@ -12,10 +12,12 @@ import sys
 # What each ends with, and what it has printed.
 CASES = {
     "exit_0": (5, "bye\n"), "exit_3": (8, "bye\n"), "now_0": (5, ""), "now_3": (8, ""), "exit_nested": (9, ""), "exit_in_task": (11, ""),
-    "aborts": (-signal.SIGABRT, ""), "main_ends": (0, ""), "signals": (0, ""), "killed": (-signal.SIGINT, ""), "own_mask": (0, ""), "plugins": (0, ""),
+    "aborts": (-signal.SIGABRT, ""), "error": (1, ""), "main_ends": (0, ""), "signals": (0, ""), "killed": (-signal.SIGINT, ""), "own_mask": (0, ""), "plugins": (0, ""),
     "stacks": (0, ""), "thread_ends": (0, ""), "keys": (0, ""), "no_threads": (1, ""),
 }
 SETTINGS = {"stacks": {"OMP_STACKSIZE": "64M"}}
+# libgomp's words, by which scripts know what has happened.
+SAID = {"no_threads": "libgomp: Thread creation failed: Resource temporarily unavailable", "error": "libgomp: fatal error: error directive encountered: of the program's"}
 # As threadpoolctl does it.
 THREADPOOL = """
 import ctypes
@@ -59,8 +61,7 @@ def main():
             failed += 1
             continue
         wrong = result.returncode != status or result.stdout != printed
-        # libgomp's words, by which scripts know what has happened.
-        wrong |= name == "no_threads" and "libgomp: Thread creation failed: Resource temporarily unavailable" not in result.stderr
+        wrong |= SAID.get(name, "") not in result.stderr
         if name == "no_threads" and result.returncode == 77:
             wrong = False
         if wrong:

@@ -319,6 +319,7 @@ int main(void) {
     targets();
     memory();
     leagues();
+#pragma omp error at(execution) severity(warning) message("a warning of the program's")
     omp_display_env(0);
     omp_display_env(1);
     return verdict();
