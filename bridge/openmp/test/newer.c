@@ -1,5 +1,5 @@
 /* What libgomp 12 cannot: dependences of the type inoutset, of which gcc 13 and later make use (an object made by hand here); detached tasks outside of all regions, whose
- * event somebody fulfils afterwards. */
+ * event somebody fulfils afterwards; regions behind omp_pause_resource_all. */
 #include "check.h"
 
 static void inoutset(void) {
@@ -46,7 +46,18 @@ static void detached_outside_of_regions(void) {
     EQUAL(alone, 1);
 }
 
+static void regions_after_a_pause(void) {
+    for (int i = 0; i < 10; ++i) {
+        EQUAL(omp_pause_resource_all(i % 2 == 0 ? omp_pause_soft : omp_pause_hard), 0);
+        int threads = 0;
+#pragma omp parallel num_threads(2 + i % 3) reduction(+ : threads)
+        threads++;
+        EQUAL(threads, 2 + i % 3);
+    }
+}
+
 int main(void) {
+    regions_after_a_pause();
     inoutset();
     detached_outside_of_regions();
     return verdict();
