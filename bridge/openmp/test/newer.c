@@ -47,6 +47,7 @@ static void detached_outside_of_regions(void) {
 }
 
 static void regions_after_a_pause(void) {
+    EQUAL(omp_pause_resource(omp_pause_soft, omp_get_initial_device()), 0);
     for (int i = 0; i < 10; ++i) {
         EQUAL(omp_pause_resource_all(i % 2 == 0 ? omp_pause_soft : omp_pause_hard), 0);
         int threads = 0;

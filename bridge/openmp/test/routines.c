@@ -316,8 +316,5 @@ int main(void) {
 #pragma omp error at(execution) severity(warning) message("a warning of the program's")
     omp_display_env(0);
     omp_display_env(1);
-    /* Last: libgomp 12 hangs now and then in a region behind it (newer.c has one). */
-    EQUAL(omp_pause_resource(omp_pause_soft, omp_get_initial_device()), 0);
-    EQUAL(omp_pause_resource_all(omp_pause_hard), 0);
     return verdict();
 }
