@@ -19,7 +19,7 @@ if(NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
   endif()
 endif()
 set(programs regions loops sharing tasks nested cancel icv threads places exceptions entries old_locks clauses atomics depends everything)
-# libgomp 12 crashes or hangs in routines in some runs, behind target regions and a league with thread limits.
+# On libgomp 12 routines crashes or does not end in some runs; why is not known.
 set(alone far newer routines doacross forked composer follow task_kinds)
 # What explicit tasks may be instead of calls on a member's stack, and what is run with each. depends.c is not: its tasks use threadprivate variables.
 set(task_kinds full lsa roc ss sc auto hosted)
