@@ -31,13 +31,13 @@ template <class Visit>
 bool some_victim(const Thread& me, Visit visit) {
     const Crew::Table& table = *me.slot->crew->table.load(std::memory_order_acquire);   // acquire: pairs with grow
     const unsigned count = std::min(table.count, me.team->size.load(std::memory_order_relaxed));   // relaxed: the region's, or a guess from the dock
-    unsigned at = me.of_unit ? 0 : me.slot->next_victim;
+    unsigned at = me.slot->next_victim;
     for (unsigned i = 0; i < count; ++i, ++at) {
         if (at >= count) at = 0;
         Slot* const victim = table.slots[at].load(std::memory_order_acquire);   // acquire: as above
-        if (victim == nullptr || (victim == me.slot && !me.of_unit)) continue;
+        if (victim == nullptr || victim == me.slot) continue;
         if (visit(*victim)) {
-            if (!me.of_unit) me.slot->next_victim = at;
+            me.slot->next_victim = at;
             return true;
         }
     }
@@ -89,7 +89,7 @@ Task* find_task(Thread& me, const Task* under) {
     Team& team = *me.team;
     if (Task* const task = take_queued(team, under)) return task;
     Deque& own = me.slot->deque;
-    if (const Task* const newest = me.of_unit ? nullptr : own.newest(); newest != nullptr && descends(*newest, under)) {
+    if (const Task* const newest = own.newest(); newest != nullptr && descends(*newest, under)) {
         if (Task* const task = own.pop()) return task;
     }
     Task* stolen = nullptr;
@@ -195,7 +195,6 @@ void wake_for_all(Team& team) {
 void end_task(Task& task) {
     Thread& me = this_thread();
     Team& team = *task.team;
-    const bool task_is_unit = task.unit;
     Group* const group = task.group;
     Task* const parent = task.parent.load(std::memory_order_relaxed);   // relaxed: its own
     if (task.promise != nullptr) keep_promise(task);
@@ -216,10 +215,12 @@ void end_task(Task& task) {
     if (parent_goes) let_go(me, *parent);
     const bool group_ends = group != nullptr && group->tasks.fetch_sub(1) == 1;
     if ((parent_waits || group_ends) && team.waiters.any()) team.waiters.wake();
-    if (me.of_unit && me.team == &team) {
-        team.ended_elsewhere.fetch_add(1);   // those that wait for all are told by the last unit (unit_task.cpp), unless this ran on top of it
-        if (!task_is_unit) wake_for_all(team);
-    } else if (me.team == &team) {
+    if (me.team == &team) {
+        if (me.of_unit) [[unlikely]] {
+            team.ended_elsewhere.fetch_add(1);
+            if (me.task != &task) wake_for_all(team);   // else its unit does, if it is the last (unit_task.cpp)
+            return;
+        }
         me.slot->ended.store(me.slot->ended.load(std::memory_order_relaxed) + 1);   // relaxed: its own; seq_cst: the closer may be about to sleep
         if (team.closer.any() && !me.slot->deque.any() && all_tasks_ended(team)) team.closer.wake();
     } else {
@@ -243,6 +244,7 @@ void run_task(Thread& me, Task& task, const Task* under) {
 
 bool run_some_task(Thread& me, const Task* under) {
     Team& team = *me.team;
+    if (me.of_unit) [[unlikely]] return false;   // its slot is another's, and so would be the number under which the task runs
     if (!team.tasked.load(std::memory_order_relaxed)) return false;   // relaxed: who waits for a task has made it, or is woken for it
     Task* const task = find_task(me, under);
     if (task == nullptr) return false;
@@ -259,9 +261,9 @@ bool run_some_task(Thread& me, const Task* under) {
 
 bool may_find_task(const Thread& me, const Task* under) {
     const Team& team = *me.team;
-    if (!team.tasked.load()) return false;
+    if (me.of_unit || !team.tasked.load()) return false;
     if (queued_for(me, under)) return true;
-    if (const Task* const newest = me.of_unit ? nullptr : me.slot->deque.newest(); newest != nullptr && descends(*newest, under)) return true;
+    if (const Task* const newest = me.slot->deque.newest(); newest != nullptr && descends(*newest, under)) return true;
     return some_victim(me, [under](const Slot& victim) {
         const Task* const oldest = victim.deque.oldest();
         return oldest != nullptr && descends(*oldest, under);

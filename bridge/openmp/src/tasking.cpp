@@ -150,7 +150,7 @@ inline void plain_undeferred(Thread& me, void (*body)(void*), void* data, unsign
     if (cancelled(me)) return;
     const bool detached = (flags & detach_given) != 0 && detach != nullptr;
     const bool depends = (flags & depend_given) != 0 && !no_child_left(*me.task);
-    const bool at_once = !if_clause || (flags & final) != 0 || me.task->final;
+    const bool at_once = !if_clause || (flags & final) != 0 || me.task->final || (tasks_are_units && runs_at_once(me));
     if (!detached && (at_once || (!depends && (alone(me) || enough_deferred(me))))) {
         Task& task = make_child(me, *new_task(me), body, flags, false);
         if (depends) wait_for_depended(me, dependences);
@@ -260,7 +260,7 @@ void taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), long 
         begin_group(me, nullptr);
         if ((flags & reduction) != 0) start_group_reductions(me, reinterpret_cast<std::uintptr_t*>(head[2]));
     }
-    const bool undeferred = (flags & if_given) == 0 || (flags & final) != 0 || me.task->final || alone(me);
+    const bool undeferred = (flags & if_given) == 0 || (flags & final) != 0 || me.task->final || alone(me) || (tasks_are_units && runs_at_once(me));
     std::uint64_t first = 0;
     for (std::uint64_t i = 0; i < count; ++i) {
         const std::uint64_t last = std::min(iterations, first + each + (i < larger ? 1 : 0));

@@ -17,6 +17,8 @@ inline constexpr std::uint32_t most_units = 4096;
 
 // Whether a task that the thread defers may be one: inside a region, whose end waits for it, and outside of reductions of tasks, which have a copy for each thread number.
 bool may_be_unit(const Thread& me, const Task& task);
+// Whether a unit runs at once what it makes: tasks of a reduction that it has begun itself. They use the copy of its number, which nobody else does, since all in that reduction are made by it.
+bool runs_at_once(const Thread& me);
 // Makes it one, which may run now. May switch.
 void spawn_task(Task& task);
 // Of the task that is the calling unit; null: the caller is none. Asked of the unit each time, since thread-local memory is that of whoever carries it.
