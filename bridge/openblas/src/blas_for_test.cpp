@@ -8,7 +8,9 @@ extern "C" {
 [[gnu::visibility("default")]] int multiply(long count, void (*body)(long)) { return exec_blas(count, reinterpret_cast<void*>(body)) + 1; }
 
 static void (*when_set)(int);
-[[gnu::visibility("default")]] void goto_set_num_threads(int count) { when_set(count); }
+[[gnu::visibility("default")]] void goto_set_num_threads(int count) {
+    if (when_set != nullptr) when_set(count);
+}
 [[gnu::visibility("default")]] void set_threads(int count, void (*then)(int)) {
     when_set = then;
     goto_set_num_threads(count);

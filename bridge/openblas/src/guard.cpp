@@ -8,6 +8,8 @@
 
 #include <atomic>
 #include <cstring>
+#include <string>
+#include <vector>
 
 #include <weft/sync.h>
 #include <weft/unit.h>
@@ -81,40 +83,105 @@ void forget() {
     }
 }
 
-[[gnu::cold, gnu::noinline]] Library* add(const void* base, const link_map& map) {
-    Library* found = nullptr;
-    pthread_mutex_lock(&finding);
+// The library that a function lies in.
+const void* base_of(const void* function) {
+    Dl_info info{};
+    return dladdr(function, &info) == 0 ? nullptr : info.dli_fbase;
+}
+
+// What `handle` has of that name, or what it has loaded; not what this library has in front of it.
+template <class Function>
+Function function_of(void* handle, const char* name) {
+    const auto found = reinterpret_cast<Function>(dlsym(handle, name));
+    static const void* const own = base_of(reinterpret_cast<const void*>(&base_of));
+    if (found == nullptr || base_of(reinterpret_cast<const void*>(found)) != own) return found;
+    return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));   // a program's handle stands for all that it has been started with
+}
+
+// The OpenBLAS that `exec` lies in.
+Library* library_of(Exec exec, SetThreads set_threads) {
+    const void* const base = base_of(reinterpret_cast<const void*>(exec));
     for (Library& library : libraries) {
-        const void* const of = library.base.load(std::memory_order_relaxed);   // relaxed: written under this mutex
-        if (of == base) found = &library;
-        if (of != nullptr && found == nullptr) continue;
-        if (found == nullptr) {
-            // Its own, by its name: it may have been opened for itself alone.
-            void* const handle = dlopen(map.l_name, RTLD_LAZY | RTLD_NOLOAD);
-            library.exec = handle == nullptr ? nullptr : reinterpret_cast<Exec>(dlsym(handle, "exec_blas"));
-            if (library.exec == nullptr) break;
-            library.set_threads = reinterpret_cast<SetThreads>(dlsym(handle, "goto_set_num_threads"));
-            static const int at_fork = pthread_atfork(nullptr, nullptr, forget);
-            static_cast<void>(at_fork);
-            library.guarded = uses_openmp(map);
-            weft_semaphore_init(&library.free, 1);
-            library.base.store(base, std::memory_order_release);   // release: pairs with find
-            found = &library;
-        }
+        const void* const of = library.base.load(std::memory_order_relaxed);   // relaxed, and below: under the mutex, or behind a caller's word
+        if (of == base) return &library;
+        if (of != nullptr) continue;
+        Dl_info info{};
+        link_map* map = nullptr;
+        if (dladdr1(reinterpret_cast<const void*>(exec), &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 || map == nullptr) return nullptr;
+        static const int at_fork = pthread_atfork(nullptr, nullptr, forget);
+        static_cast<void>(at_fork);
+        library.exec = exec;
+        library.set_threads = set_threads;
+        library.guarded = uses_openmp(*map);
+        weft_semaphore_init(&library.free, 1);
+        library.base.store(base, std::memory_order_relaxed);
+        return &library;
+    }
+    return nullptr;
+}
+
+// Who has called, and which OpenBLAS that means: its own, or where the compiler has made a jump of OpenBLAS' last call, the one that the caller has called.
+struct Known {
+    std::atomic<const void*> base{nullptr};
+    Library* library = nullptr;
+};
+Known known[64];
+
+[[gnu::cold, gnu::noinline]] Library* add(const void* base, const link_map& map) {
+    Library* library = nullptr;
+    pthread_mutex_lock(&finding);
+    // By its name: it may have been opened for itself alone.
+    if (void* const handle = dlopen(map.l_name[0] == '\0' ? nullptr : map.l_name, RTLD_LAZY | RTLD_NOLOAD)) {
+        if (const auto exec = function_of<Exec>(handle, "exec_blas")) library = library_of(exec, function_of<SetThreads>(handle, "goto_set_num_threads"));
+    }
+    for (Known& one : known) {
+        const void* const of = one.base.load(std::memory_order_relaxed);   // relaxed: written under this mutex
+        if (of == base) break;
+        if (of != nullptr) continue;
+        one.library = library;
+        one.base.store(base, std::memory_order_release);   // release: pairs with find
         break;
     }
     pthread_mutex_unlock(&finding);
-    return found;
+    return library;
 }
 
 Library* find(const void* caller) {
     Dl_info info{};
     link_map* map = nullptr;
     if (dladdr1(caller, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 || map == nullptr) return nullptr;
-    for (Library& library : libraries) {
-        if (library.base.load(std::memory_order_acquire) == info.dli_fbase) return &library;   // acquire: pairs with add
+    for (Known& one : known) {
+        if (one.base.load(std::memory_order_acquire) == info.dli_fbase) return one.library;   // acquire: pairs with add
     }
     return add(info.dli_fbase, *map);
+}
+
+// Every OpenBLAS that there is. For a call that does not say whose it is: the compiler makes a jump of openblas_set_num_threads' only call, so what is seen is who has called that, and
+// may be a language's way to call anything.
+template <class Visit>
+void each_library(Visit visit) {
+    std::vector<std::string> names;
+    dl_iterate_phdr([](dl_phdr_info* object, std::size_t, void* raw) {
+        if (object->dlpi_name[0] != '\0') static_cast<std::vector<std::string>*>(raw)->emplace_back(object->dlpi_name);
+        return 0;
+    }, &names);
+    for (const std::string& name : names) {
+        void* const handle = dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+        if (handle == nullptr) continue;
+        const auto exec = function_of<Exec>(handle, "exec_blas");
+        const auto set_threads = function_of<SetThreads>(handle, "goto_set_num_threads");
+        if (exec != nullptr && set_threads != nullptr) {
+            Dl_info info{};
+            // Its own, and not what it has loaded.
+            if (dladdr(reinterpret_cast<const void*>(exec), &info) != 0 && name == info.dli_fname) {
+                pthread_mutex_lock(&finding);
+                Library* const library = library_of(exec, set_threads);
+                pthread_mutex_unlock(&finding);
+                if (library != nullptr) visit(*library);
+            }
+        }
+        dlclose(handle);
+    }
 }
 
 // call(), when nobody else is inside.
@@ -130,7 +197,7 @@ void let_in(Library& library, Call call) {
     weft_semaphore_release(&library.free, 1);
 }
 
-// What the next library has of that name, for one that has called and has none itself, or came as the seventeenth.
+// What the next library has of that name, for a caller that knows of none, or of a seventeenth.
 template <class Function>
 Function next_of(const char* name) {
     return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
@@ -151,12 +218,12 @@ extern "C" {
 
 [[gnu::visibility("default")]] void goto_set_num_threads(int count) {
     Library* const library = find(__builtin_return_address(0));
-    if (library == nullptr || library->set_threads == nullptr) {
-        if (const auto next = next_of<SetThreads>("goto_set_num_threads")) next(count);
-        return;
-    }
-    if (!library->guarded) return library->set_threads(count);
-    let_in(*library, [&] { library->set_threads(count); });
+    const auto set = [count](Library& of) {
+        if (of.guarded) let_in(of, [&] { of.set_threads(count); });
+        else of.set_threads(count);
+    };
+    if (library != nullptr && library->set_threads != nullptr) set(*library);
+    else each_library(set);
 }
 
 }  // extern "C"
