@@ -5,7 +5,7 @@
 #   DIR=path   the tree that `make treesum` hashes (default: /usr/share)
 #   GROUP=g    the tests of this group only: release, models, simulation, debug, asan, tsan, aarch64, lean, fuzz
 #   FIGURES=path   where `make bench-promotion`, `bench-argobots` and `bench-openmp` also put their figures (bench/promotion/figures: the README's)
-#   PARTS=...      of `make bench-openmp`: kernels, nested, oversubscribed, dgemm (default: all of them)
+#   PARTS=...      of `make bench-openmp`: kernels, nested, oversubscribed, dgemm, constructs, tasks, kmeans (default: all of them)
 #   SETUP=no   packages are neither looked for nor installed (systems without dpkg)
 JOBS ?= $(shell nproc)
 DIR ?= /usr/share
@@ -73,11 +73,16 @@ bench-argobots:
 	@cmake --build build/bench-lean --parallel $(JOBS) --target bench_argobots_phases
 	@$(PYTHON) bench/argobots/plot.py build/bench --lean build/bench-lean $(if $(FIGURES),--figures $(FIGURES))
 
+OPENMP_PARTS = $(or $(PARTS),kernels nested oversubscribed dgemm constructs tasks kmeans)
+OPENMP_PROGRAMS = $(filter-out constructs tasks kmeans,$(OPENMP_PARTS))
 bench-openmp:
 	@tools/setup bench
 	@cmake --preset release -B build/bench -DWEFT_TESTS=OFF -DWEFT_SIM=OFF -DWEFT_BENCH=ON --log-level=WARNING
 	@cmake --build build/bench --parallel $(JOBS) --target bench_openmp weft_openmp weft_pthread weft_openblas
-	@$(PYTHON) bench/openmp/run.py build/bench $(PARTS) $(if $(FIGURES),--figures $(FIGURES))
+	@$(if $(OPENMP_PROGRAMS),$(PYTHON) bench/openmp/run.py build/bench $(OPENMP_PROGRAMS) $(if $(FIGURES),--figures $(FIGURES)))
+	@$(if $(filter constructs,$(OPENMP_PARTS)),$(PYTHON) bench/openmp/constructs.py --build build/bench)
+	@$(if $(filter tasks,$(OPENMP_PARTS)),$(PYTHON) bench/openmp/tasks.py --build build/bench)
+	@$(if $(filter kmeans,$(OPENMP_PARTS)),$(PYTHON) bench/openmp/kmeans.py --build build/bench $(if $(FIGURES),--figures $(FIGURES)))
 
 bench-abt:
 	@tools/setup bench
