@@ -24,61 +24,20 @@
 
 #include <weft/weft.h>
 
+#include "test_support.hpp"
+
 extern char** environ;
 
 namespace {
 
-class PthreadBridge : public ::testing::Test {
-protected:
-    void SetUp() override {
-        Dl_info found{};
-        // By its address: the linker may have given the program one of its own.
-        void* const kill = dlsym(RTLD_DEFAULT, "pthread_kill");
-        ASSERT_NE(dladdr(kill, &found), 0);
-        if (std::strstr(found.dli_fname, "weft_pthread") == nullptr) GTEST_SKIP() << "needs LD_PRELOAD=libweft_pthread.so";
-    }
-};
+using weft_pthread_test::Hosted;
+using weft_pthread_test::until;
+class PthreadBridge : public weft_pthread_test::Bridge {};
 
-class Runtime {
+class Runtime : public weft_pthread_test::Runtime {
 public:
-    explicit Runtime(std::size_t streams = 1) {
-        weft_settings settings{};
-        settings.size = sizeof settings;
-        settings.streams = streams;
-        EXPECT_EQ(weft_init(&settings), WEFT_OK) << weft_error_text();
-    }
-    ~Runtime() { EXPECT_EQ(weft_finalize(), WEFT_OK) << weft_error_text(); }
-    Runtime(const Runtime&) = delete;
+    explicit Runtime(std::size_t streams = 1) : weft_pthread_test::Runtime(streams, WEFT_RESCUE_ON) {}
 };
-
-// On a stream of its own where it may do as it likes; -1: anywhere.
-class Hosted {
-public:
-    explicit Hosted(std::function<void()> body, int rank = -1) : body_(std::move(body)) {
-        weft_unit_options how{};
-        how.size = sizeof how;
-        how.kind = WEFT_KIND_HOSTED;
-        if (rank >= 0) {
-            how.bound = true;
-            how.stream = weft_stream_at(static_cast<std::size_t>(rank));
-        }
-        EXPECT_EQ(weft_ult_spawn(nullptr, [](void* self) { static_cast<Hosted*>(self)->body_(); }, this, &how, &unit_), WEFT_OK) << weft_error_text();
-    }
-    ~Hosted() { EXPECT_EQ(weft_unit_free(unit_), WEFT_OK); }
-    Hosted(const Hosted&) = delete;
-    weft_unit* handle() const { return unit_; }
-
-private:
-    std::function<void()> body_;
-    weft_unit* unit_ = nullptr;
-};
-
-void until(const std::function<bool()>& condition) {
-    while (!condition()) {
-        weft_unit_yield();
-        std::this_thread::yield();
-    }
-}
 
 // In a process of its own, which a hang ends.
 void in_child(const std::function<void()>& body) {

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 
+#include "c11.hpp"
 #include "caller.hpp"
 #include "lot.hpp"
 #include "mutexes.hpp"
@@ -86,16 +87,6 @@ int signal_one(pthread_cond_t* condition) {
 int signal_all(pthread_cond_t* condition) {
     if (Lot::any(condition)) Lot::wake(condition, ~0u);
     return real_broadcast.get()(condition);
-}
-
-pthread_cond_t* of_c11(cnd_t* condition) { return reinterpret_cast<pthread_cond_t*>(condition); }     // which they are, in glibc
-pthread_mutex_t* of_c11(mtx_t* mutex) { return reinterpret_cast<pthread_mutex_t*>(mutex); }
-int to_c11(int error) {
-    switch (error) {
-    case 0: return thrd_success;
-    case ETIMEDOUT: return thrd_timedout;
-    default: return thrd_error;
-    }
 }
 
 }  // namespace

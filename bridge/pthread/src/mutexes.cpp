@@ -2,6 +2,7 @@
 //
 // With priority inheritance: while nobody waits for one, user space alone has it, and hosted units have it as threads do. The kernel, which waits with
 // the others, takes the OS thread that calls for the owner. So a hosted unit never waits there; but when an OS thread does, its unlock is refused.
+#include "c11.hpp"
 #include "mutexes.hpp"
 
 #include <threads.h>
@@ -104,19 +105,6 @@ void announce_unlock(pthread_mutex_t* mutex) noexcept {
 }  // namespace weft_pthread
 
 using namespace weft_pthread;   // NOLINT: entry points
-
-namespace {
-
-pthread_mutex_t* of_c11(mtx_t* mutex) { return reinterpret_cast<pthread_mutex_t*>(mutex); }   // which it is, in glibc
-int to_c11(int error) {
-    switch (error) {
-    case 0: return thrd_success;
-    case ETIMEDOUT: return thrd_timedout;
-    default: return thrd_error;
-    }
-}
-
-}  // namespace
 
 extern "C" {
 

@@ -29,11 +29,11 @@ protected:
 
 class Runtime {
 public:
-    explicit Runtime(std::size_t streams = 1) {
+    explicit Runtime(std::size_t streams = 1, weft_rescue rescue = WEFT_RESCUE_OFF) {
         weft_settings settings{};
         settings.size = sizeof settings;
         settings.streams = streams;
-        settings.rescue = WEFT_RESCUE_OFF;   // a wait that keeps its OS thread is to hang
+        settings.rescue = rescue;   // off: a wait that keeps its OS thread is to hang
         EXPECT_EQ(weft_init(&settings), WEFT_OK) << weft_error_text();
     }
     ~Runtime() { EXPECT_EQ(weft_finalize(), WEFT_OK) << weft_error_text(); }
