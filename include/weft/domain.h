@@ -29,7 +29,7 @@ typedef struct weft_domain weft_domain;
 typedef struct weft_domain_ops {
     size_t size; /**< sizeof(weft_domain_ops) when the caller was compiled */
     /** A hart is here: lent by the parent, given back by a child, or back from a context that has ended or waits. To be decided, by one of weft_context_run,
-     * weft_context_resume, weft_domain_enter, weft_domain_reenter and weft_domain_yield: what becomes of the hart once this returns. Without a decision it goes back
+     * weft_context_resume, weft_domain_enter, weft_domain_reenter, weft_domain_yield and weft_domain_pass: what becomes of the hart once this returns. Without a decision it goes back
      * to the parent. */
     void (*enter)(void *self);
     /** A context of the domain can go on: keep it, to be resumed in some `enter`, and ask for a hart if there may be none. It never runs here. */
@@ -86,6 +86,10 @@ WEFT_API weft_status weft_domain_request(weft_domain *domain, ptrdiff_t delta) W
  * next points where it can. Valid while the domain is registered. Since 0.6. */
 WEFT_API const uint32_t *weft_domain_wanted(const weft_domain *domain) WEFT_NOTHROW;
 
+/** Whether somebody lacks a hart that he has a claim to, or has none and wants one: not 0 then, also before a hart is asked back for it, which happens when a turn is over (WEFT_SLICE_NS). As a word,
+ * as weft_domain_wanted. Whoever only looks for something to do on a hart of the domain lets it go then: nobody spins on what somebody else wants. Valid while the domain is registered. Since 0.6. */
+WEFT_API const uint32_t *weft_domain_lacked(const weft_domain *domain) WEFT_NOTHROW;
+
 /** How much of the harts is due to a domain that no other lends to, where they are shared by weights (WEFT_HART_WEIGHTED): 1 until it is set, as of everybody.
  *
  * domain  NULL: the streams of the application, together
@@ -109,6 +113,12 @@ WEFT_API weft_status weft_domain_reenter(void) WEFT_NOTHROW;
 
 /** The hart goes back to the parent (Lithe: sched_yield). Since 0.6. */
 WEFT_API weft_status weft_domain_yield(void) WEFT_NOTHROW;
+
+/** The hart goes on in the domain with an OS thread of the runtime's, where `enter` is called. For a hart that has come on the OS thread of a guest that waits (weft_guest_carrier), where the context
+ * whose turn it is might block in the kernel, or spin, until that guest does something: nobody could help it there, for no other OS thread goes on with a guest. Costs a wake-up by the kernel.
+ *
+ * Besides what is said above: WEFT_WRONG_STATE (an OS thread of the runtime's has the hart). Since 0.6. */
+WEFT_API weft_status weft_domain_pass(void) WEFT_NOTHROW;
 
 /** Starts a context, which is new or has ended, at body(argument) (Lithe: ctx_run). Since 0.6. */
 WEFT_API weft_status weft_context_run(weft_unit *context, void (*body)(void *), void *argument) WEFT_NOTHROW;

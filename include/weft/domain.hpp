@@ -37,6 +37,8 @@ public:
     void request(std::ptrdiff_t delta) const { check(weft_domain_request(handle_, delta)); }
     /** How many harts it is asked to give back. */
     std::uint32_t wanted() const noexcept { return __atomic_load_n(weft_domain_wanted(handle_), __ATOMIC_RELAXED); }
+    /** Whether somebody lacks a hart: then nobody looks for something to do. */
+    bool lacked() const noexcept { return __atomic_load_n(weft_domain_lacked(handle_), __ATOMIC_RELAXED) != 0; }
     /** Asks it, a child, for so many of its harts. */
     void ask_back(std::uint32_t harts) const { check(weft_domain_ask_back(handle_, harts)); }
     /** The domain above. */
@@ -57,6 +59,8 @@ inline void enter(domain_ref child) { check(weft_domain_enter(child.native_handl
 inline void reenter() { check(weft_domain_reenter()); }
 /** The hart goes back to the parent. */
 inline void yield() { check(weft_domain_yield()); }
+/** The hart goes on in the domain with an OS thread that is no guest's. */
+inline void pass() { check(weft_domain_pass()); }
 /** Goes on with a context that was unblocked, or has paused. */
 inline void resume(unit_ref context) { check(weft_context_resume(context.native_handle())); }
 /** Starts a context at body(argument). */

@@ -6,7 +6,7 @@
  * alternate signal stack it may have one of Weft's until it leaves.
  *
  * A guest has one of the process's harts while it runs (weft_hart_limit). When all are taken it is admitted in its turn, and its thread sleeps until then. While it waits for something by a
- * call of Weft's, its hart is for others, and so is its thread: it may run contexts of domains (domain.h) meanwhile. A guest that leaves keeps its hart until somebody lacks one, so that a
+ * call of Weft's, its hart is for others, and so is its thread: it may run contexts of domains (domain.h) meanwhile, whose domain has it so (weft_domain_pass). A guest that leaves keeps its hart until somebody lacks one, so that a
  * thread that comes again and again comes in and goes out by a few instructions. Blocking calls of others (a read, pthread_join) keep the hart: see weft_blocking (io.h).
  *
  * A thread that has entered when no runtime runs has started one: all its streams, WEFT_STREAMS of them, on OS threads of its own, asleep until there are units for them;
@@ -15,6 +15,7 @@
 #define WEFT_GUEST_H
 
 #include <weft/status.h>
+#include <weft/unit.h>
 
 WEFT_BEGIN
 
@@ -31,6 +32,10 @@ WEFT_API weft_status weft_guest_enter(void) WEFT_NOTHROW;
  * Returns WEFT_OK; WEFT_WRONG_STATE (an OS thread that has not entered), WEFT_BUSY (it has registered a domain, or is between a fork and its join; it is inside still).
  * From anywhere; may switch where values are destroyed. Since 0.6. */
 WEFT_API weft_status weft_guest_leave(void) WEFT_NOTHROW;
+
+/** The guest, as the unit that its code is, on whose OS thread the caller runs: itself, if a guest calls; the one that waits, if its OS thread has brought a hart to a domain (in `enter` of
+ * weft_domain_ops: then weft_domain_pass takes the hart elsewhere). NULL: an OS thread of the runtime's, or one that is outside. From anywhere; never switches. Since 0.6. */
+WEFT_API weft_unit *weft_carrier_guest(void) WEFT_NOTHROW;
 
 WEFT_END
 

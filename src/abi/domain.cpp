@@ -13,6 +13,8 @@ namespace {
 using What = Transition::What;
 
 Domain* to_domain(weft_domain* handle) { return reinterpret_cast<Domain*>(handle); }
+constexpr std::uint32_t no_word = 0;   // of what is no domain
+
 const Domain* to_domain(const weft_domain* handle) { return reinterpret_cast<const Domain*>(handle); }
 weft_domain* to_handle(Domain* domain) { return reinterpret_cast<weft_domain*>(domain); }
 
@@ -77,11 +79,14 @@ weft_status weft_domain_request(weft_domain* domain, ptrdiff_t delta) noexcept {
 }
 
 const uint32_t* weft_domain_wanted(const weft_domain* domain) noexcept {
-    static constexpr std::uint32_t none = 0;
-    if (domain == nullptr) return &none;
+    if (domain == nullptr) return &no_word;
     const Domain& of = *to_domain(domain);
     const auto& word = of.parent == nullptr ? of.root.wanted_back : of.wanted_back;
     return reinterpret_cast<const std::uint32_t*>(&word);
+}
+
+const uint32_t* weft_domain_lacked(const weft_domain* domain) noexcept {
+    return domain == nullptr ? &no_word : reinterpret_cast<const std::uint32_t*>(&runtime().base.lacked());
 }
 
 weft_status weft_domain_weight_set(weft_domain* domain, unsigned weight) noexcept {
@@ -108,6 +113,12 @@ weft_status weft_domain_enter(weft_domain* child) noexcept {
 
 weft_status weft_domain_reenter(void) noexcept { return decide({What::reenter, nullptr, nullptr}); }
 weft_status weft_domain_yield(void) noexcept { return decide({What::yield, nullptr, nullptr}); }
+
+weft_status weft_domain_pass(void) noexcept {
+    const Stream* const stream = current_or_null();
+    if (stream != nullptr && stream->deciding && stream->guest == nullptr) return fail(WEFT_WRONG_STATE, "an OS thread of the runtime's has this hart already; weft_carrier_guest tells");
+    return decide({What::pass, nullptr, nullptr});
+}
 
 weft_status weft_context_run(weft_unit* context, void (*body)(void*), void* argument) noexcept {
     if (context == nullptr || body == nullptr) return is_null(context == nullptr ? "context" : "body");

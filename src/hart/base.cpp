@@ -129,6 +129,7 @@ Root* Base::settle() {
             if (root->guest) root->lacked.store(lacking);   // before the look at what is loose
         }
     } while (lacking && take_loose());
+    if (lacked_.load(std::memory_order_relaxed) != (lacking ? 1U : 0U)) lacked_.store(lacking ? 1 : 0);   // relaxed: under the lock
     ask_back();
     plan_look();
     bool lacks = false;

@@ -103,6 +103,9 @@ public:
     void lend_beyond(std::ptrdiff_t harts);
     void take_beyond(Root& root);
 
+    // 1 while some root has fewer harts than it has a claim to, or none, and wants one; else 0. What Root::lacked tells guests, as a word for all.
+    const atomic<std::uint32_t>& lacked() const { return lacked_; }
+
     // Whether some root wants more than it has.
     bool lacks() const { return lacks_.load(); }
     // Which ones, at most `most`; returns how many.
@@ -155,6 +158,8 @@ private:
     atomic<std::uint64_t> look_at_ns_{os::forever};   // as this is
 
     atomic<bool> lacks_{false};             // changed under the lock
+    alignas(64) atomic<std::uint32_t> lacked_{0};   // likewise, and written only then: whoever looks for something to do reads it again and again
+    char pad_[64 - sizeof lacked_] = {};
 
     mutable os::Lock lock_;                 // guards what follows
     std::size_t limit_ = 0;                 // as this settle() has found it: to ask is to read the clock

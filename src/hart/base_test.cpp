@@ -396,10 +396,12 @@ TEST_F(BaseTest, AGuestIsAdmittedAtOnceOrInItsTurn) {
     EXPECT_FALSE(base.admit(three));
     EXPECT_FALSE(base.admit(four));
     EXPECT_TRUE(one.lacked.load());
+    EXPECT_EQ(base.lacked().load(), 1u);
     EXPECT_EQ(base.release(one), &three) << "the caller tells it";
     base.put(two, -1);
     EXPECT_EQ(sent, std::vector<Root*>{&four});
     EXPECT_FALSE(three.lacked.load());
+    EXPECT_EQ(base.lacked().load(), 0u);
     base.put(three, -1);
     base.put(four, -1);
     EXPECT_EQ(base.granted(), 0u);

@@ -11,6 +11,7 @@ namespace weft {
 // A hart on its way to a root: a letter in the carriers' pool.
 struct Sent {
     Unit letter;
+    Carriers* by;
     Domain* to;
     Transition transition;                 // what it does there first
 };
@@ -37,7 +38,7 @@ Sent& sent_by(Unit& letter) { return *static_cast<Sent*>(letter.argument); }
 void bring(Stream& stream, Sent& sent) {
     set_domain(stream, sent.to);
     stream.transition = sent.transition;
-    give_sent(runtime().carriers, sent);
+    give_sent(*sent.by, sent);
 }
 
 // Of the hart that the calling carrier has brought, until it goes back to the base.
@@ -45,9 +46,10 @@ void arrive(void* raw) {
     auto& sent = *static_cast<Sent*>(raw);
     Stream& stream = current();
     if (stream.guest != nullptr && !lends_itself(stream)) return pool::push(*sent.letter.pool, &sent.letter);
+    Carriers& by = *sent.by;
     bring(stream, sent);
     serve(stream);
-    carrier_is_free(runtime().carriers);
+    carrier_is_free(by);
 }
 
 // Under the lock, as what follows.
@@ -83,6 +85,17 @@ bool engage_carrier(Runtime& of, Carriers& by) {
     if (by.closed || (by.busy >= by.count && !start_carrier(of, by))) return false;
     ++by.busy;
     return true;
+}
+
+bool pass_on_by(Carriers& by, Domain& domain, const Transition& transition) {
+    Sent* const sent = make_sent(by);
+    if (sent == nullptr) return false;
+    sent->by = &by;
+    sent->to = &domain;
+    sent->transition = transition;
+    if (send_letter(by, sent->letter, arrive, sent)) return true;
+    give_sent(by, *sent);
+    return false;
 }
 
 // Whoever is to have the hart comes for it. False: nobody can be had.
@@ -167,16 +180,8 @@ void carrier_is_free(Carriers& of) {
     --of.busy;
 }
 
-bool pass_on(Domain& domain, const Transition& transition) {
-    Carriers& by = runtime().carriers;
-    Sent* const sent = make_sent(by);
-    if (sent == nullptr) return false;
-    sent->to = &domain;
-    sent->transition = transition;
-    if (send_letter(by, sent->letter, arrive, sent)) return true;
-    give_sent(by, *sent);
-    return false;
-}
+bool pass_on(Domain& domain, const Transition& transition) { return pass_on_by(runtime().carriers, domain, transition); }
+bool pass_on_to_own(Domain& domain) { return pass_on_by(runtime().own_carriers, domain, {}); }
 
 void hart_to_domain(Stream& stream, Domain& domain) {
     stream.holds_hart = false;

@@ -340,6 +340,13 @@ Unit* next_of(Stream& stream, Domain& domain) {
         pay_stir(stream, domain);
         go_down(stream, domain, made.child);
         break;
+    case What::pass:
+        if (pass_on_to_own(domain)) {
+            stream.owes_stir = false;   // the hart stays in the domain, which may end now
+            set_domain(stream, nullptr);
+            break;
+        }
+        [[fallthrough]];   // and the base sends it again
     case What::open:
     case What::yield:
         pay_stir(stream, domain);

@@ -121,6 +121,8 @@ Domain* onwards(hart::Root* root);
 
 // A carrier, an idle one or a new one, goes on with the hart, which does next what was decided. False: none can be had.
 bool pass_on(Domain& domain, const Transition& transition);
+// The same, with an OS thread that is no guest's.
+bool pass_on_to_own(Domain& domain);
 
 // A stream's hart becomes the domain's.
 void hart_to_domain(Stream& stream, Domain& domain);

@@ -48,7 +48,7 @@ constexpr Gauge gauges[] = {
          return granted > limit ? granted - limit : 0;
      }},
     // OS threads beside the streams: to take harts to domains, and to rescue. They stay until the runtime ends.
-    {"/harts/count/carriers", [](const Runtime& of) -> std::uint64_t { return of.carriers.started.load() + of.rescue.carriers.started.load(); }},
+    {"/harts/count/carriers", [](const Runtime& of) -> std::uint64_t { return of.carriers.started.load() + of.own_carriers.started.load() + of.rescue.carriers.started.load(); }},
     {"/rescue/count/looks", [](const Runtime& of) -> std::uint64_t { return of.rescue.looks.load(); }},
     {"/rescue/count/emergencies", [](const Runtime& of) -> std::uint64_t { return of.rescue.emergencies.load(); }},
     {"/rescue/count/running", [](const Runtime& of) -> std::uint64_t { return of.rescue.running.load(); }},

@@ -31,7 +31,8 @@ struct Runtime {
     hart::Base base;
     hart::Root streams_root;                     // the application's streams
     Lending lending;
-    Carriers carriers{"weft/hart"};
+    Carriers carriers{"weft/hart"};        // guests' OS threads among them, while they wait
+    Carriers own_carriers{"weft/hart"};    // without those (weft_domain_pass)
     Rescue rescue{settings.values.rescue};
     Pollers pollers;
     atomic<Stream*> watch{nullptr};              // the idle stream that looks at the pollers without a descriptor now and then

@@ -80,7 +80,7 @@ struct Nobody {
 
 // What a hart is to do next, as a callback of its domain has decided.
 struct Transition {
-    enum class What : unsigned char { open, run, enter, reenter, yield };
+    enum class What : unsigned char { open, run, enter, reenter, yield, pass };
     What what = What::open;
     Unit* unit = nullptr;
     Domain* child = nullptr;

@@ -511,6 +511,8 @@ TEST(Domain, WhatCannotBeIsRefused) {
     EXPECT_EQ(weft_domain_reenter(), WEFT_WRONG_CONTEXT);
     EXPECT_EQ(weft_domain_enter(nullptr), WEFT_INVALID);
     EXPECT_EQ(*weft_domain_wanted(nullptr), 0u);
+    EXPECT_EQ(*weft_domain_lacked(nullptr), 0u);
+    EXPECT_EQ(weft_domain_pass(), WEFT_WRONG_CONTEXT);
     weft_unit* context = nullptr;
     EXPECT_EQ(weft_context_init(nullptr, 0, &context), WEFT_WRONG_CONTEXT);
     EXPECT_EQ(weft_context_pause([](weft_unit*, void*) {}, nullptr), WEFT_WRONG_CONTEXT);

@@ -406,6 +406,93 @@ TEST(Guest, ThatWaitsHasItsThreadRunTheContextsOfOthers) {
     thread.join();
 }
 
+// Its contexts yield, and never run where a guest waits.
+struct ShyDomain {
+    std::mutex lock;
+    std::vector<weft_unit*> ready, fresh;
+    atomic<int> passed{0}, refused{0}, misplaced{0};
+    weft_latch* done = nullptr;
+    weft_domain* domain = nullptr;
+
+    void decide() {
+        std::lock_guard guard(lock);
+        const bool any = !fresh.empty() || !ready.empty();
+        if (any && weft_carrier_guest() != nullptr) {
+            EXPECT_EQ(weft_domain_pass(), WEFT_OK);
+            ++passed;
+        } else if (any && weft_domain_pass() != WEFT_WRONG_STATE) {
+            ADD_FAILURE() << "an OS thread of the runtime's passes its hart on";
+        } else if (!fresh.empty()) {
+            ++refused;
+            weft_context_run(fresh.back(), [](void* raw) {
+                auto& self = *static_cast<ShyDomain*>(raw);
+                for (int i = 0; i < 200 && self.passed.load() == 0; ++i) {
+                    if (weft_carrier_guest() != nullptr) ++self.misplaced;
+                    EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+                }
+                weft_latch_count_down(self.done, 1);
+            }, this);
+            fresh.pop_back();
+        } else if (!ready.empty()) {
+            weft_context_resume(ready.back());
+            ready.pop_back();
+        }
+    }
+    void round() {
+        weft_latch all;
+        ASSERT_EQ(weft_latch_init(&all, 3), WEFT_OK);
+        done = &all;
+        weft_domain_ops ops{};
+        ops.size = sizeof ops;
+        ops.enter = [](void* raw) { static_cast<ShyDomain*>(raw)->decide(); };
+        ops.unblock = [](void* raw, weft_unit* context) {
+            auto& self = *static_cast<ShyDomain*>(raw);
+            std::lock_guard guard(self.lock);
+            self.ready.insert(self.ready.begin(), context);
+        };
+        ASSERT_EQ(weft_domain_register(&ops, this, &domain), WEFT_OK);
+        std::vector<weft_unit*> contexts(3);
+        for (weft_unit*& context : contexts) ASSERT_EQ(weft_context_init(nullptr, 0, &context), WEFT_OK);
+        {
+            std::lock_guard guard(lock);
+            fresh = contexts;
+        }
+        EXPECT_EQ(weft_domain_request(domain, 3), WEFT_OK);
+        EXPECT_EQ(weft_latch_wait(&all), WEFT_OK);
+        for (weft_unit* context : contexts) EXPECT_EQ(weft_unit_free(context), WEFT_OK);
+        EXPECT_EQ(weft_domain_unregister(domain), WEFT_OK);
+    }
+};
+
+TEST(Guest, ThatWaitsIsSparedContextsWhoseDomainPassesTheHartOn) {
+    if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
+    EXPECT_EQ(weft_domain_pass(), WEFT_WRONG_CONTEXT);
+    Runtime runtime;
+    EXPECT_EQ(weft_domain_pass(), WEFT_WRONG_CONTEXT);
+    EXPECT_EQ(weft_carrier_guest(), nullptr);
+    weft_event event = WEFT_EVENT_INIT;
+    weft_latch waits;
+    ASSERT_EQ(weft_latch_init(&waits, 1), WEFT_OK);
+    std::thread thread([&] {
+        EXPECT_EQ(weft_carrier_guest(), nullptr);
+        Inside in;
+        EXPECT_EQ(weft_carrier_guest(), weft_unit_self());
+        EXPECT_EQ(weft_latch_count_down(&waits, 1), WEFT_OK);
+        EXPECT_EQ(weft_event_wait(&event, nullptr), WEFT_OK);
+    });
+    EXPECT_EQ(weft_latch_wait(&waits), WEFT_OK);
+    ShyDomain shy;
+    for (int round = 0; round < 1000 && shy.passed.load() == 0; ++round) {
+        Ult unit([&shy] { shy.round(); });
+        EXPECT_EQ(unit.join(), WEFT_OK);
+    }
+    EXPECT_GT(shy.passed.load(), 0);
+    EXPECT_GT(shy.refused.load(), 0);
+    EXPECT_EQ(shy.misplaced.load(), 0);
+    EXPECT_EQ(weft_event_set(&event, nullptr), WEFT_OK);
+    thread.join();
+}
+
 TEST(Guest, ForksAndOthersTakeItsBranches) {
     Runtime runtime(2);
     with_threads(3, [](int) {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <weft/domain.h>
+#include <weft/guest.h>
 #include <weft/hart.h>
 #include <weft/unit.h>
 
@@ -14,6 +15,7 @@
 #include "fatal.hpp"
 #include "icv.hpp"
 #include "ready.hpp"
+#include "team.hpp"
 #include "unit_task.hpp"
 #include "wait.hpp"
 
@@ -29,6 +31,45 @@ unsigned this_hart() {
     return number;
 }
 
+
+// How many trees of teams there are: most often they are one thread's, which has this place for itself then.
+class Trees {
+public:
+    // relaxed, all: what a root has written before it calls members is seen by whoever pops one of those
+    void begin(const Thread& root) {
+        if (owner_.load(std::memory_order_relaxed) == &root || take(root)) owners_.store(true, std::memory_order_relaxed);
+        else others_.fetch_add(1, std::memory_order_relaxed);
+    }
+    void end(const Thread& root) {
+        if (owner_.load(std::memory_order_relaxed) == &root) owners_.store(false, std::memory_order_relaxed);
+        else others_.fetch_sub(1, std::memory_order_relaxed);
+    }
+    void forget(const Thread& root) {
+        const Thread* expected = &root;
+        owner_.compare_exchange_strong(expected, nullptr, std::memory_order_relaxed);
+    }
+    void clear() {
+        owner_.store(nullptr, std::memory_order_relaxed);
+        owners_.store(false, std::memory_order_relaxed);
+        others_.store(0, std::memory_order_relaxed);
+    }
+    bool one() const { return others_.load(std::memory_order_relaxed) + (owners_.load(std::memory_order_relaxed) ? 1U : 0U) == 1; }
+
+private:
+    bool take(const Thread& root) {
+        const Thread* nobody = nullptr;
+        return owner_.load(std::memory_order_relaxed) == nullptr && owner_.compare_exchange_strong(nobody, &root, std::memory_order_relaxed);
+    }
+
+    std::atomic<const Thread*> owner_{nullptr};   // stays while its root is in a tree
+    std::atomic<bool> owners_{false};             // its tree is there
+    std::atomic<unsigned> others_{0};             // of other roots
+};
+
+alignas(64) constinit Trees trees;
+alignas(64) std::atomic<weft_unit*> lender{nullptr};   // one at a time: its tree is the only one
+std::atomic<bool> carries{false};          // its OS thread, a member
+
 struct Order {
     void (*body)(void* argument);
     void* argument;
@@ -38,60 +79,13 @@ struct Order {
     std::atomic<bool> done{false};
 };
 
-// A guest that waits lends its OS thread, which may carry a hart of the members when the guest can go on. A hart that is asked for is the guest's then: if another one than its thread's is
-// given, that lies idle until the member on the thread has switched, and the thread's own goes to another OS thread after that. So the others leave it to the thread to give its one.
-class Homes {
-public:
-    void goes(unsigned home) {
-        coming_[home].fetch_add(1, std::memory_order_relaxed);   // relaxed, as all here: hints about which hart is to be given, and every hart is when it finds no member
-        all_coming_.fetch_add(1, std::memory_order_relaxed);
-    }
-    void has_come(unsigned home) {
-        carries_[home].store(false, std::memory_order_relaxed);
-        coming_[home].fetch_sub(1, std::memory_order_relaxed);
-        all_coming_.fetch_sub(1, std::memory_order_relaxed);
-    }
-    void carries(unsigned hart) {
-        if (!carries_[hart].load(std::memory_order_relaxed)) carries_[hart].store(true, std::memory_order_relaxed);
-    }
-    void carries_no_more(unsigned hart) { carries_[hart].store(false, std::memory_order_relaxed); }
-    // Whether all of the `wanted` harts are for guests whose OS threads are in the domain, this one not being among them.
-    // Not more often in succession than members that take turns need: where they yield for ever, each of them waiting for the guest, its thread may have gone elsewhere.
-    bool others_give(unsigned hart, std::uint32_t wanted) {
-        const bool left = leave_it(hart, wanted) && left_[hart].load(std::memory_order_relaxed) < most_left;
-        left_[hart].store(left ? left_[hart].load(std::memory_order_relaxed) + 1 : 0, std::memory_order_relaxed);
-        return left;
-    }
-
-private:
-    static constexpr unsigned most_left = 64;
-
-    bool leave_it(unsigned hart, std::uint32_t wanted) const {
-        const unsigned all = all_coming_.load(std::memory_order_relaxed);
-        if (all < wanted || coming_[hart].load(std::memory_order_relaxed) != 0) return false;
-        unsigned found = 0;
-        for (unsigned home = 0; home < Ready::most_harts && found < all; ++home) {
-            const unsigned here = coming_[home].load(std::memory_order_relaxed);
-            if (here != 0 && !carries_[home].load(std::memory_order_relaxed)) return false;
-            found += here;
-        }
-        return true;
-    }
-
-    std::atomic<unsigned> all_coming_{0};
-    std::atomic<unsigned> coming_[Ready::most_harts] = {};
-    std::atomic<bool> carries_[Ready::most_harts] = {};
-    std::atomic<unsigned> left_[Ready::most_harts] = {};   // so often in succession, by the hart
-};
-
 // Exists from the first team on. The domain's keeper is a unit of the runtime's that has registered it; whoever wants a member asks the
 // keeper, since a unit that is spawned by a context without a pool being named is a context as well.
 struct Members {
     Ready ready;
-    Homes homes;
     weft_domain* domain = nullptr;
     weft_pool* pool = nullptr;
-    std::atomic<const std::uint32_t*> wanted{nullptr};
+    std::atomic<const std::uint32_t*> wanted{nullptr}, lacked{nullptr};   // words of Weft's
     weft_status status = WEFT_OK;
     std::atomic<bool> begun{false};
     Sleepers beginners;   // wait for that
@@ -104,21 +98,42 @@ struct Members {
 std::atomic<Members*> members{nullptr};
 
 // The hart goes back, and the OS thread that carries it may be anywhere.
-void go(Members& all, unsigned hart) {
-    all.homes.carries_no_more(hart);
+void go() {
     if (binding) [[unlikely]] leave_place();
     weft_domain_yield();
 }
 
+// A guest's OS thread has brought the hart, and is not to carry members.
+void pass(Members& all) {
+    if (!all.ready.any()) return go();
+    if (binding) [[unlikely]] leave_place();
+    weft_domain_pass();
+}
+
+std::uint32_t read(const std::atomic<const std::uint32_t*>& of) {
+    const std::uint32_t* const word = of.load(std::memory_order_acquire);   // acquire: pairs with keep
+    return word == nullptr ? 0 : __atomic_load_n(word, __ATOMIC_RELAXED);   // relaxed: a hint, by the calls' contract
+}
+
+// Whether a guest can go on but for its OS thread, which carries a member. That thread's hart is to be the guest's: another one would lie idle until then.
+bool thread_is_awaited() {
+    return carries.load(std::memory_order_relaxed) && lender.load(std::memory_order_relaxed) == nullptr && thread_lent_at.load(std::memory_order_relaxed) != nowhere;   // relaxed: hints
+}
+
 void enter(void* self) {
     auto& all = *static_cast<Members*>(self);
-    const unsigned hart = this_hart();
-    const std::uint32_t* const word = all.wanted.load(std::memory_order_acquire);   // acquire: pairs with keep
-    const std::uint32_t wanted = word == nullptr ? 0 : __atomic_load_n(word, __ATOMIC_RELAXED);   // relaxed: a hint, by the call's contract
-    if (wanted != 0 && !all.homes.others_give(hart, wanted)) return go(all, hart);
-    weft_unit* const context = all.ready.pop(hart);
-    if (context == nullptr) return go(all, hart);
-    all.homes.carries(hart);
+    weft_unit* const guest = weft_carrier_guest();
+    if (guest != nullptr) carries.store(false, std::memory_order_relaxed);   // relaxed: a hint
+    if (read(all.wanted) > (thread_is_awaited() ? 1 : 0)) return go();
+    const auto lends = [guest] { return lender.load(std::memory_order_relaxed) == guest && trees.one(); };   // relaxed: see below
+    if (guest != nullptr && !lends()) return pass(all);
+    weft_unit* const context = all.ready.pop(this_hart());
+    if (context == nullptr) return go();
+    if (guest != nullptr && !lends()) {   // what is written before a member is pushed is seen by whoever has popped it
+        all.ready.push(context);
+        return pass(all);
+    }
+    if (guest != nullptr) carries.store(true, std::memory_order_relaxed);   // relaxed: as above
     weft_context_resume(context);
 }
 
@@ -133,7 +148,8 @@ void keep(void* raw) {
     all.status = weft_domain_register(&ops, &all, &all.domain);
     if (all.status == WEFT_OK) all.status = weft_unit_pool(weft_unit_self(), &all.pool);
     if (all.status == WEFT_OK) {
-        all.wanted.store(weft_domain_wanted(all.domain), std::memory_order_release);   // release: pairs with the loads of others
+        all.wanted.store(weft_domain_wanted(all.domain), std::memory_order_release);   // release, both: pairs with the loads of others
+        all.lacked.store(weft_domain_lacked(all.domain), std::memory_order_release);
     }
     all.begun.store(true);
     all.beginners.wake();
@@ -181,25 +197,50 @@ Members& begin_members() {
 }
 
 // Before any thread of this library's can fork.
-[[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] { members.store(nullptr); });
+[[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] {
+    members.store(nullptr);
+    trees.clear();
+    carries.store(false);
+    lender.store(nullptr);
+    thread_lent_at.store(nowhere);
+});
 
 }  // namespace
+
+std::atomic<std::uint64_t> thread_lent_at{nowhere};
 
 bool crowded() {
     const Members* const all = members.load(std::memory_order_acquire);   // acquire: pairs with begin_members
     if (all == nullptr) return false;
-    const std::uint32_t* const wanted = all->wanted.load(std::memory_order_acquire);   // acquire: as in enter
-    return all->ready.any() || (wanted != nullptr && __atomic_load_n(wanted, __ATOMIC_RELAXED) != 0);
+    return all->ready.any() || read(all->wanted) != 0 || read(all->lacked) != 0;
 }
 
-unsigned home_of_this_unit() { return members.load(std::memory_order_relaxed) == nullptr || weft_unit_self_kind() == WEFT_KIND_HOSTED || (tasks_are_units && thread_of_task() != nullptr) ? no_home : this_hart(); }   // relaxed: looked at only
+void begin_tree(const Thread& root) { trees.begin(root); }
+void end_tree(const Thread& root) { trees.end(root); }
+void forget_root(const Thread& root) { trees.forget(root); }
 
-void goes_home(unsigned home) {
-    if (Members* const all = members.load(std::memory_order_acquire); all != nullptr) all->homes.goes(home);   // acquire: pairs with begin_members
+bool lend_thread() {
+    const Team& team = *this_thread().team;
+    if (!trees.one() || team.active_level != 1) return false;   // looked at again in enter
+    weft_unit* const guest = weft_carrier_guest();
+    if (guest == nullptr || guest != weft_unit_self()) return false;
+    lender.store(guest, std::memory_order_relaxed);   // relaxed, both: the list, whose lock is taken next, publishes; and who finds the thread lent runs on it
+    thread_lent_at.store(team.generation.load(std::memory_order_relaxed), std::memory_order_relaxed);   // relaxed: where all have come already, it is not lent
+    return true;
 }
 
-void is_home(unsigned home) {
-    if (Members* const all = members.load(std::memory_order_acquire); all != nullptr) all->homes.has_come(home);   // acquire: as above
+void keep_thread() { lender.store(nullptr, std::memory_order_relaxed); }              // relaxed: see enter
+void has_thread() {
+    // relaxed, both: no member is on it
+    thread_lent_at.store(nowhere, std::memory_order_relaxed);
+    carries.store(false, std::memory_order_relaxed);
+}
+
+// Whoever has let all go on may be about to say so to the guest.
+void leave_lent_thread(std::uint64_t barrier) {
+    if (weft_unit_self_kind() != WEFT_KIND_HOSTED) return;
+    while (thread_lent_at.load(std::memory_order_relaxed) == barrier && weft_carrier_guest() != nullptr) weft_unit_yield();   // relaxed: as in lend_thread
+    come_back();
 }
 
 void give_way() {

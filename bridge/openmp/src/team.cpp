@@ -196,6 +196,7 @@ void Thread::stand_alone() {
 Thread::~Thread() {
     this_thread_or_null = own_thread = nullptr;
     give_back(counts);
+    forget_root(*this);
     if (getpid() == gettid()) {   // members end with the process
         for (auto& crew : crews) static_cast<void>(crew.release());
         return;
@@ -291,6 +292,7 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
     go_on_in_loop(*me.slot);
     const unsigned before = crew.awake.exchange(size);
     if (size == 1) return;
+    if (team.active_level == 1) begin_tree(me);
     if (said.display_affinity) [[unlikely]] show_affinity(*me.slot);
     ++crew.regions;
     for (unsigned i = 1; i < size; ++i) crew.slots[i]->region.store(crew.regions);
@@ -302,6 +304,7 @@ void end_region(Thread& me) {
     Team& team = *me.team;
     team.arrived.fetch_add(1);
     close(me);
+    if (team.active_level == 1 && team.size > 1) end_tree(me);
     end_shares(team);
     for (void* const memory : team.free_at_end) std::free(memory);
     team.free_at_end.clear();
@@ -313,6 +316,15 @@ void end_region(Thread& me) {
     go_on_in_loop(*me.slot);
     if (team.entered) weft_guest_leave();
 }
+
+namespace {
+
+// All have come.
+void go_on_behind(const Team& team, std::uint64_t barrier) {
+    if (thread_lent_at.load(std::memory_order_relaxed) == barrier && team.active_level == 1) [[unlikely]] leave_lent_thread(barrier);   // relaxed: see lend_thread
+}
+
+}  // namespace
 
 void meet(Thread& me) {
     Team& team = *me.team;
@@ -326,12 +338,13 @@ void meet(Thread& me) {
         team.arrived.store(0, std::memory_order_relaxed);   // relaxed: the next line publishes
         team.generation.store(generation + 1);
         team.helpers.wake();
-        return;
+        return go_on_behind(team, generation);
     }
     while (team.generation.load(std::memory_order_acquire) == generation) {   // acquire: pairs with the store above
         if (run_some_task(me, nullptr)) continue;
         team.helpers.wait([&] { return team.generation.load(std::memory_order_acquire) != generation || may_find_task(me, nullptr); });   // acquire: as above
     }
+    go_on_behind(team, generation);
 }
 
 bool meet_or_leave(Thread& me) {
@@ -347,6 +360,7 @@ bool meet_or_leave(Thread& me) {
         team.arrived_cancellably.store(0, std::memory_order_relaxed);   // relaxed: as in meet
         team.generation.store(generation + 1);
         team.helpers.wake();
+        go_on_behind(team, generation);
         return false;
     }
     while (team.generation.load(std::memory_order_acquire) == generation) {   // acquire: as in meet
@@ -356,6 +370,7 @@ bool meet_or_leave(Thread& me) {
             return cancelled() || team.generation.load(std::memory_order_acquire) != generation || may_find_task(me, nullptr);
         });
     }
+    go_on_behind(team, generation);
     return false;
 }
 

@@ -69,8 +69,8 @@ struct alignas(128) Team {
     SpinLock queue_lock;
     Task* first = nullptr;                                        // by priority, or queued by no thread of the team
     Task* last = nullptr;
-    Sleepers helpers;                                             // wait at barriers and at the dock, and run any task
-    Sleepers closer;                                              // all are at the barrier; waits for the tasks' end
+    Sleepers helpers{Until::the_team};                            // wait at barriers and at the dock, and run any task
+    Sleepers closer{Until::the_team};                             // all are at the barrier; waits for the tasks' end
     Sleepers waiters;                                             // wait in tasks, for those that they have made
     SpinLock free_lock;
     Share* oldest = nullptr;                                      // under it: the list's first node

@@ -37,15 +37,15 @@ void Sleepers::publish(weft_unit* unit, void* raw) {
 }
 
 void Sleepers::resume(const Sleeper& sleeper) {
-    if (sleeper.home != no_home) goes_home(sleeper.home);
+    if (sleeper.lends) keep_thread();
     weft_unit_resume(sleeper.unit);
 }
 
 void Sleepers::suspend(Condition condition, const void* key) {
-    Request request{this, condition, {nullptr, key, home_of_this_unit(), nullptr}};
+    Request request{this, condition, {nullptr, key, until_ == Until::the_team && lend_thread(), nullptr}};
     const weft_status status = weft_unit_suspend(publish, &request);
     if (status != WEFT_OK) [[unlikely]] fatal("cannot wait", status);
-    if (request.sleeper.home != no_home) is_home(request.sleeper.home);
+    if (request.sleeper.lends) has_thread();
     come_back();
 }
 
@@ -55,22 +55,14 @@ void Sleepers::wake_all() {
     first_ = last_ = nullptr;
     count_.store(0);
     lock_.unlock();
-    // Members first: a hart that nobody has is theirs at once, while a guest that got it could not use it before its own OS thread has switched.
-    Sleeper* guests = nullptr;
+    // Before any member goes on: none of them is to be carried there.
+    for (const Sleeper* of = sleeper; of != nullptr; of = of->next) {
+        if (of->lends) keep_thread();
+    }
     while (sleeper != nullptr) {
         Sleeper* const next = sleeper->next;   // it goes with its unit
-        if (sleeper->home == no_home) {
-            resume(*sleeper);
-        } else {
-            sleeper->next = guests;
-            guests = sleeper;
-        }
+        weft_unit_resume(sleeper->unit);
         sleeper = next;
-    }
-    while (guests != nullptr) {
-        Sleeper* const next = guests->next;
-        resume(*guests);
-        guests = next;
     }
 }
 

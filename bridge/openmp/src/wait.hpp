@@ -72,8 +72,15 @@ private:
 
 // Those that wait for one thing. What makes a condition true is a sequentially consistent write, and wake() comes after it: either the waker sees
 // that somebody waits, or he who is about to sleep sees the write in his last look.
+//
+// A guest's OS thread may carry members while the guest waits. One that blocks in the kernel, or spins, until that guest does something would wait there for ever, since nobody else can go on
+// with the guest. So it carries them only while the guest has nothing to do before all of them have come: where all lists but those for `the_team` are left to OS threads of Weft's (members.hpp).
+enum class Until : unsigned char { something, the_team };
+
 class Sleepers {
 public:
+    explicit constexpr Sleepers(Until until = Until::something) : until_(until) {}
+
     // Returns once holds() is true. It is called with the list's lock held, too: it may read, and nothing else.
     template <class Holds>
     void wait(Holds holds) {
@@ -108,7 +115,7 @@ private:
     struct Sleeper {
         weft_unit* unit = nullptr;
         const void* key = nullptr;
-        unsigned home = 0;   // members.hpp
+        bool lends = false;   // a guest whose OS thread carries members meanwhile
         Sleeper* next = nullptr;
     };
     struct Request {
@@ -124,6 +131,7 @@ private:
     bool wake_first(const void* key);
 
     std::atomic<std::uint32_t> count_{0};
+    const Until until_;
     SpinLock lock_;
     Sleeper* first_ = nullptr;
     Sleeper* last_ = nullptr;

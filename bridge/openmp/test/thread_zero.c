@@ -1,0 +1,135 @@
+/* What thread 0 does next comes, although another member spins or stands in the kernel until then: its OS thread, which nobody else can go on with it on, is not where that one is.
+ *
+ *     thread_zero NAME THREADS */
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+
+enum { rounds = 5, most = 64 };
+
+static int threads;
+static int flag;
+
+static void set(int to) { __atomic_store_n(&flag, to, __ATOMIC_SEQ_CST); }
+static int get(void) { return __atomic_load_n(&flag, __ATOMIC_SEQ_CST); }
+static void spin_until(int value) {
+    while (get() < value) {}
+}
+
+static void after_a_barrier(void) {
+    set(0);
+#pragma omp parallel num_threads(threads)
+    for (int round = 1; round <= rounds; ++round) {
+#pragma omp barrier
+        if (omp_get_thread_num() == 0) set(round);
+        else spin_until(round);
+    }
+    EQUAL(get(), rounds);
+}
+
+/* It waits for a lock of one member, while others wait for what it does then. */
+static void after_a_lock(void) {
+    set(0);
+#pragma omp parallel num_threads(threads)
+    for (int round = 1; round <= rounds; ++round) {
+#pragma omp barrier
+        switch (omp_get_thread_num()) {
+        case 0:
+#pragma omp critical
+        {}
+            set(round);
+            break;
+        case 1:
+#pragma omp critical
+            usleep(1000);
+            break;
+        default: spin_until(round);
+        }
+    }
+    EQUAL(get(), rounds);
+}
+
+static void after_a_task(void) {
+    set(0);
+#pragma omp parallel num_threads(threads)
+    for (int round = 1; round <= rounds; ++round) {
+#pragma omp barrier
+        if (omp_get_thread_num() == 0) {
+#pragma omp task
+            usleep(100);
+#pragma omp taskwait
+            set(round);
+        } else if (omp_get_thread_num() != 1) {
+            spin_until(round);
+        }
+    }
+    EQUAL(get(), rounds);
+}
+
+/* The inner team's barriers are not those at which the outer team's members come. */
+static void after_an_inner_region(void) {
+    set(0);
+    omp_set_max_active_levels(2);
+#pragma omp parallel num_threads(threads)
+    for (int round = 1; round <= rounds; ++round) {
+#pragma omp barrier
+        if (omp_get_thread_num() == 0) {
+#pragma omp parallel num_threads(3)
+            {
+                usleep(100);
+#pragma omp barrier
+            }
+            set(round);
+        } else {
+            spin_until(round);
+        }
+    }
+    EQUAL(get(), rounds);
+}
+
+/* A byte goes around by pipes, before a barrier and behind one. */
+static int ends[most][2];
+static void hand_on(int me) {
+    char byte = 0;
+    if (me == 0 && write(ends[1 % threads][1], "x", 1) != 1) abort();
+    if (read(ends[me][0], &byte, 1) != 1) abort();
+    if (me != 0 && write(ends[(me + 1) % threads][1], "x", 1) != 1) abort();
+#pragma omp atomic
+    flag++;
+}
+static void in_a_ring(void) {
+    set(0);
+    for (int i = 0; i < threads; ++i) {
+        if (pipe(ends[i]) != 0) abort();
+    }
+#pragma omp parallel num_threads(threads)
+    {
+        const int me = omp_get_thread_num();
+        for (int round = 0; round < rounds; ++round) {
+            hand_on(me);
+#pragma omp barrier
+        }
+        for (int round = 0; round < rounds; ++round) {
+#pragma omp barrier
+            hand_on(me);
+        }
+    }
+    EQUAL(get(), 2 * rounds * threads);
+}
+
+static const struct {
+    const char* name;
+    void (*run)(void);
+} all[] = {{"barrier", after_a_barrier}, {"lock", after_a_lock}, {"task", after_a_task}, {"inner", after_an_inner_region}, {"ring", in_a_ring}};
+
+int main(int count, char** arguments) {
+    threads = count > 2 ? atoi(arguments[2]) : 4;
+    if (threads < 2 || threads > most) threads = 4;
+    for (unsigned i = 0; i < sizeof all / sizeof all[0]; ++i) {
+        if (count >= 2 && strcmp(arguments[1], all[i].name) != 0) continue;
+        all[i].run();
+        printf("%s\n", all[i].name);
+    }
+    return verdict();
+}
