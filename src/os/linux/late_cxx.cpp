@@ -1,21 +1,25 @@
 // What our libraries need of the C++ run-time library, which is loaded when the first of it is called: most programs that `weft run` starts are in C,
 // never begin a region, and would wait longer for that library than for all of ours (doc/decisions/0032-late-cxx.md). Not part of weft_objects:
 // linked into shared libraries only, each with a table of its own, hidden. What is missing here makes the linker name libstdc++ as ever.
+#include <algorithm>
 #include <atomic>
+#include <climits>
 #include <cstdarg>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <exception>
+#include <linux/futex.h>
 #include <new>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <unwind.h>
 
 namespace {
 
 enum Name : unsigned {
-    new_one, new_nothrow, new_aligned, new_array, delete_sized, delete_one, delete_aligned, delete_sized_aligned, delete_array,
-    guard_acquire, guard_release, guard_abort, thread_atexit, demangle,
+    thread_atexit, demangle,
     personality, get_globals, begin_catch, end_catch, rethrow, call_unexpected, terminate_now, current, rethrow_kept, add_reference, drop_reference,
     throw_bad_alloc, throw_bad_length, throw_logic, throw_length, throw_out_of_range, throw_system, need_rehash, tree_next, tree_previous, tree_insert,
     names
@@ -23,8 +27,7 @@ enum Name : unsigned {
 
 // In the order of Name. Sizes are `unsigned long` wherever Weft runs.
 constexpr const char* symbols[names] = {
-    "_Znwm", "_ZnwmRKSt9nothrow_t", "_ZnwmSt11align_val_t", "_Znam", "_ZdlPvm", "_ZdlPv", "_ZdlPvSt11align_val_t", "_ZdlPvmSt11align_val_t", "_ZdaPv",
-    "__cxa_guard_acquire", "__cxa_guard_release", "__cxa_guard_abort", "__cxa_thread_atexit", "__cxa_demangle",
+    "__cxa_thread_atexit", "__cxa_demangle",
     "__gxx_personality_v0", "__cxa_get_globals", "__cxa_begin_catch", "__cxa_end_catch", "__cxa_rethrow", "__cxa_call_unexpected", "_ZSt9terminatev",
     "_ZSt17current_exceptionv", "_ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE",
     "_ZNSt15__exception_ptr13exception_ptr9_M_addrefEv", "_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv",
@@ -82,24 +85,69 @@ namespace std {
 const nothrow_t nothrow = nothrow_t{};   // only its type is looked at
 }
 
-void* operator new(std::size_t size) { return call<new_one, void*>(size); }
-void* operator new(std::size_t size, const std::nothrow_t& tag) noexcept { return call<new_nothrow, void*>(size, &tag); }
-void* operator new(std::size_t size, std::align_val_t align) { return call<new_aligned, void*>(size, align); }
-void* operator new[](std::size_t size) { return call<new_array, void*>(size); }
-void operator delete(void* at) noexcept { call<delete_one, void>(at); }
-void operator delete(void* at, std::size_t size) noexcept { call<delete_sized, void>(at, size); }
-void operator delete(void* at, std::align_val_t align) noexcept { call<delete_aligned, void>(at, align); }
-void operator delete(void* at, std::size_t size, std::align_val_t align) noexcept { call<delete_sized_aligned, void>(at, size, align); }
-void operator delete[](void* at) noexcept { call<delete_array, void>(at); }
-void operator delete[](void* at, std::size_t) noexcept { call<delete_array, void>(at); }
+// Of the C library, and so without a word of the C++ one: OpenMP reads its environment when it is loaded. Nothing that is made here is given away.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return std::malloc(size == 0 ? 1 : size); }
+void* operator new(std::size_t size) {
+    if (void* const made = operator new(size, std::nothrow)) [[likely]] return made;
+    leave<throw_bad_alloc>();
+}
+void* operator new[](std::size_t size) { return operator new(size); }
+void* operator new(std::size_t size, std::align_val_t align) {
+    void* made = nullptr;
+    if (posix_memalign(&made, std::max(static_cast<std::size_t>(align), sizeof(void*)), size) == 0) [[likely]] return made;
+    leave<throw_bad_alloc>();
+}
+void operator delete(void* at) noexcept { std::free(at); }
+void operator delete(void* at, std::size_t) noexcept { std::free(at); }
+void operator delete(void* at, std::align_val_t) noexcept { std::free(at); }
+void operator delete(void* at, std::size_t, std::align_val_t) noexcept { std::free(at); }
+void operator delete[](void* at) noexcept { std::free(at); }
+void operator delete[](void* at, std::size_t) noexcept { std::free(at); }
+
+// ---- variables that are made when they are first come by --------------------------------------------------------
+
+namespace {
+
+// A guard is 64 bits, of which the compiler looks at the first byte: done or not. Who makes the variable is in the second half.
+struct Guard {
+    std::atomic<unsigned char> done;
+    std::atomic<int> maker;
+};
+static_assert(sizeof(Guard) == 8);
+enum : int { nobody, somebody, awaited };
+
+void let_go(Guard& guard) {
+    if (guard.maker.exchange(nobody) == awaited) syscall(SYS_futex, &guard.maker, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+}
+
+}  // namespace
+
+extern "C" {
+
+int __cxa_guard_acquire(Guard* guard) {
+    for (;;) {
+        int was = nobody;
+        if (guard->maker.compare_exchange_strong(was, somebody)) {
+            if (guard->done.load() == 0) return 1;
+            let_go(*guard);
+            return 0;
+        }
+        if (was == awaited || guard->maker.compare_exchange_strong(was, awaited)) syscall(SYS_futex, &guard->maker, FUTEX_WAIT_PRIVATE, awaited, nullptr, nullptr, 0);
+        if (guard->done.load() != 0) return 0;
+    }
+}
+void __cxa_guard_release(Guard* guard) noexcept {
+    guard->done.store(1);
+    let_go(*guard);
+}
+void __cxa_guard_abort(Guard* guard) noexcept { let_go(*guard); }
+
+}  // extern "C"
 
 // ---- the C++ ABI, and exceptions: those are the program's -------------------------------------------------------
 
 extern "C" {
 
-int __cxa_guard_acquire(void* guard) { return call<guard_acquire, int>(guard); }
-void __cxa_guard_release(void* guard) noexcept { call<guard_release, void>(guard); }
-void __cxa_guard_abort(void* guard) noexcept { call<guard_abort, void>(guard); }
 int __cxa_thread_atexit(void (*destroy)(void*), void* object, void* library) noexcept { return call<thread_atexit, int>(destroy, object, library); }
 char* __cxa_demangle(const char* name, char* buffer, std::size_t* size, int* status) { return call<demangle, char*>(name, buffer, size, status); }
 
