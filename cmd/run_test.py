@@ -26,6 +26,50 @@ int main(void) {
 }
 """
 
+# Each thread handles one exception while the others, on the same harts, handle theirs.
+LATE_LIBRARY = """
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <omp.h>
+extern "C" int caught(int* left) {
+    int count = 0, still = 0;
+#pragma omp parallel num_threads(8) reduction(+ : count, still)
+    for (int round = 0; round < 100; ++round) {
+        const std::string mine = std::to_string(omp_get_thread_num());
+        try {
+#pragma omp barrier
+            throw std::runtime_error(mine);
+        } catch (const std::runtime_error&) {
+#pragma omp barrier
+            try {
+                std::rethrow_exception(std::current_exception());
+            } catch (const std::runtime_error& again) {
+                count += again.what() == mine;
+            }
+        }
+        still += std::uncaught_exceptions() != 0 || std::current_exception() != nullptr;
+    }
+    *left = still;
+    return count;
+}
+"""
+LATE_PROGRAM = """
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+    int sum = 0, left = 0;
+#pragma omp parallel num_threads(8) reduction(+ : sum)
+    sum += 1;
+    void* library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL || sum != 8) return puts(dlerror());
+    int (*caught)(int*) = (int (*)(int*))dlsym(library, "caught");
+    int count = caught(&left);
+    printf("%d %d\\n", count, left);
+    return 0;
+}
+"""
+
 
 def clean():
     """The environment without what would change the outcome."""
@@ -218,6 +262,18 @@ class Loader(Case):
         launcher = self.script("launcher", '#!/bin/sh\nn=$1; shift\ni=0\nwhile [ $i -lt $n ]; do RANK=$i "$@" & i=$((i+1)); done\nwait\n')
         self.assertEqual(self.call("run", "--", launcher, "3", program).stdout, "10\n" * 3)
         self.assertEqual(subprocess.run([launcher, "3", self.weft, "run", "--", program], capture_output=True, text=True, env=clean()).stdout, "10\n" * 3)
+
+
+    def test_a_program_in_c_is_not_given_the_cxx_library(self):
+        self.assertNotIn("libstdc++", self.call("run", "--", "cat", "/proc/self/maps").stdout)
+
+    def test_exceptions_are_those_of_a_library_that_comes_after_the_first_region(self):
+        library = self.place / "late.cpp"
+        library.write_text(LATE_LIBRARY)
+        subprocess.run([OPTIONS.cc, "-O1", "-fopenmp", "-shared", "-fPIC", "-o", self.place / "late.so", library, "-lstdc++"], check=True)
+        program = self.compile(LATE_PROGRAM, "-fopenmp", "-ldl")
+        done = self.call("run", "--harts", "2", "--", program, self.place / "late.so")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "800 0\n", ""))
 
 
 class Installed(Case):
