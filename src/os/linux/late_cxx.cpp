@@ -185,12 +185,13 @@ namespace std {
 void terminate() noexcept { leave<terminate_now>(); }
 exception_ptr current_exception() noexcept { return call<current, exception_ptr>(); }
 
-[[noreturn]] void __throw_bad_alloc() { leave<throw_bad_alloc>(); }
-[[noreturn]] void __throw_bad_array_new_length() { leave<throw_bad_length>(); }
-[[noreturn]] void __throw_logic_error(const char* what) { leave<throw_logic>(what); }
-[[noreturn]] void __throw_length_error(const char* what) { leave<throw_length>(what); }
-[[noreturn]] void __throw_system_error(int error) { leave<throw_system>(error); }
-[[noreturn]] void __throw_out_of_range_fmt(const char* format, ...) {
+// Declared as not returning.
+void __throw_bad_alloc() { leave<throw_bad_alloc>(); }
+void __throw_bad_array_new_length() { leave<throw_bad_length>(); }
+void __throw_logic_error(const char* what) { leave<throw_logic>(what); }
+void __throw_length_error(const char* what) { leave<throw_length>(what); }
+void __throw_system_error(int error) { leave<throw_system>(error); }
+void __throw_out_of_range_fmt(const char* format, ...) {
     char what[256];
     va_list values;
     va_start(values, format);
