@@ -2,7 +2,6 @@
 // never begin a region, and would wait longer for that library than for all of ours (doc/decisions/0032-late-cxx.md). Not part of weft_objects:
 // linked into shared libraries only, each with a table of its own, hidden. What is missing here makes the linker name libstdc++ as ever.
 #include <algorithm>
-#include <atomic>
 #include <climits>
 #include <cstdarg>
 #include <cstddef>
@@ -15,6 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <unwind.h>
+
+#include "base/atomic.hpp"
 
 namespace {
 
@@ -38,8 +39,8 @@ constexpr const char* symbols[names] = {
     "_ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_",
 };
 
-std::atomic<void*> found[names];
-std::atomic<bool> loaded;
+weft::atomic<void*> found[names];
+weft::atomic<bool> loaded;
 
 [[noreturn]] void give_up(const char* what, const char* why) {
     std::fprintf(stderr, "weft: %s: %s\n", what, why == nullptr ? "not found" : why);
@@ -47,7 +48,7 @@ std::atomic<bool> loaded;
 }
 
 // Several threads may do it at once, and what is called below may come here again: all find the same. First whoever the loader would have bound us to:
-// a program that has the library, or an allocator in front of it, has one heap and one list of exceptions, and so do we.
+// the exceptions that a thread handles are in one list, the program's.
 [[gnu::cold, gnu::noinline]] void load() {
     void* const library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     const char* const why = library == nullptr ? dlerror() : nullptr;
@@ -55,7 +56,7 @@ std::atomic<bool> loaded;
         void* real = dlsym(RTLD_DEFAULT, symbols[name]);
         if (real == nullptr && library != nullptr) real = dlsym(library, symbols[name]);
         if (real == nullptr) give_up(library == nullptr ? "the C++ run-time library libstdc++.so.6" : symbols[name], why);
-        found[name].store(real, std::memory_order_relaxed);
+        found[name].store(real, std::memory_order_relaxed);   // relaxed: loaded, below, tells of it
     }
     loaded.store(true, std::memory_order_release);   // partner: the acquire in call(), which then finds what was stored above
 }
@@ -63,7 +64,7 @@ std::atomic<bool> loaded;
 template <Name name, class Result, class... Arguments>
 [[gnu::always_inline]] inline Result call(Arguments... arguments) {
     if (!loaded.load(std::memory_order_acquire)) [[unlikely]] load();
-    return reinterpret_cast<Result (*)(Arguments...)>(found[name].load(std::memory_order_relaxed))(arguments...);
+    return reinterpret_cast<Result (*)(Arguments...)>(found[name].load(std::memory_order_relaxed))(arguments...);   // relaxed: ordered by loaded
 }
 
 template <Name name, class... Arguments>
@@ -110,8 +111,8 @@ namespace {
 
 // A guard is 64 bits, of which the compiler looks at the first byte: done or not. Who makes the variable is in the second half.
 struct Guard {
-    std::atomic<unsigned char> done;
-    std::atomic<int> maker;
+    weft::atomic<unsigned char> done;
+    weft::atomic<int> maker;
 };
 static_assert(sizeof(Guard) == 8);
 enum : int { nobody, somebody, awaited };
