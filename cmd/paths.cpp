@@ -33,11 +33,13 @@ struct Place {
     bool required;
 };
 
-// libweft_openblas.so guards OpenBLAS, and a build may be without it.
+// libweft_openblas.so guards OpenBLAS, and a build may be without it. The others need libweft.so and know where it is: named here, the loader
+// looks in one place instead of a dozen.
 constexpr Place places[] = {
     {Piece::openmp, "libgomp.so.1", "/weft/openmp", "/bridge/openmp", true},
     {Piece::pthread, "libweft_pthread.so.0", "", "/bridge/pthread", true},
     {Piece::openblas, "libweft_openblas.so.0", "", "/bridge/openblas", false},
+    {Piece::weft, "libweft.so.0", "", "", false},
     {Piece::report, "libweft_report.so.0", "/weft", "/cmd", true},
 };
 
@@ -48,13 +50,13 @@ Pieces find_pieces() {
     const std::string folder = own_folder();
     const std::string installed = folder + "/" WEFT_LIBRARIES_FROM_PROGRAMS, built = folder + "/..";
     const bool is_installed = access((installed + "/weft/openmp/libgomp.so.1").c_str(), F_OK) == 0;
+    const std::string root = is_installed ? installed : built, found = real(root);
     for (const Place& place : places) {
-        const std::string where = is_installed ? installed + place.installed : built + place.built;
-        const std::string found = real(where);
-        if (!found.empty() && access((found + "/" + place.soname).c_str(), R_OK) == 0) {
-            pieces.libraries.push_back({place.piece, place.soname, found});
+        const std::string where = is_installed ? place.installed : place.built;
+        if (!found.empty() && access((found + where + "/" + place.soname).c_str(), R_OK) == 0) {
+            pieces.libraries.push_back({place.piece, place.soname, found + where});
         } else if (place.required && pieces.missing.empty()) {
-            pieces.missing = where + "/" + place.soname;
+            pieces.missing = root + where + "/" + place.soname;
         }
     }
     pieces.info = is_installed ? installed + "/weft/weft-info" : folder + "/weft-info";

@@ -26,6 +26,56 @@ int main(void) {
 }
 """
 
+# Each task handles an exception while others, on the same OS threads, handle theirs.
+LATE_LIBRARY = """
+#include <exception>
+extern "C" int caught(int* left) {
+    int count = 0, still = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    for (int mine = 0; mine < 800; ++mine) {
+#pragma omp task firstprivate(mine) shared(count, still)
+        {
+            int same = 0;
+            try {
+                throw mine;
+            } catch (int) {
+                for (int turn = 0; turn < 3; ++turn) {
+#pragma omp taskyield
+                }
+                try {
+                    std::rethrow_exception(std::current_exception());
+                } catch (int again) {
+                    same = again == mine;
+                }
+            }
+            const int held = std::uncaught_exceptions() != 0 || std::current_exception() != nullptr;
+#pragma omp atomic
+            count += same;
+#pragma omp atomic
+            still += held;
+        }
+    }
+    *left = still;
+    return count;
+}
+"""
+LATE_PROGRAM = """
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+    int sum = 0, left = 0;
+#pragma omp parallel num_threads(8) reduction(+ : sum)
+    sum += 1;
+    void* library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL || sum != 8) return puts(dlerror());
+    int (*caught)(int*) = (int (*)(int*))dlsym(library, "caught");
+    int count = caught(&left);
+    printf("%d %d\\n", count, left);
+    return 0;
+}
+"""
+
 
 def clean():
     """The environment without what would change the outcome."""
@@ -218,6 +268,18 @@ class Loader(Case):
         launcher = self.script("launcher", '#!/bin/sh\nn=$1; shift\ni=0\nwhile [ $i -lt $n ]; do RANK=$i "$@" & i=$((i+1)); done\nwait\n')
         self.assertEqual(self.call("run", "--", launcher, "3", program).stdout, "10\n" * 3)
         self.assertEqual(subprocess.run([launcher, "3", self.weft, "run", "--", program], capture_output=True, text=True, env=clean()).stdout, "10\n" * 3)
+
+
+    def test_a_program_in_c_is_not_given_the_cxx_library(self):
+        self.assertNotIn("libstdc++", self.call("run", "--", "cat", "/proc/self/maps").stdout)
+
+    def test_exceptions_are_those_of_a_library_that_comes_after_the_first_region(self):
+        library = self.place / "late.cpp"
+        library.write_text(LATE_LIBRARY)
+        subprocess.run([OPTIONS.cc, "-O1", "-fopenmp", "-shared", "-fPIC", "-o", self.place / "late.so", library, "-lstdc++"], check=True)
+        program = self.compile(LATE_PROGRAM, "-fopenmp", "-ldl")
+        done = self.call("run", "--harts", "2", "--", program, self.place / "late.so", env={"WEFT_OMP_TASK_KIND": "full"})
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "800 0\n", ""))
 
 
 class Installed(Case):

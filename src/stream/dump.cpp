@@ -349,7 +349,7 @@ template <class Write>
 void unless_no_memory(DumpSink to, Write write) {
     try {
         write();
-    } catch (const std::bad_alloc&) {
+    } catch (...) {   // as in trace_file.cpp, by no name
         constexpr char text[] = "weft: no memory to go on with the dump\n";
         to.write(to.self, text, sizeof text - 1);
     }

@@ -342,7 +342,7 @@ void TraceFile::write() noexcept {
     bool memory = true;
     try {
         Writer(*this, file, begin_ns_).write();
-    } catch (const std::bad_alloc&) {
+    } catch (...) {   // there is nothing else; a type's name would be bound to the C++ library when we are loaded (os/linux/late_cxx.cpp)
         memory = false;
     }
     const bool written = std::ferror(file) == 0;

@@ -4,10 +4,10 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <sched.h>
 #include <string_view>
-#include <unordered_set>
 
 #include "bind.hpp"
 #include "fatal.hpp"
@@ -279,12 +279,20 @@ struct Hash {
 }  // namespace
 
 const Icv* interned(const Icv& values) {
+    // By hand: it is asked for when we are loaded, and a hash table of the C++ library's would load that, too.
+    struct Set {
+        const Icv values;
+        Set* const next;
+    };
+    static Set* sets[64];
     static SpinLock lock;
-    static auto* const sets = new std::unordered_set<Icv, Hash>;
     lock.lock();
-    const Icv* const set = &*sets->insert(values).first;   // its address stays
+    Set*& first = sets[Hash{}(values) % std::size(sets)];
+    Set* set = first;
+    while (set != nullptr && !(set->values == values)) set = set->next;
+    if (set == nullptr) set = first = new Set{values, first};
     lock.unlock();
-    return set;
+    return &set->values;   // for good
 }
 
 Environment& environment() {
