@@ -55,13 +55,17 @@ void Sleepers::wake_all() {
     first_ = last_ = nullptr;
     count_.store(0);
     lock_.unlock();
-    // Before any member goes on: none of them is to be carried there.
-    for (const Sleeper* of = sleeper; of != nullptr; of = of->next) {
-        if (of->lends) keep_thread();
+    // Whoever needs its own OS thread comes first: no member that goes on now is to be carried there, and a hart that comes by there is to be its own at once.
+    for (Sleeper** at = &sleeper; *at != nullptr; at = &(*at)->next) {
+        if (!(*at)->lends) continue;
+        const Sleeper* const first = *at;
+        *at = first->next;   // it goes with its unit
+        resume(*first);
+        break;               // there is no other
     }
     while (sleeper != nullptr) {
-        Sleeper* const next = sleeper->next;   // it goes with its unit
-        weft_unit_resume(sleeper->unit);
+        Sleeper* const next = sleeper->next;
+        resume(*sleeper);
         sleeper = next;
     }
 }
