@@ -176,6 +176,7 @@ void enqueue(Task& task) {
 void let_go(Thread& me, Task& task) {
     for (Task* at = &task; at != nullptr;) {
         Task* const parent = at->implicit ? nullptr : at->parent.load(std::memory_order_relaxed);   // relaxed: its own
+        at->pending.store(Task::running, std::memory_order_relaxed);   // relaxed: nobody else has it
         free_task(me, at);
         if (parent == nullptr || parent->pending.fetch_sub(Task::one_kept, std::memory_order_acq_rel) != Task::one_kept) return;   // acq_rel: all that others did with it comes before its reuse
         at = parent;
@@ -200,8 +201,7 @@ void end_task(Task& task) {
     if (task.promise != nullptr) keep_promise(task);
     // acq_rel, here and below: what the task has done comes before what those do that wait for it, and before the memory is used again
     bool parent_waits, parent_goes;
-    count_children(task);
-    if (task.pending.load(std::memory_order_acquire) == Task::running) {   // acquire: its children's last acts
+    if (has_left_none(task)) {
         free_task(me, &task);
         const std::uint64_t before = parent->pending.fetch_sub(1, std::memory_order_acq_rel);
         parent_goes = before == 1;

@@ -40,12 +40,12 @@ void dismiss(Crew& crew) {
 
 void reset(Task& task, Team& team, const Icv* icv) {
     task.implicit = true;
-    task.tied = true;
-    task.final = false;
+    task.said = 0;
     task.team = &team;
     task.icv = icv;
     while (task.group != nullptr) delete std::exchange(task.group, task.group->outer);   // left behind where the region was cancelled, or had reductions
     task.made = 0;
+    task.family = false;
     task.pending.store(Task::running, std::memory_order_relaxed);   // relaxed, and all that follow here: the region's begin publishes
     if (task.dependences != nullptr) forget_dependences(task);
 }
