@@ -55,7 +55,7 @@ void reset(Slot& slot, Team& team) {
     slot.share = team.origin;
     slot.at.store(team.origin->number, std::memory_order_relaxed);
     slot.loop = {};
-    slot.singles = 0;
+    slot.singles = slot.singles_taken = 0;
     slot.created.store(0, std::memory_order_relaxed);
     slot.ended.store(0, std::memory_order_relaxed);
 }

@@ -32,6 +32,7 @@ struct alignas(128) Slot {
     unsigned first_place = 0, places = 0;
 
     std::uint64_t singles = 0;                    // that it has come to
+    std::uint64_t singles_taken = 0;              // that somebody has been the first at, when it looked last
     Share* spares = nullptr;                      // that it may use
     Share* share = nullptr;                       // the worksharing construct that it is in, or was in last
     LoopPlace loop;                               // where it is in that
@@ -281,9 +282,14 @@ inline bool begin_simple_loop(Slot& slot) {
 inline bool first_at_single(Thread& me) {
     Team& team = *me.team;
     if (team.size.load(std::memory_order_relaxed) == 1) return true;   // relaxed: the region's
-    std::uint64_t mine = me.slot->singles++;
-    // relaxed: who is not first needs nothing of the first
-    return team.singles.load(std::memory_order_relaxed) == mine && team.singles.compare_exchange_strong(mine, mine + 1, std::memory_order_relaxed);
+    Slot& slot = *me.slot;
+    const std::uint64_t mine = slot.singles++;
+    if (mine < slot.singles_taken) return false;   // whoever lags behind need not touch the others' line
+    std::uint64_t taken = mine;
+    // relaxed: who is not first needs nothing of the first. No look before, which would fetch the line twice
+    if (team.singles.compare_exchange_strong(taken, mine + 1, std::memory_order_relaxed)) return true;
+    slot.singles_taken = taken;
+    return false;
 }
 
 // Waits in a task until holds(), and runs tasks meanwhile that may run there.
