@@ -193,7 +193,7 @@ void wake_for_all(Team& team) {
     if (team.waiters.any()) team.waiters.wake();
 }
 
-void end_task(Task& task) {
+void end_task(Task& task, bool own) {
     Thread& me = this_thread();
     Team& team = *task.team;
     Group* const group = task.group;
@@ -203,9 +203,14 @@ void end_task(Task& task) {
     bool parent_waits, parent_goes;
     if (has_left_none(task)) {
         free_task(me, &task);
-        const std::uint64_t before = parent->pending.fetch_sub(1, std::memory_order_acq_rel);
-        parent_goes = before == 1;
-        parent_waits = static_cast<std::uint32_t>(before) == Task::running + 1;
+        if (own) {
+            --parent->made;
+            parent_goes = parent_waits = false;   // it is awake, and looks itself
+        } else {
+            const std::uint64_t before = parent->pending.fetch_sub(1, std::memory_order_acq_rel);
+            parent_goes = before == 1;
+            parent_waits = static_cast<std::uint32_t>(before) == Task::running + 1;
+        }
     } else {
         const std::uint64_t before = parent->pending.fetch_add(Task::one_kept - 1, std::memory_order_acq_rel);
         parent_goes = false;
@@ -239,7 +244,7 @@ void run_task(Thread& me, Task& task, const Task* under) {
     if (!dropped) task.body(task.data);
     me.task = before;
     me.under = under_before;
-    if (task.ends_to_come.load(std::memory_order_relaxed) == 0 || task.ends_to_come.fetch_sub(1) == 1) end_task(task);   // relaxed: it is not detached, or not 0
+    if (task.ends_to_come.load(std::memory_order_relaxed) == 0 || task.ends_to_come.fetch_sub(1) == 1) end_task(task, task.parent.load(std::memory_order_relaxed) == before);   // relaxed: it is not detached, or not 0
 }
 
 bool run_some_task(Thread& me, const Task* under) {

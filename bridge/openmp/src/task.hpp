@@ -36,15 +36,15 @@ struct alignas(64) Task {
     std::atomic<Task*> parent{nullptr};
     std::atomic<std::uint32_t> depth{0};   // below the implicit task, which has 0
     std::uint32_t said = 0;                // by its directive: the compiler's flags, and `is_final` where an ancestor is
-    std::uint32_t made = 0;                // by the task itself: deferred children that `pending` does not count yet
+    std::int32_t made = 0;                 // by its own thread: deferred children, less those that the thread itself has run, which `pending` does not count yet
     bool family = false;                   // it has had any: what they used may have to outlive it
     Team* team = nullptr;                  // of one that is deferred, and of implicit ones
     const Icv* icv = nullptr;
     Group* group = nullptr;
     void (*body)(void* data) = nullptr;    // of one that is deferred
     void* data = nullptr;
-    // In the lower half `running`, while it runs or is to, and its deferred children, less those that have ended: who makes a child counts it in `made`, and
-    // adds that here only when he asks, since this line is often another thread's. In the upper half children that have ended, but still are their own
+    // In the lower half `running`, while it runs or is to, and its deferred children, less those that have ended: who makes a child counts it in `made`, as he
+    // does when he ends one in which he waits, and adds that here only when others are to see it, since this line is often another thread's. In the upper half children that have ended, but still are their own
     // children's parents. Nobody needs it any more at 0.
     alignas(64) std::atomic<std::uint64_t> pending{running};
     Task* next = nullptr;                  // in a list of free ones, or of those that are queued by priority
@@ -75,8 +75,8 @@ void give_tasks_back(Thread& me);
 void run_task(Thread& me, Task& task, const Task* under);
 // One that was not deferred has ended before its children: it stays until they have.
 void outlive(Thread& me, Task& task);
-// Tells those that wait for it.
-void end_task(Task& task);
+// Tells those that wait for it. `own`: its parent stands below it on this thread's stack.
+void end_task(Task& task, bool own = false);
 
 // Runs a task of the thread's team, if there is one that may begin above `under` (null: in a barrier, or at the dock). Whether there was.
 bool run_some_task(Thread& me, const Task* under);

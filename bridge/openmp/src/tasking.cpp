@@ -94,11 +94,10 @@ bool enough_deferred(const Thread& me) {
 // Nobody else could run what is deferred: it is run at once. A unit can be run by any hart, and waits alone.
 bool alone(const Thread& me) { return me.team->size == 1 && !(tasks_are_units && me.team->level != 0); }
 
-// No child of the running task has still to end: whatever they used, nobody depends on it.
-bool none_pending(const Task& task) { return static_cast<std::uint32_t>(task.pending.load(std::memory_order_acquire)) == Task::running; }   // acquire: pairs with the children's ends
-bool no_child_left(Task& task) {
-    count_children(task);
-    return none_pending(task);
+// No child of the task has still to end: whatever they used, nobody depends on it. By its thread, or while that sleeps.
+bool no_child_left(const Task& task) {
+    const std::uint64_t pending = task.pending.load(std::memory_order_acquire);   // acquire: pairs with the children's ends
+    return static_cast<std::uint32_t>(pending) + static_cast<std::uint32_t>(task.made) == Task::running;
 }
 
 void copy_arguments(Thread& me, Task& task, const Directive& told) {
@@ -200,7 +199,7 @@ OPENMP_API void GOMP_task(void (*body)(void*), void* data, void (*copy)(void*, v
 OPENMP_API void GOMP_taskwait() {
     Thread& me = this_thread();
     Task& task = *me.task;
-    if (!no_child_left(task)) wait_in_task(me, [&task] { return none_pending(task); });
+    if (!no_child_left(task)) wait_in_task(me, [&task] { return no_child_left(task); });
     if (task.dependences != nullptr) forget_dependences(task);
 }
 OPENMP_API void GOMP_taskwait_depend(void** dependences) { wait_for_depended(this_thread(), dependences); }

@@ -173,7 +173,7 @@ inline void free_task(Thread& me, Task* task) {
 // By the task's thread, which then may read what is pending.
 inline void count_children(Task& task) {
     if (task.made == 0) return;
-    task.pending.fetch_add(task.made, std::memory_order_relaxed);   // relaxed: a count
+    task.pending.fetch_add(static_cast<std::uint64_t>(std::int64_t{task.made}), std::memory_order_relaxed);   // relaxed: a count
     task.made = 0;
 }
 // At its end: no child needs it any more.
@@ -298,6 +298,7 @@ void wait_in_task(Thread& me, Holds holds) {
     const Task* const under = me.task->tied() ? me.task : me.under;
     while (!holds()) {
         if (run_some_task(me, under)) continue;
+        count_children(*me.task);   // whoever ends the last one has to see that it is
         me.team->waiters.wait([&] { return holds() || may_find_task(me, under); });
     }
 }
