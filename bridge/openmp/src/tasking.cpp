@@ -188,8 +188,7 @@ inline void plain_undeferred(Thread& me, void (*body)(void*), void* data, unsign
 OPENMP_API void GOMP_task(void (*body)(void*), void* data, void (*copy)(void*, void*), long bytes, long alignment, bool if_clause,
                           unsigned flags, void** dependences, int priority, void* detach) {
     Thread* const me = this_thread_or_null;   // null where tasks are units
-    if ((flags & (untied | depend_given | detach_given)) == 0 && copy == nullptr && me != nullptr && me->free_tasks != nullptr && me->task->group == nullptr &&
-        !me->team->cancelled.load(std::memory_order_relaxed)) {   // relaxed: noticed now or later
+    if ((flags & (untied | depend_given | detach_given)) == 0 && copy == nullptr && me != nullptr && me->free_tasks != nullptr && !cancelled(*me)) {
         const bool alone = me->team->size.load(std::memory_order_relaxed) == 1;   // relaxed: the region's
         if (!if_clause || alone || ((flags | me->task->said) & final) != 0 || me->slot->deque.still_plenty()) return plain_undeferred(*me, body, data, flags);
     }
