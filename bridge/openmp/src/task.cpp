@@ -156,11 +156,19 @@ void give_tasks_back(Thread& me) {
 }
 
 bool all_tasks_ended(const Team& team) {
+    // In a table that stays: who has ended the last task may look here while the next region makes the crew larger, and then what it finds is of no use, nor does harm.
+    const Crew::Table& table = *team.crew->table.load(std::memory_order_acquire);   // acquire: pairs with grow
+    const unsigned count = std::min(table.count, team.size.load(std::memory_order_relaxed));   // relaxed: the region's
+    const auto sum = [&](std::atomic<std::uint64_t> Slot::* which) {
+        std::uint64_t total = 0;
+        for (unsigned i = 0; i < count; ++i) {
+            if (const Slot* const slot = table.slots[i].load(std::memory_order_acquire)) total += (slot->*which).load();   // acquire: as above
+        }
+        return total;
+    };
     // The ends first: a task that ends between the two sums has been counted as created, as have its children.
-    std::uint64_t ended = team.ended_elsewhere.load(), created = 0;
-    for (unsigned i = 0; i < team.size; ++i) ended += team.crew->slots[i]->ended.load();
-    created += team.created_elsewhere.load();
-    for (unsigned i = 0; i < team.size; ++i) created += team.crew->slots[i]->created.load();
+    const std::uint64_t ended = team.ended_elsewhere.load() + sum(&Slot::ended);
+    const std::uint64_t created = team.created_elsewhere.load() + sum(&Slot::created);
     return ended == created;
 }
 
