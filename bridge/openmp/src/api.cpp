@@ -56,7 +56,7 @@ QUERY(int, omp_get_nested, return me().icv().max_active_levels > me().team->acti
 QUERY(int, omp_get_max_active_levels, return me().icv().max_active_levels;)
 QUERY(int, omp_get_supported_active_levels, return supported_active_levels;)
 QUERY(int, omp_get_thread_limit, return static_cast<int>(std::min<unsigned>(me().icv().thread_limit, INT_MAX));)
-QUERY(int, omp_in_final, return me().task->final ? 1 : 0;)
+QUERY(int, omp_in_final, return me().task->final() ? 1 : 0;)
 QUERY(int, omp_get_cancellation, return environment().cancellation ? 1 : 0;)
 QUERY(int, omp_get_proc_bind, return static_cast<int>(me().icv().bind);)
 QUERY(int, omp_get_max_task_priority, return environment().max_task_priority;)

@@ -65,14 +65,25 @@ public:
     }
 
     // By the owner, who then runs at once what it would push: it was full, and is not half empty yet. Meanwhile the owner writes no line that thieves read;
-    // and looks at theirs at every so many calls only.
-    bool plenty(unsigned calls) {
+    // and looks at theirs now and then only, where the team is of few threads.
+    bool plenty(unsigned threads) {
+        if (still_plenty()) return true;
+        constexpr unsigned few = 8;   // threads, which run no more than half of a deque while its owner runs as many
         const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);   // relaxed: the owner's own
-        if (bottom - top_seen_ < (plenty_ ? capacity / 2 : capacity)) return plenty_ = false;
-        if (plenty_ && ++calls_ < calls) return true;
-        calls_ = 0;
-        top_seen_ = top_.load(std::memory_order_acquire);   // acquire: as in push
-        return plenty_ = bottom - top_seen_ >= (plenty_ ? capacity / 2 : capacity);
+        bool found = bottom - top_seen_ >= plenty_from_;
+        if (found) {
+            top_seen_ = top_.load(std::memory_order_acquire);   // acquire: as in push
+            found = bottom - top_seen_ >= plenty_from_;
+        }
+        plenty_from_ = found ? capacity / 2 : capacity;
+        unseen_calls_ = found && threads <= few ? few - 1 : 0;
+        return found;
+    }
+    // It has been found to be, and this is one of the calls that do not look.
+    bool still_plenty() {
+        if (unseen_calls_ == 0 || bottom_.load(std::memory_order_relaxed) - top_seen_ < plenty_from_) return false;   // relaxed: as above
+        --unseen_calls_;
+        return true;
     }
 
     bool any() const { return top_.load() < bottom_.load(); }
@@ -81,8 +92,8 @@ private:
     alignas(64) std::atomic<std::int64_t> top_{0};
     alignas(64) std::atomic<std::int64_t> bottom_{0};
     std::int64_t top_seen_ = 0;                   // by the owner, who need not look at thieves' line while that leaves room
-    bool plenty_ = false;                         // by the owner, both
-    unsigned calls_ = 0;
+    std::int64_t plenty_from_ = capacity;         // by the owner, both
+    unsigned unseen_calls_ = 0;                   // that are left, of those that do not look
     std::atomic<Task*> slots_[capacity] = {};
 };
 

@@ -156,11 +156,19 @@ void give_tasks_back(Thread& me) {
 }
 
 bool all_tasks_ended(const Team& team) {
+    // In a table that stays: who has ended the last task may look here while the next region makes the crew larger, and then what it finds is of no use, nor does harm.
+    const Crew::Table& table = *team.crew->table.load(std::memory_order_acquire);   // acquire: pairs with grow
+    const unsigned count = std::min(table.count, team.size.load(std::memory_order_relaxed));   // relaxed: the region's
+    const auto sum = [&](std::atomic<std::uint64_t> Slot::* which) {
+        std::uint64_t total = 0;
+        for (unsigned i = 0; i < count; ++i) {
+            if (const Slot* const slot = table.slots[i].load(std::memory_order_acquire)) total += (slot->*which).load();   // acquire: as above
+        }
+        return total;
+    };
     // The ends first: a task that ends between the two sums has been counted as created, as have its children.
-    std::uint64_t ended = team.ended_elsewhere.load(), created = 0;
-    for (unsigned i = 0; i < team.size; ++i) ended += team.crew->slots[i]->ended.load();
-    created += team.created_elsewhere.load();
-    for (unsigned i = 0; i < team.size; ++i) created += team.crew->slots[i]->created.load();
+    const std::uint64_t ended = team.ended_elsewhere.load() + sum(&Slot::ended);
+    const std::uint64_t created = team.created_elsewhere.load() + sum(&Slot::created);
     return ended == created;
 }
 
@@ -176,6 +184,7 @@ void enqueue(Task& task) {
 void let_go(Thread& me, Task& task) {
     for (Task* at = &task; at != nullptr;) {
         Task* const parent = at->implicit ? nullptr : at->parent.load(std::memory_order_relaxed);   // relaxed: its own
+        at->pending.store(Task::running, std::memory_order_relaxed);   // relaxed: nobody else has it
         free_task(me, at);
         if (parent == nullptr || parent->pending.fetch_sub(Task::one_kept, std::memory_order_acq_rel) != Task::one_kept) return;   // acq_rel: all that others did with it comes before its reuse
         at = parent;
@@ -192,7 +201,7 @@ void wake_for_all(Team& team) {
     if (team.waiters.any()) team.waiters.wake();
 }
 
-void end_task(Task& task) {
+void end_task(Task& task, bool own) {
     Thread& me = this_thread();
     Team& team = *task.team;
     Group* const group = task.group;
@@ -200,12 +209,16 @@ void end_task(Task& task) {
     if (task.promise != nullptr) keep_promise(task);
     // acq_rel, here and below: what the task has done comes before what those do that wait for it, and before the memory is used again
     bool parent_waits, parent_goes;
-    count_children(task);
-    if (task.pending.load(std::memory_order_acquire) == Task::running) {   // acquire: its children's last acts
+    if (has_left_none(task)) {
         free_task(me, &task);
-        const std::uint64_t before = parent->pending.fetch_sub(1, std::memory_order_acq_rel);
-        parent_goes = before == 1;
-        parent_waits = static_cast<std::uint32_t>(before) == Task::running + 1;
+        if (own) {
+            --parent->made;
+            parent_goes = parent_waits = false;   // it is awake, and looks itself
+        } else {
+            const std::uint64_t before = parent->pending.fetch_sub(1, std::memory_order_acq_rel);
+            parent_goes = before == 1;
+            parent_waits = static_cast<std::uint32_t>(before) == Task::running + 1;
+        }
     } else {
         const std::uint64_t before = parent->pending.fetch_add(Task::one_kept - 1, std::memory_order_acq_rel);
         parent_goes = false;
@@ -239,7 +252,7 @@ void run_task(Thread& me, Task& task, const Task* under) {
     if (!dropped) task.body(task.data);
     me.task = before;
     me.under = under_before;
-    if (task.ends_to_come.load(std::memory_order_relaxed) == 0 || task.ends_to_come.fetch_sub(1) == 1) end_task(task);   // relaxed: it is not detached, or not 0
+    if (task.ends_to_come.load(std::memory_order_relaxed) == 0 || task.ends_to_come.fetch_sub(1) == 1) end_task(task, task.parent.load(std::memory_order_relaxed) == before);   // relaxed: it is not detached, or not 0
 }
 
 bool run_some_task(Thread& me, const Task* under) {

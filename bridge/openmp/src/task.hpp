@@ -31,30 +31,35 @@ struct alignas(64) Task {
     static constexpr std::size_t inline_bytes = 64;
     static constexpr std::uint64_t one_kept = std::uint64_t{1} << 32;
     static constexpr std::uint64_t running = std::uint64_t{1} << 31;   // more than children can end before they are counted
+    static constexpr std::uint32_t is_untied = 1, is_final = 2;        // in `said`
 
     std::atomic<Task*> parent{nullptr};
     std::atomic<std::uint32_t> depth{0};   // below the implicit task, which has 0
-    bool implicit = false, final = false, tied = true, holds_memory = false;
-    bool deferred = false;                 // its parent, its group and the next barrier count it; else its parent goes on only when it has ended
-    bool unit = false;                     // where tasks are units: this one is, once it may run
-    std::uint32_t made = 0;                // by the task itself: deferred children that `pending` does not count yet
-    Team* team = nullptr;
+    std::uint32_t said = 0;                // by its directive: the compiler's flags, and `is_final` where an ancestor is
+    std::int32_t made = 0;                 // by its own thread: deferred children, less those that the thread itself has run, which `pending` does not count yet
+    bool family = false;                   // it has had any: what they used may have to outlive it
+    Team* team = nullptr;                  // of one that is deferred, and of implicit ones
     const Icv* icv = nullptr;
     Group* group = nullptr;
-    void (*body)(void* data) = nullptr;
+    void (*body)(void* data) = nullptr;    // of one that is deferred
     void* data = nullptr;
-    // In the lower half `running`, while it runs or is to, and its deferred children, less those that have ended: who makes a child counts it in `made`, and
-    // adds that here only when he asks, since this line is often another thread's. In the upper half children that have ended, but still are their own
+    // In the lower half `running`, while it runs or is to, and its deferred children, less those that have ended: who makes a child counts it in `made`, as he
+    // does when he ends one in which he waits, and adds that here only when others are to see it, since this line is often another thread's. In the upper half children that have ended, but still are their own
     // children's parents. Nobody needs it any more at 0.
     alignas(64) std::atomic<std::uint64_t> pending{running};
     Task* next = nullptr;                  // in a list of free ones, or of those that are queued by priority
     Dependences* dependences = nullptr;
     Promise* promise = nullptr;
+    bool implicit = false, holds_memory = false;
+    bool unit = false;                     // where tasks are units: this one is, once it may run
     int priority = 0;
     // Detached (detach clause): the body's end and the event's, whichever comes later, end it. 0: not detached.
     std::atomic<std::uint32_t> ends_to_come{0};
     Slot* slot = nullptr;                  // where tasks are units: of the thread that it counts as one of
     alignas(16) unsigned char bytes[inline_bytes];
+
+    bool tied() const { return (said & is_untied) == 0; }
+    bool final() const { return (said & is_final) != 0; }
 };
 
 // A free one and its thread's first, which stays so (new_task and free_task: team.hpp).
@@ -62,7 +67,7 @@ Task* first_free_task(Thread& me);
 // The thread has too many free ones.
 inline constexpr unsigned most_free = 256;
 void give_surplus(Thread& me);
-// What it has beyond its fields. A free task has none of that.
+// What it has beyond its fields. A free task has none of that, has made nothing, and is `running`: whoever takes it need not say so.
 void empty_task(Task& task);
 // At a thread's end: others use what it has kept.
 void give_tasks_back(Thread& me);
@@ -70,8 +75,8 @@ void give_tasks_back(Thread& me);
 void run_task(Thread& me, Task& task, const Task* under);
 // One that was not deferred has ended before its children: it stays until they have.
 void outlive(Thread& me, Task& task);
-// Tells those that wait for it.
-void end_task(Task& task);
+// Tells those that wait for it. `own`: its parent stands below it on this thread's stack.
+void end_task(Task& task, bool own = false);
 
 // Runs a task of the thread's team, if there is one that may begin above `under` (null: in a barrier, or at the dock). Whether there was.
 bool run_some_task(Thread& me, const Task* under);

@@ -18,8 +18,20 @@ namespace weft_openmp {
 namespace {
 
 enum : unsigned {
-    untied = 1, final = 2, mergeable = 4, depend_given = 8, priority_given = 16, up = 256, grainsize = 512, if_given = 1024, no_group = 2048,
+    untied = Task::is_untied, final = Task::is_final, mergeable = 4, depend_given = 8, priority_given = 16, up = 256, grainsize = 512, if_given = 1024, no_group = 2048,
     reduction = 4096, detach_given = 8192, strict = 16384
+};
+
+// What the compiler says of a task beside its body.
+struct Directive {
+    void* data;
+    void (*copy)(void*, void*);
+    long bytes, alignment;
+    unsigned flags;
+    bool if_clause = true;
+    void** dependences = nullptr;
+    int priority = 0;
+    void* detach = nullptr;
 };
 
 // Room for the task's copy of its arguments, aligned as they want it.
@@ -32,30 +44,26 @@ void* room_for(Task& task, std::size_t bytes, std::size_t alignment) {
     return task.data;
 }
 
-// A child of the running task. One that is deferred is waited for by those that it counts with; one that is not ends before its parent goes on.
-inline Task& make_child(Thread& me, Task& task, void (*body)(void*), unsigned flags, bool deferred) {
+// A child of the running task, which goes on when the child has ended, but for what count_child adds.
+inline Task& make_child(Thread& me, Task& task, unsigned flags) {
     count(me.counts.tasks);
     Task& parent = *me.task;
     // relaxed: whoever takes the task from where it lies acquires what precedes; a thief's guess may be wrong
     task.parent.store(&parent, std::memory_order_relaxed);
     task.depth.store(parent.depth.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    task.made = 0;
-    task.pending.store(Task::running, std::memory_order_relaxed);
-    task.final = (flags & final) != 0 || parent.final;
-    task.tied = true;
-    if ((flags & untied) != 0) [[unlikely]] task.tied = false;
-    task.deferred = deferred;
-    task.team = me.team;
+    task.said = flags | (parent.said & Task::is_final);
     task.icv = parent.icv;
     task.group = parent.group;
-    task.body = body;
     return task;
 }
 
-// What counts a deferred one: its parent, its group, and the next barrier, which waits for it.
-void count_child(Thread& me, Task& task) {
+// One that is deferred: its parent counts it, its group, and the next barrier, which waits for it.
+void count_child(Thread& me, Task& task, void (*body)(void*)) {
+    task.team = me.team;
+    task.body = body;
     task.priority = 0;
     ++me.task->made;
+    me.task->family = true;
     if (task.group != nullptr) task.group->tasks.fetch_add(1, std::memory_order_relaxed);   // relaxed: the group's waiter is the task's ancestor
     if (!me.team->tasked.load(std::memory_order_relaxed)) me.team->tasked.store(true);   // relaxed: only ever set
     if (tasks_are_units) [[unlikely]] {
@@ -79,31 +87,30 @@ inline bool cancelled(const Thread& me) {
 // As far as its thread can tell, enough tasks lie there for others: what would come on top is run at once, as libgomp does, and costs no more than a call.
 bool enough_deferred(const Thread& me) {
     if (tasks_are_units) [[unlikely]] return me.team->units.load(std::memory_order_relaxed) >= most_units;   // relaxed: a guess
-    constexpr unsigned few = 8;   // threads, which run no more than half of a deque while its owner runs as many
-    return me.slot->deque.plenty(me.team->size.load(std::memory_order_relaxed) <= few ? few : 1) ||   // relaxed: the region's
-           me.team->queued.load(std::memory_order_relaxed) >= most_queued;                            // relaxed: a guess
+    return me.slot->deque.plenty(me.team->size.load(std::memory_order_relaxed)) ||   // relaxed: the region's
+           me.team->queued.load(std::memory_order_relaxed) >= most_queued;           // relaxed: a guess
 }
 
 // Nobody else could run what is deferred: it is run at once. A unit can be run by any hart, and waits alone.
 bool alone(const Thread& me) { return me.team->size == 1 && !(tasks_are_units && me.team->level != 0); }
 
-// No child of the running task has still to end: whatever they used, nobody depends on it.
-bool none_pending(const Task& task) { return static_cast<std::uint32_t>(task.pending.load(std::memory_order_acquire)) == Task::running; }   // acquire: pairs with the children's ends
-bool no_child_left(Task& task) {
-    count_children(task);
-    return none_pending(task);
+// No child of the task has still to end: whatever they used, nobody depends on it. By its thread, or while that sleeps.
+bool no_child_left(const Task& task) {
+    const std::uint64_t pending = task.pending.load(std::memory_order_acquire);   // acquire: pairs with the children's ends
+    return static_cast<std::uint32_t>(pending) + static_cast<std::uint32_t>(task.made) == Task::running;
 }
 
-void copy_arguments(Task& task, void (*copy)(void*, void*), void* from, std::size_t bytes, std::size_t alignment, Thread& me) {
-    void* const to = room_for(task, bytes, alignment);
-    if (copy == nullptr) {
-        if (bytes != 0) std::memcpy(to, from, bytes);   // from may be null then
+void copy_arguments(Thread& me, Task& task, const Directive& told) {
+    const auto bytes = static_cast<std::size_t>(told.bytes);
+    void* const to = room_for(task, bytes, static_cast<std::size_t>(told.alignment));
+    if (told.copy == nullptr) {
+        if (bytes != 0) std::memcpy(to, told.data, bytes);   // data may be null then
         return;
     }
     // Constructors run as the new task.
     Task* const before = me.task;
     me.task = &task;
-    copy(to, from);
+    told.copy(to, told.data);
     me.task = before;
 }
 
@@ -128,14 +135,16 @@ using namespace weft_openmp;   // NOLINT: entry points
 
 namespace {
 
-// The most frequent that is not deferred.
+// The most frequent that is run at once. Each store counts here: there is little else.
 inline void plain_undeferred(Thread& me, void (*body)(void*), void* data, unsigned flags) {
     // The first of the free ones, which it is again when it has ended: counted among them all the while.
-    Task& task = *(me.free_tasks != nullptr ? me.free_tasks : first_free_task(me));
+    Task& task = *me.free_tasks;
     me.free_tasks = task.next;
-    make_child(me, task, body, flags, false);
-    run_body(me, task, data);
-    if (task.made != 0 || task.pending.load(std::memory_order_acquire) != Task::running || task.dependences != nullptr) [[unlikely]] {   // acquire: its children's last acts
+    Task* const before = me.task;
+    me.task = &make_child(me, task, flags);
+    body(data);
+    me.task = before;
+    if (task.family) [[unlikely]] {
         --me.free_count;
         return end_undeferred(me, task);
     }
@@ -143,34 +152,34 @@ inline void plain_undeferred(Thread& me, void (*body)(void*), void* data, unsign
     me.free_tasks = &task;
 }
 
-// Of every kind.
-[[gnu::noinline]] void any_task(void (*body)(void*), void* data, void (*copy)(void*, void*), long bytes, long alignment, bool if_clause, unsigned flags,
-                                void** dependences, int priority, void* detach) {
+// Of every kind. By one argument: whoever calls keeps none in a register then.
+[[gnu::noinline]] void any_task(void (*body)(void*), const Directive& told) {
     Thread& me = this_thread();
     if (cancelled(me)) return;
-    const bool detached = (flags & detach_given) != 0 && detach != nullptr;
+    const unsigned flags = told.flags;
+    const bool detached = (flags & detach_given) != 0 && told.detach != nullptr;
     const bool depends = (flags & depend_given) != 0 && !no_child_left(*me.task);
-    const bool at_once = !if_clause || (flags & final) != 0 || me.task->final || (tasks_are_units && runs_at_once(me));
+    const bool at_once = !told.if_clause || ((flags | me.task->said) & final) != 0 || (tasks_are_units && runs_at_once(me));
     if (!detached && (at_once || (!depends && (alone(me) || enough_deferred(me))))) {
-        Task& task = make_child(me, *new_task(me), body, flags, false);
-        if (depends) wait_for_depended(me, dependences);
+        Task& task = make_child(me, *new_task(me), flags);
+        if (depends) wait_for_depended(me, told.dependences);
         // What comes after it may depend on it no more: it will have ended.
-        if (copy == nullptr) task.data = data;
-        else copy_arguments(task, copy, data, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment), me);
-        run_undeferred(me, task);
+        if (told.copy == nullptr) task.data = told.data;
+        else copy_arguments(me, task, told);
+        run_undeferred(me, task, body);
         return;
     }
-    Task& task = make_child(me, *new_task(me), body, flags, true);
-    count_child(me, task);
-    if ((flags & priority_given) != 0) task.priority = std::clamp(priority, 0, environment().max_task_priority);
-    copy_arguments(task, copy, data, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment), me);
+    Task& task = make_child(me, *new_task(me), flags);
+    count_child(me, task, body);
+    if ((flags & priority_given) != 0) task.priority = std::clamp(told.priority, 0, environment().max_task_priority);
+    copy_arguments(me, task, told);
     if (detached) {
         task.ends_to_come.store(2, std::memory_order_relaxed);   // relaxed: nobody knows the event yet
-        *static_cast<void**>(detach) = &task;
+        *static_cast<void**>(told.detach) = &task;
         *static_cast<void**>(task.data) = &task;
     }
-    if ((flags & depend_given) != 0 && !depend(me, task, dependences)) return;
-    if (at_once) return run_task(me, task, me.task->tied ? me.task : me.under);
+    if ((flags & depend_given) != 0 && !depend(me, task, told.dependences)) return;
+    if (at_once) return run_task(me, task, me.task->tied() ? me.task : me.under);
     enqueue(task);
 }
 
@@ -178,26 +187,25 @@ inline void plain_undeferred(Thread& me, void (*body)(void*), void* data, unsign
 
 OPENMP_API void GOMP_task(void (*body)(void*), void* data, void (*copy)(void*, void*), long bytes, long alignment, bool if_clause,
                           unsigned flags, void** dependences, int priority, void* detach) {
-    Thread* const me = this_thread_or_null;
-    if ((flags & (depend_given | detach_given)) == 0 && copy == nullptr && me != nullptr && me->task->group == nullptr &&
-        !me->team->cancelled.load(std::memory_order_relaxed) &&   // relaxed: noticed now or later
-        (!if_clause || me->team->size.load(std::memory_order_relaxed) == 1 || (flags & final) != 0 || me->task->final)) {   // relaxed: the region's
-        return plain_undeferred(*me, body, data, flags);
+    Thread* const me = this_thread_or_null;   // null where tasks are units
+    if ((flags & (untied | depend_given | detach_given)) == 0 && copy == nullptr && me != nullptr && me->free_tasks != nullptr && !cancelled(*me)) {
+        const bool alone = me->team->size.load(std::memory_order_relaxed) == 1;   // relaxed: the region's
+        if (!if_clause || alone || ((flags | me->task->said) & final) != 0 || me->slot->deque.still_plenty()) return plain_undeferred(*me, body, data, flags);
     }
-    any_task(body, data, copy, bytes, alignment, if_clause, flags, dependences, priority, detach);   // a jump
+    any_task(body, {data, copy, bytes, alignment, flags, if_clause, dependences, priority, detach});
 }
 
 OPENMP_API void GOMP_taskwait() {
     Thread& me = this_thread();
     Task& task = *me.task;
-    if (!no_child_left(task)) wait_in_task(me, [&task] { return none_pending(task); });
+    if (!no_child_left(task)) wait_in_task(me, [&task] { return no_child_left(task); });
     if (task.dependences != nullptr) forget_dependences(task);
 }
 OPENMP_API void GOMP_taskwait_depend(void** dependences) { wait_for_depended(this_thread(), dependences); }
 
 OPENMP_API void GOMP_taskyield() {
     Thread& me = this_thread();
-    if (!run_some_task(me, me.task->tied ? me.task : me.under) && tasks_are_units) give_way();
+    if (!run_some_task(me, me.task->tied() ? me.task : me.under) && tasks_are_units) give_way();
 }
 
 OPENMP_API void GOMP_taskgroup_start() { begin_group(this_thread(), nullptr); }
@@ -260,7 +268,7 @@ void taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), long 
         begin_group(me, nullptr);
         if ((flags & reduction) != 0) start_group_reductions(me, reinterpret_cast<std::uintptr_t*>(head[2]));
     }
-    const bool undeferred = (flags & if_given) == 0 || (flags & final) != 0 || me.task->final || alone(me) || (tasks_are_units && runs_at_once(me));
+    const bool undeferred = (flags & if_given) == 0 || (flags & final) != 0 || me.task->final() || alone(me) || (tasks_are_units && runs_at_once(me));
     std::uint64_t first = 0;
     for (std::uint64_t i = 0; i < count; ++i) {
         const std::uint64_t last = std::min(iterations, first + each + (i < larger ? 1 : 0));
@@ -269,13 +277,13 @@ void taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), long 
         first = last;
         if (cancelled(me)) break;
         const bool at_once = undeferred || enough_deferred(me);
-        Task& task = make_child(me, *new_task(me), body, flags, !at_once);
-        if (!at_once) count_child(me, task);
+        Task& task = make_child(me, *new_task(me), flags);
+        if (!at_once) count_child(me, task, body);
         if ((flags & priority_given) != 0) task.priority = std::clamp(priority, 0, environment().max_task_priority);
-        copy_arguments(task, copy, data, static_cast<std::size_t>(bytes), static_cast<std::size_t>(alignment), me);
+        copy_arguments(me, task, {data, copy, bytes, alignment, flags});
         static_cast<Value*>(task.data)[0] = from;
         static_cast<Value*>(task.data)[1] = to;
-        if (at_once) run_undeferred(me, task);
+        if (at_once) run_undeferred(me, task, body);
         else enqueue(task);
     }
     if (grouped) end_group(me);

@@ -40,12 +40,12 @@ void dismiss(Crew& crew) {
 
 void reset(Task& task, Team& team, const Icv* icv) {
     task.implicit = true;
-    task.tied = true;
-    task.final = false;
+    task.said = 0;
     task.team = &team;
     task.icv = icv;
     while (task.group != nullptr) delete std::exchange(task.group, task.group->outer);   // left behind where the region was cancelled, or had reductions
     task.made = 0;
+    task.family = false;
     task.pending.store(Task::running, std::memory_order_relaxed);   // relaxed, and all that follow here: the region's begin publishes
     if (task.dependences != nullptr) forget_dependences(task);
 }
@@ -55,7 +55,7 @@ void reset(Slot& slot, Team& team) {
     slot.share = team.origin;
     slot.at.store(team.origin->number, std::memory_order_relaxed);
     slot.loop = {};
-    slot.singles = 0;
+    slot.singles = slot.singles_taken = 0;
     slot.created.store(0, std::memory_order_relaxed);
     slot.ended.store(0, std::memory_order_relaxed);
 }

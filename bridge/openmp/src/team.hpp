@@ -32,6 +32,7 @@ struct alignas(128) Slot {
     unsigned first_place = 0, places = 0;
 
     std::uint64_t singles = 0;                    // that it has come to
+    std::uint64_t singles_taken = 0;              // that somebody has been the first at, when it looked last
     Share* spares = nullptr;                      // that it may use
     Share* share = nullptr;                       // the worksharing construct that it is in, or was in last
     LoopPlace loop;                               // where it is in that
@@ -104,11 +105,14 @@ struct Crew {
 };
 
 // What OpenMP calls a thread, as long as it lives: members and all others.
-struct Thread {
+struct alignas(64) Thread {
     Team* team = nullptr;                         // outside of all regions one of its own, of one, at level 0
     Slot* slot = nullptr;
     Task* task = nullptr;                         // runs now
     const Task* under = nullptr;                  // a tied task that stands still on this thread's stack: others that begin there descend from it
+    Task* free_tasks = nullptr;
+    Counts& counts = take_counts();
+    unsigned free_count = 0;
     std::vector<std::unique_ptr<Crew>> crews;     // for each depth of regions that it is thread 0 of; [0] outside of them
     unsigned depth = 0;
     unsigned team_number = 0, teams = 1;          // of a league
@@ -119,9 +123,6 @@ struct Thread {
     bool of_unit = false;                         // of a task that is a unit; its slot is that of another, to be asked only for its number and its crew (unit_task.hpp)
     bool foreign = false;
     unsigned told_last = ~0U;
-    Task* free_tasks = nullptr;
-    unsigned free_count = 0;
-    Counts& counts = take_counts();
 
     Thread();
     ~Thread();
@@ -169,29 +170,32 @@ inline void free_task(Thread& me, Task* task) {
     if (++me.free_count >= most_free) [[unlikely]] give_surplus(me);
 }
 
-// One that is not deferred, on the stack of the task that has made it, which goes on when the body has ended. It has just been made, so the region was not cancelled.
-inline void run_body(Thread& me, Task& task, void* data) {
-    Task* const before = me.task;
-    const Task* const under_before = me.under;
-    if (before->tied) me.under = before;
-    me.task = &task;
-    task.body(data);
-    me.task = before;
-    me.under = under_before;
-}
 // By the task's thread, which then may read what is pending.
 inline void count_children(Task& task) {
     if (task.made == 0) return;
-    task.pending.fetch_add(task.made, std::memory_order_relaxed);   // relaxed: a count
+    task.pending.fetch_add(static_cast<std::uint64_t>(std::int64_t{task.made}), std::memory_order_relaxed);   // relaxed: a count
     task.made = 0;
 }
-inline void end_undeferred(Thread& me, Task& task) {
+// At its end: no child needs it any more.
+inline bool has_left_none(Task& task) {
+    if (!task.family) return true;
+    task.family = false;
     count_children(task);
-    if (task.pending.load(std::memory_order_acquire) == Task::running) [[likely]] free_task(me, &task);   // acquire: its children's last acts
+    return task.pending.load(std::memory_order_acquire) == Task::running;   // acquire: its children's last acts
+}
+inline void end_undeferred(Thread& me, Task& task) {
+    if (has_left_none(task)) [[likely]] free_task(me, &task);
     else outlive(me, task);
 }
-inline void run_undeferred(Thread& me, Task& task) {
-    run_body(me, task, task.data);
+// One that is not deferred, on the stack of the task that has made it, which goes on when the body has ended. It has just been made, so the region was not cancelled.
+inline void run_undeferred(Thread& me, Task& task, void (*body)(void*)) {
+    Task* const before = me.task;
+    const Task* const under_before = me.under;
+    if (!task.tied() && before->tied()) me.under = before;   // who is tied stands there himself
+    me.task = &task;
+    body(task.data);
+    me.task = before;
+    me.under = under_before;
     end_undeferred(me, task);
 }
 
@@ -278,17 +282,23 @@ inline bool begin_simple_loop(Slot& slot) {
 inline bool first_at_single(Thread& me) {
     Team& team = *me.team;
     if (team.size.load(std::memory_order_relaxed) == 1) return true;   // relaxed: the region's
-    std::uint64_t mine = me.slot->singles++;
-    // relaxed: who is not first needs nothing of the first
-    return team.singles.load(std::memory_order_relaxed) == mine && team.singles.compare_exchange_strong(mine, mine + 1, std::memory_order_relaxed);
+    Slot& slot = *me.slot;
+    const std::uint64_t mine = slot.singles++;
+    if (mine < slot.singles_taken) return false;   // whoever lags behind need not touch the others' line
+    std::uint64_t taken = mine;
+    // relaxed: who is not first needs nothing of the first. No look before, which would fetch the line twice
+    if (team.singles.compare_exchange_strong(taken, mine + 1, std::memory_order_relaxed)) return true;
+    slot.singles_taken = taken;
+    return false;
 }
 
 // Waits in a task until holds(), and runs tasks meanwhile that may run there.
 template <class Holds>
 void wait_in_task(Thread& me, Holds holds) {
-    const Task* const under = me.task->tied ? me.task : me.under;
+    const Task* const under = me.task->tied() ? me.task : me.under;
     while (!holds()) {
         if (run_some_task(me, under)) continue;
+        count_children(*me.task);   // whoever ends the last one has to see that it is
         me.team->waiters.wait([&] { return holds() || may_find_task(me, under); });
     }
 }

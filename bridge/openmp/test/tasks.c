@@ -254,6 +254,31 @@ static void detached(void) {
     }
 }
 
+/* A task that is run at once ends before its child; the next one is no parent of that, and does not wait for it. */
+static void left_behind(void) {
+    EACH_SIZE(size) {
+        int ended = 0;
+#pragma omp parallel num_threads(size)
+#pragma omp single
+        for (int i = 0; i < 20; ++i) {
+            omp_event_handle_t event, of_child = (omp_event_handle_t)0;
+#pragma omp task if (0) shared(of_child, ended) private(event)
+            {
+#pragma omp task detach(event) shared(ended)
+#pragma omp atomic
+                ended++;
+                of_child = event;
+            }
+#pragma omp task if (0)
+            {
+#pragma omp taskwait
+            }
+            omp_fulfill_event(of_child);
+        }
+        EQUAL(ended, 20);
+    }
+}
+
 static void priorities(void) {
     int count = 0;
 #pragma omp parallel num_threads(2)
@@ -393,6 +418,7 @@ int main(void) {
     depend_objects();
     depend_iterators();
     detached();
+    left_behind();
     priorities();
     taskloops();
     task_reductions();
