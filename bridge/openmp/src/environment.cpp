@@ -12,6 +12,7 @@
 #include "bind.hpp"
 #include "fatal.hpp"
 #include "icv.hpp"
+#include "places.hpp"
 #include "wait.hpp"
 
 namespace weft_openmp {
@@ -32,6 +33,7 @@ void invalid(const char* name, std::string_view value) {
 
 std::optional<long> number(std::string_view text, long least = 0, long most = INT_MAX) {
     text = trimmed(text);
+    if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
     long value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || value < least || value > most) return std::nullopt;
@@ -44,12 +46,14 @@ std::optional<bool> boolean(std::string_view text) {
     return std::nullopt;
 }
 
-// Calls read(value) with what the variable says, if it is there. False of read: it is no legal value.
+// Calls read(value) with what the variable says, if it is there. False of read, or nothing but blanks: it is no legal value. Whether it is there, and legal.
 template <class Read>
-void with(const char* name, Read read) {
+bool with(const char* name, Read read) {
     const char* const value = std::getenv(name);
-    if (value == nullptr || trimmed(value).empty()) return;
-    if (!read(trimmed(value))) invalid(name, value);
+    if (value == nullptr) return false;
+    const bool legal = !trimmed(value).empty() && read(trimmed(value));
+    if (!legal) invalid(name, value);
+    return legal;
 }
 
 template <class Value>
@@ -81,11 +85,10 @@ bool parts(std::string_view text, Part part) {
 }
 
 bool read_schedule(std::string_view text, Icv& icv) {
-    bool monotonic = false;
+    std::string_view modifier;
     if (const std::size_t colon = text.find(':'); colon != std::string_view::npos) {
-        const std::string_view modifier = trimmed(text.substr(0, colon));
+        modifier = trimmed(text.substr(0, colon));
         if (!same(modifier, "monotonic") && !same(modifier, "nonmonotonic")) return false;
-        monotonic = same(modifier, "monotonic");
         text = trimmed(text.substr(colon + 1));
     }
     const std::size_t comma = text.find(',');
@@ -105,7 +108,7 @@ bool read_schedule(std::string_view text, Icv& icv) {
     }
     icv.schedule = schedule;
     icv.chunk = chunk;
-    icv.monotonic = monotonic || schedule == Schedule::is_static;
+    icv.monotonic = modifier.empty() ? schedule == Schedule::is_static : same(modifier, "monotonic");
     return true;
 }
 
@@ -119,7 +122,7 @@ bool read_bytes(std::string_view text, std::size_t& bytes) {
     default: text = std::string_view(text.data(), text.size() + 1); break;
     }
     text.remove_suffix(1);
-    const auto value = number(text, 1, LONG_MAX);
+    const auto value = number(text, 0, LONG_MAX);
     if (!value || static_cast<std::size_t>(*value) > SIZE_MAX / unit) return false;
     bytes = static_cast<std::size_t>(*value) * unit;
     return true;
@@ -136,8 +139,10 @@ bool read_bind(std::string_view text, std::vector<Bind>& to) {
         else return false;
         return true;
     });
-    if (understood) to = std::move(list);
-    return understood;
+    // These two are all that is said, or nothing.
+    if (!understood || (list.size() > 1 && std::any_of(list.begin(), list.end(), [](Bind bind) { return bind == Bind::no || bind == Bind::yes; }))) return false;
+    to = std::move(list);
+    return true;
 }
 
 bool read_allocator(std::string_view text, std::uintptr_t& to) {
@@ -205,13 +210,13 @@ void read_all(Environment& said) {
     // Where lists are given regions nest as deep as the lists are (OpenMP 5.0, 6.5).
     if (nested || (!nested_said && (said.threads.size() > 1 || said.bind.size() > 1))) icv.max_active_levels = supported_active_levels;
     with("OMP_MAX_ACTIVE_LEVELS", [&](std::string_view text) {
-        const auto value = number(text);
+        const auto value = number(text, 0, LONG_MAX);
         if (value) icv.max_active_levels = static_cast<std::uint8_t>(std::min<long>(*value, supported_active_levels));
         return value.has_value();
     });
     with("OMP_THREAD_LIMIT", [&](std::string_view text) {
-        const auto value = number(text, 1);
-        if (value) icv.thread_limit = static_cast<unsigned>(*value);
+        const auto value = number(text, 1, LONG_MAX);
+        if (value && *value <= INT_MAX) icv.thread_limit = static_cast<unsigned>(*value);   // more is no limit
         return value.has_value();
     });
     with("OMP_SCHEDULE", [&](std::string_view text) { return read_schedule(text, icv); });
@@ -223,8 +228,9 @@ void read_all(Environment& said) {
     number_of("OMP_TEAMS_THREAD_LIMIT", said.teams_thread_limit, 1);
     said.affinity_format = "level %L thread %i affinity %A";
     if (const char* const format = std::getenv("OMP_AFFINITY_FORMAT")) said.affinity_format = format;
-    with("GOMP_STACKSIZE", [&](std::string_view text) { return read_bytes(text, said.stack_bytes); });
-    with("OMP_STACKSIZE", [&](std::string_view text) { return read_bytes(text, said.stack_bytes); });
+    const auto least_stack = static_cast<std::size_t>(PTHREAD_STACK_MIN);
+    const auto bytes = [&](std::string_view text) { return read_bytes(text, said.stack_bytes); };
+    if ((with("OMP_STACKSIZE", bytes) || with("GOMP_STACKSIZE", bytes)) && said.stack_bytes < least_stack) complain("Stack size less than minimum of %zuk", least_stack / 1024);
     with("OMP_WAIT_POLICY", [&](std::string_view text) {
         if (!same(text, "active") && !same(text, "passive")) return false;
         said.wait_policy_said = true;
@@ -242,10 +248,11 @@ void read_all(Environment& said) {
         case 'k': unit = 1000; break;
         case 'm': unit = 1'000'000; break;
         case 'g': unit = 1'000'000'000; break;
+        case 't': unit = 1'000'000'000'000; break;
         default: break;
         }
         if (unit != 1) text.remove_suffix(1);
-        const auto value = number(text, 0, LONG_MAX / 1'000'000'000);
+        const auto value = number(text, 0, LONG_MAX / static_cast<long>(unit));
         if (value) Patience::most = static_cast<std::uint64_t>(*value) * unit;
         return value.has_value();
     });
@@ -253,14 +260,35 @@ void read_all(Environment& said) {
         said.task_kind = task_kind_of(trimmed(kind), kind);
         tasks_are_units = said.task_kind != WEFT_KIND_DEFAULT;
     }
-    with("WEFT_OMP_MAX_THREADS", [&](std::string_view text) {
-        said.follows_load = same(text, "follow");
-        return said.follows_load || same(text, "full");
+    if (const char* const most = std::getenv("WEFT_OMP_MAX_THREADS"); most != nullptr && !trimmed(most).empty()) {
+        said.follows_load = same(trimmed(most), "follow");
+        if (!said.follows_load && !same(trimmed(most), "full")) invalid("WEFT_OMP_MAX_THREADS", most);
+    }
+    with("OMP_TARGET_OFFLOAD", [&](std::string_view text) {
+        for (const char* const word : {"DEFAULT", "MANDATORY", "DISABLED"}) {
+            if (!same(text, word)) continue;
+            said.offload = word;
+            return true;
+        }
+        return false;
     });
-    if (const char* const list = std::getenv("GOMP_CPU_AFFINITY")) said.places = list, said.places_are_cpus = true;
-    if (const char* const list = std::getenv("OMP_PLACES")) said.places = list, said.places_are_cpus = false;
+    with("OMP_DISPLAY_ENV", [&](std::string_view text) {
+        const auto value = boolean(text);
+        said.display = same(text, "verbose") ? Environment::verbose : value.value_or(false) ? Environment::shown : Environment::silent;
+        return value.has_value() || said.display == Environment::verbose;
+    });
+    const auto places_by = [&said](auto read) {
+        return [&said, read](std::string_view text) {
+            auto places = read(text);
+            if (places) said.places = std::move(*places);
+            return places.has_value();
+        };
+    };
+    const bool placed = with("OMP_PLACES", places_by(read_places)) || with("GOMP_CPU_AFFINITY", places_by(read_cpus));
     if (!said.bind.empty()) icv.bind = said.bind[0];
-    else if (!trimmed(said.places).empty()) icv.bind = Bind::yes;
+    else if (placed) icv.bind = Bind::yes;
+    if (icv.bind == Bind::no) said.places.clear();
+    else if (!placed) said.places = read_places("threads").value_or(std::vector<std::vector<int>>());
     said.initial = interned(icv);
 }
 
