@@ -7,7 +7,6 @@
 #include "export.hpp"
 #include "places.hpp"
 #include "team.hpp"
-#include "wait.hpp"
 
 namespace weft_openmp {
 
@@ -72,7 +71,7 @@ std::string all(bool verbose) {
     if (verbose) {
         line(text, "GOMP_CPU_AFFINITY", "");   // it is above, as places
         line(text, "GOMP_STACKSIZE", std::to_string(said.stack_bytes));
-        line(text, "GOMP_SPINCOUNT", Patience::most == ~std::uint64_t{0} ? "INFINITE" : std::to_string(Patience::most));
+        line(text, "GOMP_SPINCOUNT", std::to_string(said.spins));
     }
     return text + "OPENMP DISPLAY ENVIRONMENT END\n";
 }

@@ -31,10 +31,11 @@ void invalid(const char* name, std::string_view value) {
     complain("Invalid value for environment variable %s: \"%.*s\" is passed over", name, static_cast<int>(value.size()), value.data());
 }
 
-std::optional<long> number(std::string_view text, long least = 0, long most = INT_MAX) {
+template <class Number = long>
+std::optional<Number> number(std::string_view text, Number least = 0, Number most = INT_MAX) {
     text = trimmed(text);
     if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
-    long value = 0;
+    Number value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || value < least || value > most) return std::nullopt;
     return value;
@@ -122,7 +123,7 @@ bool read_bytes(std::string_view text, std::size_t& bytes) {
     default: text = std::string_view(text.data(), text.size() + 1); break;
     }
     text.remove_suffix(1);
-    const auto value = number(text, 0, LONG_MAX);
+    const auto value = number<long>(text, 0, LONG_MAX);
     if (!value || static_cast<std::size_t>(*value) > SIZE_MAX / unit) return false;
     bytes = static_cast<std::size_t>(*value) * unit;
     return true;
@@ -185,6 +186,7 @@ namespace {
 void read_all(Environment& said) {
     Icv icv;
     icv.threads = processors();
+    said.spins = Patience::usual;
     with("OMP_NUM_THREADS", [&](std::string_view text) {
         std::vector<unsigned> list;
         const bool understood = parts(text, [&](std::string_view part) {
@@ -210,12 +212,12 @@ void read_all(Environment& said) {
     // Where lists are given regions nest as deep as the lists are (OpenMP 5.0, 6.5).
     if (nested || (!nested_said && (said.threads.size() > 1 || said.bind.size() > 1))) icv.max_active_levels = supported_active_levels;
     with("OMP_MAX_ACTIVE_LEVELS", [&](std::string_view text) {
-        const auto value = number(text, 0, LONG_MAX);
+        const auto value = number<long>(text, 0, LONG_MAX);
         if (value) icv.max_active_levels = static_cast<std::uint8_t>(std::min<long>(*value, supported_active_levels));
         return value.has_value();
     });
     with("OMP_THREAD_LIMIT", [&](std::string_view text) {
-        const auto value = number(text, 1, LONG_MAX);
+        const auto value = number<long>(text, 1, LONG_MAX);
         if (value && *value <= INT_MAX) icv.thread_limit = static_cast<unsigned>(*value);   // more is no limit
         return value.has_value();
     });
@@ -235,12 +237,12 @@ void read_all(Environment& said) {
         if (!same(text, "active") && !same(text, "passive")) return false;
         said.wait_policy_said = true;
         said.wait_actively = same(text, "active");
-        Patience::most = said.wait_actively ? 2'000'000 : 0;
+        said.spins = said.wait_actively ? Patience::longest : 0;
         return true;
     });
     with("GOMP_SPINCOUNT", [&](std::string_view text) {
         if (same(text, "infinite") || same(text, "infinity")) {
-            Patience::most = ~std::uint64_t{0};
+            said.spins = ~std::uint64_t{0};
             return true;
         }
         std::uint64_t unit = 1;
@@ -252,10 +254,11 @@ void read_all(Environment& said) {
         default: break;
         }
         if (unit != 1) text.remove_suffix(1);
-        const auto value = number(text, 0, LONG_MAX / static_cast<long>(unit));
-        if (value) Patience::most = static_cast<std::uint64_t>(*value) * unit;
+        const auto value = number<std::uint64_t>(text, 0, ~std::uint64_t{0} / unit);
+        if (value) said.spins = *value * unit;
         return value.has_value();
     });
+    Patience::most = std::min(said.spins, Patience::longest);
     if (const char* const kind = std::getenv("WEFT_OMP_TASK_KIND"); kind != nullptr && !trimmed(kind).empty()) {
         said.task_kind = task_kind_of(trimmed(kind), kind);
         tasks_are_units = said.task_kind != WEFT_KIND_DEFAULT;

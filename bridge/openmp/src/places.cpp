@@ -67,7 +67,7 @@ public:
         return done() ? std::optional(all) : std::nullopt;
     }
 
-    // GOMP_CPU_AFFINITY: "0 3 1-2 4-15:2", each CPU a place. A range has no blanks within.
+    // GOMP_CPU_AFFINITY: "0 3 1-2 4-15:2", each CPU a place. No blanks before - and :.
     std::optional<std::vector<Place>> cpus() {
         std::vector<Place> all;
         do {
@@ -76,10 +76,10 @@ public:
             last = first;
             if (at('-')) {
                 text_.remove_prefix(1);
-                if (blank() || !number(last) || last < first || last > most) return std::nullopt;
+                if (!number(last) || last < first || last > most) return std::nullopt;
                 if (at(':')) {
                     text_.remove_prefix(1);
-                    if (blank() || !number(stride) || stride < 1 || stride > most) return std::nullopt;
+                    if (!number(stride) || stride < 1 || stride > most) return std::nullopt;
                 }
             }
             if (!text_.empty() && !blank() && !at(',')) return std::nullopt;

@@ -41,7 +41,7 @@ int main(void) {
     char format[256];
     omp_get_affinity_format(format, sizeof format);
     printf("affinity_format %s\n", format);
-    /* A team for each CPU, or each 2^31: then what is asked for is seen above. */
+    /* Not where thousands are asked for: that is seen above. */
     if (omp_get_max_threads() <= 64) {
         int outer = 0, inner = 0, innermost = 0, bind = 0;
 #pragma omp parallel reduction(+ : outer)
