@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How processes with regions end: each case of process.c, on the libgomp that LD_LIBRARY_PATH names or on the compiler's.
 
-    process.py --program PROGRAM --plugin LIBRARY [--python] [--only NAME...]
+    process.py --program PROGRAM --plugin LIBRARY [--no-python] [--only NAME...] [--without NAME...]
 """
 import argparse
 import os
@@ -48,12 +48,13 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--plugin", required=True)
     parser.add_argument("--only", nargs="*")
+    parser.add_argument("--without", nargs="*", default=[])
     parser.add_argument("--no-python", action="store_true", help="without ctypes: a sanitizer's run-time library would come too late")
     options = parser.parse_args()
 
     failed = 0
     for name, (status, printed) in CASES.items():
-        if options.only and name not in options.only:
+        if (options.only and name not in options.only) or name in options.without:
             continue
         try:
             result = run([options.program, name, options.plugin], SETTINGS.get(name, {}))
