@@ -6,10 +6,21 @@ find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 
 function(weft_program_test name)
   cmake_parse_arguments(test "" "PROGRAM;MISSING" "" ${ARGN})
-  add_test(NAME programs_${name} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/programs/programs.py ${name} --build ${CMAKE_BINARY_DIR}
-    --program=${test_PROGRAM} --missing=${test_MISSING})
-  set_tests_properties(programs_${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
-  weft_label(programs_${name} full)
+  # Those that make threads of their own, or that wait in many ways, also where such threads are admitted to the harts.
+  set(ways "")
+  if(name MATCHES "^(blas|fortran|numpy|graphicsmagick|imagemagick|sparse)$")
+    set(ways _admitted)
+  endif()
+  foreach(way "" ${ways})
+    set(admit)
+    if(way)
+      set(admit --admit)
+    endif()
+    add_test(NAME programs_${name}${way} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/programs/programs.py ${name} --build ${CMAKE_BINARY_DIR}
+      --program=${test_PROGRAM} --missing=${test_MISSING} ${admit})
+    set_tests_properties(programs_${name}${way} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
+    weft_label(programs_${name}${way} full)
+  endforeach()
 endfunction()
 
 # A program of ours that calls one of the libraries; its headers and what it is linked with must be there.

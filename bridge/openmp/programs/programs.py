@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Programs and libraries of Debian, as they are: what they say on Weft is what they say on libgomp, with 2 threads and with 8.
 
-    bridge/openmp/programs/programs.py NAME --build build/release [--program PATH]
+    bridge/openmp/programs/programs.py NAME --build build/release [--program PATH] [--admit]
 
 NAME: blas, fft, sparse, fortran, numpy, graphicsmagick, imagemagick, elk. Ends with 77 where what it needs is not installed.
 """
@@ -34,20 +34,20 @@ def library_folder(name):
     raise Absent(f"libblas3 and libopenblas0-openmp (no /usr/lib/*/{name})")
 
 
-def on_weft(build):
+def on_weft(build, admit):
     """What stands before a program for it to run on Weft, and what its environment has besides: `weft run`, or, in a build without it, the libraries that it preloads."""
     command = build / "cmd" / "weft"
     if command.exists():
-        return [str(command), "run", "--"], {}
+        return [str(command), "run", *(["--guests=admit"] if admit else []), "--"], {}
     preloaded = [build / "bridge/openmp/libgomp.so.1", build / "bridge/pthread/libweft_pthread.so.0", build / "bridge/openblas/libweft_openblas.so.0"]
-    return [], {"LD_PRELOAD": ":".join(str(path) for path in preloaded if path.exists())}
+    return [], {"LD_PRELOAD": ":".join(str(path) for path in preloaded if path.exists())} | ({"WEFT_GUESTS": "admit"} if admit else {})
 
 
 class Runner:
     """Runs a program in a folder of its own on one of the two."""
 
-    def __init__(self, build, folder):
-        self.prefix, self.preload = on_weft(build)
+    def __init__(self, build, folder, admit):
+        self.prefix, self.preload = on_weft(build, admit)
         self.folder = folder
         self.build = build
 
@@ -169,12 +169,13 @@ def main():
     parser.add_argument("--build", required=True, type=lambda path: pathlib.Path(path).resolve(), help="the build folder")
     parser.add_argument("--program", default="", help="what was compiled for it; nothing where that was not possible")
     parser.add_argument("--missing", default="", help="the package for want of which it was not")
+    parser.add_argument("--admit", action="store_true", help="the program's own threads take turns on the harts, too")
     options = parser.parse_args()
     try:
         if options.missing:
             raise Absent(options.missing)
         with tempfile.TemporaryDirectory() as folder:
-            TESTS[options.name](Runner(options.build, pathlib.Path(folder)), options.program)
+            TESTS[options.name](Runner(options.build, pathlib.Path(folder), options.admit), options.program)
     except Absent as absent:
         print(f"SKIPPED: not installed: {absent}")
         return SKIPPED

@@ -1,16 +1,12 @@
 // What omp_display_env and OMP_DISPLAY_ENV print: in libgomp's form, which scripts read.
 
 #include <cstdio>
-#include <cstdlib>
 #include <string>
-#include <strings.h>
 
 #include "bind.hpp"
 #include "export.hpp"
-#include "fatal.hpp"
 #include "places.hpp"
 #include "team.hpp"
-#include "wait.hpp"
 
 namespace weft_openmp {
 
@@ -45,12 +41,12 @@ std::string all(bool verbose) {
     std::string threads, bind;
     for (const unsigned count : said.threads) threads += (threads.empty() ? "" : ",") + std::to_string(count);
     for (const Bind one : said.bind) bind += std::string(bind.empty() ? "" : ",") + bind_name(one);
-    std::string schedule = icv.monotonic && icv.schedule != Schedule::is_static ? "MONOTONIC:" : "";
+    const bool is_static = icv.schedule == Schedule::is_static;
+    std::string schedule = icv.monotonic == is_static ? "" : is_static ? "NONMONOTONIC:" : "MONOTONIC:";
     schedule += schedule_name(icv.schedule);
-    if (icv.chunk > (icv.schedule == Schedule::is_static ? 0 : 1)) schedule += "," + std::to_string(icv.chunk);
+    if (icv.schedule != Schedule::automatic && icv.chunk > (is_static ? 0 : 1)) schedule += "," + std::to_string(icv.chunk);
     static constexpr const char* allocators[] = {"omp_default_mem_alloc", "omp_large_cap_mem_alloc", "omp_const_mem_alloc", "omp_high_bw_mem_alloc",
                                                  "omp_low_lat_mem_alloc", "omp_cgroup_mem_alloc", "omp_pteam_mem_alloc", "omp_thread_mem_alloc"};
-    const char* const offload = std::getenv("OMP_TARGET_OFFLOAD");
     std::string text = "\nOPENMP DISPLAY ENVIRONMENT BEGIN\n";
     line(text, "_OPENMP", "201511");
     line(text, "OMP_DYNAMIC", truth(icv.dynamic));
@@ -71,26 +67,20 @@ std::string all(bool verbose) {
     line(text, "OMP_DISPLAY_AFFINITY", truth(said.display_affinity));
     line(text, "OMP_AFFINITY_FORMAT", said.affinity_format);
     line(text, "OMP_ALLOCATOR", allocators[icv.allocator - 1]);
-    line(text, "OMP_TARGET_OFFLOAD", offload != nullptr && strcasecmp(offload, "mandatory") == 0 ? "MANDATORY"
-                                     : offload != nullptr && strcasecmp(offload, "disabled") == 0 ? "DISABLED"
-                                                                                                   : "DEFAULT");
+    line(text, "OMP_TARGET_OFFLOAD", said.offload);
     if (verbose) {
-        line(text, "GOMP_CPU_AFFINITY", said.places_are_cpus ? said.places : "");
+        line(text, "GOMP_CPU_AFFINITY", "");   // it is above, as places
         line(text, "GOMP_STACKSIZE", std::to_string(said.stack_bytes));
-        line(text, "GOMP_SPINCOUNT", Patience::most == ~std::uint64_t{0} ? "INFINITE" : std::to_string(Patience::most));
+        line(text, "GOMP_SPINCOUNT", std::to_string(said.spins));
     }
     return text + "OPENMP DISPLAY ENVIRONMENT END\n";
 }
 
 // When the library is loaded: what is wrong with the environment is said even by a program that has no parallel region.
 [[gnu::constructor]] void read_environment() {
-    environment();
     begin_binding();
-    const char* const display = std::getenv("OMP_DISPLAY_ENV");
-    if (display == nullptr) return;
-    const bool verbose = strcasecmp(display, "verbose") == 0;
-    if (verbose || strcasecmp(display, "true") == 0 || std::string_view(display) == "1") std::fputs(all(verbose).c_str(), stderr);
-    else if (strcasecmp(display, "false") != 0 && std::string_view(display) != "0") complain("Invalid value for environment variable OMP_DISPLAY_ENV: \"%s\" is passed over", display);
+    const Environment& said = environment();
+    if (said.display != Environment::silent) std::fputs(all(said.display == Environment::verbose).c_str(), stderr);
 }
 
 }  // namespace

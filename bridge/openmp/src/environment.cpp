@@ -12,6 +12,7 @@
 #include "bind.hpp"
 #include "fatal.hpp"
 #include "icv.hpp"
+#include "places.hpp"
 #include "wait.hpp"
 
 namespace weft_openmp {
@@ -30,9 +31,11 @@ void invalid(const char* name, std::string_view value) {
     complain("Invalid value for environment variable %s: \"%.*s\" is passed over", name, static_cast<int>(value.size()), value.data());
 }
 
-std::optional<long> number(std::string_view text, long least = 0, long most = INT_MAX) {
+template <class Number = long>
+std::optional<Number> number(std::string_view text, Number least = 0, Number most = INT_MAX) {
     text = trimmed(text);
-    long value = 0;
+    if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+    Number value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || value < least || value > most) return std::nullopt;
     return value;
@@ -44,12 +47,14 @@ std::optional<bool> boolean(std::string_view text) {
     return std::nullopt;
 }
 
-// Calls read(value) with what the variable says, if it is there. False of read: it is no legal value.
+// Calls read(value) with what the variable says, if it is there. False of read, or nothing but blanks: it is no legal value. Whether it is there, and legal.
 template <class Read>
-void with(const char* name, Read read) {
+bool with(const char* name, Read read) {
     const char* const value = std::getenv(name);
-    if (value == nullptr || trimmed(value).empty()) return;
-    if (!read(trimmed(value))) invalid(name, value);
+    if (value == nullptr) return false;
+    const bool legal = !trimmed(value).empty() && read(trimmed(value));
+    if (!legal) invalid(name, value);
+    return legal;
 }
 
 template <class Value>
@@ -81,11 +86,10 @@ bool parts(std::string_view text, Part part) {
 }
 
 bool read_schedule(std::string_view text, Icv& icv) {
-    bool monotonic = false;
+    std::string_view modifier;
     if (const std::size_t colon = text.find(':'); colon != std::string_view::npos) {
-        const std::string_view modifier = trimmed(text.substr(0, colon));
+        modifier = trimmed(text.substr(0, colon));
         if (!same(modifier, "monotonic") && !same(modifier, "nonmonotonic")) return false;
-        monotonic = same(modifier, "monotonic");
         text = trimmed(text.substr(colon + 1));
     }
     const std::size_t comma = text.find(',');
@@ -105,7 +109,7 @@ bool read_schedule(std::string_view text, Icv& icv) {
     }
     icv.schedule = schedule;
     icv.chunk = chunk;
-    icv.monotonic = monotonic || schedule == Schedule::is_static;
+    icv.monotonic = modifier.empty() ? schedule == Schedule::is_static : same(modifier, "monotonic");
     return true;
 }
 
@@ -119,7 +123,7 @@ bool read_bytes(std::string_view text, std::size_t& bytes) {
     default: text = std::string_view(text.data(), text.size() + 1); break;
     }
     text.remove_suffix(1);
-    const auto value = number(text, 1, LONG_MAX);
+    const auto value = number<long>(text, 0, LONG_MAX);
     if (!value || static_cast<std::size_t>(*value) > SIZE_MAX / unit) return false;
     bytes = static_cast<std::size_t>(*value) * unit;
     return true;
@@ -136,8 +140,10 @@ bool read_bind(std::string_view text, std::vector<Bind>& to) {
         else return false;
         return true;
     });
-    if (understood) to = std::move(list);
-    return understood;
+    // These two are all that is said, or nothing.
+    if (!understood || (list.size() > 1 && std::any_of(list.begin(), list.end(), [](Bind bind) { return bind == Bind::no || bind == Bind::yes; }))) return false;
+    to = std::move(list);
+    return true;
 }
 
 bool read_allocator(std::string_view text, std::uintptr_t& to) {
@@ -180,6 +186,7 @@ namespace {
 void read_all(Environment& said) {
     Icv icv;
     icv.threads = processors();
+    said.spins = Patience::usual;
     with("OMP_NUM_THREADS", [&](std::string_view text) {
         std::vector<unsigned> list;
         const bool understood = parts(text, [&](std::string_view part) {
@@ -205,13 +212,13 @@ void read_all(Environment& said) {
     // Where lists are given regions nest as deep as the lists are (OpenMP 5.0, 6.5).
     if (nested || (!nested_said && (said.threads.size() > 1 || said.bind.size() > 1))) icv.max_active_levels = supported_active_levels;
     with("OMP_MAX_ACTIVE_LEVELS", [&](std::string_view text) {
-        const auto value = number(text);
+        const auto value = number<long>(text, 0, LONG_MAX);
         if (value) icv.max_active_levels = static_cast<std::uint8_t>(std::min<long>(*value, supported_active_levels));
         return value.has_value();
     });
     with("OMP_THREAD_LIMIT", [&](std::string_view text) {
-        const auto value = number(text, 1);
-        if (value) icv.thread_limit = static_cast<unsigned>(*value);
+        const auto value = number<long>(text, 1, LONG_MAX);
+        if (value && *value <= INT_MAX) icv.thread_limit = static_cast<unsigned>(*value);   // more is no limit
         return value.has_value();
     });
     with("OMP_SCHEDULE", [&](std::string_view text) { return read_schedule(text, icv); });
@@ -223,18 +230,19 @@ void read_all(Environment& said) {
     number_of("OMP_TEAMS_THREAD_LIMIT", said.teams_thread_limit, 1);
     said.affinity_format = "level %L thread %i affinity %A";
     if (const char* const format = std::getenv("OMP_AFFINITY_FORMAT")) said.affinity_format = format;
-    with("GOMP_STACKSIZE", [&](std::string_view text) { return read_bytes(text, said.stack_bytes); });
-    with("OMP_STACKSIZE", [&](std::string_view text) { return read_bytes(text, said.stack_bytes); });
+    const auto least_stack = static_cast<std::size_t>(PTHREAD_STACK_MIN);
+    const auto bytes = [&](std::string_view text) { return read_bytes(text, said.stack_bytes); };
+    if ((with("OMP_STACKSIZE", bytes) || with("GOMP_STACKSIZE", bytes)) && said.stack_bytes < least_stack) complain("Stack size less than minimum of %zuk", least_stack / 1024);
     with("OMP_WAIT_POLICY", [&](std::string_view text) {
         if (!same(text, "active") && !same(text, "passive")) return false;
         said.wait_policy_said = true;
         said.wait_actively = same(text, "active");
-        Patience::most = said.wait_actively ? 2'000'000 : 0;
+        said.spins = said.wait_actively ? Patience::longest : 0;
         return true;
     });
     with("GOMP_SPINCOUNT", [&](std::string_view text) {
         if (same(text, "infinite") || same(text, "infinity")) {
-            Patience::most = ~std::uint64_t{0};
+            said.spins = ~std::uint64_t{0};
             return true;
         }
         std::uint64_t unit = 1;
@@ -242,25 +250,48 @@ void read_all(Environment& said) {
         case 'k': unit = 1000; break;
         case 'm': unit = 1'000'000; break;
         case 'g': unit = 1'000'000'000; break;
+        case 't': unit = 1'000'000'000'000; break;
         default: break;
         }
         if (unit != 1) text.remove_suffix(1);
-        const auto value = number(text, 0, LONG_MAX / 1'000'000'000);
-        if (value) Patience::most = static_cast<std::uint64_t>(*value) * unit;
+        const auto value = number<std::uint64_t>(text, 0, ~std::uint64_t{0} / unit);
+        if (value) said.spins = *value * unit;
         return value.has_value();
     });
+    Patience::most = std::min(said.spins, Patience::longest);
     if (const char* const kind = std::getenv("WEFT_OMP_TASK_KIND"); kind != nullptr && !trimmed(kind).empty()) {
         said.task_kind = task_kind_of(trimmed(kind), kind);
         tasks_are_units = said.task_kind != WEFT_KIND_DEFAULT;
     }
-    with("WEFT_OMP_MAX_THREADS", [&](std::string_view text) {
-        said.follows_load = same(text, "follow");
-        return said.follows_load || same(text, "full");
+    if (const char* const most = std::getenv("WEFT_OMP_MAX_THREADS"); most != nullptr && !trimmed(most).empty()) {
+        said.follows_load = same(trimmed(most), "follow");
+        if (!said.follows_load && !same(trimmed(most), "full")) invalid("WEFT_OMP_MAX_THREADS", most);
+    }
+    with("OMP_TARGET_OFFLOAD", [&](std::string_view text) {
+        for (const char* const word : {"DEFAULT", "MANDATORY", "DISABLED"}) {
+            if (!same(text, word)) continue;
+            said.offload = word;
+            return true;
+        }
+        return false;
     });
-    if (const char* const list = std::getenv("GOMP_CPU_AFFINITY")) said.places = list, said.places_are_cpus = true;
-    if (const char* const list = std::getenv("OMP_PLACES")) said.places = list, said.places_are_cpus = false;
+    with("OMP_DISPLAY_ENV", [&](std::string_view text) {
+        const auto value = boolean(text);
+        said.display = same(text, "verbose") ? Environment::verbose : value.value_or(false) ? Environment::shown : Environment::silent;
+        return value.has_value() || said.display == Environment::verbose;
+    });
+    const auto places_by = [&said](auto read) {
+        return [&said, read](std::string_view text) {
+            auto places = read(text);
+            if (places) said.places = std::move(*places);
+            return places.has_value();
+        };
+    };
+    const bool placed = with("OMP_PLACES", places_by(read_places)) || with("GOMP_CPU_AFFINITY", places_by(read_cpus));
     if (!said.bind.empty()) icv.bind = said.bind[0];
-    else if (!trimmed(said.places).empty()) icv.bind = Bind::yes;
+    else if (placed) icv.bind = Bind::yes;
+    if (icv.bind == Bind::no) said.places.clear();
+    else if (!placed) said.places = read_places("threads").value_or(std::vector<std::vector<int>>());
     said.initial = interned(icv);
 }
 

@@ -40,14 +40,16 @@ struct Environment {
     std::size_t stack_bytes = 0;                // OMP_STACKSIZE, GOMP_STACKSIZE; 0: not said
     bool cancellation = false;                  // OMP_CANCELLATION
     bool wait_policy_said = false, wait_actively = false;
+    std::uint64_t spins = 0;                    // GOMP_SPINCOUNT, or by OMP_WAIT_POLICY: as it was said; Patience has what comes of it
     int max_task_priority = 0;                  // OMP_MAX_TASK_PRIORITY
     int teams = 0, teams_thread_limit = 0;      // OMP_NUM_TEAMS, OMP_TEAMS_THREAD_LIMIT; 0: not said
     bool display_affinity = false;
+    enum { silent, shown, verbose } display = silent;   // OMP_DISPLAY_ENV
     weft_kind task_kind = WEFT_KIND_DEFAULT;    // WEFT_OMP_TASK_KIND: of the units that deferred tasks are; the default: they are none
     bool follows_load = false;                  // WEFT_OMP_MAX_THREADS: what foreign threads are promised
     std::string affinity_format;
-    std::string places;                         // OMP_PLACES or GOMP_CPU_AFFINITY, as it stands
-    bool places_are_cpus = false;               // the latter
+    std::vector<std::vector<int>> places;       // OMP_PLACES or GOMP_CPU_AFFINITY: their CPUs, in order; none where nothing is bound
+    const char* offload = "DEFAULT";            // OMP_TARGET_OFFLOAD: there is no device, whatever it says
 };
 
 // Deferred tasks are units of their own (unit_task.hpp). Written once, as the environment is read.

@@ -135,7 +135,7 @@ bool take(Thread& me, Share& share) {
 
 void await_turn(Team& team, Share& share, const LoopPlace& place) {
     share.sleepers.wait([&] {
-        return share.turn.load(std::memory_order_acquire) == place.first || share.cancelled.load() || team.cancelled.load();   // acquire: pairs with pass_turn
+        return share.turn.load(std::memory_order_acquire) == place.first || team.cancelled.load();   // acquire: pairs with pass_turn
     });
 }
 
@@ -200,7 +200,7 @@ bool next_chunk(Thread& me, Value* first, Value* last) {
     Share& share = *me.slot->share;
     LoopPlace& place = me.slot->loop;
     if (share.ordered && place.taken) pass_turn(*me.team, share, place);
-    place.taken = !place.over && !share.cancelled.load(std::memory_order_relaxed) && !me.team->cancelled.load(std::memory_order_relaxed) && take(me, share);   // relaxed: noticed now or later
+    place.taken = !place.over && !me.team->cancelled.load(std::memory_order_relaxed) && take(me, share);   // relaxed: noticed now or later
     if (!place.taken) {
         place.over = true;
         return false;
@@ -338,7 +338,7 @@ void await_post(std::uint64_t row, Next next) {
     std::uint64_t place;
     if (row >= doacross.rows || !place_in_row(doacross, place, next)) return;   // outside of the iterations: nothing to wait for
     const std::atomic<std::uint64_t>& posted = doacross.posted[row];
-    share.sleepers.wait([&] { return posted.load(std::memory_order_acquire) > place || share.cancelled.load() || me.team->cancelled.load(); });   // acquire: pairs with post
+    share.sleepers.wait([&] { return posted.load(std::memory_order_acquire) > place || me.team->cancelled.load(); });   // acquire: pairs with post
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -139,6 +140,25 @@ void enter(void* self) {
 
 void unblock(void* self, weft_unit* context) { static_cast<Members*>(self)->ready.push(context); }
 
+struct Member {
+    void (*body)(void* argument);
+    void* argument;
+    bool begun = false;
+};
+
+void be(void* raw) {
+    auto& member = *static_cast<Member*>(raw);
+    member.begun = true;
+    member.body(member.argument);
+}
+
+// At its end, which comes at once where there was no OS thread to be had for it: then the region that it is of would wait for ever.
+void has_ended(void* raw) {
+    const std::unique_ptr<Member> member(static_cast<Member*>(raw));
+    static std::atomic<bool> told{false};   // several may, and a process exits once
+    if (!member->begun && !told.exchange(true)) fatal_no_thread(WEFT_SYSTEM);
+}
+
 void keep(void* raw) {
     auto& all = *static_cast<Members*>(raw);
     weft_domain_ops ops{};
@@ -164,7 +184,10 @@ void keep(void* raw) {
             options.kind = WEFT_KIND_HOSTED;
             options.stack_bytes = order->stack_bytes;
             options.name = "openmp";
-            order->status = weft_ult_spawn(nullptr, order->body, order->argument, &options, nullptr);
+            auto* const member = new Member{order->body, order->argument};
+            options.data = member;
+            options.release = has_ended;
+            order->status = weft_ult_spawn(nullptr, be, member, &options, nullptr);
             // One for each member, the keeper's being the one that the domain was registered with, however few harts there are: where those that it has stand in the kernel or spin,
             // rescue lends more to a domain that could use more. One that finds nothing to do is left alone until a context of it can go on.
             if (order->status == WEFT_OK) weft_domain_request(all.domain, 1);

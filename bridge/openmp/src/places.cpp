@@ -49,61 +49,90 @@ public:
             if (!place) return std::nullopt;
             long count = 1, stride = 1;
             if (accept(':')) {
-                if (!number(count) || count < 1) return std::nullopt;
-                if (accept(':') && !number(stride)) return std::nullopt;
+                if (!number(count) || count < 1 || count > most) return std::nullopt;
+                if (accept(':') && (!number(stride) || std::abs(stride) > most)) return std::nullopt;
+            }
+            if (excluded) {
+                if (count != 1 || std::erase(all, *place) == 0) return std::nullopt;
+                continue;
             }
             for (long i = 0; i < count; ++i) {
-                Place shifted = *place;
-                for (int& cpu : shifted) cpu += static_cast<int>(i * stride);
-                if (excluded) std::erase(all, shifted);
-                else all.push_back(std::move(shifted));
+                Place shifted;
+                for (const int cpu : *place) {
+                    if (!add(shifted, cpu + i * stride)) return std::nullopt;
+                }
+                all.push_back(std::move(shifted));
             }
         } while (accept(','));
         return done() ? std::optional(all) : std::nullopt;
     }
 
-    // GOMP_CPU_AFFINITY: "0 3 1-2 4-15:2", each CPU a place.
+    // GOMP_CPU_AFFINITY: "0 3 1-2 4-15:2", each CPU a place. No blanks before - and :.
     std::optional<std::vector<Place>> cpus() {
         std::vector<Place> all;
-        while (!done()) {
+        do {
             long first, last, stride = 1;
-            if (!number(first) || first < 0) return std::nullopt;
+            if (!number(first) || first < 0 || first > most) return std::nullopt;
             last = first;
-            if (accept('-') && !number(last)) return std::nullopt;
-            if (accept(':') && (!number(stride) || stride < 1)) return std::nullopt;
+            if (at('-')) {
+                text_.remove_prefix(1);
+                if (!number(last) || last < first || last > most) return std::nullopt;
+                if (at(':')) {
+                    text_.remove_prefix(1);
+                    if (!number(stride) || stride < 1 || stride > most) return std::nullopt;
+                }
+            }
+            if (!text_.empty() && !blank() && !at(',')) return std::nullopt;
             for (long cpu = first; cpu <= last; cpu += stride) all.push_back({static_cast<int>(cpu)});
-            accept(',');
-        }
+        } while (accept(',') || !done());
         return all;
+    }
+
+    // What follows the opening one.
+    std::optional<long> in_parentheses() {
+        long count;
+        return number(count) && count > 0 && accept(')') && done() ? std::optional(count) : std::nullopt;
     }
 
 private:
     std::optional<Place> one() {
         long cpu;
-        if (!number(cpu) || cpu < 0) return std::nullopt;
-        return Place{static_cast<int>(cpu)};
+        Place place;
+        if (!number(cpu) || !add(place, cpu)) return std::nullopt;
+        return place;
     }
     std::optional<Place> list() {
         Place place;
         do {
             const bool excluded = accept('!');
             long first, count = 1, stride = 1;
-            if (!number(first) || first < 0) return std::nullopt;
+            if (!number(first)) return std::nullopt;
             if (accept(':')) {
-                if (!number(count) || count < 1) return std::nullopt;
-                if (accept(':') && !number(stride)) return std::nullopt;
+                if (!number(count) || count < 1 || count > most) return std::nullopt;
+                if (accept(':') && (!number(stride) || std::abs(stride) > most)) return std::nullopt;
             }
             for (long i = 0; i < count; ++i) {
-                const int cpu = static_cast<int>(first + i * stride);
-                if (excluded) std::erase(place, cpu);
-                else place.push_back(cpu);
+                const long cpu = first + i * stride;
+                if (excluded ? std::erase(place, cpu) == 0 : !add(place, cpu)) return std::nullopt;
             }
         } while (accept(','));
         return accept('}') ? std::optional(place) : std::nullopt;
     }
 
+    // In order, each once. False: no CPU can have that number.
+    static bool add(Place& place, long cpu) {
+        if (cpu < 0 || cpu > most) return false;
+        const auto at = std::lower_bound(place.begin(), place.end(), cpu);
+        if (at == place.end() || *at != cpu) place.insert(at, static_cast<int>(cpu));
+        return true;
+    }
+
+    static constexpr long most = 1 << 20;   // a number of a CPU's, or of CPUs
+
+    bool at(char wanted) const { return !text_.empty() && text_.front() == wanted; }
+    bool blank() const { return !text_.empty() && std::isspace(static_cast<unsigned char>(text_.front())) != 0; }
     void skip() {
-        while (!text_.empty() && std::isspace(static_cast<unsigned char>(text_.front())) != 0) text_.remove_prefix(1);
+        while (blank()) text_.remove_prefix(1);
     }
     bool done() {
         skip();
@@ -111,12 +140,13 @@ private:
     }
     bool accept(char wanted) {
         skip();
-        if (text_.empty() || text_.front() != wanted) return false;
+        if (!at(wanted)) return false;
         text_.remove_prefix(1);
         return true;
     }
     bool number(long& value) {
         skip();
+        if (text_.size() > 1 && at('+') && text_[1] != '-') text_.remove_prefix(1);
         const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
         if (error != std::errc()) return false;
         text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
@@ -142,9 +172,9 @@ int topology(int cpu, const char* what) {
 std::optional<std::vector<Place>> by_topology(std::string_view text) {
     std::size_t most = ~std::size_t{0};
     if (const std::size_t open = text.find('('); open != std::string_view::npos) {
-        const std::string_view inner = text.substr(open + 1);
-        const auto [end, error] = std::from_chars(inner.data(), inner.data() + inner.size(), most);
-        if (error != std::errc() || end == inner.data() + inner.size() || *end != ')' || most == 0) return std::nullopt;
+        const auto count = Reader(text.substr(open + 1)).in_parentheses();
+        if (!count) return std::nullopt;
+        most = static_cast<std::size_t>(*count);
         text = text.substr(0, open);
     }
     while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.remove_suffix(1);
@@ -167,28 +197,22 @@ std::optional<std::vector<Place>> by_topology(std::string_view text) {
     return all;
 }
 
-const std::vector<Place>& places() {
-    static const auto* const known = [] {
-        const Environment& said = environment();
-        auto* const all = new std::vector<Place>;
-        std::optional<std::vector<Place>> read;
-        if (!said.places.empty()) {
-            read = said.places_are_cpus ? Reader(said.places).cpus() : by_topology(said.places);
-            if (!read && !said.places_are_cpus) read = Reader(said.places).places();
-            if (!read) complain("Invalid value for environment variable %s: \"%s\" is passed over", said.places_are_cpus ? "GOMP_CPU_AFFINITY" : "OMP_PLACES", said.places.c_str());
-        }
-        const bool bound = said.bind.empty() ? read.has_value() : said.bind[0] != Bind::no;
-        if (!bound) return all;
-        if (!read) read = by_topology("threads");
-        const std::vector<int> may = allowed();
-        for (Place& place : *read) {
-            std::erase_if(place, [&may](int cpu) { return std::find(may.begin(), may.end(), cpu) == may.end(); });
-            if (!place.empty()) all->push_back(std::move(place));
-        }
-        return all;
-    }();
-    return *known;
+// What is left of them where the process may not use all CPUs.
+std::optional<std::vector<Place>> usable(std::optional<std::vector<Place>> read) {
+    if (!read) return read;
+    const std::vector<int> may = allowed();
+    const std::size_t named = read->size();
+    for (Place& place : *read) std::erase_if(place, [&may](int cpu) { return !std::binary_search(may.begin(), may.end(), cpu); });
+    std::erase_if(*read, [](const Place& place) { return place.empty(); });
+    if (read->empty()) {
+        complain("None of the places contain usable logical CPUs");
+        return std::nullopt;
+    }
+    if (read->size() != named) complain("Number of places reduced from %zu to %zu because some places didn't contain any usable logical CPUs", named, read->size());
+    return read;
 }
+
+const std::vector<Place>& places() { return environment().places; }
 
 std::string ranges(const std::vector<int>& cpus) {
     std::string text;
@@ -268,9 +292,23 @@ std::string affinity_of_this_thread(std::string_view format) {
 
 const std::vector<Place>& bound_places() { return places(); }
 
+std::optional<std::vector<Place>> read_places(std::string_view text) {
+    auto read = by_topology(text);
+    return usable(read ? std::move(read) : Reader(text).places());
+}
+std::optional<std::vector<Place>> read_cpus(std::string_view text) { return usable(Reader(text).cpus()); }
+
 std::string places_text() {
     std::string text;
-    for (const Place& place : places()) text += (text.empty() ? "{" : ",{") + ranges(place) + "}";
+    for (const Place& place : places()) {
+        text += text.empty() ? "{" : ",{";
+        for (std::size_t first = 0, last; first < place.size(); first = last) {
+            for (last = first + 1; last < place.size() && place[last] == place[last - 1] + 1;) ++last;
+            text += (first == 0 ? "" : ",") + std::to_string(place[first]);
+            if (last - first > 1) text += ":" + std::to_string(last - first);
+        }
+        text += "}";
+    }
     return text;
 }
 

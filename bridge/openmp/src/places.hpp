@@ -1,10 +1,16 @@
 // What is printed of threads' affinity, and of the places there are.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace weft_openmp {
+
+// The places that a value of OMP_PLACES or of GOMP_CPU_AFFINITY names, of CPUs that the process may use; nothing where it is none, or names no such CPU.
+std::optional<std::vector<std::vector<int>>> read_places(std::string_view text);
+std::optional<std::vector<std::vector<int>>> read_cpus(std::string_view text);
 
 // By an affinity format (OpenMP 5.1, section 6.14); an empty one: affinity-format-var.
 std::string affinity_of_this_thread(std::string_view format);

@@ -24,7 +24,6 @@ void clean(Share& share) {
         share.extras = false;
     }
     share.state.store(Share::fresh, std::memory_order_relaxed);
-    if (share.cancelled.load(std::memory_order_relaxed)) share.cancelled.store(false, std::memory_order_relaxed);
     share.ordered = false;
 }
 

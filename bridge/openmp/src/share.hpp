@@ -27,7 +27,6 @@ struct Share {
     alignas(64) Schedule schedule = Schedule::is_static;
     bool ordered = false;
     bool up = true;
-    std::atomic<bool> cancelled{false};
     bool simple = false;                        // see LoopPlace
     bool extras = false;                        // something of what follows `turn` was used
     std::uint64_t iterations = 0, chunk = 1;    // chunk 0: static, one share for each thread

@@ -113,6 +113,11 @@ void close(Thread& me) {
     }
 }
 
+// By the one that lets all others go on.
+inline void end_cancelled_construct(Team& team) {
+    if (team.construct_cancelled.load(std::memory_order_relaxed)) [[unlikely]] team.construct_cancelled.store(false, std::memory_order_relaxed);   // relaxed, both: the barrier's end publishes
+}
+
 }  // namespace
 
 Thread& begin_this_thread() {
@@ -275,6 +280,7 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
     team.arrived_cancellably.store(0, std::memory_order_relaxed);
     team.tasked.store(false, std::memory_order_relaxed);
     team.cancelled.store(false, std::memory_order_relaxed);
+    team.construct_cancelled.store(false, std::memory_order_relaxed);
     team.ended_elsewhere.store(0, std::memory_order_relaxed);
     team.created_elsewhere.store(0, std::memory_order_relaxed);
     team.singles.store(0, std::memory_order_relaxed);
@@ -330,12 +336,14 @@ void meet(Thread& me) {
     Team& team = *me.team;
     if (team.size == 1) {
         if (team.tasked.load(std::memory_order_relaxed)) wait_in_task(me, [&team] { return all_tasks_ended(team); });   // relaxed: its own
+        end_cancelled_construct(team);
         return;
     }
     const std::uint64_t generation = team.generation.load(std::memory_order_relaxed);   // relaxed: it stays until this thread has arrived
     if (team.arrived.fetch_add(1) + 1 == team.size) {
         close(me);
-        team.arrived.store(0, std::memory_order_relaxed);   // relaxed: the next line publishes
+        end_cancelled_construct(team);
+        team.arrived.store(0, std::memory_order_relaxed);   // relaxed: the generation publishes
         team.generation.store(generation + 1);
         team.helpers.wake();
         return go_on_behind(team, generation);
@@ -357,6 +365,7 @@ bool meet_or_leave(Thread& me) {
             if (!run_some_task(me, nullptr)) team.closer.wait([&] { return cancelled() || all_tasks_ended(team) || may_find_task(me, nullptr); });
         }
         if (cancelled()) return true;
+        end_cancelled_construct(team);
         team.arrived_cancellably.store(0, std::memory_order_relaxed);   // relaxed: as in meet
         team.generation.store(generation + 1);
         team.helpers.wake();

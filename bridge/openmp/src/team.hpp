@@ -59,6 +59,8 @@ struct alignas(128) Team {
     Bind bind = Bind::no;
     std::atomic<bool> tasked{false};              // a task has been deferred
     std::atomic<bool> cancelled{false};
+    // The loop or the sections that the threads are in, until their end's barrier. Not kept with its share: a static loop has none, and is cancelled while others are in the one before.
+    std::atomic<bool> construct_cancelled{false};
 
     alignas(64) std::atomic<std::uint32_t> arrived{0};            // at a barrier
     std::atomic<std::uint32_t> arrived_cancellably{0};            // at one that is left when the region is cancelled
@@ -253,7 +255,6 @@ bool enter_filled_share(Thread& me, Fill fill) {
     Share* const before = slot.share;
     if (me.team->size.load(std::memory_order_relaxed) == 1) {   // relaxed: the region's
         // Nobody else is ever in it.
-        before->cancelled.store(false, std::memory_order_relaxed);   // relaxed: as said
         slot.loop = {};
         fill(*before);
         return true;

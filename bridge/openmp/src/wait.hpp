@@ -32,8 +32,9 @@ public:
         return true;
     }
 
-    // About as long as two switches of the kernel's take; OMP_WAIT_POLICY and GOMP_SPINCOUNT say otherwise.
-    static inline std::uint64_t most = 20'000;
+    // By default about as long as two switches of the kernel's take; OMP_WAIT_POLICY and GOMP_SPINCOUNT say otherwise, up to `longest`: who looks on the OS thread of thread 0 keeps that from going on.
+    static constexpr std::uint64_t usual = 20'000, longest = 2'000'000;
+    static inline std::uint64_t most = usual;
 
 private:
     std::uint64_t looks_ = 0;

@@ -68,6 +68,54 @@ int main(void) {
         }
         if (on) CHECK(tasks >= 1 && tasks <= 1000);
         else EQUAL(tasks, 1000);
+        /* A static loop is the program's own affair but for its end: it is over there, and the next one whole. */
+        int of_loops[2] = {0, 0};
+#pragma omp parallel num_threads(size)
+        for (int round = 0; round < 2; ++round) {
+#pragma omp for schedule(static, 1)
+            for (int i = 0; i < 20; ++i) {
+#pragma omp atomic
+                of_loops[round]++;
+#pragma omp cancel for if (round == 0 && i == 0)
+            }
+        }
+        if (on) CHECK(of_loops[0] <= 20 - (20 + size - 1) / size + 1);   /* of the thread that cancels the first alone */
+        else EQUAL(of_loops[0], 20);
+        EQUAL(of_loops[1], 20);
+
+        /* Who is still in the loop before that, or meets no point, is not cancelled. */
+        int earlier = 0, without_points = 0, cancelled = 0;
+        omp_set_schedule(omp_sched_static, 1);
+#pragma omp parallel num_threads(size)
+        {
+#pragma omp for schedule(runtime) nowait
+            for (int i = 0; i < 1000; ++i) {
+                for (int seen = omp_get_thread_num() != 1; !seen;) {
+#pragma omp atomic read
+                    seen = cancelled;
+                }
+#pragma omp atomic
+                earlier++;
+            }
+#pragma omp for schedule(static, 1)
+            for (int i = 0; i < size; ++i) {
+                if (i != 0) continue;
+#pragma omp atomic write
+                cancelled = 1;
+#pragma omp cancel for
+            }
+#pragma omp for schedule(dynamic)
+            for (int i = 0; i < 1000; ++i) {
+#pragma omp atomic
+                without_points++;
+                if (i == 0) {
+#pragma omp cancel for
+                }
+            }
+        }
+        EQUAL(earlier, 1000);
+        EQUAL(without_points, on && size == 1 ? 1 : 1000);
+
         /* What comes after is as ever. */
         int sum = 0;
 #pragma omp parallel for num_threads(size) reduction(+ : sum)

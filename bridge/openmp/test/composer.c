@@ -1,5 +1,5 @@
-/* Programs composed at random: regions in regions, loops, tasks in them, and so on, to a depth of four. Each adds to a sum what a walk over the same program without
- * OpenMP says that it must. Prints the seed of one that does not.
+/* Programs composed at random: regions in regions, loops, tasks in them, cancellations, and so on, to a depth of four. Each adds to a sum what a walk over the same program
+ * without OpenMP says that it must. Prints the seed of one that does not.
  *
  *     composer [SECONDS [SEED]] */
 #include <stdint.h>
@@ -20,6 +20,8 @@ static uint64_t child(uint64_t seed, int number) {
     return next(&state);
 }
 
+static int cancels;    /* OMP_CANCELLATION */
+static long nothing;   /* what is added to it may be left out */
 static omp_lock_t lock;
 static long guarded;
 static omp_nest_lock_t nest;
@@ -29,8 +31,15 @@ static void add(long* sum, long value) {
     *sum += value;
 }
 
+/* Behind a cancel construct that is in force. */
+static void not_here(void) {
+    if (cancels) abort();
+}
+
 /* What is composed: `team` is met by all threads of a region, `alone` by one thread. With sum null nothing runs, and the result is counted; otherwise it is added
- * to *sum. `again` is how often the same is done, where it is only counted. */
+ * to *sum.
+ *
+ * Of a construct that is cancelled only what runs in any case counts: what the canceller does before, and what it has waited for. The rest adds to `nothing`. */
 static long team(uint64_t seed, int depth, int threads, long* sum);
 
 static long alone(uint64_t seed, int depth, long* sum) {
@@ -39,7 +48,7 @@ static long alone(uint64_t seed, int depth, long* sum) {
         if (sum != NULL) add(sum, 1);
         return 1;
     }
-    const int kind = below(&state, 9), count = 1 + below(&state, 4);
+    const int kind = below(&state, 14), count = 1 + below(&state, 4), who = below(&state, count);
     long total = 0;
     switch (kind) {
     case 0:   /* a region */
@@ -89,7 +98,7 @@ static long alone(uint64_t seed, int depth, long* sum) {
             }
         }
 #pragma omp taskwait
-        if (link != count) abort();
+        if (sum != &nothing && link != count) abort();   /* what adds to nothing may be a task that is cancelled, and so are then its children */
         return 0;
     }
     case 5:   /* a loop of tasks */
@@ -124,6 +133,102 @@ static long alone(uint64_t seed, int depth, long* sum) {
         add(sum, 3);
         return 0;
     }
+    case 8: {   /* a chain of tasks that one of them cuts: those behind it never begin */
+        const int ran = cancels ? who + 1 : count;
+        if (sum == NULL) {
+            for (int i = 0; i < ran; ++i) total += alone(child(seed, i), depth - 1, NULL);
+            return total;
+        }
+        int link = 0;
+#pragma omp taskgroup
+        for (int i = 0; i < count; ++i) {
+#pragma omp task depend(inout : link) shared(link) firstprivate(i)
+            {
+                link++;
+                alone(child(seed, i), depth - 1, sum);
+                if (i == who) {
+#pragma omp cancel taskgroup
+                    not_here();
+                }
+            }
+        }
+        if (sum != &nothing && link != ran) abort();
+        return 0;
+    }
+    case 9:   /* a group that one of its tasks cancels, while others run or have not begun */
+        if (sum == NULL) return alone(child(seed, who), depth - 1, NULL);
+#pragma omp taskgroup
+        for (int i = 0; i < count; ++i) {
+#pragma omp task firstprivate(i) if (i != 2)
+            if (i == who) {
+                alone(child(seed, i), depth - 1, sum);
+#pragma omp cancel taskgroup
+                not_here();
+            } else {
+#pragma omp cancellation point taskgroup
+                alone(child(seed, i), depth - 1, &nothing);
+#pragma omp cancellation point taskgroup
+            }
+        }
+        return 0;
+    case 10:   /* a loop of tasks, the same */
+        if (sum == NULL) return alone(child(seed, who), depth - 1, NULL);
+#pragma omp taskloop grainsize(1)
+        for (int i = 0; i < count; ++i) {
+            if (i == who) {
+                alone(child(seed, i), depth - 1, sum);
+#pragma omp cancel taskgroup
+                not_here();
+            } else {
+                alone(child(seed, i), depth - 1, &nothing);
+#pragma omp cancellation point taskgroup
+            }
+        }
+        return 0;
+    case 11: {   /* a region that one of its threads cancels: no other passes the barrier that this one never reaches */
+        const int threads = count;
+        if (sum == NULL) return team(child(seed, 0), depth - 1, threads, NULL) + alone(child(seed, 1), depth - 1, NULL);
+#pragma omp parallel num_threads(threads)
+        {
+            team(child(seed, 0), depth - 1, threads, sum);
+#pragma omp barrier
+            if (omp_get_thread_num() == who) {
+                alone(child(seed, 1), depth - 1, sum);
+#pragma omp task
+                alone(child(seed, 2), depth - 1, &nothing);
+#pragma omp cancel parallel
+                not_here();
+            } else {
+                alone(child(seed, 2), depth - 1, &nothing);
+#pragma omp cancellation point parallel
+            }
+#pragma omp barrier
+            not_here();
+        }
+        return 0;
+    }
+    case 12: {   /* a loop that is cancelled in a region of its own, and then the region */
+        const int threads = 1 + below(&state, 3);
+        if (sum == NULL) return alone(child(seed, who), depth - 1, NULL) + threads;
+#pragma omp parallel num_threads(threads)
+        {
+#pragma omp for schedule(guided)
+            for (int i = 0; i < count; ++i) {
+                if (i == who) {
+                    alone(child(seed, i), depth - 1, sum);
+#pragma omp cancel for
+                    not_here();
+                }
+                alone(child(seed, i), 0, &nothing);
+#pragma omp cancellation point for
+            }
+            add(sum, 1);
+#pragma omp barrier
+#pragma omp cancel parallel if (count != 2)
+            if (count != 2) not_here();
+        }
+        return 0;
+    }
     default: {   /* a loop in a region of its own */
         const int threads = 1 + below(&state, 3);
         long values = 0;
@@ -142,7 +247,7 @@ static long team(uint64_t seed, int depth, int threads, long* sum) {
     const int steps = 1 + below(&state, 3);
     for (int step = 0; step < steps; ++step) {
         const uint64_t here = child(seed, 100 + step);
-        const int kind = below(&state, 8), count = 1 + below(&state, 5);
+        const int kind = below(&state, 11), count = 1 + below(&state, 5), who = below(&state, count);
         switch (kind) {
         case 0:   /* each thread on its own */
             if (sum == NULL) total += threads * alone(here, depth, NULL);
@@ -206,6 +311,63 @@ static long team(uint64_t seed, int depth, int threads, long* sum) {
             alone(here, depth, sum);
 #pragma omp barrier
             break;
+        case 7:   /* a loop that one iteration cancels; the task that it has made is not of the loop */
+            if (sum == NULL) {
+                total += 2 * alone(child(here, who), depth, NULL) + threads;
+                break;
+            }
+#pragma omp for schedule(dynamic)
+            for (int i = 0; i < count; ++i) {
+                if (i == who) {
+#pragma omp task firstprivate(i, here)
+                    alone(child(here, i), depth, sum);
+                    alone(child(here, i), depth, sum);
+#pragma omp cancel for
+                    not_here();
+                } else {
+#pragma omp cancellation point for
+                    alone(child(here, i), depth, &nothing);
+                }
+            }
+            add(sum, 1);
+            break;
+        case 8: {   /* the same, where each thread knows its iterations: of those of the one that cancels the later ones do not begin */
+            const int end = cancels ? who + 1 : count;
+            if (sum == NULL) {
+                for (int i = who % threads; i < end; i += threads) total += alone(child(here, i), depth, NULL);
+                break;
+            }
+#pragma omp for schedule(static, 1)
+            for (int i = 0; i < count; ++i) {
+                alone(child(here, i), depth, i % threads == who % threads ? sum : &nothing);
+#pragma omp cancel for if (i == who)
+                if (i == who) not_here();
+            }
+            break;
+        }
+        case 9:   /* sections, of which one cancels the others */
+            if (sum == NULL) {
+                total += alone(child(here, 0), depth, NULL) + threads;
+                break;
+            }
+#pragma omp sections
+            {
+#pragma omp section
+                {
+#pragma omp cancellation point sections
+                    alone(child(here, 1), depth, &nothing);
+                }
+#pragma omp section
+                {
+                    alone(child(here, 0), depth, sum);
+#pragma omp cancel sections
+                    not_here();
+                }
+#pragma omp section
+                alone(child(here, 1), depth, &nothing);
+            }
+            add(sum, 1);
+            break;
         default: {
             if (sum == NULL) {
                 total += threads;
@@ -234,6 +396,7 @@ int main(int count, char** arguments) {
     const int one = count > 2;
     uint64_t seed = one ? strtoull(arguments[2], NULL, 0) : (uint64_t)time(NULL) << 20;
     printf("seed %#llx\n", (unsigned long long)seed);
+    cancels = omp_get_cancellation();
     omp_set_max_active_levels(8);
     omp_init_lock(&lock);
     omp_init_nest_lock(&nest);

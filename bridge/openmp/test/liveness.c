@@ -90,6 +90,47 @@ static void pipes(void) {
     for (int i = 0; i < 8; ++i) close(ends[i][0]), close(ends[i][1]);
 }
 
+/* Each reads what the one before it writes behind a barrier, thread 0 too. Others may stand in the kernel by then on its OS thread. */
+static void ring(void) {
+    int ends[8][2];
+    for (int i = 0; i < 8; ++i) CHECK(pipe(ends[i]) == 0);
+    int sum = 0;
+#pragma omp parallel num_threads(8) reduction(+ : sum)
+    {
+        const int me = omp_get_thread_num();
+        for (int round = 0; round < 30; ++round) {
+            char byte = (char)round;
+#pragma omp barrier
+            CHECK(write(ends[(me + 1) % 8][1], &byte, 1) == 1);
+            CHECK(read(ends[me][0], &byte, 1) == 1);
+            sum += byte;
+        }
+    }
+    EQUAL(sum, 8 * 435);
+    for (int i = 0; i < 8; ++i) close(ends[i][0]), close(ends[i][1]);
+}
+
+/* The byte goes down from thread 0, which waits at the barrier meanwhile; thread 1 comes there last, goes on, and stands in the kernel at once, be it on the OS thread of
+ * thread 0: that is to write next. */
+static void relay(void) {
+    int ends[8][2];
+    for (int i = 0; i < 8; ++i) CHECK(pipe(ends[i]) == 0);
+    int sum = 0;
+#pragma omp parallel num_threads(8) reduction(+ : sum)
+    {
+        const int me = omp_get_thread_num(), next = me == 0 ? 7 : me - 1;
+        for (int round = 0; round < 30; ++round) {
+            char byte = (char)round;
+            if (me != 0) CHECK(read(ends[me][0], &byte, 1) == 1);
+            sum += byte;
+            if (next != 0) CHECK(write(ends[next][1], &byte, 1) == 1);
+#pragma omp barrier
+        }
+    }
+    EQUAL(sum, 8 * 435);
+    for (int i = 0; i < 8; ++i) close(ends[i][0]), close(ends[i][1]);
+}
+
 /* pthread mutexes and conditions between members. */
 static void conditions(void) {
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -177,7 +218,7 @@ static void forks(void) {
 static const struct {
     const char* name;
     void (*run)(void);
-} all[] = {{"spin", spin},     {"yield", spin_and_yield}, {"rendezvous", rendezvous}, {"barriers", barriers},           {"pipes", pipes}, {"conditions", conditions},
+} all[] = {{"spin", spin},     {"yield", spin_and_yield}, {"rendezvous", rendezvous}, {"barriers", barriers},           {"pipes", pipes}, {"ring", ring}, {"relay", relay}, {"conditions", conditions},
            {"foreign", foreign}, {"threads", threads_in_regions}, {"tasks", tasks}, {"forks", forks}};
 
 int main(int count, char** arguments) {

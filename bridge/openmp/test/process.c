@@ -103,21 +103,48 @@ static void signals(void) {
     }
     setitimer(ITIMER_REAL, &never, NULL);
     EQUAL(sum, 0);
-    /* Without SA_RESTART a read is interrupted, in a member as elsewhere. */
-    action.sa_flags = 0;
+}
+
+/* A thread of a region stands in a read while another sends it signals, and writes in the end. What the read comes to; handled says how many came. */
+static int read_beside_signals(int reader, int flags, int sent) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    action.sa_flags = flags;
     sigaction(SIGUSR1, &action, NULL);
-    int ends[2], interrupted = 0;
+    handled = 0;
+    int ends[2], result = 0, over = 0;
+    pthread_t who = pthread_self();
     CHECK(pipe(ends) == 0);
-#pragma omp parallel num_threads(2) reduction(+ : interrupted)
-    if (omp_get_thread_num() == 0) {
-        const pthread_t self = pthread_self();
-        pthread_kill(self, SIGUSR1);
-        interrupted += handled > 0;
+#pragma omp parallel num_threads(2)
+    {
+        if (omp_get_thread_num() == reader) who = pthread_self();
+#pragma omp barrier
+        if (omp_get_thread_num() == reader) {
+            char byte;
+            result = read(ends[0], &byte, 1) == 1 ? 0 : errno;
+            __atomic_store_n(&over, 1, __ATOMIC_SEQ_CST);
+        } else {
+            for (int i = 0; i < sent && !__atomic_load_n(&over, __ATOMIC_SEQ_CST); ++i) {
+                CHECK(pthread_kill(who, SIGUSR1) == 0);
+                usleep(1000);
+            }
+            CHECK(write(ends[1], "x", 1) == 1);
+        }
     }
-    EQUAL(interrupted, 1);
     close(ends[0]);
     close(ends[1]);
+    return result;
 }
+/* Without SA_RESTART a read is interrupted; with it it goes on until there is something. */
+static void interrupted(int reader) {
+    EQUAL(read_beside_signals(reader, 0, 3000), EINTR);
+    CHECK(handled > 0);
+    EQUAL(read_beside_signals(reader, SA_RESTART, 30), 0);
+    CHECK(handled > 0);
+}
+static void interrupted_0(void) { interrupted(0); }
+static void interrupted_1(void) { interrupted(1); }
 /* The default is the end, wherever the signal finds the process. */
 static void killed(void) {
 #pragma omp parallel num_threads(4)
@@ -216,13 +243,26 @@ static void no_threads(void) {
     setrlimit(RLIMIT_NPROC, &few);
     EQUAL(count(4), 4);
 }
+/* Those that there are go on; more cannot be had, and exit's handlers run. */
+static void no_more_threads(void) {
+    if (getuid() == 0 && setuid(65534) != 0) exit(77);
+    atexit(bye);
+    EQUAL(count(4), 4);
+    const struct rlimit few = {1, 1};
+    setrlimit(RLIMIT_NPROC, &few);
+    for (int i = 0; i < 3; ++i) EQUAL(count(4), 4);
+    EQUAL(count(2), 2);
+    write(1, "4\n", 2);
+    EQUAL(count(9), 9);
+}
 
 static const struct {
     const char* name;
     void (*run)(void);
 } all[] = {{"exit_0", exit_0}, {"exit_3", exit_3}, {"now_0", now_0}, {"now_3", now_3}, {"exit_nested", exit_nested}, {"exit_in_task", exit_in_task},
            {"aborts", aborts}, {"error", error}, {"main_ends", main_ends}, {"signals", signals}, {"killed", killed}, {"own_mask", own_mask}, {"plugins", plugins},
-           {"stacks", stacks}, {"thread_ends", thread_ends}, {"keys", keys}, {"no_threads", no_threads}};
+           {"stacks", stacks}, {"thread_ends", thread_ends}, {"keys", keys}, {"no_threads", no_threads}, {"no_more_threads", no_more_threads},
+           {"interrupted_0", interrupted_0}, {"interrupted_1", interrupted_1}};
 
 int main(int argument_count, char** arguments) {
     library = argument_count > 2 ? arguments[2] : NULL;

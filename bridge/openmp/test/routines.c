@@ -310,9 +310,9 @@ int main(void) {
     environment();
     places();
     devices();
+    leagues();   /* before targets: on libgomp 12 a region in teams hangs or crashes that comes after a target construct with nowait outside of all regions */
     targets();
     memory();
-    leagues();
 #pragma omp error at(execution) severity(warning) message("a warning of the program's")
     omp_display_env(0);
     omp_display_env(1);
