@@ -243,12 +243,12 @@ void end_tree(const Thread& root) { trees.end(root); }
 void forget_root(const Thread& root) { trees.forget(root); }
 
 bool lend_thread() {
-    const Team& team = *this_thread().team;
-    if (!trees.one() || team.active_level != 1) return false;   // looked at again in enter
+    const Thread& me = this_thread();
+    if (me.slot->number != 0 || !trees.one() || me.team->active_level != 1) return false;   // trees: looked at again in enter
     weft_unit* const guest = weft_carrier_guest();
     if (guest == nullptr || guest != weft_unit_self()) return false;
     lender.store(guest, std::memory_order_relaxed);   // relaxed, both: the list, whose lock is taken next, publishes; and who finds the thread lent runs on it
-    thread_lent_at.store(team.generation.load(std::memory_order_relaxed), std::memory_order_relaxed);   // relaxed: where all have come already, it is not lent
+    thread_lent_at.store(me.team->generation.load(std::memory_order_relaxed), std::memory_order_relaxed);   // relaxed: where all have come already, it is not lent
     return true;
 }
 

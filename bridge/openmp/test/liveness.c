@@ -69,8 +69,7 @@ static void barriers(void) {
     EQUAL(sum, 64 * 4950 + 6400);
 }
 
-/* A byte goes round and round: each member reads what the one before it has written. Nobody waits for anything else meanwhile: a member that stands in the kernel on the OS
- * thread of thread 0, while that waits at a barrier, keeps thread 0 from going on, and is not helped (doc/openmp.md). */
+/* A byte goes round and round: each member reads what the one before it has written. Nobody waits for anything else meanwhile. */
 static void pipes(void) {
     int ends[8][2];
     for (int i = 0; i < 8; ++i) CHECK(pipe(ends[i]) == 0);
