@@ -15,8 +15,8 @@
 #include "bind.hpp"
 #include "fatal.hpp"
 #include "icv.hpp"
+#include "lending.hpp"
 #include "ready.hpp"
-#include "team.hpp"
 #include "unit_task.hpp"
 #include "wait.hpp"
 
@@ -31,45 +31,6 @@ unsigned this_hart() {
     if (number == Ready::most_harts) number = next.fetch_add(1, std::memory_order_relaxed) % Ready::most_harts;   // relaxed: a number
     return number;
 }
-
-
-// How many trees of teams there are: most often they are one thread's, which has this place for itself then.
-class Trees {
-public:
-    // relaxed, all: what a root has written before it calls members is seen by whoever pops one of those
-    void begin(const Thread& root) {
-        if (owner_.load(std::memory_order_relaxed) == &root || take(root)) owners_.store(true, std::memory_order_relaxed);
-        else others_.fetch_add(1, std::memory_order_relaxed);
-    }
-    void end(const Thread& root) {
-        if (owner_.load(std::memory_order_relaxed) == &root) owners_.store(false, std::memory_order_relaxed);
-        else others_.fetch_sub(1, std::memory_order_relaxed);
-    }
-    void forget(const Thread& root) {
-        const Thread* expected = &root;
-        owner_.compare_exchange_strong(expected, nullptr, std::memory_order_relaxed);
-    }
-    void clear() {
-        owner_.store(nullptr, std::memory_order_relaxed);
-        owners_.store(false, std::memory_order_relaxed);
-        others_.store(0, std::memory_order_relaxed);
-    }
-    bool one() const { return others_.load(std::memory_order_relaxed) + (owners_.load(std::memory_order_relaxed) ? 1U : 0U) == 1; }
-
-private:
-    bool take(const Thread& root) {
-        const Thread* nobody = nullptr;
-        return owner_.load(std::memory_order_relaxed) == nullptr && owner_.compare_exchange_strong(nobody, &root, std::memory_order_relaxed);
-    }
-
-    std::atomic<const Thread*> owner_{nullptr};   // stays while its root is in a tree
-    std::atomic<bool> owners_{false};             // its tree is there
-    std::atomic<unsigned> others_{0};             // of other roots
-};
-
-alignas(64) constinit Trees trees;
-alignas(64) std::atomic<weft_unit*> lender{nullptr};   // one at a time: its tree is the only one
-std::atomic<bool> carries{false};          // its OS thread, a member
 
 struct Order {
     void (*body)(void* argument);
@@ -116,25 +77,19 @@ std::uint32_t read(const std::atomic<const std::uint32_t*>& of) {
     return word == nullptr ? 0 : __atomic_load_n(word, __ATOMIC_RELAXED);   // relaxed: a hint, by the calls' contract
 }
 
-// Whether a guest can go on but for its OS thread, which carries a member. That thread's hart is to be the guest's: another one would lie idle until then.
-bool thread_is_awaited() {
-    return carries.load(std::memory_order_relaxed) && lender.load(std::memory_order_relaxed) == nullptr && thread_lent_at.load(std::memory_order_relaxed) != nowhere;   // relaxed: hints
-}
-
 void enter(void* self) {
     auto& all = *static_cast<Members*>(self);
     weft_unit* const guest = weft_carrier_guest();
-    if (guest != nullptr) carries.store(false, std::memory_order_relaxed);   // relaxed: a hint
+    if (guest != nullptr) carries_member(false);
     if (read(all.wanted) > (thread_is_awaited() ? 1 : 0)) return go();
-    const auto lends = [guest] { return lender.load(std::memory_order_relaxed) == guest && trees.one(); };   // relaxed: see below
-    if (guest != nullptr && !lends()) return pass(all);
+    if (guest != nullptr && !lends_thread(guest)) return pass(all);
     weft_unit* const context = all.ready.pop(this_hart());
     if (context == nullptr) return go();
-    if (guest != nullptr && !lends()) {   // what is written before a member is pushed is seen by whoever has popped it
+    if (guest != nullptr && !lends_thread(guest)) {   // what is written before a member is pushed is seen by whoever has popped it
         all.ready.push(context);
         return pass(all);
     }
-    if (guest != nullptr) carries.store(true, std::memory_order_relaxed);   // relaxed: as above
+    if (guest != nullptr) carries_member(true);
     weft_context_resume(context);
 }
 
@@ -220,50 +175,14 @@ Members& begin_members() {
 }
 
 // Before any thread of this library's can fork.
-[[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] {
-    members.store(nullptr);
-    trees.clear();
-    carries.store(false);
-    lender.store(nullptr);
-    thread_lent_at.store(nowhere);
-});
+[[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] { members.store(nullptr); });
 
 }  // namespace
-
-std::atomic<std::uint64_t> thread_lent_at{nowhere};
 
 bool crowded() {
     const Members* const all = members.load(std::memory_order_acquire);   // acquire: pairs with begin_members
     if (all == nullptr) return false;
-    return all->ready.any() || read(all->wanted) != 0 || read(all->lacked) != 0;
-}
-
-void begin_tree(const Thread& root) { trees.begin(root); }
-void end_tree(const Thread& root) { trees.end(root); }
-void forget_root(const Thread& root) { trees.forget(root); }
-
-bool lend_thread() {
-    const Thread& me = this_thread();
-    if (me.slot->number != 0 || !trees.one() || me.team->active_level != 1) return false;   // trees: looked at again in enter
-    weft_unit* const guest = weft_carrier_guest();
-    if (guest == nullptr || guest != weft_unit_self()) return false;
-    lender.store(guest, std::memory_order_relaxed);   // relaxed, both: the list, whose lock is taken next, publishes; and who finds the thread lent runs on it
-    thread_lent_at.store(me.team->generation.load(std::memory_order_relaxed), std::memory_order_relaxed);   // relaxed: where all have come already, it is not lent
-    return true;
-}
-
-void keep_thread() { lender.store(nullptr, std::memory_order_relaxed); }              // relaxed: see enter
-void has_thread() {
-    // relaxed, both: no member is on it
-    thread_lent_at.store(nowhere, std::memory_order_relaxed);
-    carries.store(false, std::memory_order_relaxed);
-}
-
-// Whoever has let all go on may be about to say so to the guest.
-void leave_lent_thread(std::uint64_t barrier) {
-    if (weft_unit_self_kind() != WEFT_KIND_HOSTED) return;
-    while (thread_lent_at.load(std::memory_order_relaxed) == barrier && weft_carrier_guest() != nullptr) weft_unit_yield();   // relaxed: as in lend_thread
-    come_back();
+    return all->ready.any() || read(all->wanted) != 0 || read(all->lacked) != 0 || (thread_is_awaited() && weft_carrier_guest() != nullptr);
 }
 
 void give_way() {

@@ -14,6 +14,7 @@
 
 #include "bind.hpp"
 #include "fatal.hpp"
+#include "lending.hpp"
 #include "members.hpp"
 #include "places.hpp"
 #include "unit_task.hpp"

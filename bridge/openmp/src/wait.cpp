@@ -5,6 +5,7 @@
 
 #include "bind.hpp"
 #include "fatal.hpp"
+#include "lending.hpp"
 #include "members.hpp"
 
 namespace weft_openmp {
