@@ -70,7 +70,7 @@ std::string text() {
     add("contexts", counter("/openmp/count/members"));
     add("switches", counter("/units/count/run"));
     add("harts at most", weft_hart_limit());
-    add("harts lent", counter("/streams/count/lent"));
+    add("harts lent", counter("/harts/count/lent"));
     add("harts rescued", counter("/rescue/count/emergencies"));
     rusage used{};
     getrusage(RUSAGE_SELF, &used);

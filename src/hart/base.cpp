@@ -97,7 +97,8 @@ Root* Base::neediest() const {
 
 void Base::count(Root& root) {
     if (root.held++ == 0) root.since_ns = hooks_.now_ns();
-    root.served = ++grants_;
+    root.served = grants() + 1;
+    grants_.store(root.served, std::memory_order_relaxed);   // relaxed: under the lock, as below
     granted_.fetch_add(1, std::memory_order_relaxed);   // relaxed: under the lock, as below
 }
 
@@ -262,7 +263,7 @@ void Base::link(Root& root) {
     while (*end != nullptr) end = &(*end)->next;
     *end = &root;
     root.next = nullptr;
-    root.served = grants_;
+    root.served = grants();
 }
 
 void Base::close(Root& root) {

@@ -127,7 +127,9 @@ public:
     // Harts that whoever came now would have at once.
     std::size_t available() const;
 
-    // Harts that somebody has. relaxed: a number.
+    // How often one was granted. relaxed, as below: a number.
+    std::uint64_t grants() const { return grants_.load(std::memory_order_relaxed); }
+    // Harts that somebody has.
     std::size_t granted() const { return granted_.load(std::memory_order_relaxed); }
 
 private:
@@ -155,6 +157,7 @@ private:
     const Hooks hooks_;
     const std::uint64_t slice_ns_;
     atomic<std::size_t> granted_{0};        // changed under the lock
+    atomic<std::uint64_t> grants_{0};       // likewise
     atomic<std::uint64_t> look_at_ns_{os::forever};   // as this is
 
     atomic<bool> lacks_{false};             // changed under the lock
@@ -166,7 +169,6 @@ private:
     std::size_t beyond_ = 0;
     Root* first_ = nullptr;                 // in the order in which they came
     Policy policy_;
-    std::uint64_t grants_ = 0;
     bool turns_ = false;                    // not all who want a hart can have one
     std::uint64_t limit_look_ns_ = os::forever;
     std::uint64_t tell_again_ns_ = os::forever;

@@ -47,6 +47,8 @@ constexpr Gauge gauges[] = {
          const std::size_t granted = of.base.granted(), limit = hart::limit();
          return granted > limit ? granted - limit : 0;
      }},
+    // Each time that one was: to the streams, a domain or a guest. What a guest takes up again that it has left loose is not counted.
+    {"/harts/count/lent", [](const Runtime& of) -> std::uint64_t { return of.base.grants(); }},
     // OS threads beside the streams: to take harts to domains, and to rescue. They stay until the runtime ends.
     {"/harts/count/carriers", [](const Runtime& of) -> std::uint64_t { return of.carriers.started.load() + of.own_carriers.started.load() + of.rescue.carriers.started.load(); }},
     {"/rescue/count/looks", [](const Runtime& of) -> std::uint64_t { return of.rescue.looks.load(); }},

@@ -542,7 +542,12 @@ TEST(Guest, ThatHasLeftKeepsItsHartUntilSomebodyLacksIt) {
     ASSERT_EQ(weft_latch_init(&left, 1), WEFT_OK);
     ASSERT_EQ(weft_latch_init(&end, 1), WEFT_OK);
     std::thread thread([&] {
+        const std::uint64_t before = counter("/harts/count/lent");
         { Inside in; }
+        const std::uint64_t lent = counter("/harts/count/lent");
+        EXPECT_GT(lent, before);
+        { Inside again; }
+        EXPECT_EQ(counter("/harts/count/lent"), lent) << "it had it still";
         EXPECT_EQ(weft_latch_count_down(&left, 1), WEFT_OK);
         EXPECT_EQ(weft_latch_wait(&end), WEFT_OK);
     });
