@@ -204,6 +204,7 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
     add_test(NAME openmp_process_interrupted COMMAND ${process} --only interrupted_0 interrupted_1)
     set_tests_properties(openmp_process_interrupted PROPERTIES ENVIRONMENT "LD_PRELOAD=$<TARGET_FILE:weft_openmp>:$<TARGET_FILE:weft_pthread>")
     weft_label(openmp_process_interrupted quick)
+    set_property(TEST openmp_process_interrupted APPEND PROPERTY LABELS needs=weft_pthread)
   endif()
   if(WEFT_SANITIZE)
     # A sanitizer has its own words for aborts, stacks and limits, and its library must come first.
