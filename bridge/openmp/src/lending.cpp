@@ -68,7 +68,7 @@ void forget_root(const Thread& root) { trees.forget(root); }
 
 bool lend_thread() {
     const Thread& me = this_thread();
-    if (me.slot->number != 0 || !trees.one() || me.team->active_level != 1) return false;   // trees: looked at again in enter
+    if (me.slot->number != 0 || !trees.one() || !me.team->is_root()) return false;   // trees: looked at again in enter
     weft_unit* const guest = weft_carrier_guest();
     if (guest == nullptr || guest != weft_unit_self()) return false;
     lender.store(guest, std::memory_order_relaxed);   // relaxed, both: the list, whose lock is taken next, publishes; and who finds the thread lent runs on it

@@ -299,7 +299,7 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
     go_on_in_loop(*me.slot);
     const unsigned before = crew.awake.exchange(size);
     if (size == 1) return;
-    if (team.active_level == 1) begin_tree(me);
+    if (team.is_root()) begin_tree(me);
     if (said.display_affinity) [[unlikely]] show_affinity(*me.slot);
     ++crew.regions;
     for (unsigned i = 1; i < size; ++i) crew.slots[i]->region.store(crew.regions);
@@ -311,7 +311,7 @@ void end_region(Thread& me) {
     Team& team = *me.team;
     team.arrived.fetch_add(1);
     close(me);
-    if (team.active_level == 1 && team.size > 1) end_tree(me);
+    if (team.is_root()) end_tree(me);
     end_shares(team);
     for (void* const memory : team.free_at_end) std::free(memory);
     team.free_at_end.clear();
@@ -328,7 +328,7 @@ namespace {
 
 // All have come.
 void go_on_behind(const Team& team, std::uint64_t barrier) {
-    if (thread_lent_at.load(std::memory_order_relaxed) == barrier && team.active_level == 1) [[unlikely]] leave_lent_thread(barrier);   // relaxed: see lend_thread
+    if (thread_lent_at.load(std::memory_order_relaxed) == barrier && team.is_root()) [[unlikely]] leave_lent_thread(barrier);   // relaxed: see lend_thread
 }
 
 }  // namespace

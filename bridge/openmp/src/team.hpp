@@ -81,6 +81,9 @@ struct alignas(128) Team {
     std::uint64_t nodes = 0;                                      // under the lock: in the list and in the slots
     alignas(64) std::atomic<std::uint64_t> singles{0};            // that somebody has been the first at
     std::vector<void*> free_at_end;                               // by thread 0
+
+    // Whether it is the outermost one of more threads than one. By its threads. relaxed: the region's.
+    bool is_root() const { return active_level == 1 && size.load(std::memory_order_relaxed) > 1; }
 };
 
 // Those who make one thread's teams at one depth.

@@ -88,10 +88,34 @@ static void after_an_inner_region(void) {
     EQUAL(get(), rounds);
 }
 
+/* Nor are the barriers of a member that has a team for itself, which count as they do. */
+static void beside_a_team_of_one(void) {
+    int sum = 0;
+    for (int round = 0; round < 20; ++round) {
+#pragma omp parallel num_threads(threads) reduction(+ : sum)
+        {
+            if (omp_get_thread_num() != 0) {
+                for (int more = 0; more < 3; ++more) {
+#pragma omp parallel num_threads(1) reduction(+ : sum)
+                    {
+#pragma omp for
+                        for (int i = 0; i < 4; ++i) {
+#pragma omp cancel for if (i > 4)
+                            sum++;
+                        }
+                    }
+                }
+            }
+#pragma omp barrier
+        }
+    }
+    EQUAL(sum, 20 * (threads - 1) * 12);
+}
+
 static const struct {
     const char* name;
     void (*run)(void);
-} all[] = {{"barrier", after_a_barrier}, {"lock", after_a_lock}, {"task", after_a_task}, {"inner", after_an_inner_region}};
+} all[] = {{"barrier", after_a_barrier}, {"lock", after_a_lock}, {"task", after_a_task}, {"inner", after_an_inner_region}, {"alone", beside_a_team_of_one}};
 
 int main(int count, char** arguments) {
     threads = count > 2 ? atoi(arguments[2]) : 4;
