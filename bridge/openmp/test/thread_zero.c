@@ -88,28 +88,26 @@ static void after_an_inner_region(void) {
     EQUAL(get(), rounds);
 }
 
-/* Nor are the barriers of a member that has a team for itself, which count as they do. */
+/* Nor are those of a member that has a team for itself, and as many barriers as the team that it is of. */
 static void beside_a_team_of_one(void) {
     int sum = 0;
-    for (int round = 0; round < 20; ++round) {
+    for (int round = 0; round < 200; ++round) {
 #pragma omp parallel num_threads(threads) reduction(+ : sum)
         {
             if (omp_get_thread_num() != 0) {
-                for (int more = 0; more < 3; ++more) {
 #pragma omp parallel num_threads(1) reduction(+ : sum)
-                    {
-#pragma omp for
-                        for (int i = 0; i < 4; ++i) {
-#pragma omp cancel for if (i > 4)
-                            sum++;
-                        }
-                    }
+                {
+#pragma omp for schedule(dynamic)
+                    for (int i = 0; i < 4; ++i) sum++;
+                    /* So that the loop has a barrier of its own, which may be left earlier. */
+#pragma omp cancel parallel if (sum < 0)
+                    sum++;
                 }
             }
 #pragma omp barrier
         }
     }
-    EQUAL(sum, 20 * (threads - 1) * 12);
+    EQUAL(sum, 200 * (threads - 1) * 5);
 }
 
 static const struct {
