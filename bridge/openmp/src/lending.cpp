@@ -16,12 +16,15 @@ namespace {
 class Trees {
 public:
     // relaxed, all: what a root has written before it calls members is seen by whoever pops one of those
-    void begin(const Thread& root) {
-        if (owner_.load(std::memory_order_relaxed) == &root || take(root)) owners_.store(true, std::memory_order_relaxed);
+    // Returns whether it is the owner's, which end() is to be told.
+    bool begin(const Thread& root) {
+        const bool owners = owner_.load(std::memory_order_relaxed) == &root || take(root);
+        if (owners) owners_.store(owners_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         else others_.fetch_add(1, std::memory_order_relaxed);
+        return owners;
     }
-    void end(const Thread& root) {
-        if (owner_.load(std::memory_order_relaxed) == &root) owners_.store(false, std::memory_order_relaxed);
+    void end(bool owners) {
+        if (owners) owners_.store(owners_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
         else others_.fetch_sub(1, std::memory_order_relaxed);
     }
     void forget(const Thread& root) {
@@ -30,10 +33,10 @@ public:
     }
     void clear() {
         owner_.store(nullptr, std::memory_order_relaxed);
-        owners_.store(false, std::memory_order_relaxed);
+        owners_.store(0, std::memory_order_relaxed);
         others_.store(0, std::memory_order_relaxed);
     }
-    bool one() const { return others_.load(std::memory_order_relaxed) + (owners_.load(std::memory_order_relaxed) ? 1U : 0U) == 1; }
+    bool one() const { return others_.load(std::memory_order_relaxed) + owners_.load(std::memory_order_relaxed) == 1; }
 
 private:
     bool take(const Thread& root) {
@@ -42,7 +45,7 @@ private:
     }
 
     std::atomic<const Thread*> owner_{nullptr};   // stays while its root is in a tree
-    std::atomic<bool> owners_{false};             // its tree is there
+    std::atomic<unsigned> owners_{0};             // of that root, which alone writes it: one, or more with those of target regions within
     std::atomic<unsigned> others_{0};             // of other roots
 };
 
@@ -62,8 +65,8 @@ std::atomic<bool> carries{false};                      // its OS thread, a membe
 
 std::atomic<std::uint64_t> thread_lent_at{nowhere};
 
-void begin_tree(const Thread& root) { trees.begin(root); }
-void end_tree(const Thread& root) { trees.end(root); }
+void begin_tree(const Thread& root) { root.team->owners_tree = trees.begin(root); }
+void end_tree(const Thread& root) { trees.end(root.team->owners_tree); }
 void forget_root(const Thread& root) { trees.forget(root); }
 
 bool lend_thread() {

@@ -54,6 +54,7 @@ struct alignas(128) Team {
     Task* outer_task = nullptr;
     const Task* outer_under = nullptr;
     bool entered = false;                         // thread 0 is a guest for this region
+    bool owners_tree = false;                     // how the tree is counted that it is the root of (lending.cpp)
     Share* origin = nullptr;                      // before the first worksharing construct
     std::uintptr_t* reductions = nullptr;
     Bind bind = Bind::no;
