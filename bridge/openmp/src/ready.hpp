@@ -23,23 +23,23 @@ public:
         unsigned hart = 0;
         const std::uint64_t noted = note_of(context).load(std::memory_order_acquire);   // acquire: pairs with the store in pop
         if (noted >> hart_bits == reinterpret_cast<std::uintptr_t>(context) >> line_bits) hart = static_cast<unsigned>(noted & (most_harts - 1));
-        lines_[hart].push({context, stamps_.fetch_add(1, std::memory_order_relaxed)}, lines_in_use_);   // relaxed: a number
+        lines_[hart].push({context, stamps_.fetch_add(1, std::memory_order_relaxed)}, filled_lines_);   // relaxed: a number
     }
     // By the hart of that number.
     weft_unit* pop(unsigned hart) {
         Line& own = lines_[hart];
-        if (hart >= lines_used_.load(std::memory_order_relaxed)) raise_lines_used(hart + 1);   // relaxed: it only grows
-        weft_unit* context = ++own.turns % 16 == 0 && is_behind(own) ? nullptr : own.pop(lines_in_use_);
+        if (hart >= known_lines_.load(std::memory_order_relaxed)) raise_known_lines(hart + 1);   // relaxed: it only grows
+        weft_unit* context = ++own.turns % 16 == 0 && is_behind(own) ? nullptr : own.pop(filled_lines_);
         while (context == nullptr) {
             Line* const line = with_oldest();
             if (line == nullptr) return nullptr;
-            context = line->pop(lines_in_use_);   // null: somebody else was there first
+            context = line->pop(filled_lines_);   // null: somebody else was there first
         }
         note_of(context).store(reinterpret_cast<std::uintptr_t>(context) >> line_bits << hart_bits | hart, std::memory_order_release);   // release: who pushes into the line of this hart comes after it was raised
         return context;
     }
     // A word that stays as it is while contexts come and go, so that who looks has it near.
-    bool any() const { return lines_in_use_.load(std::memory_order_relaxed) != 0; }   // relaxed: a hint
+    bool any() const { return filled_lines_.load(std::memory_order_relaxed) != 0; }   // relaxed: a hint
 
 private:
     struct Entry {
@@ -52,24 +52,24 @@ private:
     public:
         unsigned turns = 0;   // by whoever pops there as its own: it need not be right
 
-        void push(Entry entry, std::atomic<unsigned>& lines_in_use) {
+        void push(Entry entry, std::atomic<unsigned>& filled_lines) {
             lock_.lock();
             if (count_ == ring_.size()) grow();
             ring_[(first_ + count_++) % ring_.size()] = entry;
             if (count_ == 1) {
-                lines_in_use.fetch_add(1, std::memory_order_relaxed);   // relaxed: a hint
+                filled_lines.fetch_add(1, std::memory_order_relaxed);   // relaxed: a hint
                 show();
             }
             lock_.unlock();
         }
-        weft_unit* pop(std::atomic<unsigned>& lines_in_use) {
+        weft_unit* pop(std::atomic<unsigned>& filled_lines) {
             if (oldest() == nothing) return nullptr;
             lock_.lock();
             weft_unit* context = nullptr;
             if (count_ != 0) {
                 context = ring_[first_].context;
                 first_ = (first_ + 1) % ring_.size();
-                if (--count_ == 0) lines_in_use.fetch_sub(1, std::memory_order_relaxed);   // relaxed: a hint
+                if (--count_ == 0) filled_lines.fetch_sub(1, std::memory_order_relaxed);   // relaxed: a hint
                 show();
             }
             lock_.unlock();
@@ -108,7 +108,7 @@ private:
     Line* with_oldest() const {
         Line* found = nullptr;
         std::uint64_t least = nothing;
-        const unsigned used = lines_used_.load(std::memory_order_relaxed);   // relaxed: a hart's line is used by nobody before it has popped there once
+        const unsigned used = known_lines_.load(std::memory_order_relaxed);   // relaxed: a hart's line is used by nobody before it has popped there once
         for (unsigned i = 0; i < used; ++i) {
             if (const std::uint64_t stamp = lines_[i].oldest(); stamp < least) {
                 least = stamp;
@@ -117,16 +117,16 @@ private:
         }
         return found;
     }
-    void raise_lines_used(unsigned to) {
-        unsigned used = lines_used_.load(std::memory_order_relaxed);
-        while (used < to && !lines_used_.compare_exchange_weak(used, to, std::memory_order_relaxed)) {}   // relaxed, both: it only grows
+    void raise_known_lines(unsigned to) {
+        unsigned used = known_lines_.load(std::memory_order_relaxed);
+        while (used < to && !known_lines_.compare_exchange_weak(used, to, std::memory_order_relaxed)) {}   // relaxed, both: it only grows
     }
 
     mutable Line lines_[most_harts];
     std::atomic<std::uint64_t> notes_[notes] = {};
     alignas(64) std::atomic<std::uint64_t> stamps_{0};
-    std::atomic<unsigned> lines_used_{1};
-    alignas(64) std::atomic<unsigned> lines_in_use_{0};   // that have contexts
+    std::atomic<unsigned> known_lines_{1};
+    alignas(64) std::atomic<unsigned> filled_lines_{0};   // that have contexts
 };
 
 }  // namespace weft_openmp
