@@ -26,6 +26,7 @@ public:
         const Icv* const icv = task_->icv;
         me_.stand_alone();
         me_.depth = depth_;   // crews above are at work
+        group_before_ = std::exchange(me_.team->group, &group_);
         before_ = std::exchange(me_.task->icv, icv);
         if (thread_limit == 0) return;
         Icv limited = *icv;
@@ -34,6 +35,7 @@ public:
     }
     ~Apart() {
         me_.task->icv = before_;
+        me_.team->group = group_before_;
         me_.team = team_;
         me_.slot = slot_;
         me_.task = task_;
@@ -50,6 +52,8 @@ private:
     const Task* const under_;
     const unsigned depth_;
     const Icv* before_;
+    std::atomic<unsigned> group_{1};   // a contention group of its own
+    std::atomic<unsigned>* group_before_;
 };
 
 // How the compiler says that the host's code is to have a copy of a variable (in the low byte of its kind; the next one has the logarithm of its alignment).

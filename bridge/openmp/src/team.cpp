@@ -182,6 +182,8 @@ void Thread::begin_alone() {
     crews.push_back(std::make_unique<Crew>());
     Crew& alone = *crews[0];
     alone.team.icv = environment().initial;
+    group.store(1, std::memory_order_relaxed);   // relaxed: nobody else is there
+    alone.team.group = &group;
     start_shares(alone.team);
     reset(*alone.slots[0], alone.team);
     foreign = environment().follows_load && getpid() != gettid() && !weft_hosted();
@@ -235,11 +237,24 @@ unsigned max_threads(Thread& me) {
     return me.told_last = std::min(threads, grantable(me));
 }
 
+namespace {
+
+// relaxed, both: a number
+unsigned take_threads(std::atomic<unsigned>& group, unsigned wanted, unsigned limit) {
+    unsigned there = group.load(std::memory_order_relaxed), got;
+    do {
+        got = there >= limit ? 1 : std::min(wanted, limit - there + 1);
+    } while (!group.compare_exchange_weak(there, there + got - 1, std::memory_order_relaxed));
+    return got;
+}
+
+}  // namespace
+
 unsigned threads_for(const Thread& me, unsigned wanted) {
     const Icv& icv = me.icv();
     if (wanted == 1 || me.team->active_level >= icv.max_active_levels) return 1;
     if (wanted == 0) wanted = me.foreign && me.team->level == 0 ? std::min(icv.threads, me.told_last) : icv.threads;
-    return std::min(wanted, icv.thread_limit);
+    return icv.thread_limit == ~0U ? wanted : take_threads(*me.team->group, wanted, icv.thread_limit);
 }
 
 void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned size, Bind bind, std::uintptr_t* reductions,
@@ -275,6 +290,8 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
     team.outer_task = me.task;
     team.outer_under = me.under;
     team.entered = entered;
+    team.group = outer.group;
+    team.counted = from.thread_limit != ~0U && size > 1;
     team.reductions = reductions;
     // relaxed: the numbers of the region, which the members look at, publish all this
     team.arrived.store(0, std::memory_order_relaxed);
@@ -312,6 +329,7 @@ void end_region(Thread& me) {
     team.arrived.fetch_add(1);
     close(me);
     if (team.is_root()) end_tree(me);
+    if (team.counted) team.group->fetch_sub(team.size - 1, std::memory_order_relaxed);   // relaxed: a number
     end_shares(team);
     for (void* const memory : team.free_at_end) std::free(memory);
     team.free_at_end.clear();

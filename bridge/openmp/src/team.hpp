@@ -48,12 +48,14 @@ struct alignas(128) Team {
     std::atomic<unsigned> size{1};                // read by those in the dock while it changes: they take no part, or are called later
     unsigned level = 0, active_level = 0;
     const Icv* icv = nullptr;                     // of the implicit tasks, at first
+    std::atomic<unsigned>* group = nullptr;       // how many threads the contention group has, where there is a limit; its initial thread is one
     Crew* crew = nullptr;
     Team* outer = nullptr;                        // where thread 0 was when it met the region
     Slot* outer_slot = nullptr;
     Task* outer_task = nullptr;
     const Task* outer_under = nullptr;
     bool entered = false;                         // thread 0 is a guest for this region
+    bool counted = false;                         // its threads, in `group`
     bool owners_tree = false;                     // how the tree is counted that it is the root of (lending.cpp)
     Share* origin = nullptr;                      // before the first worksharing construct
     std::uintptr_t* reductions = nullptr;
@@ -123,6 +125,7 @@ struct alignas(64) Thread {
     unsigned depth = 0;
     unsigned team_number = 0, teams = 1;          // of a league
     int place = -1;                               // where it runs; its slot's, once it has taken part in the region
+    std::atomic<unsigned> group{1};               // of which it is the initial thread
     unsigned threads_of_team = 0;                 // thread_limit of the teams construct; 0: none
     // A thread of the program's own that is not its first, and has not said how many threads its regions are to have: what omp_get_max_threads says to it may follow the load
     // (WEFT_OMP_MAX_THREADS), and no region of it gets more by default than it has been told last.
@@ -209,7 +212,7 @@ inline void run_undeferred(Thread& me, Task& task, void (*body)(void*)) {
 // others add to as well, each load counts. Null: the thread is in none, or that one is over.
 inline thread_local constinit Share* simple_loop [[gnu::tls_model("initial-exec")]] = nullptr;
 
-// How many threads a region gets that asks for `wanted` (0: as nthreads-var says).
+// How many threads a region gets that asks for `wanted` (0: as nthreads-var says). Where there is a limit for the contention group they are taken from what is left, so a region is to begin with them.
 unsigned threads_for(const Thread& me, unsigned wanted);
 
 // A region, body(data) by `size` threads. begin_region leaves the caller in it, as thread 0, with body running elsewhere; end_region ends that.

@@ -57,7 +57,8 @@ TOGETHER = [
     {"OMP_PROC_BIND": "master", "GOMP_CPU_AFFINITY": "1 0"}, {"OMP_PROC_BIND": "true", "GOMP_CPU_AFFINITY": "x"}, {"OMP_PLACES": "", "OMP_PROC_BIND": ""}, {"OMP_PROC_BIND": "spread,close", "OMP_NUM_THREADS": "2,3,4"},
     {"GOMP_STACKSIZE": "1m", "OMP_STACKSIZE": "2m"}, {"GOMP_STACKSIZE": "1m", "OMP_STACKSIZE": "x"}, {"GOMP_STACKSIZE": "x", "OMP_STACKSIZE": "2m"}, {"GOMP_STACKSIZE": "1m", "OMP_STACKSIZE": ""},
     {"OMP_WAIT_POLICY": "active", "GOMP_SPINCOUNT": "5"}, {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "5"}, {"OMP_WAIT_POLICY": "active", "GOMP_SPINCOUNT": "x"},
-    {"OMP_NUM_THREADS": "8", "OMP_THREAD_LIMIT": "3"}, {"OMP_NUM_THREADS": "8", "OMP_THREAD_LIMIT": "1"}, {"OMP_NUM_TEAMS": "3", "OMP_TEAMS_THREAD_LIMIT": "2"},
+    {"OMP_NUM_THREADS": "8", "OMP_THREAD_LIMIT": "3"}, {"OMP_NUM_THREADS": "8", "OMP_THREAD_LIMIT": "1"},
+    *({"OMP_NUM_THREADS": "2,3,4", "OMP_THREAD_LIMIT": limit} for limit in "2345678"), {"OMP_NUM_TEAMS": "3", "OMP_TEAMS_THREAD_LIMIT": "2"},
 ]
 # Left out, since doc/openmp.md says of them that they differ: numbers of threads above what an int holds, the rest of a value whose beginning libgomp takes ("truex", "static,x"), negative GOMP_SPINCOUNTs, teams under OMP_DYNAMIC, a
 # limit for several teams at once, CPUs in GOMP_CPU_AFFINITY that the process has not, and those in OMP_PLACES that no CPU mask of the kernel's has room for.
