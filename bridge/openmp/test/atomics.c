@@ -128,6 +128,7 @@ static void orders(void) {
             }
             wrong += data != round + 1;
         }
+#ifndef __SANITIZE_THREAD__   /* it does not know what a flush orders */
         int other = 0, ready = 0;
 #pragma omp parallel num_threads(2) reduction(+ : wrong)
         if (omp_get_thread_num() == 1) {
@@ -146,6 +147,7 @@ static void orders(void) {
 #pragma omp flush seq_cst
             wrong += other != round + 1;
         }
+#endif
     }
     EQUAL(wrong, 0);
 }
