@@ -5,6 +5,7 @@
 #include <mutex>
 #include <new>
 
+#include "base/sanitizer.hpp"
 #include "os/memory.hpp"
 
 namespace weft::mem {
@@ -27,6 +28,11 @@ constexpr std::uint32_t away_batch = 32;   // one atomic for so many objects tha
 constexpr std::size_t carve_bytes = 4096;  // fresh objects are linked a page at a time: untouched pages stay so
 
 SlabLink& link_of(void* object) { return *static_cast<SlabLink*>(object); }
+
+void unmap(const SlabRegion& region) {
+    sanitizer::end_root(region.base, region_bytes);
+    os::unmap(region.base, region_bytes);
+}
 
 void list_push(SlabRegion*& list, SlabRegion* region) {
     region->previous = nullptr;
@@ -194,7 +200,7 @@ SlabStore::~SlabStore() {
     for (SlabRegion* list : {open_, full_}) {
         while (SlabRegion* region = list) {
             list = region->next;
-            os::unmap(region->base, region_bytes);
+            unmap(*region);
             os::destroy(region);
         }
     }
@@ -270,6 +276,7 @@ SlabRegion* SlabStore::open_region() noexcept {
         os::unmap(base, region_bytes);
         return nullptr;
     }
+    sanitizer::begin_root(base, region_bytes);   // units lie there, and what is theirs alone outlives a process that ends while they live
     if (regions_ == 0) {
         os::advise_huge(base, region_bytes, false);   // also where the system makes everything huge unasked
     } else if (huge_) {
@@ -326,7 +333,7 @@ void SlabStore::close_slab(Slab* slab) noexcept {
     }
     list_remove(open_, region);
     --regions_;
-    os::unmap(region->base, region_bytes);
+    unmap(*region);
     os::destroy(region);
 }
 
