@@ -1,4 +1,6 @@
 /* Cancellation: with OMP_CANCELLATION what is left is left out, and nobody waits for ever; without it nothing happens. */
+#include <sched.h>
+
 #include "check.h"
 
 int main(void) {
@@ -23,6 +25,11 @@ int main(void) {
 #pragma omp for schedule(dynamic)
             for (int i = 0; i < 1000; ++i) {
 #pragma omp cancellation point for
+                /* Whoever is to cancel may have lost its CPU. */
+                while (on && i == 990) {
+#pragma omp cancellation point for
+                    sched_yield();
+                }
 #pragma omp atomic
                 ran++;
                 if (i == 10) {
