@@ -114,7 +114,7 @@ WEFT_API weft_status weft_domain_reenter(void) WEFT_NOTHROW;
 /** The hart goes back to the parent (Lithe: sched_yield). Since 0.6. */
 WEFT_API weft_status weft_domain_yield(void) WEFT_NOTHROW;
 
-/** The hart goes on in the domain with an OS thread of the runtime's, where `enter` is called. For a hart that has come on the OS thread of a guest that waits (weft_guest_carrier), where the context
+/** The hart goes on in the domain with an OS thread of the runtime's, where `enter` is called. For a hart that has come on the OS thread of a guest that waits (weft_carrier_guest), where the context
  * whose turn it is might block in the kernel, or spin, until that guest does something: nobody could help it there, for no other OS thread goes on with a guest. Costs a wake-up by the kernel.
  *
  * Besides what is said above: WEFT_WRONG_STATE (an OS thread of the runtime's has the hart). Since 0.6. */

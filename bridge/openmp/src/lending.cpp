@@ -79,7 +79,7 @@ bool lend_thread() {
     return true;
 }
 
-void keep_thread() { lender.store(nullptr, std::memory_order_relaxed); }              // relaxed: see enter
+void keep_thread() { lender.store(nullptr, std::memory_order_relaxed); }              // relaxed: see lends_thread
 void has_thread() {
     // relaxed, both: no member is on it
     thread_lent_at.store(nowhere, std::memory_order_relaxed);
