@@ -69,10 +69,17 @@ static void barriers(void) {
     EQUAL(sum, 64 * 4950 + 6400);
 }
 
+static void open_pipes(int ends[8][2]) {
+    for (int i = 0; i < 8; ++i) CHECK(pipe(ends[i]) == 0);
+}
+static void close_pipes(int ends[8][2]) {
+    for (int i = 0; i < 8; ++i) close(ends[i][0]), close(ends[i][1]);
+}
+
 /* A byte goes round and round: each member reads what the one before it has written. Nobody waits for anything else meanwhile. */
 static void pipes(void) {
     int ends[8][2];
-    for (int i = 0; i < 8; ++i) CHECK(pipe(ends[i]) == 0);
+    open_pipes(ends);
     int sum = 0;
 #pragma omp parallel num_threads(8) reduction(+ : sum)
     {
@@ -86,13 +93,13 @@ static void pipes(void) {
         }
     }
     EQUAL(sum, 24);
-    for (int i = 0; i < 8; ++i) close(ends[i][0]), close(ends[i][1]);
+    close_pipes(ends);
 }
 
 /* Each reads what the one before it writes behind a barrier, thread 0 too. Others may stand in the kernel by then on its OS thread. */
 static void ring(void) {
     int ends[8][2];
-    for (int i = 0; i < 8; ++i) CHECK(pipe(ends[i]) == 0);
+    open_pipes(ends);
     int sum = 0;
 #pragma omp parallel num_threads(8) reduction(+ : sum)
     {
@@ -106,14 +113,14 @@ static void ring(void) {
         }
     }
     EQUAL(sum, 8 * 435);
-    for (int i = 0; i < 8; ++i) close(ends[i][0]), close(ends[i][1]);
+    close_pipes(ends);
 }
 
 /* The byte goes down from thread 0, which waits at the barrier meanwhile; thread 1 comes there last, goes on, and stands in the kernel at once, be it on the OS thread of
  * thread 0: that is to write next. */
 static void relay(void) {
     int ends[8][2];
-    for (int i = 0; i < 8; ++i) CHECK(pipe(ends[i]) == 0);
+    open_pipes(ends);
     int sum = 0;
 #pragma omp parallel num_threads(8) reduction(+ : sum)
     {
@@ -127,7 +134,7 @@ static void relay(void) {
         }
     }
     EQUAL(sum, 8 * 435);
-    for (int i = 0; i < 8; ++i) close(ends[i][0]), close(ends[i][1]);
+    close_pipes(ends);
 }
 
 /* pthread mutexes and conditions between members. */
