@@ -208,7 +208,7 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
   endif()
   if(WEFT_SANITIZE)
     # A sanitizer has its own words for aborts, stacks and limits, and its library must come first.
-    set(without --no-python --only exit_0 exit_3 now_0 now_3 exit_nested exit_in_task signals own_mask plugins thread_ends keys)
+    set(without --no-python --only exit_0 exit_3 now_0 now_3 exit_nested exit_in_task signals own_mask plugins thread_ends keys at_exit at_exit_in_region)
   endif()
   add_test(NAME openmp_process COMMAND ${process} ${without})
   set_tests_properties(openmp_process PROPERTIES ENVIRONMENT "${on_weft}")

@@ -41,12 +41,14 @@ static_assert(static_cast<int>(mem::Guard::automatic) == WEFT_GUARD_AUTO &&
               static_cast<int>(mem::Guard::none) == WEFT_GUARD_NONE);
 
 // exit() from anywhere: the other carriers stop at their next switch, so that what the exit handlers destroy is
-// not used by units. Once per process.
+// not used by units. Once per process. Not those of a runtime that has started by itself: what they carry stands for
+// threads, which run on beside exit's handlers, and handlers may have guests' regions.
 void at_exit() {
     Runtime* ending = runtime_or_null();
     if (ending == nullptr) return;
     print_counters_at_end(*ending);
     write_trace_at_end(*ending);
+    if (ending->by_itself) return;
     const Stream* mine = current_or_null();
     std::lock_guard guard(ending->lock);
     for (std::size_t rank = 0; rank < ending->ranks_used; ++rank) {

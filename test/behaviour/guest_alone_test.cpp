@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <numeric>
 #include <utility>
@@ -15,6 +16,24 @@
 namespace {
 
 using namespace weft_test;
+
+// Registered before any runtime starts, so it is called after the runtime's own.
+bool asked_at_exit = false;
+[[maybe_unused]] const int registered = std::atexit([] {
+    if (!asked_at_exit) return;
+    Inside in;
+    Ult unit([] { std::fprintf(stderr, "[unit]"); });
+    unit.join();
+});
+
+TEST(GuestAlone, GoesOnUntilTheLastHandlerOfExitHasEnded) {
+    const auto program = [] {
+        { Inside in; }
+        asked_at_exit = true;
+        std::exit(7);
+    };
+    EXPECT_EXIT(program(), testing::ExitedWithCode(7), "\\[unit\\]$");
+}
 
 TEST(GuestAlone, TheFirstOfManyAtOnceStartsARuntimeAndTheOthersFindIt) {
     atomic<int> ran{0};

@@ -26,6 +26,18 @@ namespace {
 // The OS thread's or the hosted unit's own record, whatever task runs there.
 thread_local constinit Thread* own_thread [[gnu::tls_model("initial-exec")]] = nullptr;
 
+// Ends it with the thread. A thread-local object would be destroyed before exit's handlers run and before the destructors of other keys, and both may have regions:
+// a key's destructor runs once more where they do, and exit, which ends all threads, calls none.
+pthread_key_t key_of_threads() {
+    static const pthread_key_t made = [] {
+        pthread_key_t key{};
+        const int error = pthread_key_create(&key, [](void* thread) { delete static_cast<Thread*>(thread); });
+        if (error != 0) fatal_error("pthread_key_create failed: %s", std::strerror(error));
+        return key;
+    }();
+    return made;
+}
+
 // In the child the members are no more: the thread that is left begins as a new one.
 [[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] {
     if (own_thread != nullptr) own_thread->begin_alone();
@@ -125,10 +137,13 @@ Thread& begin_this_thread() {
     if (tasks_are_units) {
         if (Thread* const of_task = thread_of_task()) return *of_task;
     }
-    thread_local Thread thread;
-    own_thread = &thread;
-    if (!tasks_are_units) this_thread_or_null = &thread;
-    return thread;
+    if (own_thread == nullptr) {
+        own_thread = new Thread;
+        const int error = pthread_setspecific(key_of_threads(), own_thread);
+        if (error != 0) fatal_error("pthread_setspecific failed: %s", std::strerror(error));
+    }
+    if (!tasks_are_units) this_thread_or_null = own_thread;
+    return *own_thread;
 }
 
 void leave(Crew& crew) {
@@ -205,10 +220,6 @@ Thread::~Thread() {
     this_thread_or_null = own_thread = nullptr;
     give_back(counts);
     forget_root(*this);
-    if (getpid() == gettid()) {   // members end with the process
-        for (auto& crew : crews) static_cast<void>(crew.release());
-        return;
-    }
     for (auto& crew : crews) dismiss(*crew.release());
     give_tasks_back(*this);
 }

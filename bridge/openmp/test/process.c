@@ -222,17 +222,37 @@ static void thread_ends(void) {
 }
 static pthread_key_t key;
 static void last_region(void* value) { EQUAL(count(3), (long)value); }
-static void* with_key(void* argument) {
+static void* with_key(void* has_regions) {
     pthread_setspecific(key, (void*)3L);
-    return argument;
+    if (has_regions != NULL) EQUAL(count(4), 4);
+    return NULL;
 }
-/* A key's destructor has a region. */
+/* A key's destructor has a region, its thread's first or one after others. */
 static void keys(void) {
     pthread_key_create(&key, last_region);
-    pthread_t thread;
-    CHECK(pthread_create(&thread, NULL, with_key, NULL) == 0);
-    pthread_join(thread, NULL);
+    for (int has_regions = 0; has_regions < 2; ++has_regions) {
+        pthread_t thread;
+        CHECK(pthread_create(&thread, NULL, with_key, has_regions ? &key : NULL) == 0);
+        pthread_join(thread, NULL);
+    }
     EQUAL(count(3), 3);
+}
+
+/* exit's handlers and the destructors of libraries have regions, too. */
+static void region_at_exit(void) {
+    EQUAL(count(3), 3);
+    bye();
+}
+static void at_exit(void) {
+    atexit(region_at_exit);
+    EQUAL(count(4), 4);
+    exit(verdict());
+}
+static void at_exit_in_region(void) {
+    omp_set_max_active_levels(2);
+    atexit(region_at_exit);
+#pragma omp parallel num_threads(3)
+    if (omp_get_thread_num() == 2) exit(7);
 }
 
 /* ---- no more threads: what is printed, and how it ends, says process.py ---- */
@@ -261,7 +281,7 @@ static const struct {
     void (*run)(void);
 } all[] = {{"exit_0", exit_0}, {"exit_3", exit_3}, {"now_0", now_0}, {"now_3", now_3}, {"exit_nested", exit_nested}, {"exit_in_task", exit_in_task},
            {"aborts", aborts}, {"error", error}, {"main_ends", main_ends}, {"signals", signals}, {"killed", killed}, {"own_mask", own_mask}, {"plugins", plugins},
-           {"stacks", stacks}, {"thread_ends", thread_ends}, {"keys", keys}, {"no_threads", no_threads}, {"no_more_threads", no_more_threads},
+           {"stacks", stacks}, {"thread_ends", thread_ends}, {"keys", keys}, {"at_exit", at_exit}, {"at_exit_in_region", at_exit_in_region}, {"no_threads", no_threads}, {"no_more_threads", no_more_threads},
            {"interrupted_0", interrupted_0}, {"interrupted_1", interrupted_1}};
 
 int main(int argument_count, char** arguments) {

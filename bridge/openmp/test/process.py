@@ -13,7 +13,8 @@ import sys
 CASES = {
     "exit_0": (5, "bye\n"), "exit_3": (8, "bye\n"), "now_0": (5, ""), "now_3": (8, ""), "exit_nested": (9, ""), "exit_in_task": (11, ""),
     "aborts": (-signal.SIGABRT, ""), "error": (1, ""), "main_ends": (0, ""), "signals": (0, ""), "killed": (-signal.SIGINT, ""), "own_mask": (0, ""), "plugins": (0, ""),
-    "stacks": (0, ""), "thread_ends": (0, ""), "keys": (0, ""), "no_threads": (1, ""), "no_more_threads": (1, "4\nbye\n"), "interrupted_0": (0, ""), "interrupted_1": (0, ""),
+    "stacks": (0, ""), "thread_ends": (0, ""), "keys": (0, ""), "at_exit": (0, "bye\n"), "at_exit_in_region": (7, "bye\n"),
+    "no_threads": (1, ""), "no_more_threads": (1, "4\nbye\n"), "interrupted_0": (0, ""), "interrupted_1": (0, ""),
 }
 SETTINGS = {"stacks": {"OMP_STACKSIZE": "64M"}}
 # libgomp's words, by which scripts know what has happened.
