@@ -32,7 +32,8 @@ typedef struct weft_domain_ops {
      * weft_context_resume, weft_domain_enter, weft_domain_reenter, weft_domain_yield and weft_domain_pass: what becomes of the hart once this returns. Without a decision it goes back
      * to the parent. */
     void (*enter)(void *self);
-    /** A context of the domain can go on: keep it, to be resumed in some `enter`, and ask for a hart if there may be none. It never runs here. */
+    /** A context of the domain can go on: keep it, to be resumed in some `enter`, and ask for a hart if there may be none. It never runs here. One that `enter` has chosen comes once more where the hart
+     * is on a guest's OS thread, and that guest can go on by then (weft_carrier_awaited). */
     void (*unblock)(void *self, weft_unit *context);
     /** A child has registered, or is about to be gone: its handle is none when this returns. May be NULL, as all that follow. */
     void (*child_registered)(void *self, weft_domain *child);

@@ -15,4 +15,9 @@ weft_unit* weft_carrier_guest(void) noexcept {
     return stream == nullptr || stream->guest == nullptr ? nullptr : to_handle(stream->guest->unit);
 }
 
+bool weft_carrier_awaited(void) noexcept {
+    const Stream* const stream = current_or_null();
+    return stream != nullptr && claims_hart(*stream);
+}
+
 }  // extern "C"

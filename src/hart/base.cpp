@@ -329,6 +329,16 @@ Root* Base::release(Root& guest) {
     }, Caller::goes);
 }
 
+void Base::hand_over(Root& root, Root& guest, bool& last) {
+    change([&] {
+        uncount(root);
+        last = unlinked(root);
+        link(guest);
+        guest.asked = 1;
+        count(guest);
+    });
+}
+
 void Base::forget(const Root& guest) {
     std::lock_guard guard(lock_);
     WEFT_ASSERT(guest.held == 0 && guest.asked == 0);

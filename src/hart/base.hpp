@@ -27,6 +27,8 @@ struct Root {
         outside,   // the thread is none of ours, and has no hart,
         loose,     // or has left it loose: the first that comes has it, the thread or the base
         waits,     // the thread is inside, has no hart, and its unit waits for something,
+        carries,   // the same, and the thread has another root's hart,
+        claims,    // or could go on, and is to have that one
         wants,     // or could go on, and the base is asked for a hart
         held,      // it has its hart, and its unit runs, or has just left,
         ready,     // or can go on at once
@@ -92,6 +94,8 @@ public:
     bool admit(Root& guest);
     // A guest gives its hart back. As give_back().
     Root* release(Root& guest);
+    // A hart of the root's becomes the guest's, which has none; `last` as above.
+    void hand_over(Root& root, Root& guest, bool& last);
     // A guest that is `outside` may be destroyed after this: whoever has just taken its hart may still be taking it off the list.
     void forget(const Root& guest);
 

@@ -249,6 +249,22 @@ void leave_unasked(Stream& stream, bool takes_next = true) {
 
 }  // namespace
 
+void hand_over_hart(Stream& stream) {
+    const Transition made = std::exchange(stream.transition, {});
+    if (made.what == What::run) make_ready(&stream, *made.unit);
+    stream.owes_stir = false;
+    while (stream.domain->parent != nullptr) {
+        stir(*stream.domain);
+        go_up(stream, *stream.domain);
+    }
+    Domain& domain = *stream.domain;
+    stir(domain);   // as where a hart leaves unasked
+    set_domain(stream, nullptr);
+    bool last = false;
+    runtime().base.hand_over(domain.root, stream.guest->root, last);
+    if (last) complete(domain);
+}
+
 // The base is not to give it back at once: that would have no end.
 void send_away(Stream& stream) {
     const Transition made = std::exchange(stream.transition, {});
@@ -326,6 +342,11 @@ Unit* next_of(Stream& stream, Domain& domain) {
         stream.deciding = false;
     }
     const Transition made = std::exchange(stream.transition, {});
+    if (claims_hart(stream)) [[unlikely]] {
+        // The hart is the guest's, and goes nowhere else. What has been decided on may be of those that are not to be in its way.
+        if (made.what == What::run) make_ready(&stream, *made.unit);
+        return nullptr;
+    }
     switch (made.what) {
     case What::run:
         if (made.unit == domain.registrant && domain.home != nullptr && domain.home != &stream) {
@@ -378,6 +399,10 @@ void set_domain(Stream& stream, Domain* domain) {
     if (stream.domain == stream.lender) {
         stream.own_way = {stream.sched, stream.direct, stream.common, stream.standard};
         ++stream.depth;
+    }
+    if (stream.guest != nullptr && stream.lender == nullptr && (stream.domain == nullptr) != (domain == nullptr)) {
+        if (domain != nullptr) carries_hart(*stream.guest);
+        else carries_none(*stream.guest);
     }
     stream.domain = domain;
     Jobs* const own = stream.only_carries() ? nullptr : &runtime().jobs;

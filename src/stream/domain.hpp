@@ -131,5 +131,7 @@ bool hart_to_base(Stream& stream, Domain& domain, bool takes_next = true);
 
 // The hart of another domain that the stream has goes on with a carrier, or, where none can be had, up to the base.
 void send_away(Stream& stream);
+// It becomes that of the guest whose OS thread the stream has.
+void hand_over_hart(Stream& stream);
 
 }  // namespace weft

@@ -51,9 +51,9 @@ void push_elsewhere(Unit& unit) {
 void push_guest(Guest& guest) {
     const Waking waking(&guest);
     Keeps seen = guest.root.keeps.load();
-    while (!guest.root.keeps.compare_exchange_strong(seen, seen == Keeps::held ? Keeps::ready : Keeps::wants)) {}
+    while (!guest.root.keeps.compare_exchange_strong(seen, seen == Keeps::held ? Keeps::ready : seen == Keeps::carries ? Keeps::claims : Keeps::wants)) {}
     probe(Probe::guest_wanted);
-    if (seen == Keeps::held) {
+    if (seen == Keeps::held || seen == Keeps::carries) {
         ask(*guest.stream, attention::lent);
     } else if (seen == Keeps::waits && runtime().base.admit(guest.root)) {
         admitted(guest);
@@ -341,6 +341,18 @@ bool slice_is_over(const hart::Root& root) {
 
 }  // namespace
 
+void carries_hart(Guest& guest) {
+    Keeps seen = Keeps::waits;
+    guest.root.keeps.compare_exchange_strong(seen, Keeps::carries);   // else it wants one of its own, or has got it
+}
+
+void carries_none(Guest& guest) {
+    Keeps seen = Keeps::carries;
+    if (guest.root.keeps.compare_exchange_strong(seen, Keeps::waits) || seen != Keeps::claims) return;
+    guest.root.keeps.store(Keeps::wants);
+    if (runtime().base.admit(guest.root)) admitted(guest);
+}
+
 bool lend_out(Stream& stream) {
     Guest& guest = *stream.guest;
     hart::Root* next = nullptr;
@@ -369,7 +381,15 @@ void stop_lending(Stream& stream) {
 void go_on(Stream& stream) {
     Guest& guest = *stream.guest;
     hart::Root& root = guest.root;
-    if (root.keeps.load() != Keeps::ready) return;
+    const Keeps seen = root.keeps.load();
+    if (seen == Keeps::claims) {
+        root.keeps.store(Keeps::held);
+        hand_over_hart(stream);
+        stop_lending(stream);
+        stream.handed = guest.unit;
+        return;
+    }
+    if (seen != Keeps::ready) return;
     if (stream.domain != nullptr) send_away(stream);
     stop_lending(stream);
     if (!std::exchange(guest.admitted, false) && slice_is_over(root)) {

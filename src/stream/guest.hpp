@@ -12,6 +12,9 @@
 //                           |           ^                            ^      |
 //                           |           '-- its unit becomes ready --|------| before its hart is given back, or while that is being done (gives),
 //                           '--> gives --> waits --------------------'        or afterwards
+//                                          ^   |
+//                                          |   v
+//                              held <--   carries --> claims --> held           (its thread has the hart of a domain, which it goes on with at the next switch)
 //
 // The thread alone changes it, but for: the base takes what is loose and makes `ready` of what wants; whoever makes the unit ready; the end of the runtime (`nothing`).
 #pragma once
@@ -73,6 +76,12 @@ public:
 private:
     Guest* const guest_;
 };
+
+// The thread of a guest, which waits, has got the hart of a domain; or has it no more.
+void carries_hart(Guest& guest);
+void carries_none(Guest& guest);
+// It has, and the guest can go on: with that hart, before anything else is done with it.
+inline bool claims_hart(const Stream& stream) { return stream.guest != nullptr && stream.lender == nullptr && stream.guest->root.keeps.load() == hart::Root::Keeps::claims; }
 
 // The base has granted a hart to the guest, whose unit wants one.
 void admitted(Guest& guest);
