@@ -1,38 +1,47 @@
 // The OS thread of a guest, which carries members while the guest waits.
 //
 // Nobody else goes on with a guest, so a member that blocks in the kernel there, or spins, until that guest does something would do so for ever. It carries members, therefore, only while the
-// guest waits until all of its team have come, at the root of the only tree of teams: until then it does nothing that they could wait for. Elsewhere, and from then on,
-// the hart goes on with another OS thread (doc/decisions/0033-lent-threads.md).
+// guest waits until all of a team have come, as thread 0 of that: and only those of that team and of teams within. None of them has come yet, or else it has nothing to do; and until all have, the
+// guest does nothing that they could wait for. Elsewhere the hart goes on with another OS thread (doc/decisions/0033-lent-threads.md).
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
-#include <weft/unit.h>
+#include "wait.hpp"
 
 namespace weft_openmp {
 
-struct Thread;
+struct Crew;
 
-// A tree of teams begins, at a thread that is in none; it has ended.
-void begin_tree(const Thread& root);
-void end_tree(const Thread& root);
-void forget_root(const Thread& root);   // the thread ends
+// Of a crew: until when thread 0's OS thread carries its members. Written by thread 0 alone.
+class Lent {
+public:
+    static constexpr std::uint64_t nothing = ~std::uint64_t{0};
+    // While they wait for the barrier of that number (Team::generation), or, to_the_end, for the region's.
+    static constexpr std::uint64_t to_the_end = ~std::uint64_t{0} - 1;
+    void begin(std::uint64_t barrier) { until_.store(barrier, std::memory_order_relaxed); }   // relaxed, here and below: a member that has gone on behind the barrier knows of what came before it
+    void end() { until_.store(nothing, std::memory_order_relaxed); }
+    std::uint64_t until() const { return until_.load(std::memory_order_relaxed); }
 
-// The calling unit is about to wait so. True, if it is such a guest: its OS thread carries members from now on.
-bool lend_thread();
-// It is about to be resumed: its OS thread takes no member any more. It has gone on.
-void keep_thread();
+private:
+    std::atomic<std::uint64_t> until_{nothing};
+};
+
+// The calling unit is about to wait so. True, if it is such a guest: its OS thread carries members from now on, until it goes on itself and says has_thread().
+bool lend_thread(Until until);
 void has_thread();
-// The number (Team::generation) of the barrier where it waits so. A member that goes on behind that one goes elsewhere: leave_lent_thread.
-constexpr std::uint64_t nowhere = ~std::uint64_t{0};
-extern std::atomic<std::uint64_t> thread_lent_at;
-void leave_lent_thread(std::uint64_t barrier);
 
-// For `enter`, on that guest's OS thread: whether it may carry a member, and whether it does.
-bool lends_thread(weft_unit* guest);
-void carries_member(bool does);
-// Whether the guest can go on but for its OS thread, which carries a member. That thread's hart is to be the guest's then: another one would lie idle until that has switched.
-bool thread_is_awaited();
+// A thread of that crew has just gone on. If that is behind a barrier at which a guest waits, and on that guest's OS thread, it goes on elsewhere.
+void leave_lent_thread(const Crew& crew);
+bool is_behind_lent(const Crew& crew);
+inline void go_on_behind(const Crew& crew) {
+    if (is_behind_lent(crew)) [[unlikely]] leave_lent_thread(crew);
+}
+
+// For `enter`, on a guest's OS thread: whose members it carries; null: nobody's. Members of `crew` are of those, if they `fit`. It carries none once the barrier is over.
+const Crew* lent_to();
+bool fits(const Crew& crew, const Crew& lent);
+bool is_over(const Crew& lent);
 
 }  // namespace weft_openmp

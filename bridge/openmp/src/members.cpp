@@ -17,6 +17,7 @@
 #include "icv.hpp"
 #include "lending.hpp"
 #include "ready.hpp"
+#include "team.hpp"
 #include "unit_task.hpp"
 #include "wait.hpp"
 
@@ -35,6 +36,7 @@ unsigned this_hart() {
 struct Order {
     void (*body)(void* argument);
     void* argument;
+    const Crew* crew;
     std::size_t stack_bytes;
     Order* next = nullptr;
     weft_status status = WEFT_OK;
@@ -77,19 +79,42 @@ std::uint32_t read(const std::atomic<const std::uint32_t*>& of) {
     return word == nullptr ? 0 : __atomic_load_n(word, __ATOMIC_RELAXED);   // relaxed: a hint, by the calls' contract
 }
 
+// The crew of a context, if that is a member.
+const Crew* crew_of(const weft_unit* context);
+
+// Only members that fit, and only before their barrier is over. The guest goes on as soon as that is, so the hart stays for a moment where there is nothing to do: elsewhere it is
+// woken there, and again when the guest needs it.
+void enter_on_guests_thread(Members& all) {
+    thread_local constinit unsigned looks [[gnu::tls_model("initial-exec")]] = 0;
+    constexpr unsigned most_looks = 200;   // some 20 us: what a wake-up by the kernel takes
+    const Crew* const lent = lent_to();
+    if (lent != nullptr && !is_over(*lent)) {
+        weft_unit* const context = all.ready.pop_fitting(this_hart(), [lent](const weft_unit* one) {
+            const Crew* const crew = crew_of(one);
+            return crew != nullptr && fits(*crew, *lent);
+        });
+        if (context != nullptr && !is_over(*lent)) {   // what has happened before a member is pushed is seen by whoever has popped it
+            looks = 0;
+            weft_context_resume(context);
+            return;
+        }
+        if (context != nullptr) all.ready.push(context);
+    }
+    if (lent != nullptr && looks++ < most_looks) {
+        relax();
+        weft_domain_reenter();
+        return;
+    }
+    looks = 0;
+    pass(all);
+}
+
 void enter(void* self) {
     auto& all = *static_cast<Members*>(self);
-    weft_unit* const guest = weft_carrier_guest();
-    if (guest != nullptr) carries_member(false);
-    if (read(all.wanted) > (thread_is_awaited() ? 1 : 0)) return go();
-    if (guest != nullptr && !lends_thread(guest)) return pass(all);
+    if (read(all.wanted) != 0) return go();
+    if (weft_carrier_guest() != nullptr) return enter_on_guests_thread(all);
     weft_unit* const context = all.ready.pop(this_hart());
     if (context == nullptr) return go();
-    if (guest != nullptr && !lends_thread(guest)) {   // what is written before a member is pushed is seen by whoever has popped it
-        all.ready.push(context);
-        return pass(all);
-    }
-    if (guest != nullptr) carries_member(true);
     weft_context_resume(context);
 }
 
@@ -98,6 +123,7 @@ void unblock(void* self, weft_unit* context) { static_cast<Members*>(self)->read
 struct Member {
     void (*body)(void* argument);
     void* argument;
+    const Crew* crew;   // until it leaves that; read while it is ready
     bool begun = false;
 };
 
@@ -105,6 +131,11 @@ void be(void* raw) {
     auto& member = *static_cast<Member*>(raw);
     member.begun = true;
     member.body(member.argument);
+}
+
+const Crew* crew_of(const weft_unit* context) {
+    if (weft_unit_spawn_site(context) != reinterpret_cast<const void*>(be)) return nullptr;   // the program's own, which a member has spawned, or a task that is a unit
+    return static_cast<const Member*>(weft_unit_data(context))->crew;
 }
 
 // At its end, which comes at once where there was no OS thread to be had for it: then the region that it is of would wait for ever.
@@ -139,10 +170,10 @@ void keep(void* raw) {
             options.kind = WEFT_KIND_HOSTED;
             options.stack_bytes = order->stack_bytes;
             options.name = "openmp";
-            auto* const member = new Member{order->body, order->argument};
+            auto* const member = new Member{order->body, order->argument, order->crew};
             options.data = member;
             options.release = has_ended;
-            order->status = weft_ult_spawn(nullptr, be, member, &options, nullptr);
+            order->status = weft_ult_spawn_at(nullptr, be, member, &options, nullptr, reinterpret_cast<const void*>(be));
             // One for each member, the keeper's being the one that the domain was registered with, however few harts there are: where those that it has stand in the kernel or spin,
             // rescue lends more to a domain that could use more. One that finds nothing to do is left alone until a context of it can go on.
             if (order->status == WEFT_OK) weft_domain_request(all.domain, 1);
@@ -182,7 +213,7 @@ Members& begin_members() {
 bool crowded() {
     const Members* const all = members.load(std::memory_order_acquire);   // acquire: pairs with begin_members
     if (all == nullptr) return false;
-    return all->ready.any() || read(all->wanted) != 0 || read(all->lacked) != 0 || (thread_is_awaited() && weft_carrier_guest() != nullptr);
+    return all->ready.any() || read(all->wanted) != 0 || read(all->lacked) != 0 || weft_carrier_awaited();
 }
 
 void give_way() {
@@ -192,9 +223,11 @@ void give_way() {
 
 weft_pool* pool_of_members() { return begin_members().pool; }
 
-void add_member(void (*body)(void* argument), void* argument, std::size_t stack_bytes) {
+void leave_crew() { static_cast<Member*>(weft_unit_data(nullptr))->crew = nullptr; }
+
+void add_member(void (*body)(void* argument), void* argument, const Crew& crew, std::size_t stack_bytes) {
     Members& all = begin_members();
-    Order order{body, argument, stack_bytes};
+    Order order{body, argument, &crew, stack_bytes};
     order.next = all.newest.load(std::memory_order_relaxed);   // relaxed: the exchange publishes
     while (!all.newest.compare_exchange_weak(order.next, &order)) {}
     all.keeper.wake();

@@ -7,9 +7,13 @@
 
 namespace weft_openmp {
 
-// A new member, which runs body(argument) at once or soon, and never ends. What its stack holds at least: stack_bytes (0: what the C library gives
+struct Crew;
+
+// A new member of the crew, which runs body(argument) at once or soon, and never ends. What its stack holds at least: stack_bytes (0: what the C library gives
 // threads). Ends the process with libgomp's message where the system gives no thread. The caller is a unit; may switch.
-void add_member(void (*body)(void* argument), void* argument, std::size_t stack_bytes);
+void add_member(void (*body)(void* argument), void* argument, const Crew& crew, std::size_t stack_bytes);
+// By a member, which ends: its crew may be gone before it is.
+void leave_crew();
 
 // Where those of the domain lie that are to be spawned: members, and tasks that are units. Begins the members, if there are none. May switch.
 weft_pool* pool_of_members();

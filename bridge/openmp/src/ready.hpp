@@ -35,7 +35,17 @@ public:
             if (line == nullptr) return nullptr;
             context = line->pop(filled_lines_);   // null: somebody else was there first
         }
-        note_of(context).store(reinterpret_cast<std::uintptr_t>(context) >> line_bits << hart_bits | hart, std::memory_order_release);   // release: who pushes into the line of this hart comes after it was raised
+        note(context, hart);
+        return context;
+    }
+    // The same of those that fit: its own first, then whatever line has one. For harts that come and go: they have no turns.
+    template <class Fits>
+    weft_unit* pop_fitting(unsigned hart, Fits fits) {
+        if (hart >= known_lines_.load(std::memory_order_relaxed)) raise_known_lines(hart + 1);   // relaxed: as above
+        weft_unit* context = lines_[hart].pop_fitting(fits, filled_lines_);
+        const unsigned used = known_lines_.load(std::memory_order_relaxed);
+        for (unsigned i = 0; i < used && context == nullptr; ++i) context = lines_[i].pop_fitting(fits, filled_lines_);
+        if (context != nullptr) note(context, hart);
         return context;
     }
     // A word that stays as it is while contexts come and go, so that who looks has it near.
@@ -68,9 +78,22 @@ private:
             weft_unit* context = nullptr;
             if (count_ != 0) {
                 context = ring_[first_].context;
-                first_ = (first_ + 1) % ring_.size();
-                if (--count_ == 0) filled_lines.fetch_sub(1, std::memory_order_relaxed);   // relaxed: a hint
-                show();
+                drop_first(filled_lines);
+            }
+            lock_.unlock();
+            return context;
+        }
+        template <class Fits>
+        weft_unit* pop_fitting(Fits fits, std::atomic<unsigned>& filled_lines) {
+            if (oldest() == nothing) return nullptr;
+            lock_.lock();
+            std::size_t at = 0;
+            while (at < count_ && !fits(entry(at).context)) ++at;
+            weft_unit* context = nullptr;
+            if (at < count_) {
+                context = entry(at).context;
+                for (; at != 0; --at) entry(at) = entry(at - 1);
+                drop_first(filled_lines);
             }
             lock_.unlock();
             return context;
@@ -79,6 +102,12 @@ private:
         std::uint64_t oldest() const { return oldest_.load(std::memory_order_relaxed); }
 
     private:
+        Entry& entry(std::size_t at) { return ring_[(first_ + at) % ring_.size()]; }
+        void drop_first(std::atomic<unsigned>& filled_lines) {
+            first_ = (first_ + 1) % ring_.size();
+            if (--count_ == 0) filled_lines.fetch_sub(1, std::memory_order_relaxed);   // relaxed: a hint
+            show();
+        }
         void show() { oldest_.store(count_ == 0 ? nothing : ring_[first_].stamp, std::memory_order_relaxed); }   // relaxed: as above
         void grow() {
             std::vector<Entry> larger(ring_.empty() ? 64 : 2 * ring_.size());
@@ -99,6 +128,9 @@ private:
     std::atomic<std::uint64_t>& note_of(const weft_unit* context) {
         const auto address = reinterpret_cast<std::uintptr_t>(context) >> line_bits;
         return notes_[(address ^ address >> 10) % notes];
+    }
+    void note(weft_unit* context, unsigned hart) {
+        note_of(context).store(reinterpret_cast<std::uintptr_t>(context) >> line_bits << hart_bits | hart, std::memory_order_release);   // release: who pushes into the line of this hart comes after it was raised
     }
     // Whether others have waited for so long that their hart has had several turns' time.
     bool is_behind(const Line& own) const {

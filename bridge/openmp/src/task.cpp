@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include <weft/guest.h>
+#include <weft/unit.h>
+
+#include "bind.hpp"
 #include "depend.hpp"
 #include "members.hpp"
 #include "team.hpp"
@@ -106,6 +110,11 @@ void call_help(Team& team) {
     if (!team.helpers.wake_one()) {
         team.closer.wake();
         team.waiters.wake();
+    }
+    // It may be a guest on whose OS thread this runs, and the only one who comes.
+    if (weft_carrier_awaited()) [[unlikely]] {
+        weft_unit_yield();
+        come_back();
     }
 }
 

@@ -109,10 +109,12 @@ void be_member(void* raw) {
         if (binding) [[unlikely]] take_place(me);
         if (environment().display_affinity) [[unlikely]] show_affinity(slot);
         go_on_in_loop(slot);
+        go_on_behind(*slot.crew);
         team.body(team.data);
         arrive(team);
     }
     me.stand_alone();
+    leave_crew();
     leave(*slot.crew);
 }
 
@@ -133,6 +135,8 @@ inline void end_cancelled_construct(Team& team) {
 
 }  // namespace
 
+Thread* thread_of_os_thread() { return own_thread; }
+
 Thread& begin_this_thread() {
     if (tasks_are_units) {
         if (Thread* const of_task = thread_of_task()) return *of_task;
@@ -150,7 +154,8 @@ void leave(Crew& crew) {
     if (crew.users.fetch_sub(1, std::memory_order_acq_rel) == 1) delete &crew;   // acq_rel: all others have left it
 }
 
-Crew::Crew() {
+Crew::Crew(Crew* around_it) : around(around_it) {
+    if (around_it != nullptr) around_it->users.fetch_add(1, std::memory_order_relaxed);   // relaxed: the caller is one of them
     team.crew = this;
     grow(1);
 }
@@ -184,7 +189,7 @@ void Crew::grow(unsigned size) {
     table.store(tables.back().get(), std::memory_order_release);   // release: pairs with the thieves' load
     for (unsigned number = std::max(1U, before); number < size; ++number) {
         users.fetch_add(1, std::memory_order_relaxed);   // relaxed: only who is in adds
-        add_member(be_member, slots[number].get(), environment().stack_bytes);
+        add_member(be_member, slots[number].get(), *this, environment().stack_bytes);
         count_member();
     }
 }
@@ -194,7 +199,7 @@ Thread::Thread() { begin_alone(); }
 void Thread::begin_alone() {
     for (auto& crew : crews) static_cast<void>(crew.release());   // in the child of a fork: their members are no more
     crews.clear();
-    crews.push_back(std::make_unique<Crew>());
+    crews.push_back(std::make_unique<Crew>(nullptr));
     Crew& alone = *crews[0];
     alone.team.icv = environment().initial;
     group.store(1, std::memory_order_relaxed);   // relaxed: nobody else is there
@@ -219,7 +224,6 @@ void Thread::stand_alone() {
 Thread::~Thread() {
     this_thread_or_null = own_thread = nullptr;
     give_back(counts);
-    forget_root(*this);
     for (auto& crew : crews) dismiss(*crew.release());
     give_tasks_back(*this);
 }
@@ -277,7 +281,7 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
         if (status != WEFT_OK) fatal_no_thread(status);
     }
     count(me.counts.regions);
-    if (++me.depth == me.crews.size()) me.crews.push_back(std::make_unique<Crew>());
+    if (++me.depth == me.crews.size()) me.crews.push_back(std::make_unique<Crew>(me.of_unit ? nullptr : me.slot->crew));
     Crew& crew = *me.crews[me.depth];
     crew.grow(size);
     Team& team = crew.team;
@@ -327,7 +331,6 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
     go_on_in_loop(*me.slot);
     const unsigned before = crew.awake.exchange(size);
     if (size == 1) return;
-    if (team.is_root()) begin_tree(me);
     if (said.display_affinity) [[unlikely]] show_affinity(*me.slot);
     ++crew.regions;
     for (unsigned i = 1; i < size; ++i) crew.slots[i]->region.store(crew.regions);
@@ -339,7 +342,6 @@ void end_region(Thread& me) {
     Team& team = *me.team;
     team.arrived.fetch_add(1);
     close(me);
-    if (team.is_root()) end_tree(me);
     if (team.counted) team.group->fetch_sub(team.size - 1, std::memory_order_relaxed);   // relaxed: a number
     end_shares(team);
     for (void* const memory : team.free_at_end) std::free(memory);
@@ -352,15 +354,6 @@ void end_region(Thread& me) {
     go_on_in_loop(*me.slot);
     if (team.entered) weft_guest_leave();
 }
-
-namespace {
-
-// All have come.
-void go_on_behind(const Team& team, std::uint64_t barrier) {
-    if (thread_lent_at.load(std::memory_order_relaxed) == barrier && team.is_root()) [[unlikely]] leave_lent_thread(barrier);   // relaxed: see lend_thread
-}
-
-}  // namespace
 
 void meet(Thread& me) {
     Team& team = *me.team;
@@ -376,13 +369,13 @@ void meet(Thread& me) {
         team.arrived.store(0, std::memory_order_relaxed);   // relaxed: the generation publishes
         team.generation.store(generation + 1);
         team.helpers.wake();
-        return go_on_behind(team, generation);
+        return go_on_behind(*team.crew);
     }
     while (team.generation.load(std::memory_order_acquire) == generation) {   // acquire: pairs with the store above
         if (run_some_task(me, nullptr)) continue;
         team.helpers.wait([&] { return team.generation.load(std::memory_order_acquire) != generation || may_find_task(me, nullptr); });   // acquire: as above
     }
-    go_on_behind(team, generation);
+    go_on_behind(*team.crew);
 }
 
 bool meet_or_leave(Thread& me) {
@@ -399,17 +392,20 @@ bool meet_or_leave(Thread& me) {
         team.arrived_cancellably.store(0, std::memory_order_relaxed);   // relaxed: as in meet
         team.generation.store(generation + 1);
         team.helpers.wake();
-        go_on_behind(team, generation);
+        go_on_behind(*team.crew);
         return false;
     }
     while (team.generation.load(std::memory_order_acquire) == generation) {   // acquire: as in meet
-        if (cancelled()) return true;
+        if (cancelled()) {
+            go_on_behind(*team.crew);
+            return true;
+        }
         if (run_some_task(me, nullptr)) continue;
         team.helpers.wait([&] {
             return cancelled() || team.generation.load(std::memory_order_acquire) != generation || may_find_task(me, nullptr);
         });
     }
-    go_on_behind(team, generation);
+    go_on_behind(*team.crew);
     return false;
 }
 

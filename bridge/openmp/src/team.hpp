@@ -12,6 +12,7 @@
 #include "counts.hpp"
 #include "deque.hpp"
 #include "icv.hpp"
+#include "lending.hpp"
 #include "share.hpp"
 #include "task.hpp"
 #include "wait.hpp"
@@ -56,7 +57,6 @@ struct alignas(128) Team {
     const Task* outer_under = nullptr;
     bool entered = false;                         // thread 0 is a guest for this region
     bool counted = false;                         // its threads, in `group`
-    bool owners_tree = false;                     // how the tree is counted that it is the root of (lending.cpp)
     Share* origin = nullptr;                      // before the first worksharing construct
     std::uintptr_t* reductions = nullptr;
     Bind bind = Bind::no;
@@ -75,8 +75,8 @@ struct alignas(128) Team {
     SpinLock queue_lock;
     Task* first = nullptr;                                        // by priority, or queued by no thread of the team
     Task* last = nullptr;
-    Sleepers helpers{Until::the_team};                            // wait at barriers and at the dock, and run any task
-    Sleepers closer{Until::the_team};                             // all are at the barrier; waits for the tasks' end
+    Sleepers helpers{Until::the_barrier};                         // wait at barriers and at the dock, and run any task
+    Sleepers closer{Until::the_end};                              // all are at the barrier; waits for the tasks' end
     Sleepers waiters;                                             // wait in tasks, for those that they have made
     SpinLock free_lock;
     Share* oldest = nullptr;                                      // under it: the list's first node
@@ -84,9 +84,12 @@ struct alignas(128) Team {
     std::uint64_t nodes = 0;                                      // under the lock: in the list and in the slots
     alignas(64) std::atomic<std::uint64_t> singles{0};            // that somebody has been the first at
     std::vector<void*> free_at_end;                               // by thread 0
+};
 
-    // Whether it is the outermost one of more threads than one. By its threads. relaxed: the region's.
-    bool is_root() const { return active_level == 1 && size.load(std::memory_order_relaxed) > 1; }
+// Lets go of a crew that the caller is one of the users of.
+void leave(Crew& crew);
+struct LeavesCrew {
+    void operator()(Crew* crew) const { leave(*crew); }
 };
 
 // Those who make one thread's teams at one depth.
@@ -106,8 +109,10 @@ struct Crew {
     std::atomic<unsigned> users{1};               // the thread, and the members; the last to leave deletes it
     std::atomic<unsigned> awake{1};               // slots below take part in the region, or have in the last; those above wait as spares
     Sleepers spares;
+    alignas(64) Lent lent;                                  // read at each barrier
+    const std::unique_ptr<Crew, LeavesCrew> around;         // that of the team around its teams, which lives as long. Null: there is none, or it changes
 
-    Crew();
+    explicit Crew(Crew* around_it);
     ~Crew();
     void grow(unsigned size);
 };
@@ -123,6 +128,7 @@ struct alignas(64) Thread {
     unsigned free_count = 0;
     std::vector<std::unique_ptr<Crew>> crews;     // for each depth of regions that it is thread 0 of; [0] outside of them
     unsigned depth = 0;
+    Crew* lends = nullptr;                        // whose members its OS thread carries, while it waits for them
     unsigned team_number = 0, teams = 1;          // of a league
     int place = -1;                               // where it runs; its slot's, once it has taken part in the region
     std::atomic<unsigned> group{1};               // of which it is the initial thread
@@ -145,11 +151,10 @@ struct alignas(64) Thread {
     void stand_alone();                           // outside of all regions
 };
 
-// Lets go of a crew that the caller is one of the users of.
-void leave(Crew& crew);
-
 // The calling thread. A hosted unit has its own thread-local memory, and keeps it wherever it goes on.
 Thread& begin_this_thread();
+// That of the OS thread, or the hosted unit, itself, also within a task that is a unit, or of the guest on whose OS thread a hart is brought to `enter`. Null: it has none yet.
+Thread* thread_of_os_thread();
 // Where tasks are units it is always null, so that whoever looks asks begin_this_thread, which asks the unit first.
 inline thread_local constinit Thread* this_thread_or_null [[gnu::tls_model("initial-exec")]] = nullptr;
 inline Thread& this_thread() {

@@ -37,13 +37,10 @@ void Sleepers::publish(weft_unit* unit, void* raw) {
     resume(sleeper);
 }
 
-void Sleepers::resume(const Sleeper& sleeper) {
-    if (sleeper.lends) keep_thread();
-    weft_unit_resume(sleeper.unit);
-}
+void Sleepers::resume(const Sleeper& sleeper) { weft_unit_resume(sleeper.unit); }
 
 void Sleepers::suspend(Condition condition, const void* key) {
-    Request request{this, condition, {nullptr, key, until_ == Until::the_team && lend_thread(), nullptr}};
+    Request request{this, condition, {nullptr, key, until_ != Until::something && lend_thread(until_), nullptr}};
     const weft_status status = weft_unit_suspend(publish, &request);
     if (status != WEFT_OK) [[unlikely]] fatal("cannot wait", status);
     if (request.sleeper.lends) has_thread();
@@ -56,7 +53,7 @@ void Sleepers::wake_all() {
     first_ = last_ = nullptr;
     count_.store(0);
     lock_.unlock();
-    // Whoever needs its own OS thread comes first: no member that goes on now is to be carried there, and a hart that comes by there is to be its own at once.
+    // Whoever needs its own OS thread comes first: no member that goes on now is to be carried there, and none is once it can go on itself.
     for (Sleeper** at = &sleeper; *at != nullptr; at = &(*at)->next) {
         if (!(*at)->lends) continue;
         const Sleeper* const first = *at;

@@ -75,8 +75,8 @@ private:
 // that somebody waits, or he who is about to sleep sees the write in his last look.
 //
 // A guest's OS thread may carry members while the guest waits. One that blocks in the kernel, or spins, until that guest does something would wait there for ever, since nobody else can go on
-// with the guest. So it carries them only while the guest has nothing to do before all of them have come: where all lists but those for `the_team` are left to OS threads of Weft's (lending.hpp).
-enum class Until : unsigned char { something, the_team };
+// with the guest. So it carries them only while the guest has nothing to do before all of them have come, to a barrier or to the region's end (lending.hpp).
+enum class Until : unsigned char { something, the_barrier, the_end };
 
 class Sleepers {
 public:

@@ -110,10 +110,48 @@ static void beside_a_team_of_one(void) {
     EQUAL(sum, 200 * (threads - 1) * 5);
 }
 
+/* Members of inner teams, which looked for their next region where thread 0 waited. */
+static void after_a_barrier_in_inner_teams(void) {
+    set(0);
+    omp_set_max_active_levels(2);
+#pragma omp parallel num_threads(threads)
+    for (int round = 1; round <= 4 * rounds; ++round) {
+#pragma omp parallel num_threads(2)
+        usleep(10);
+#pragma omp barrier
+        if (omp_get_thread_num() == 0) {
+            usleep(100);
+            set(round);
+        } else {
+#pragma omp parallel num_threads(2)
+            spin_until(round);
+        }
+#pragma omp barrier
+    }
+    EQUAL(get(), 4 * rounds);
+}
+
+/* Thread 0 waits at the barrier already: nobody but it runs the task that the others wait for. */
+static void during_a_barrier(void) {
+    set(0);
+#pragma omp parallel num_threads(2)
+    for (int round = 1; round <= rounds; ++round) {
+        if (omp_get_thread_num() == 1) {
+            usleep(1000);
+#pragma omp task firstprivate(round)
+            set(round);
+            spin_until(round);
+        }
+#pragma omp barrier
+    }
+    EQUAL(get(), rounds);
+}
+
 static const struct {
     const char* name;
     void (*run)(void);
-} all[] = {{"barrier", after_a_barrier}, {"lock", after_a_lock}, {"task", after_a_task}, {"inner", after_an_inner_region}, {"alone", beside_a_team_of_one}};
+} all[] = {{"barrier", after_a_barrier}, {"lock", after_a_lock}, {"task", after_a_task}, {"inner", after_an_inner_region}, {"alone", beside_a_team_of_one},
+           {"teams", after_a_barrier_in_inner_teams}, {"help", during_a_barrier}};
 
 int main(int count, char** arguments) {
     threads = count > 2 ? atoi(arguments[2]) : 4;
