@@ -1,7 +1,5 @@
 #include "lending.hpp"
 
-#include <pthread.h>
-
 #include <weft/guest.h>
 #include <weft/unit.h>
 

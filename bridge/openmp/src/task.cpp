@@ -4,9 +4,7 @@
 #include <cstdlib>
 
 #include <weft/guest.h>
-#include <weft/unit.h>
 
-#include "bind.hpp"
 #include "depend.hpp"
 #include "members.hpp"
 #include "team.hpp"
@@ -112,10 +110,7 @@ void call_help(Team& team) {
         team.waiters.wake();
     }
     // It may be a guest on whose OS thread this runs, and the only one who comes.
-    if (weft_carrier_awaited()) [[unlikely]] {
-        weft_unit_yield();
-        come_back();
-    }
+    if (weft_carrier_awaited()) [[unlikely]] give_way();
 }
 
 }  // namespace

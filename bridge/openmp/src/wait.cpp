@@ -34,10 +34,8 @@ void Sleepers::publish(weft_unit* unit, void* raw) {
     list.last_ = before;
     list.count_.fetch_sub(1);
     list.lock_.unlock();
-    resume(sleeper);
+    weft_unit_resume(sleeper.unit);
 }
-
-void Sleepers::resume(const Sleeper& sleeper) { weft_unit_resume(sleeper.unit); }
 
 void Sleepers::suspend(Condition condition, const void* key) {
     Request request{this, condition, {nullptr, key, until_ != Until::something && lend_thread(until_), nullptr}};
@@ -58,12 +56,12 @@ void Sleepers::wake_all() {
         if (!(*at)->lends) continue;
         const Sleeper* const first = *at;
         *at = first->next;   // it goes with its unit
-        resume(*first);
+        weft_unit_resume(first->unit);
         break;               // there is no other
     }
     while (sleeper != nullptr) {
         Sleeper* const next = sleeper->next;
-        resume(*sleeper);
+        weft_unit_resume(sleeper->unit);
         sleeper = next;
     }
 }
@@ -79,7 +77,7 @@ bool Sleepers::wake_first(const void* key) {
         count_.fetch_sub(1);
     }
     lock_.unlock();
-    if (sleeper != nullptr) resume(*sleeper);
+    if (sleeper != nullptr) weft_unit_resume(sleeper->unit);
     return sleeper != nullptr;
 }
 

@@ -126,7 +126,6 @@ private:
     };
 
     void suspend(Condition condition, const void* key);
-    static void resume(const Sleeper& sleeper);
     static void publish(weft_unit* unit, void* raw);
     void wake_all();
     bool wake_first(const void* key);
