@@ -166,9 +166,8 @@ private:
 
     atomic<bool> lacks_{false};             // changed under the lock
     alignas(64) atomic<std::uint32_t> lacked_{0};   // likewise, and written only then: whoever looks for something to do reads it again and again
-    char pad_[64 - sizeof lacked_] = {};
 
-    mutable os::Lock lock_;                 // guards what follows
+    alignas(64) mutable os::Lock lock_;     // guards what follows
     std::size_t limit_ = 0;                 // as this settle() has found it: to ask is to read the clock
     std::size_t beyond_ = 0;
     Root* first_ = nullptr;                 // in the order in which they came

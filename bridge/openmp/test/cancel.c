@@ -37,7 +37,7 @@ int main(void) {
                 }
             }
         }
-        if (on) CHECK(ran >= 11 && ran < 1000);
+        if (on) CHECK(ran > 11 - size && ran < 1000);    /* each of the others may have been cancelled with one of the first in hand */
         else EQUAL(ran, 1000);
 
         int parts = 0;
