@@ -307,7 +307,7 @@ inline bool first_at_single(Thread& me) {
 
 // Waits in a task until holds(), and runs tasks meanwhile that may run there.
 template <class Holds>
-void wait_in_task(Thread& me, Holds holds) {
+void wait_in_task(Thread& me, const Holds& holds) {
     const Task* const under = me.task->tied() ? me.task : me.under;
     while (!holds()) {
         if (run_some_task(me, under)) continue;

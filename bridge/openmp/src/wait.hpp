@@ -84,19 +84,15 @@ public:
 
     // Returns once holds() is true. It is called with the list's lock held, too: it may read, and nothing else.
     template <class Holds>
-    void wait(Holds holds) {
-        if (holds()) return;
-        for (Patience patience; patience.more();) {
-            if (holds()) return;
-        }
-        sleep(holds);
+    [[gnu::always_inline]] void wait(const Holds& holds) {
+        if (!holds()) [[unlikely]] look_and_sleep(holds);
     }
 
     // `key`: what wake_one(key) means, where a list is several's.
     template <class Holds>
-    void sleep(Holds holds, const void* key = nullptr) {
+    void sleep(const Holds& holds, const void* key = nullptr) {
         const Inside inside;
-        while (!holds()) suspend(Condition{[](void* raw) { return (*static_cast<Holds*>(raw))(); }, &holds}, key);
+        while (!holds()) suspend(Condition{[](const void* raw) { return (*static_cast<const Holds*>(raw))(); }, &holds}, key);
     }
 
     // Everybody, to look again.
@@ -110,8 +106,8 @@ public:
 
 private:
     struct Condition {
-        bool (*holds)(void* raw);
-        void* raw;
+        bool (*holds)(const void* raw);
+        const void* raw;
     };
     struct Sleeper {
         weft_unit* unit = nullptr;
@@ -125,6 +121,14 @@ private:
         Sleeper sleeper;
     };
 
+    // By reference: to copy what holds() has captured is to read as one what has just been written word by word, for which the processor waits.
+    template <class Holds>
+    [[gnu::noinline]] void look_and_sleep(const Holds& holds) {
+        for (Patience patience; patience.more();) {
+            if (holds()) return;
+        }
+        sleep(holds);
+    }
     void suspend(Condition condition, const void* key);
     static void publish(weft_unit* unit, void* raw);
     void wake_all();
