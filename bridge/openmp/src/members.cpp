@@ -82,11 +82,28 @@ std::uint32_t read(const std::atomic<const std::uint32_t*>& of) {
 // The crew of a context, if that is a member.
 const Crew* crew_of(const weft_unit* context);
 
-// Only members that fit, and only before their barrier is over. The guest goes on as soon as that is, so the hart stays for a moment where there is nothing to do: elsewhere it is
-// woken there, and again when the guest needs it.
-void enter_on_guests_thread(Members& all) {
-    thread_local constinit unsigned looks [[gnu::tls_model("initial-exec")]] = 0;
+// How often this hart has looked in vain. By the carrier's thread pointer, too.
+thread_local constinit unsigned looks [[gnu::tls_model("initial-exec")]] = 0;
+
+void resume(weft_unit* context) {
+    looks = 0;
+    weft_context_resume(context);
+}
+
+// Nothing is to be done now. Where a barrier is about to end that changes soon, and a hart that is given back first costs locks, a sleep and a wake-up: it stays for a moment. False: that is over.
+bool look_again() {
     constexpr unsigned most_looks = 200;   // some 20 us: what a wake-up by the kernel takes
+    if (looks++ < most_looks) {
+        relax();
+        weft_domain_reenter();
+        return true;
+    }
+    looks = 0;
+    return false;
+}
+
+// Only members that fit, and only before their barrier is over. The guest goes on as soon as that is.
+void enter_on_guests_thread(Members& all) {
     const Crew* const lent = lent_to();
     if (lent != nullptr && !is_over(*lent)) {
         weft_unit* const context = all.ready.pop_fitting(this_hart(), [lent](const weft_unit* one) {
@@ -94,19 +111,11 @@ void enter_on_guests_thread(Members& all) {
             return crew != nullptr && fits(*crew, *lent);
         });
         if (context != nullptr && !is_over(*lent)) {   // what has happened before a member is pushed is seen by whoever has popped it
-            looks = 0;
-            weft_context_resume(context);
-            return;
+            return resume(context);
         }
         if (context != nullptr) all.ready.push(context);
     }
-    if (lent != nullptr && looks++ < most_looks) {
-        relax();
-        weft_domain_reenter();
-        return;
-    }
-    looks = 0;
-    pass(all);
+    if (lent == nullptr || !look_again()) pass(all);
 }
 
 void enter(void* self) {
@@ -114,8 +123,8 @@ void enter(void* self) {
     if (read(all.wanted) != 0) return go();
     if (weft_carrier_guest() != nullptr) return enter_on_guests_thread(all);
     weft_unit* const context = all.ready.pop(this_hart());
-    if (context == nullptr) return go();
-    weft_context_resume(context);
+    if (context != nullptr) return resume(context);
+    if (read(all.lacked) != 0 || !look_again()) go();
 }
 
 void unblock(void* self, weft_unit* context) { static_cast<Members*>(self)->ready.push(context); }

@@ -130,7 +130,10 @@ private:
         return notes_[(address ^ address >> 10) % notes];
     }
     void note(weft_unit* context, unsigned hart) {
-        note_of(context).store(reinterpret_cast<std::uintptr_t>(context) >> line_bits << hart_bits | hart, std::memory_order_release);   // release: who pushes into the line of this hart comes after it was raised
+        const std::uint64_t word = reinterpret_cast<std::uintptr_t>(context) >> line_bits << hart_bits | hart;
+        std::atomic<std::uint64_t>& noted = note_of(context);
+        // Mostly it is there already, beside others' that other harts read. relaxed: only a hart of this number has written the same
+        if (noted.load(std::memory_order_relaxed) != word) noted.store(word, std::memory_order_release);   // release: who pushes into the line of this hart comes after it was raised
     }
     // Whether others have waited for so long that their hart has had several turns' time.
     bool is_behind(const Line& own) const {
