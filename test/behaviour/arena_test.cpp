@@ -352,7 +352,7 @@ TEST(Arena, IsCalledInTeamsAndCallsThem) {
                 EXPECT_EQ(weft_arena_self(), nullptr);
                 ++members;
             };
-            weft::spmd(2, count);
+            failing([&] { weft::spmd(2, count); });
             EXPECT_EQ(members.load(), 2);
             sum += fib(10);
         }), WEFT_OK);

@@ -56,6 +56,12 @@ struct SmallDomain {
     virtual void decide() = 0;
     virtual void live() = 0;   // a context
 
+    // Lets the others of the domain run, and the OS threads that its harts are to come to.
+    static void yield() {
+        EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+        std::this_thread::yield();
+    }
+
     void resume_first() {
         weft_context_resume(ready.back());
         ready.pop_back();
@@ -127,7 +133,7 @@ struct ShyDomain : SmallDomain {
     void live() override {
         for (int i = 0; i < 200 && passed.load() == 0; ++i) {
             if (weft_carrier_guest() != nullptr) ++misplaced;
-            EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+            yield();
         }
     }
 };
@@ -203,7 +209,7 @@ TEST(GuestsThread, IsItsGuestsAgainAtTheNextSwitch) {
         }
         void live() override {
             for (int i = 0; i < 200 && told.load() == 0; ++i) {
-                EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+                yield();
                 if (weft_carrier_guest() == nullptr || told.exchange(1) != 0) continue;
                 EXPECT_FALSE(weft_carrier_awaited());
                 guest.tell();
@@ -244,7 +250,7 @@ TEST(GuestsThread, RunsNoContextThatIsChosenWhenItsGuestCanGoOn) {
         void live() override {
             note();
             for (int i = 0; i < 200 && told.load() == 0; ++i) {
-                EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+                yield();
                 note();
             }
         }
