@@ -32,25 +32,22 @@ void come_home() {
     EXPECT_EQ(weft_stream_self(), zero());
 }
 
-// Calls action() when the primary unit has come to run there, while another unit keeps stream 0 busy.
+// Calls action() when the primary unit has come to run on the other stream, while a unit that is bound to stream 0 keeps that busy.
 template <class Action>
-void on_stream(weft_stream* wanted, Action action) {
-    for (bool done = false; !done;) {
-        atomic<bool> over{false};
-        atomic<weft_stream*> busy_on{nullptr};
-        Ult busy([&] {
-            busy_on = weft_stream_self();
-            while (!over) std::this_thread::yield();
-        });
-        until([&] { return busy_on != nullptr; });
-        EXPECT_NE(busy_on, weft_stream_self());
-        if (weft_stream_self() == wanted) {
-            action();
-            done = true;
-        }
-        over = true;
-        EXPECT_EQ(busy.join(), WEFT_OK);
-    }
+void on_stream(weft_stream* other, Action action) {
+    atomic<bool> begun{false}, over{false};
+    auto how = options();
+    how.stream = zero();
+    how.bound = true;
+    Ult busy([&] {
+        begun = true;
+        while (!over) std::this_thread::yield();
+    }, &how);
+    until_set(begun);
+    EXPECT_EQ(weft_stream_self(), other);
+    action();
+    over = true;
+    EXPECT_EQ(busy.join(), WEFT_OK);
 }
 
 }  // namespace
