@@ -187,7 +187,8 @@ struct StreamCall {
 [[gnu::noinline]] void on_stream_stack(void (*fn)(void*), void* argument) {
     Stream* stream = current_or_null();
     Unit* self = stream == nullptr ? nullptr : stream->running;
-    if (self == nullptr || self->stack == nullptr) return fn(argument);   // it stands there already
+    // Who stands there already and could not suspend anyway. An SC stands there as well, but could: it leaves, and is promoted.
+    if (self == nullptr || (self->kind == Kind::tasklet && self->stack == nullptr)) return fn(argument);
     StreamCall call{fn, argument, *self};
     stream->counters.add(trace::Count::yielded);
     detail::leave_towards<Leaves::yields>(*stream, *self, nullptr, {[](void* raw) { static_cast<StreamCall*>(raw)->make(); }, &call}, Unit::observed);

@@ -577,6 +577,31 @@ TEST(Kinds, ACallOnTheStreamsStackIsMadeWhereverTheUnitStands) {
     }
 }
 
+TEST(Kinds, WhatIsCalledOnTheStreamsStackIsNoUnitOfAnyKind) {
+    // From a shared pool the scheduler begins each, an SC on its own stack; from a private one whoever leaves begins it.
+    for (const auto pool_kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED}) {
+        weft_settings settings = with_streams(1);
+        settings.pool = pool_kind;
+        Runtime runtime(settings);
+        for (const weft_kind kind : all_kinds) {
+            if (kind == WEFT_KIND_RTC) continue;   // its call is a plain one
+            const auto chosen = of_kind(kind);
+            bool called = false;
+            Ult unit([&] {
+                EXPECT_EQ(weft_on_stream_stack([](void* raw) {
+                    EXPECT_EQ(weft_unit_self(), nullptr);
+                    EXPECT_EQ(weft_unit_yield(), WEFT_WRONG_CONTEXT);
+                    EXPECT_EQ(weft_unit_suspend(nullptr, nullptr), WEFT_WRONG_CONTEXT);
+                    *static_cast<bool*>(raw) = true;
+                }, &called), WEFT_OK);
+                EXPECT_NE(weft_unit_self(), nullptr);
+            }, &chosen);
+            run_until_done(unit.handle());
+            EXPECT_TRUE(called) << "kind " << kind;
+        }
+    }
+}
+
 TEST(Kinds, AStreamHasAKindOfItsOwn) {
     Runtime runtime;
     auto chosen = stream_options();
