@@ -91,13 +91,16 @@ bool enough_deferred(const Thread& me) {
            me.team->queued.load(std::memory_order_relaxed) >= most_queued;           // relaxed: a guess
 }
 
+// So many children for each thread of the team, and one who makes tasks that depend on others runs some: what they use is in the cache then.
+constexpr std::uint32_t enough_unfinished = 128;
+
 // Nobody else could run what is deferred: it is run at once. A unit can be run by any hart, and waits alone.
 bool alone(const Thread& me) { return me.team->size == 1 && !(tasks_are_units && me.team->level != 0); }
 
-// No child of the task has still to end: whatever they used, nobody depends on it. By its thread, or while that sleeps.
-bool no_child_left(const Task& task) {
+// Children of the task that have still to end. At 0, whatever they used, nobody depends on it. By its thread, or while that sleeps.
+std::uint32_t children_left(const Task& task) {
     const std::uint64_t pending = task.pending.load(std::memory_order_acquire);   // acquire: pairs with the children's ends
-    return static_cast<std::uint32_t>(pending) + static_cast<std::uint32_t>(task.made) == Task::running;
+    return static_cast<std::uint32_t>(pending - Task::running) + static_cast<std::uint32_t>(task.made);
 }
 
 void copy_arguments(Thread& me, Task& task, const Directive& told) {
@@ -158,7 +161,8 @@ inline void plain_undeferred(Thread& me, void (*body)(void*), void* data, unsign
     if (cancelled(me)) return;
     const unsigned flags = told.flags;
     const bool detached = (flags & detach_given) != 0 && told.detach != nullptr;
-    const bool depends = (flags & depend_given) != 0 && !no_child_left(*me.task);
+    const std::uint32_t left = (flags & depend_given) != 0 ? children_left(*me.task) : 0;
+    const bool depends = left != 0;
     const bool at_once = !told.if_clause || ((flags | me.task->said) & final) != 0 || (tasks_are_units && runs_at_once(me));
     if (!detached && (at_once || (!depends && (alone(me) || enough_deferred(me))))) {
         Task& task = make_child(me, *new_task(me), flags);
@@ -169,6 +173,9 @@ inline void plain_undeferred(Thread& me, void (*body)(void*), void* data, unsign
         run_undeferred(me, task, body);
         return;
     }
+    // What waits for others does not lie in the deque, and is deferred however much there is: who makes more and more of it runs one that may run for each. It does not
+    // wait for what this one depends on: that might be an event of which its maker has still to say that it has happened.
+    if (left >= enough_unfinished * me.team->size.load(std::memory_order_relaxed) && !at_once) run_some_task(me, me.task);   // relaxed: the region's
     Task& task = make_child(me, *new_task(me), flags);
     count_child(me, task, body);
     if ((flags & priority_given) != 0) task.priority = std::clamp(told.priority, 0, environment().max_task_priority);
@@ -198,7 +205,7 @@ OPENMP_API void GOMP_task(void (*body)(void*), void* data, void (*copy)(void*, v
 OPENMP_API void GOMP_taskwait() {
     Thread& me = this_thread();
     Task& task = *me.task;
-    if (!no_child_left(task)) wait_in_task(me, [&task] { return no_child_left(task); });
+    if (children_left(task) != 0) wait_in_task(me, [&task] { return children_left(task) == 0; });
     if (task.dependences != nullptr) forget_dependences(task);
 }
 OPENMP_API void GOMP_taskwait_depend(void** dependences) { wait_for_depended(this_thread(), dependences); }

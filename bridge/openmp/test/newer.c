@@ -1,5 +1,5 @@
 /* What libgomp 12 cannot: dependences of the type inoutset, of which gcc 13 and later make use (an object made by hand here); detached tasks outside of all regions, whose
- * event somebody fulfils afterwards; regions behind omp_pause_resource_all. */
+ * event somebody fulfils afterwards; regions behind omp_pause_resource_all; graphs that are no longer than is of use. */
 #include "check.h"
 
 static void inoutset(void) {
@@ -57,9 +57,53 @@ static void regions_after_a_pause(void) {
     }
 }
 
+/* Who makes tasks that depend on others faster than they are run runs some himself: so many at a time, however long the graph. libgomp 12 makes all of them first. */
+static void long_graphs(void) {
+    enum { chains = 16, length = 400, enough = 1000 };
+    int cell[chains] = {0}, done = 0, most = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    for (int i = 0; i < chains * length; ++i) {
+        int ended;
+#pragma omp atomic read
+        ended = done;
+        if (i - ended > most) most = i - ended;
+#pragma omp task depend(inout : cell[i % chains]) shared(cell, done) firstprivate(i)
+        {
+            for (volatile int spun = 0; spun < 1000;) spun = spun + 1;
+            cell[i % chains]++;
+#pragma omp atomic
+            done++;
+        }
+    }
+    for (int i = 0; i < chains; ++i) EQUAL(cell[i], length);
+    CHECK(most < enough);
+}
+
+/* But he waits for none of them: it may be his to say that the event has happened which all of them wait for. */
+static void events_behind_long_graphs(void) {
+    int x = 0, seen = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    {
+        omp_event_handle_t event;
+#pragma omp task detach(event) depend(out : x) shared(x)
+        x = 1;
+        for (int i = 0; i < 2000; ++i) {
+#pragma omp task depend(in : x) shared(x, seen)
+#pragma omp atomic
+            seen += x;
+        }
+        omp_fulfill_event(event);
+    }
+    EQUAL(seen, 2000);
+}
+
 int main(void) {
     regions_after_a_pause();
     inoutset();
     detached_outside_of_regions();
+    long_graphs();
+    events_behind_long_graphs();
     return verdict();
 }
