@@ -79,8 +79,24 @@ std::uint32_t read(const std::atomic<const std::uint32_t*>& of) {
     return word == nullptr ? 0 : __atomic_load_n(word, __ATOMIC_RELAXED);   // relaxed: a hint, by the calls' contract
 }
 
+struct Member {
+    void (*body)(void* argument);
+    void* argument;
+    const Crew* crew;   // until it leaves that; read while it is ready
+    bool begun = false;
+};
+
+void be(void* raw) {
+    auto& member = *static_cast<Member*>(raw);
+    member.begun = true;
+    member.body(member.argument);
+}
+
 // The crew of a context, if that is a member.
-const Crew* crew_of(const weft_unit* context);
+const Crew* crew_of(const weft_unit* context) {
+    if (weft_unit_spawn_site(context) != reinterpret_cast<const void*>(be)) return nullptr;   // the program's own, which a member has spawned, or a task that is a unit
+    return static_cast<const Member*>(weft_unit_data(context))->crew;
+}
 
 // How often this hart has looked in vain. By the carrier's thread pointer, too.
 thread_local constinit unsigned looks [[gnu::tls_model("initial-exec")]] = 0;
@@ -128,24 +144,6 @@ void enter(void* self) {
 }
 
 void unblock(void* self, weft_unit* context) { static_cast<Members*>(self)->ready.push(context); }
-
-struct Member {
-    void (*body)(void* argument);
-    void* argument;
-    const Crew* crew;   // until it leaves that; read while it is ready
-    bool begun = false;
-};
-
-void be(void* raw) {
-    auto& member = *static_cast<Member*>(raw);
-    member.begun = true;
-    member.body(member.argument);
-}
-
-const Crew* crew_of(const weft_unit* context) {
-    if (weft_unit_spawn_site(context) != reinterpret_cast<const void*>(be)) return nullptr;   // the program's own, which a member has spawned, or a task that is a unit
-    return static_cast<const Member*>(weft_unit_data(context))->crew;
-}
 
 // At its end, which comes at once where there was no OS thread to be had for it: then the region that it is of would wait for ever.
 void has_ended(void* raw) {
