@@ -64,6 +64,9 @@ public:
         return top < bottom_.load() ? slots_[top % capacity].load(std::memory_order_relaxed) : nullptr;   // relaxed: a hint
     }
 
+    // A guess.
+    std::int64_t length() const { return bottom_.load(std::memory_order_relaxed) - top_.load(std::memory_order_relaxed); }   // relaxed, both: a hint
+
     // By the owner, who then runs at once what it would push: it was full, and is not half empty yet. Meanwhile the owner writes no line that thieves read;
     // and looks at theirs now and then only, where the team is of few threads.
     bool plenty(unsigned threads) {

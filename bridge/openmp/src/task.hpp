@@ -79,7 +79,8 @@ void outlive(Thread& me, Task& task);
 void end_task(Task& task, bool own = false);
 
 // Runs a task of the thread's team, if there is one that may begin above `under` (null: in a barrier, or at the dock). Whether there was.
-bool run_some_task(Thread& me, const Task* under);
+// One of another thread's may be left to that for a moment (thief.hpp), for which an idle thread waits here.
+bool run_some_task(Thread& me, const Task* under, bool idle = true);
 // Whether run_some_task would find one, as far as can be told without taking it.
 bool may_find_task(const Thread& me, const Task* under);
 // Whether all tasks that were deferred have ended. All threads of the team wait in one barrier, but for what they run there.

@@ -175,7 +175,7 @@ inline void plain_undeferred(Thread& me, void (*body)(void*), void* data, unsign
     }
     // What waits for others does not lie in the deque, and is deferred however much there is: who makes more and more of it runs one that may run for each. It does not
     // wait for what this one depends on: that might be an event of which its maker has still to say that it has happened.
-    if (left >= enough_unfinished * me.team->size.load(std::memory_order_relaxed) && !at_once) run_some_task(me, me.task);   // relaxed: the region's
+    if (left >= enough_unfinished * me.team->size.load(std::memory_order_relaxed) && !at_once) run_some_task(me, me.task, false);   // relaxed: the region's
     Task& task = make_child(me, *new_task(me), flags);
     count_child(me, task, body);
     if ((flags & priority_given) != 0) task.priority = std::clamp(told.priority, 0, environment().max_task_priority);
@@ -212,7 +212,7 @@ OPENMP_API void GOMP_taskwait_depend(void** dependences) { wait_for_depended(thi
 
 OPENMP_API void GOMP_taskyield() {
     Thread& me = this_thread();
-    if (!run_some_task(me, me.task->tied() ? me.task : me.under) && tasks_are_units) give_way();
+    if (!run_some_task(me, me.task->tied() ? me.task : me.under, false) && tasks_are_units) give_way();
 }
 
 OPENMP_API void GOMP_taskgroup_start() { begin_group(this_thread(), nullptr); }

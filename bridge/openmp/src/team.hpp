@@ -15,6 +15,7 @@
 #include "lending.hpp"
 #include "share.hpp"
 #include "task.hpp"
+#include "thief.hpp"
 #include "wait.hpp"
 
 namespace weft_openmp {
@@ -126,6 +127,7 @@ struct alignas(64) Thread {
     Task* free_tasks = nullptr;
     Counts& counts = take_counts();
     unsigned free_count = 0;
+    Thief thief;
     std::vector<std::unique_ptr<Crew>> crews;     // for each depth of regions that it is thread 0 of; [0] outside of them
     unsigned depth = 0;
     Crew* lends = nullptr;                        // whose members its OS thread carries, while it waits for them
