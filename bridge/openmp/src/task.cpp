@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <ctime>
 
 #include <weft/guest.h>
+#include <weft/sync.h>
 
 #include "depend.hpp"
 #include "members.hpp"
@@ -86,12 +86,6 @@ void queue(Team& team, Task& task) {
     if (task.next == nullptr) team.last = &task;
     team.queued.fetch_add(1);
     team.queue_lock.unlock();
-}
-
-std::uint64_t now_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 struct Found {
@@ -299,13 +293,9 @@ bool run_some_task(Thread& me, const Task* under, bool idle) {
         return false;
     }
     if (team.helpers.any() && may_find_task(me, nullptr)) call_help(team);   // each who finds work wakes another while there is more
-    if (!timed) {
-        run_task(me, *task, under);
-        return true;
-    }
-    const std::uint64_t from = now_ns();
+    const std::uint64_t from_ns = timed ? weft_now_ns() : 0;
     run_task(me, *task, under);
-    me.thief.ran(now_ns() - from);
+    if (timed) me.thief.ran(weft_now_ns() - from_ns);
     return true;
 }
 
