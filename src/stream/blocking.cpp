@@ -188,7 +188,7 @@ struct StreamCall {
     Stream* stream = current_or_null();
     Unit* self = stream == nullptr ? nullptr : stream->running;
     // Who stands there already and could not suspend anyway. An SC stands there as well, but could: it leaves, and is promoted.
-    if (self == nullptr || (self->kind == Kind::tasklet && self->stack == nullptr)) return fn(argument);
+    if (self == nullptr || self->kind == Kind::tasklet) return fn(argument);
     StreamCall call{fn, argument, *self};
     stream->counters.add(trace::Count::yielded);
     detail::leave_towards<Leaves::yields>(*stream, *self, nullptr, {[](void* raw) { static_cast<StreamCall*>(raw)->make(); }, &call}, Unit::observed);
