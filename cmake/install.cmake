@@ -38,3 +38,5 @@ file(RELATIVE_PATH WEFT_GDB_FROM_LIBDIR ${CMAKE_INSTALL_FULL_LIBDIR} ${CMAKE_INS
 configure_file(cmake/weft-gdb.py.in ${CMAKE_BINARY_DIR}/install/weft-gdb.py @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/install/weft-gdb.py DESTINATION ${CMAKE_INSTALL_LIBDIR}
   RENAME libweft.so.${PROJECT_VERSION}-gdb.py)
+
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

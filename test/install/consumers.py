@@ -93,7 +93,7 @@ def main():
         call("cmake", "--install", options.build, "--prefix", work / "first")
         # The installed tree is moved: nothing in it may remember where it was put.
         prefix = (work / "first").rename(work / "prefix")
-        for wanted in ["share/weft/gdb/weft.py", f"**/libweft.so.{options.version}-gdb.py"]:   # test/debugger shows that they work
+        for wanted in ["share/doc/*/LICENSE", "share/weft/gdb/weft.py", f"**/libweft.so.{options.version}-gdb.py"]:   # test/debugger shows that they work
             if not list(prefix.glob(wanted)):
                 sys.exit(f"{wanted} is not installed")
         for language in ["c", "cpp"]:
