@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "check.hpp"
 #include "paths.hpp"
 #include "program.hpp"
 
@@ -197,6 +198,41 @@ void set_tunables() {
     setenv("GLIBC_TUNABLES", ((had.empty() ? "" : had + ":") + "glibc.pthread.rseq=0").c_str(), 1);
 }
 
+// A file that is written at the program's end, when it would be too late to learn that it cannot be.
+// `variable` names it, or the option that has set it.
+bool can_write(const char* what, const std::string& path, const char* variable) {
+    const int error = cannot_be_written(path);
+    if (error != 0)
+        refuse("the %s cannot be written to '%s': %s; name another file (%s)", what, path.c_str(), std::strerror(error),
+               variable);
+    return error == 0;
+}
+
+// What the libraries would find wrong only in the program's process, where the program has begun.
+bool environment_is_right(const Options& options, const Pieces& pieces, bool check_values) {
+    const char* const trace = std::getenv("WEFT_TRACE");
+    if (trace != nullptr && !can_write("trace", trace, options.trace != nullptr ? "--trace" : "WEFT_TRACE"))
+        return false;
+    const char* const report = std::getenv("WEFT_REPORT");
+    const bool to_file = report != nullptr && *report != '\0' && std::strcmp(report, "stderr") != 0;
+    if (to_file && !can_write("report", report, options.report_file != nullptr ? "--report" : "WEFT_REPORT"))
+        return false;
+    const char* const counters = std::getenv("WEFT_COUNTERS");
+    if (counters != nullptr && (*counters == '/' || *counters == '.') &&
+        !can_write("counters", counters, "WEFT_COUNTERS"))
+        return false;
+    if (!check_values) return true;
+    std::string lines;
+    int error = 0;
+    if (!check_environment(pieces, lines, error)) {
+        refuse("'%s' cannot be run: %s; it belongs to what was installed with this command", pieces.info.c_str(),
+               std::strerror(error));
+        return false;
+    }
+    split(lines, "\n", [](const std::string& line) { refuse("%s", line.c_str()); });
+    return lines.empty();
+}
+
 // Where the report goes. Begins the file: each process appends to it. False: it cannot be written.
 bool begin_report(Options& options) {
     const char* const outer = std::getenv("WEFT_REPORT");
@@ -251,12 +287,14 @@ int run(char** arguments) {
     const Pieces pieces = find_pieces();
     if (!pieces.missing.empty()) return refuse("'%s' is not there; it belongs to what was installed with this command", pieces.missing.c_str());
     if (!begin_report(options)) return own_failure;
+    const bool check_values = environment_needs_check();  // options are checked already
     if (options.harts != nullptr) setenv("WEFT_HARTS", options.harts, 1);
     if (options.no_rescue) setenv("WEFT_RESCUE", "off", 1);
     // What it tells changes with the load, and OpenBLAS changes with it: behind its guard that is safe.
     if (!options.native_openmp) setenv("WEFT_OMP_MAX_THREADS", "follow", 0);
     if (options.guests != nullptr) setenv("WEFT_GUESTS", options.guests, 1);
     if (options.trace != nullptr) setenv("WEFT_TRACE", absolute(options.trace).c_str(), 1);
+    if (!environment_is_right(options, pieces, check_values)) return own_failure;
     if (options.report && program.reach != Reach::full && !same_file(program.path, "/proc/self/exe")) {   // a run within a run is no program of its own
         report("weft run report: " + program.path + " (process " + std::to_string(getpid()) + ")\n  left alone: the program: " + program.why +
                (program.reach == Reach::children ? "; programs that it starts are seen to\n" : "\n"));

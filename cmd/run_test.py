@@ -6,6 +6,7 @@
 import argparse
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import subprocess
@@ -199,8 +200,10 @@ class Options(Case):
             self.assertIn("no program is named", done.stderr)
 
     def test_they_reach_the_libraries_as_variables(self):
-        seen = self.environment("--harts", "3", "--no-rescue", "--guests=admit", "--trace", "/nowhere/out.json")
-        self.assertEqual([seen.get(f"WEFT_{name}") for name in ["HARTS", "RESCUE", "GUESTS", "TRACE"]], ["3", "off", "admit", "/nowhere/out.json"])
+        trace = f"{self.place}/out.json"
+        seen = self.environment("--harts", "3", "--no-rescue", "--guests=admit", "--trace", trace)
+        said = [seen.get(f"WEFT_{name}") for name in ["HARTS", "RESCUE", "GUESTS", "TRACE"]]
+        self.assertEqual(said, ["3", "off", "admit", trace])
 
     def test_what_is_not_given_is_left_to_the_environment(self):
         seen = self.environment(env={"WEFT_GUESTS": "admit"})
@@ -217,6 +220,96 @@ class Options(Case):
         self.assertRegex(self.call("--version").stdout, r"^weft \d+\.\d+\.\d+\n$")
         done = self.call("walk")
         self.assertEqual((done.returncode, done.stdout), (125, ""))
+
+
+class Refused(Case):
+    """What is told before the program starts."""
+
+    def refused(self, *options, env=None, **more):
+        done = self.call("run", *options, "--", "echo", "started", env=env, **more)
+        self.assertEqual((done.returncode, done.stdout), (125, ""), done.stderr)
+        for line in done.stderr.splitlines():
+            self.assertTrue(line.startswith("weft run: "), line)
+        return done.stderr
+
+    def test_each_variable_with_a_value_that_is_not_legal_is_named_with_those_that_are(self):
+        told = self.refused(env={"WEFT_HARTS": "many"})
+        self.assertEqual(told, "weft run: WEFT_HARTS is 'many'; legal are: all, or a number from 0 to 1024\n")
+        wrong = {"WEFT_STREAMS": "0", "WEFT_GUARD": "wall", "WEFT_RESCUE": "maybe", "WEFT_COUNTERS": "somewhere",
+                 "WEFT_GUESTS": "all", "WEFT_OMP_TASK_KIND": "rtc", "WEFT_OMP_MAX_THREADS": "few"}
+        told = self.refused(env=wrong).splitlines()
+        self.assertEqual(len(told), len(wrong), told)
+        for name, value in wrong.items():
+            begin = f"weft run: {name} is '{value}'; legal are: "
+            self.assertEqual(sum(line.startswith(begin) for line in told), 1, told)
+
+    def test_all_that_weft_info_lists_is_checked(self):
+        shown = self.call("info").stdout.split("Settings")[1].split("Other variables")[0]
+        names = {line.split()[0] for line in shown.splitlines() if line.startswith("  WEFT_")}
+        names -= {"WEFT_REPORT", "WEFT_TRACE"}   # files
+        self.assertGreater(len(names), 20)
+        for name in names:
+            self.assertIn(f"weft run: {name} is '~'", self.refused(env={name: "~"}))
+
+    def test_values_that_are_legal_are_the_programs(self):
+        right = {"WEFT_HARTS": "2", "WEFT_GUESTS": "admit", "WEFT_OMP_TASK_KIND": " Full", "WEFT_RESCUE": "off",
+                 "WEFT_OF_ANOTHER_PROJECT": "~"}
+        seen = self.environment(env=right)
+        self.assertEqual({name: seen.get(name) for name in right}, right)
+
+    def test_an_option_wins_over_a_variable_that_is_wrong(self):
+        self.assertEqual(self.environment("--harts", "1", env={"WEFT_HARTS": "many"})["WEFT_HARTS"], "1")
+
+    def test_signals_that_are_ignored_stay_so_behind_the_check(self):
+        done = self.call("run", "--", "grep", "SigIgn", "/proc/self/status", env={"WEFT_HARTS": "1"},
+                         preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        self.assertEqual(int(done.stdout.split()[1], 16) >> (signal.SIGCHLD - 1) & 1, 1, done.stdout)
+
+    def test_a_trace_that_cannot_be_written(self):
+        told = self.refused("--trace", "/no/such/t.json")
+        self.assertEqual(told, "weft run: the trace cannot be written to '/no/such/t.json': No such file or directory; "
+                               "name another file (--trace)\n")
+        told = self.refused(env={"WEFT_TRACE": str(self.place)})
+        self.assertIn(f"'{self.place}': Is a directory; name another file (WEFT_TRACE)", told)
+        self.assertIn("(WEFT_TRACE)", self.refused(env={"WEFT_TRACE": ""}))
+        self.assertEqual(self.call("run", "--trace", self.place / "new.json", "--", "true").returncode, 0)
+        self.assertEqual(list(self.place.iterdir()), [])   # only looked at: nothing ran that could be traced
+
+    def test_a_trace_that_is_there_is_not_touched_by_the_check(self):
+        kept = self.place / "kept.json"
+        kept.write_text("of an earlier run")
+        self.assertEqual(self.call("run", "--trace", kept, "--", "true").returncode, 0)
+        self.assertEqual(kept.read_text(), "of an earlier run")
+
+    def test_a_report_or_counters_that_cannot_be_written(self):
+        self.assertIn("the report cannot be written to '/no/such/r'", self.refused("--report=/no/such/r"))
+        told = self.refused(env={"WEFT_REPORT": "/no/such/r"})
+        self.assertIn("the report cannot be written to '/no/such/r': No such file or directory", told)
+        self.assertIn("name another file (WEFT_REPORT)", told)
+        told = self.refused(env={"WEFT_COUNTERS": "/no/such/c"})
+        self.assertIn("the counters cannot be written to '/no/such/c'", told)
+
+    def test_a_folder_that_may_not_be_written(self):
+        nobody = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+        self.place.chmod(0o555)
+        try:
+            self.call("--version", **nobody)
+        except PermissionError:
+            self.skipTest("another user cannot run what was built here")
+        self.assertIn("Permission denied", self.refused("--trace", self.place / "t.json", **nobody))
+
+    def test_a_check_that_the_system_refuses_stops_nothing(self):
+        def no_memory():
+            resource.setrlimit(resource.RLIMIT_AS, (6 << 20, 6 << 20))   # enough for the command, not for the check
+        done = self.call("run", "--", self.weft, "--version", env={"WEFT_HARTS": "1"}, preexec_fn=no_memory)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertTrue(done.stdout.startswith("weft "))
+
+    def test_a_check_that_is_not_installed_is_named(self):
+        root = Installed.copy(self, "part")
+        done = self.call("run", "--", "true", weft=root / "cmd" / "weft", env={"WEFT_HARTS": "1"})
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("weft-info' cannot be run: No such file or directory", done.stderr)
 
 
 class Loader(Case):
