@@ -198,6 +198,15 @@ void set_tunables() {
     setenv("GLIBC_TUNABLES", ((had.empty() ? "" : had + ":") + "glibc.pthread.rseq=0").c_str(), 1);
 }
 
+// AddressSanitizer's library refuses to start where others come before it in LD_PRELOAD. No order suits all programs
+// that may be started, and ours stand in front of nothing that it checks for. libweft_pthread says so to it as well,
+// for programs that are started with an ASAN_OPTIONS of their own.
+void set_sanitizer_options() {
+    const std::string had = text_of("ASAN_OPTIONS");
+    if (had.find("verify_asan_link_order") != std::string::npos) return;  // the user has said it
+    setenv("ASAN_OPTIONS", ((had.empty() ? "" : had + ":") + "verify_asan_link_order=0").c_str(), 1);
+}
+
 // A file that is written at the program's end, when it would be too late to learn that it cannot be.
 // `variable` names it, or the option that has set it.
 bool can_write(const char* what, const std::string& path, const char* variable) {
@@ -302,6 +311,7 @@ int run(char** arguments) {
     if (program.reach != Reach::none) {
         if (!preload(options, pieces)) return own_failure;
         set_tunables();
+        set_sanitizer_options();
     }
     // execvp would give a file that the kernel cannot execute to a shell, also one for another processor.
     if (program.elf) execv(program.path.c_str(), options.program);

@@ -107,10 +107,10 @@ class Case(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return dict(pair.split("=", 1) for pair in done.stdout.split("\0") if pair)
 
-    def compile(self, text, *flags, name="program"):
+    def compile(self, text, *flags, name="program", compiler=None):
         source, program = self.place / f"{name}.c", self.place / name
         source.write_text(text)
-        subprocess.run([OPTIONS.cc, "-O1", source, "-o", program, *flags], check=True)
+        subprocess.run([compiler or OPTIONS.cc, "-O1", source, "-o", program, *flags], check=True)
         return program
 
     def script(self, name, text):
@@ -312,6 +312,158 @@ class Refused(Case):
         self.assertIn("weft-info' cannot be run: No such file or directory", done.stderr)
 
 
+SANITIZED = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <pthread.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static int turn, raced;
+static int often;
+static void *plays(void *mine) {
+    for (int i = 0; i < 50; ++i) {
+        pthread_mutex_lock(&mutex);
+        while (turn != (int)(long)mine) pthread_cond_wait(&condition, &mutex);
+        turn = !turn;
+        pthread_cond_signal(&condition);
+        pthread_mutex_unlock(&mutex);
+        if (often) ++raced;
+    }
+    return NULL;
+}
+int main(int argc, char **argv) {
+    const char wrong = argc > 1 ? argv[1][0] : 0;
+    often = wrong == 'r';
+    pthread_t threads[2];
+    for (long i = 0; i < 2; ++i) pthread_create(&threads[i], NULL, plays, (void *)i);
+    for (int i = 0; i < 2; ++i) pthread_join(threads[i], NULL);
+    int sum = 0;
+#ifdef _OPENMP
+#pragma omp parallel num_threads(4) reduction(+ : sum)
+#endif
+    {
+        char *mine = malloc(8);
+        mine[0] = 1;
+        sum += mine[0];
+        free(mine);
+    }
+    volatile char *volatile memory = malloc(10);
+    memory[0] = 0;
+    if (wrong == 'l') memory = NULL;
+    if (wrong == 's') memory[0] = 1 << (31 + argc) & 7;
+    if (wrong != 'l') free((void *)memory);
+    printf("%d\\n", sum + (wrong == 'f' ? memory[0] : 0));
+    return 0;
+}
+"""
+CLANG = shutil.which("clang")
+
+
+class SanitizedCase(Case):
+    """Programs of a sanitizer say and find what they do without `weft run`."""
+
+    @staticmethod
+    def file_of(compiler, name):
+        asked = [compiler, f"-print-file-name={name}"]
+        return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+
+    def build_with(self, compiler, *flags):
+        return self.compile(SANITIZED, "-g", "-pthread", *flags, compiler=compiler, name="sanitized")
+
+    @staticmethod
+    def summary(text):
+        return [line for line in text.splitlines() if line.startswith("SUMMARY")]
+
+    def alike(self, program, wrong, finds, env=None, before=()):
+        """Under `weft run` as without; where something is wrong both report it, and the report is named alike."""
+        command = [*before, program, *([wrong] if wrong else [])]
+        plain = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=60,
+                               env={**clean(), **(env or {})})
+        done = self.call("run", "--", *command, env=env)
+        self.assertEqual((done.returncode, done.stdout), (plain.returncode, plain.stdout), done.stderr)
+        self.assertNotIn("does not come first", done.stderr)
+        self.assertIn(finds, done.stderr)
+        self.assertEqual(self.summary(done.stderr), self.summary(plain.stderr))
+        self.assertEqual(done.stderr == "", plain.stderr == "", done.stderr)
+
+    def address(self, compiler, *flags):
+        for openmp in [[], ["-fopenmp"]]:
+            program = self.build_with(compiler, "-fsanitize=address", *flags, *openmp)
+            self.alike(program, "", "")
+            self.alike(program, "f", "heap-use-after-free")
+            self.alike(program, "l", "10 byte(s) leaked")
+
+
+class Sanitizers(SanitizedCase):
+    def test_address_of_gcc(self):
+        self.address(OPTIONS.cc)
+
+    def test_address_where_something_else_starts_the_program(self):
+        program = self.build_with(OPTIONS.cc, "-fsanitize=address", "-fopenmp")
+        python = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"
+        (self.place / "CTestTestfile.cmake").write_text(f'add_test(one "{program}")\n')
+        for before in [["sh", "-c", '"$@"', "sh"], [sys.executable, "-c", python], ["env", "-u", "ASAN_OPTIONS"],
+                       ["env", "ASAN_OPTIONS=abort_on_error=0"]]:
+            self.alike(program, "", "", before=before)
+            self.alike(program, "f", "heap-use-after-free", before=before)
+        done = self.call("run", "--", "ctest", cwd=self.place)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_thread_without_openmp(self):
+        for compiler in filter(None, [OPTIONS.cc, CLANG]):
+            program = self.build_with(compiler, "-fsanitize=thread")
+            self.alike(program, "", "")
+            self.alike(program, "r", "data race")
+
+
+class SanitizersInFull(SanitizedCase):
+    """Those that take longer: other compilers, and options that are set in several places."""
+
+    def setUp(self):
+        if not OPTIONS.full:
+            self.skipTest("of the full tests (--full)")
+        super().setUp()
+
+    @unittest.skipIf(CLANG is None, "there is no clang")
+    def test_address_of_clang_static_and_shared(self):
+        self.address(CLANG)
+        runtime = self.file_of(CLANG, f"libclang_rt.asan-{os.uname().machine}.so")
+        self.address(CLANG, "-shared-libasan", f"-Wl,-rpath,{os.path.dirname(runtime)}")
+
+    def test_address_with_options_of_the_users_and_of_the_programs(self):
+        program = self.build_with(OPTIONS.cc, "-fsanitize=address", "-fopenmp")
+        self.alike(program, "f", "heap-use-after-free", env={"ASAN_OPTIONS": "exitcode=7:color=never"})
+        seen = self.environment(env={"ASAN_OPTIONS": "exitcode=7"})
+        self.assertEqual(seen["ASAN_OPTIONS"], "exitcode=7:verify_asan_link_order=0")
+        said = self.environment(env={"ASAN_OPTIONS": "verify_asan_link_order=1"})
+        self.assertEqual(said["ASAN_OPTIONS"], "verify_asan_link_order=1")
+        twice = self.call("run", "--", self.weft, "run", "--", "sh", "-c", "echo $ASAN_OPTIONS").stdout
+        self.assertEqual(twice, "verify_asan_link_order=0\n")
+        own = 'const char *__asan_default_options(void) { return "exitcode=9"; }\n'
+        program = self.compile(SANITIZED + own, "-pthread", "-fsanitize=address", "-fopenmp", name="own")
+        self.alike(program, "f", "heap-use-after-free")
+        library = self.place / "options.c"
+        library.write_text(own)
+        subprocess.run([OPTIONS.cc, "-shared", "-fPIC", "-o", self.place / "liboptions.so", library], check=True)
+        link = ["-Wl,--no-as-needed", f"-L{self.place}", "-loptions", f"-Wl,-rpath,{self.place}"]
+        program = self.build_with(OPTIONS.cc, "-fsanitize=address", *link)
+        self.alike(program, "f", "heap-use-after-free", before=["env", "-u", "ASAN_OPTIONS"])
+
+    def test_a_preloaded_runtime_of_the_users(self):
+        env = {"LD_PRELOAD": self.file_of(OPTIONS.cc, "libasan.so"), "ASAN_OPTIONS": "detect_leaks=0"}
+        done = self.call("run", "--", "sh", "-c", "echo here", env=env)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "here\n", ""))
+
+    def test_leak_and_undefined(self):
+        for compiler in filter(None, [OPTIONS.cc, CLANG]):
+            program = self.build_with(compiler, "-fsanitize=leak", "-fopenmp")
+            self.alike(program, "", "")
+            self.alike(program, "l", "10 byte(s) leaked")
+            program = self.build_with(compiler, "-fsanitize=undefined", "-fopenmp")
+            self.alike(program, "", "")
+            self.alike(program, "s", "runtime error: shift exponent")
+
+
 class Loader(Case):
     def preloaded(self, *options, env=None, weft=None):
         return self.environment(*options, env=env, weft=weft).get("LD_PRELOAD", "").split(":")
@@ -433,6 +585,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True)
     parser.add_argument("--cc", default="gcc")
+    parser.add_argument("--full", action="store_true", help="the longer tests, too")
     OPTIONS, rest = parser.parse_known_args()
     unittest.main(module="__main__", argv=[sys.argv[0], *rest])
 
