@@ -464,6 +464,119 @@ class SanitizersInFull(SanitizedCase):
             self.alike(program, "s", "runtime error: shift exponent")
 
 
+CRASH = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static char *page;
+static void ends(int signal) { _exit(3); }
+static void gives_up(int number) { signal(number, SIG_DFL); }
+static void repairs(int signal) { mprotect(page, 8192, PROT_READ | PROT_WRITE); }
+static void nothing(void *self) {}
+static void *registers_a_domain(void *none) {   /* and ends, which Weft cannot go on from */
+    struct { size_t size; void (*calls[7])(void *); } ops = {sizeof ops, {nothing, nothing}};
+    void *domain;
+    ((int (*)(void *, void *, void **))dlsym(RTLD_DEFAULT, "weft_domain_register"))(&ops, NULL, &domain);
+    return NULL;
+}
+static int is(const char *text, const char *word) { return strstr(text, word) != NULL; }
+
+int main(int argc, char **argv) {
+    const char *how = argv[1];
+    if (is(how, "ends before")) signal(SIGSEGV, ends);
+    if (is(how, "left to the kernel")) signal(SIGSEGV, gives_up);
+    if (is(how, "repairs")) signal(SIGSEGV, repairs);
+    int sum = 0;
+#pragma omp parallel num_threads(4) reduction(+ : sum)
+    sum += 1;
+    if (is(how, "ends after")) signal(SIGSEGV, ends);
+    page = mmap(NULL, 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void (*in_weft)(void *) = (void (*)(void *))dlsym(RTLD_DEFAULT, "weft_event_set");
+    if (is(how, "own code")) *(volatile char *)page = 1;
+    else if (is(how, "sent")) raise(SIGSEGV);
+    else if (is(how, "gives itself up")) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, registers_a_domain, NULL);
+        pthread_join(thread, NULL);
+    }
+    else if (in_weft != NULL) in_weft(page);
+    printf("went on %d\\n", sum);
+    return 0;
+}
+"""
+
+
+class Crashes(Case):
+    """A fault in Weft's code is explained as Weft's, and then ends the process as it would."""
+
+    def crash(self, how, *command):
+        program = self.compile(CRASH, "-fopenmp", "-ldl", name="crash")
+        return self.call("run", "--", *command, program, how)
+
+    IN_WEFT = r"^weft: SIGSEGV in Weft's own code: /.*/libweft\.so\.0\+0x[0-9a-f]+, address 0x[0-9a-f]+$"
+
+    def explained(self, text, what=IN_WEFT):
+        lines = text.splitlines()
+        self.assertEqual(len(lines), 3, text)
+        self.assertRegex(lines[0], what)
+        version = self.call("--version").stdout.split()[1]
+        library = os.confstr("CS_GNU_LIBC_VERSION")
+        self.assertIn(f"fault of Weft {version} ({library}, Linux {os.uname().release}): ", lines[1])
+        self.assertIn("leave out `weft run`; `weft run --openmp=native`", lines[2])
+
+    def test_one_in_weft_is_explained(self):
+        done = self.crash("in Weft")
+        self.assertEqual((done.returncode, done.stdout), (-signal.SIGSEGV, ""))
+        self.explained(done.stderr)
+
+    def test_an_error_that_weft_gives_itself_up_for_is_explained(self):
+        done = self.crash("gives itself up")
+        self.assertEqual((done.returncode, done.stdout), (-signal.SIGABRT, ""))
+        self.explained(done.stderr, "^weft: an OS thread ends that has registered a domain, and not unregistered it$")
+
+    def test_one_in_the_program_is_not(self):
+        for how in ["own code", "sent"]:
+            done = self.crash(how)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (-signal.SIGSEGV, "", ""))
+
+    def test_a_handler_of_the_programs_has_the_last_word(self):
+        for how in ["ends before", "ends after"]:
+            done = self.crash(how)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (3, "", ""))
+        done = self.crash("repairs")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "went on 4\n", ""))
+
+    def test_one_that_a_handler_gives_up_is_explained(self):
+        done = self.crash("left to the kernel")
+        self.assertEqual(done.returncode, -signal.SIGSEGV)
+        self.explained(done.stderr)
+
+    def test_a_program_that_weft_run_has_not_started_is_told_nothing(self):
+        program = self.compile(CRASH, "-fopenmp", "-ldl", name="crash")
+        done = subprocess.run([program, "own code"], capture_output=True, text=True, env=clean())
+        self.assertEqual((done.returncode, done.stderr), (-signal.SIGSEGV, ""))
+
+    def test_in_python_it_is_explained_unless_faulthandler_ends_the_process(self):
+        library, source = self.place / "crash.so", self.place / "crash.c"
+        source.write_text(CRASH)
+        subprocess.run([OPTIONS.cc, "-O1", "-fopenmp", "-shared", "-fPIC", "-o", library, source], check=True)
+        call = f"import ctypes; ctypes.CDLL('{library}').main(2, (ctypes.c_char_p * 3)(b'', b'in Weft', None))"
+        done = self.call("run", "--", sys.executable, "-c", call)
+        self.assertEqual(done.returncode, -signal.SIGSEGV)
+        self.explained(done.stderr)
+        done = self.call("run", "--", sys.executable, "-X", "faulthandler", "-c", call)
+        self.assertEqual(done.returncode, -signal.SIGSEGV)
+        self.assertTrue(done.stderr.startswith("Fatal Python error: Segmentation fault"), done.stderr)
+        self.assertNotIn("weft: ", done.stderr)
+
+
 class Loader(Case):
     def preloaded(self, *options, env=None, weft=None):
         return self.environment(*options, env=env, weft=weft).get("LD_PRELOAD", "").split(":")
