@@ -1,67 +1,17 @@
 #include "check.hpp"
 
 #include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
-#include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
-#include <vector>
+
+#include "process.hpp"
 
 namespace weft_command {
 
 namespace {
 
 bool begins(const char* text, const char* with) { return std::strncmp(text, with, std::strlen(with)) == 0; }
-
-// The user's environment without what changes how a program is loaded or makes it write something: the check
-// is none of the user's programs.
-std::vector<char*> environment_of_check() {
-    std::vector<char*> kept;
-    for (char** one = environ; *one != nullptr; ++one) {
-        const bool loader = begins(*one, "LD_PRELOAD=") || begins(*one, "LD_AUDIT=") || begins(*one, "LD_DEBUG=");
-        if (!loader && !begins(*one, "WEFT_REPORT=")) kept.push_back(*one);
-    }
-    kept.push_back(nullptr);
-    return kept;
-}
-
-// What the process writes to the descriptor until it ends.
-std::string read_all(int descriptor) {
-    std::string text;
-    char part[1024];
-    for (;;) {
-        const ssize_t got = read(descriptor, part, sizeof part);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return text;
-        text.append(part, static_cast<std::size_t>(got));
-    }
-}
-
-// The exit status can be waited for, also where the user ignores SIGCHLD, which the program is to find as it was.
-class Awaited {
-public:
-    Awaited() {
-        struct sigaction standard {};
-        standard.sa_handler = SIG_DFL;
-        sigaction(SIGCHLD, &standard, &before_);
-    }
-    ~Awaited() { sigaction(SIGCHLD, &before_, nullptr); }
-    Awaited(const Awaited&) = delete;
-
-    // -1: it was ended by a signal.
-    static int status_of(pid_t process) {
-        int status = 0;
-        while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
-        }
-        return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    }
-
-private:
-    struct sigaction before_;
-};
 
 }  // namespace
 
@@ -76,24 +26,12 @@ bool environment_needs_check() {
 }
 
 bool check_environment(const Pieces& pieces, std::string& lines, int& error) {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) return true;
-    std::vector<char*> variables = environment_of_check();
-    char name[] = "weft-info", option[] = "--check";
-    char* arguments[] = {name, option, nullptr};
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    // of a loader that finds no memory
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    const Awaited awaited;
-    pid_t process = 0;
-    error = posix_spawn(&process, pieces.info.c_str(), &actions, nullptr, arguments, variables.data());
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    if (error == 0) lines = read_all(ends[0]);
-    close(ends[0]);
-    if (error == 0 && Awaited::status_of(process) != 1) lines.clear();
+    // Without what changes how a program is loaded or makes it write something. What a loader says that
+    // finds no memory is lost.
+    const Outcome outcome = run_and_wait(pieces.info, {"weft-info", "--check"},
+                                         {"LD_PRELOAD", "LD_AUDIT", "LD_DEBUG", "WEFT_REPORT"}, false);
+    if (outcome.status == 1) lines = outcome.output;
+    error = outcome.error;
     return error != ENOENT && error != EACCES;
 }
 

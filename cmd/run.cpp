@@ -14,6 +14,7 @@
 
 #include "check.hpp"
 #include "paths.hpp"
+#include "preview.hpp"
 #include "program.hpp"
 
 namespace weft_command {
@@ -27,6 +28,7 @@ const char run_help[] =
     "  --no-rescue               nobody stands in for a hart that is stuck in a system call or spins (WEFT_RESCUE=off)\n"
     "  --openmp=weft|native      whether OpenMP of programs that gcc has compiled runs on Weft; weft by default\n"
     "  --guests=admit|leave      whether threads of the program's own wait for their turn, too; leave by default (WEFT_GUESTS)\n"
+    "  --preview                 do not run: say what would be taken over, guarded and left alone, and why\n"
     "  --trace FILE              write a trace for Chrome and Perfetto (WEFT_TRACE)\n"
     "\n"
     "  Exit status: that of PROGRAM; 125 if weft itself fails, 126 if PROGRAM cannot be executed, 127 if it is not found.\n";
@@ -53,6 +55,7 @@ struct Options {
     bool native_openmp = false;
     const char* guests = nullptr;
     const char* trace = nullptr;
+    bool preview = false;
     bool help = false;
     char** program = nullptr;
 };
@@ -90,6 +93,8 @@ int read_options(char** arguments, Options& options) {
             if (*options.report_file == '\0') return refuse("--report= names no file");
         } else if (std::strcmp(*at, "--no-rescue") == 0) {
             options.no_rescue = true;
+        } else if (std::strcmp(*at, "--preview") == 0) {
+            options.preview = true;
         } else if (one_of(*at, "--help", "-h")) {
             options.help = true;
             return 0;
@@ -282,6 +287,15 @@ int cannot_run(const char* name, const Program& program, int error) {
     return error == ENOENT || error == ENOTDIR ? not_found : not_executable;
 }
 
+int show_preview(const Options& options, const Program& program, const Pieces& pieces) {
+    Options without_report = options;
+    without_report.report = false;
+    if (program.reach == Reach::full && !preload(without_report, pieces)) return own_failure;
+    const std::string guests = options.guests != nullptr ? options.guests : text_of("WEFT_GUESTS");
+    std::fputs(preview(program, pieces, {options.native_openmp, guests == "admit"}).c_str(), stdout);
+    return std::fflush(stdout) == 0 ? 0 : own_failure;
+}
+
 }  // namespace
 
 int run(char** arguments) {
@@ -295,6 +309,7 @@ int run(char** arguments) {
     if (program.error != 0) return cannot_run(options.program[0], program, program.error);
     const Pieces pieces = find_pieces();
     if (!pieces.missing.empty()) return refuse("'%s' is not there; it belongs to what was installed with this command", pieces.missing.c_str());
+    if (options.preview) return show_preview(options, program, pieces);
     if (!begin_report(options)) return own_failure;
     const bool check_values = environment_needs_check();  // options are checked already
     if (options.harts != nullptr) setenv("WEFT_HARTS", options.harts, 1);

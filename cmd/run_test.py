@@ -577,6 +577,135 @@ class Crashes(Case):
         self.assertNotIn("weft: ", done.stderr)
 
 
+class Preview(Case):
+    """What is said without a run."""
+
+    def preview(self, *arguments, **more):
+        done = self.call("run", "--preview", *arguments, **more)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout.splitlines()
+
+    def leaving_a_mark(self, *flags, name="program"):
+        """A program with a region that could be seen to have run, and to have been loaded."""
+        mark = self.place / "mark"
+        begun = f'__attribute__((constructor)) static void begun(void) {{ fclose(fopen("{mark}", "w")); }}\n'
+        return self.compile(REGION + begun, "-fopenmp", *flags, name=name)
+
+    def test_openmp_would_be_taken_over_and_nothing_runs(self):
+        program = self.leaving_a_mark()
+        shown = self.preview("--", program)
+        self.assertEqual(shown, [f"weft run preview: {program}",
+                                 f"  would be taken over: {program}: OpenMP of the GNU ABI, by {self.openmp}"])
+        self.assertFalse((self.place / "mark").exists())
+        self.assertEqual(self.call("run", "--", program).returncode, 0)
+        self.assertTrue((self.place / "mark").exists())
+
+    def test_native_openmp_would_be_left_alone(self):
+        program = self.leaving_a_mark()
+        shown = self.preview("--openmp=native", "--", program)
+        self.assertIn(f"  would be left alone: {program}: OpenMP of the GNU ABI: --openmp=native", shown)
+        self.assertRegex("\n".join(shown), r"left alone: /.*/libgomp\.so\.1[^:]*: a copy of libgomp: --openmp=native")
+
+    def test_a_static_libgomp_would_be_left_alone(self):
+        for strip in [[], ["-s"]]:
+            program = self.leaving_a_mark("-Wl,-Bstatic", "-lgomp", "-Wl,-Bdynamic", *strip)
+            shown = self.preview("--", program)
+            if f"OpenMP of the GNU ABI, by {self.openmp}" in shown[1]:
+                self.skipTest("the compiler links no static libgomp")
+            what = "libgomp was linked into it statically: threads of its own"
+            self.assertIn(f"  would be left alone: {program}: {what}", shown)
+
+    def test_libraries_are_found_as_the_loader_finds_them(self):
+        folder = self.place / "lib"
+        folder.mkdir()
+        source = folder / "team.c"
+        source.write_text(REGION.replace("main", "team"))
+        subprocess.run([OPTIONS.cc, "-fopenmp", "-shared", "-fPIC", "-o", folder / "libteam.so", source], check=True)
+        text = "int team(void); int main(void) { return team(); }"
+        flags = [f"-L{folder}", "-lteam", "-Wl,--disable-new-dtags"]
+        by_origin = self.compile(text, *flags, "-Wl,-rpath,$ORIGIN/lib", name="origin")
+        (self.place / "elsewhere").mkdir()
+        link = self.place / "elsewhere" / "link"
+        link.symlink_to(by_origin)
+        for program in [by_origin, link]:
+            shown = self.preview("--", program)
+            self.assertIn(f"libteam.so: OpenMP of the GNU ABI, by {self.openmp}", shown[1])
+        by_path = self.compile(text, *flags, name="path")
+        shown = self.preview("--", by_path, env={"LD_LIBRARY_PATH": str(folder)})
+        self.assertIn(f"  would be taken over: {folder}/libteam.so: OpenMP of the GNU ABI, by {self.openmp}", shown)
+        shown = self.preview("--", by_path)
+        self.assertTrue(shown[-1].startswith("  the loader /"), shown)
+        self.assertIn("libteam.so: cannot open shared object file", shown[-1])
+        self.assertIn("libteam.so: OpenMP", self.preview("--", "true", env={"LD_PRELOAD": f"{folder}/libteam.so"})[1])
+
+    def test_what_loads_nothing_of_ours_is_out_of_reach(self):
+        program = self.compile("int main(void) { return 3; }", "-static", name="still")
+        what = "the program: it is linked statically: no loader runs; programs that it starts are reached"
+        self.assertEqual(self.preview("--", program)[1:], ["  out of reach: " + what])
+        if os.geteuid() == 0:
+            program = self.leaving_a_mark(name="privileged")
+            os.chown(program, 65534, 65534)
+            program.chmod(0o4755)
+            self.assertIn("out of reach: the program: it is set-user-id", self.preview("--", program)[1])
+
+    def test_a_script_is_its_interpreter(self):
+        script = self.script("script", "#!/bin/sh\necho ran\n")
+        shown = self.preview("--", script)
+        self.assertEqual(shown[1], "  a script: its interpreter is /bin/sh")
+        self.assertEqual(shown[-1], "  only a run tells: which programs the script starts; each is reached, too")
+        program = self.leaving_a_mark()
+        by_env = self.script("by_env", f"#!/usr/bin/env {program.name}\n")
+        shown = self.preview("--", by_env, env={"PATH": f"{self.place}:{os.environ['PATH']}"})
+        self.assertEqual(shown[1], "  a script: its interpreter is /usr/bin/env")
+        self.assertIn(f"  would be taken over: {program}: OpenMP of the GNU ABI, by {self.openmp}", shown)
+        self.assertFalse((self.place / "mark").exists())
+
+    def test_what_is_opened_later_and_threads_only_a_run_tells(self):
+        text = "#include <dlfcn.h>\n#include <pthread.h>\nvoid *body(void *p) { return p; }\n" \
+               "int main(int n, char **v) { pthread_t t; pthread_create(&t, 0, body, 0); return dlopen(v[1], 1) != 0; }"
+        program = self.compile(text, "-pthread", "-ldl")
+        shown = self.preview("--guests=admit", "--", program)
+        self.assertEqual(shown[1], f"  would be left alone: threads, if any are started by {program}: "
+                                   "each would be admitted as a guest (--guests=admit)")
+        self.assertRegex(shown[2], f"^  only a run tells: which libraries are opened later, .* by {program};")
+
+    @unittest.skipIf(CLANG is None, "there is no clang")
+    def test_openmp_of_llvm_would_be_left_alone(self):
+        try:
+            program = self.compile(REGION, "-fopenmp", compiler=CLANG)
+        except subprocess.CalledProcessError:
+            self.skipTest("clang has no OpenMP here")
+        shown = "\n".join(self.preview("--", program))
+        self.assertRegex(shown, f"would be left alone: {program}: OpenMP of LLVM's ABI, which runs on /.*/libi?omp")
+        self.assertRegex(shown, r"would be left alone: /.*/libi?omp[^:]*: LLVM's OpenMP runtime: threads of its own")
+
+    def test_nothing_is_said_to_be_nothing(self):
+        self.assertEqual(self.preview("true")[1:], ["  nothing that the loader would load has OpenMP or threads"])
+
+    def test_scripts_that_name_each_other_come_to_an_end(self):
+        self.script("one", "#!/usr/bin/env one\n")
+        self.preview("--", "one", env={"PATH": f"{self.place}:{os.environ['PATH']}"})
+
+    def test_a_loader_that_is_not_the_systems_is_not_run(self):
+        mark = self.place / "mark"
+        loader = self.script("ld-linux-x86-64.so.2", f"#!/bin/sh\ntouch {mark}\n")
+        loader = loader.rename(self.place / os.path.basename(self.loader()))
+        program = self.leaving_a_mark(f"-Wl,--dynamic-linker={loader}")
+        loader.chmod(0o777)
+        shown = self.preview("--", program)
+        self.assertIn(f"'{loader}' is not the system's, and was not asked", shown[-1])
+        self.assertFalse(mark.exists())
+
+    @staticmethod
+    def loader():
+        return "/lib/ld-linux-aarch64.so.1" if os.uname().machine == "aarch64" else "/lib64/ld-linux-x86-64.so.2"
+
+    def test_a_program_that_could_not_be_run_has_the_status_of_a_run(self):
+        self.assertEqual(self.call("run", "--preview", "--", "no-such-program").returncode, 127)
+        self.assertEqual(self.call("run", "--preview", "--", "/etc/passwd").returncode, 126)
+        self.assertEqual(self.call("run", "--preview").returncode, 125)
+
+
 class Loader(Case):
     def preloaded(self, *options, env=None, weft=None):
         return self.environment(*options, env=env, weft=weft).get("LD_PRELOAD", "").split(":")
