@@ -1,4 +1,5 @@
-// Behind `weft info`: what the runtime sees here. A program of its own, since it needs libweft and the command does not.
+// Behind `weft info`: what the runtime sees here, and whether it understands the environment. A program of
+// its own, since it needs libweft and the command does not.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -11,19 +12,9 @@
 #include <weft/status.h>
 #include <weft/version.h>
 
-namespace {
+#include "../bridge/variables.hpp"
 
-// Variables that are read by what stands beside the runtime.
-struct Other {
-    const char* variable;
-    const char* standard;
-    const char* meaning;
-};
-constexpr Other others[] = {
-    {"WEFT_GUESTS", "leave", "whether threads of the program's own wait for their turn, too: leave, admit"},
-    {"WEFT_REPORT", "nowhere", "where a process that `weft run --report` has started reports at exit: stderr, or a file"},
-    {"WEFT_OMP_TASK_KIND", "a member's own context", "what OpenMP's explicit tasks run on: a kind of ULT"},
-};
+namespace {
 
 void show(const char* variable, const std::string& standard, const char* meaning) {
     const char* const said = std::getenv(variable);
@@ -77,9 +68,29 @@ std::set<std::string> show_settings() {
     return known;
 }
 
+// A line on standard output for each variable whose value is not legal. The exit status: 1 if there is one.
+int check() {
+    bool legal = weft_environment_check(stdout) == WEFT_OK;
+    for (const weft_bridge::Variable& variable : weft_bridge::variables) {
+        const char* const value = std::getenv(variable.name);
+        if (weft_bridge::word_of(variable, value) != weft_bridge::illegal) continue;
+        char words[128];
+        std::printf("%s is '%.100s'; legal are: %s\n", variable.name, value,
+                    weft_bridge::legal_words(variable, words, sizeof words));
+        legal = false;
+    }
+    if (std::fflush(stdout) != 0) return 125;
+    return legal ? 0 : 1;
+}
+
 }  // namespace
 
-int main() {
+int main(int count, char** arguments) {
+    if (count == 2 && std::strcmp(arguments[1], "--check") == 0) return check();
+    if (count > 1) {
+        std::fprintf(stderr, "weft info: there is no option '%s'; the only one is --check\n", arguments[1]);
+        return 125;
+    }
     std::printf("Weft %d.%d.%d\n\nTopology\n", weft_version() / 10000, weft_version() / 100 % 100, weft_version() % 100);
     show_topology();
     const std::size_t allowed = weft_hart_limit();
@@ -87,10 +98,16 @@ int main() {
     const std::string wrong = status == WEFT_OK ? "" : weft_error_text();
     std::printf("\nHarts\n  the CPU set and the quota allow %zu; used are at most %zu\n\nSettings (variable, value, where it comes from, meaning)\n", allowed, weft_hart_limit());
     std::set<std::string> known = show_settings();
-    for (const Other& other : others) {
-        show(other.variable, other.standard, other.meaning);
-        known.insert(other.variable);
+    for (const weft_bridge::Variable& variable : weft_bridge::variables) {
+        char legal[128];
+        show(variable.name, variable.standard,
+             (std::string(variable.meaning) + " (" + weft_bridge::legal_words(variable, legal, sizeof legal) + ")")
+                 .c_str());
+        known.insert(variable.name);
     }
+    show("WEFT_REPORT", "nowhere",
+         "where a process that `weft run --report` has started reports at exit (stderr, or a file)");
+    known.insert("WEFT_REPORT");
     std::printf("\nOther variables that are set\n");
     for (char** one = environ; *one != nullptr; ++one) {
         const std::string text = *one, name = text.substr(0, text.find('='));

@@ -17,14 +17,6 @@ std::string own_folder() {
     return text.substr(0, text.rfind('/'));
 }
 
-std::string real(const std::string& path) {
-    char* const found = realpath(path.c_str(), nullptr);
-    if (found == nullptr) return {};
-    std::string text = found;
-    std::free(found);
-    return text;
-}
-
 struct Place {
     Piece piece;
     const char* soname;
@@ -44,6 +36,14 @@ constexpr Place places[] = {
 };
 
 }  // namespace
+
+std::string real(const std::string& path) {
+    char* const found = realpath(path.c_str(), nullptr);
+    if (found == nullptr) return {};
+    std::string text = found;
+    std::free(found);
+    return text;
+}
 
 Pieces find_pieces() {
     Pieces pieces;

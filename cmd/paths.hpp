@@ -24,6 +24,9 @@ struct Pieces {
 
 Pieces find_pieces();
 
+// The file's own path, links followed; empty: it is not there.
+std::string real(const std::string& path);
+
 // An absolute path of what may be given relative to the current folder.
 std::string absolute(const std::string& path);
 

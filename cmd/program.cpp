@@ -158,6 +158,7 @@ Program look_at(const char* name) {
         const std::size_t got = file.read(begin, sizeof begin - 1, 0);
         if (got >= EI_NIDENT && std::memcmp(begin, ELFMAG, SELFMAG) == 0) {
             program.elf = !script;
+            program.image = path;
             look_at_elf(file, reinterpret_cast<const unsigned char*>(begin), program);
             std::string why;   // the kernel looks at the bits of what it loads, not at those of scripts
             if (program.reach == Reach::full && secure(path, why)) leave(program, Reach::children, why);
@@ -170,7 +171,13 @@ Program look_at(const char* name) {
         }
         char* word = begin + 2;
         word += std::strspn(word, " \t");
-        word[std::strcspn(word, " \t\n")] = '\0';
+        const std::size_t length = std::strcspn(word, " \t\n");
+        if (!script && (word[length] == ' ' || word[length] == '\t')) {
+            const char* rest = word + length;
+            rest += std::strspn(rest, " \t");
+            program.argument.assign(rest, std::strcspn(rest, "\n"));
+        }
+        word[length] = '\0';
         path = word;
     }
     return program;

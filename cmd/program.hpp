@@ -15,6 +15,9 @@ struct Program {
     std::string path;             // as the search has found it; empty: not found
     int error = 0;                // why not (ENOENT, EACCES)
     bool elf = false;             // it is one for the kernel, and not for a shell
+    // the ELF file that the kernel loads: the program or its interpreter; empty: not known
+    std::string image;
+    std::string argument;  // what follows the interpreter's name in a script's first line
     Reach reach = Reach::full;
     std::string why;              // of all but full: a clause
 };

@@ -12,7 +12,9 @@
 #include <unistd.h>
 #include <vector>
 
+#include "check.hpp"
 #include "paths.hpp"
+#include "preview.hpp"
 #include "program.hpp"
 
 namespace weft_command {
@@ -26,6 +28,7 @@ const char run_help[] =
     "  --no-rescue               nobody stands in for a hart that is stuck in a system call or spins (WEFT_RESCUE=off)\n"
     "  --openmp=weft|native      whether OpenMP of programs that gcc has compiled runs on Weft; weft by default\n"
     "  --guests=admit|leave      whether threads of the program's own wait for their turn, too; leave by default (WEFT_GUESTS)\n"
+    "  --preview                 do not run: say what would be taken over, guarded and left alone, and why\n"
     "  --trace FILE              write a trace for Chrome and Perfetto (WEFT_TRACE)\n"
     "\n"
     "  Exit status: that of PROGRAM; 125 if weft itself fails, 126 if PROGRAM cannot be executed, 127 if it is not found.\n";
@@ -52,6 +55,7 @@ struct Options {
     bool native_openmp = false;
     const char* guests = nullptr;
     const char* trace = nullptr;
+    bool preview = false;
     bool help = false;
     char** program = nullptr;
 };
@@ -89,6 +93,8 @@ int read_options(char** arguments, Options& options) {
             if (*options.report_file == '\0') return refuse("--report= names no file");
         } else if (std::strcmp(*at, "--no-rescue") == 0) {
             options.no_rescue = true;
+        } else if (std::strcmp(*at, "--preview") == 0) {
+            options.preview = true;
         } else if (one_of(*at, "--help", "-h")) {
             options.help = true;
             return 0;
@@ -197,6 +203,50 @@ void set_tunables() {
     setenv("GLIBC_TUNABLES", ((had.empty() ? "" : had + ":") + "glibc.pthread.rseq=0").c_str(), 1);
 }
 
+// AddressSanitizer's library refuses to start where others come before it in LD_PRELOAD. No order suits all programs
+// that may be started, and ours stand in front of nothing that it checks for. libweft_pthread says so to it as well,
+// for programs that are started with an ASAN_OPTIONS of their own.
+void set_sanitizer_options() {
+    const std::string had = text_of("ASAN_OPTIONS");
+    if (had.find("verify_asan_link_order") != std::string::npos) return;  // the user has said it
+    setenv("ASAN_OPTIONS", ((had.empty() ? "" : had + ":") + "verify_asan_link_order=0").c_str(), 1);
+}
+
+// A file that is written at the program's end, when it would be too late to learn that it cannot be.
+// `variable` names it, or the option that has set it.
+bool can_write(const char* what, const std::string& path, const char* variable) {
+    const int error = cannot_be_written(path);
+    if (error != 0)
+        refuse("the %s cannot be written to '%s': %s; name another file (%s)", what, path.c_str(), std::strerror(error),
+               variable);
+    return error == 0;
+}
+
+// What the libraries would find wrong only in the program's process, where the program has begun.
+bool environment_is_right(const Options& options, const Pieces& pieces, bool check_values) {
+    const char* const trace = std::getenv("WEFT_TRACE");
+    if (trace != nullptr && !can_write("trace", trace, options.trace != nullptr ? "--trace" : "WEFT_TRACE"))
+        return false;
+    const char* const report = std::getenv("WEFT_REPORT");
+    const bool to_file = report != nullptr && *report != '\0' && std::strcmp(report, "stderr") != 0;
+    if (to_file && !can_write("report", report, options.report_file != nullptr ? "--report" : "WEFT_REPORT"))
+        return false;
+    const char* const counters = std::getenv("WEFT_COUNTERS");
+    if (counters != nullptr && (*counters == '/' || *counters == '.') &&
+        !can_write("counters", counters, "WEFT_COUNTERS"))
+        return false;
+    if (!check_values) return true;
+    std::string lines;
+    int error = 0;
+    if (!check_environment(pieces, lines, error)) {
+        refuse("'%s' cannot be run: %s; it belongs to what was installed with this command", pieces.info.c_str(),
+               std::strerror(error));
+        return false;
+    }
+    split(lines, "\n", [](const std::string& line) { refuse("%s", line.c_str()); });
+    return lines.empty();
+}
+
 // Where the report goes. Begins the file: each process appends to it. False: it cannot be written.
 bool begin_report(Options& options) {
     const char* const outer = std::getenv("WEFT_REPORT");
@@ -237,6 +287,15 @@ int cannot_run(const char* name, const Program& program, int error) {
     return error == ENOENT || error == ENOTDIR ? not_found : not_executable;
 }
 
+int show_preview(const Options& options, const Program& program, const Pieces& pieces) {
+    Options without_report = options;
+    without_report.report = false;
+    if (program.reach == Reach::full && !preload(without_report, pieces)) return own_failure;
+    const std::string guests = options.guests != nullptr ? options.guests : text_of("WEFT_GUESTS");
+    std::fputs(preview(program, pieces, {options.native_openmp, guests == "admit"}).c_str(), stdout);
+    return std::fflush(stdout) == 0 ? 0 : own_failure;
+}
+
 }  // namespace
 
 int run(char** arguments) {
@@ -250,13 +309,16 @@ int run(char** arguments) {
     if (program.error != 0) return cannot_run(options.program[0], program, program.error);
     const Pieces pieces = find_pieces();
     if (!pieces.missing.empty()) return refuse("'%s' is not there; it belongs to what was installed with this command", pieces.missing.c_str());
+    if (options.preview) return show_preview(options, program, pieces);
     if (!begin_report(options)) return own_failure;
+    const bool check_values = environment_needs_check();  // options are checked already
     if (options.harts != nullptr) setenv("WEFT_HARTS", options.harts, 1);
     if (options.no_rescue) setenv("WEFT_RESCUE", "off", 1);
     // What it tells changes with the load, and OpenBLAS changes with it: behind its guard that is safe.
     if (!options.native_openmp) setenv("WEFT_OMP_MAX_THREADS", "follow", 0);
     if (options.guests != nullptr) setenv("WEFT_GUESTS", options.guests, 1);
     if (options.trace != nullptr) setenv("WEFT_TRACE", absolute(options.trace).c_str(), 1);
+    if (!environment_is_right(options, pieces, check_values)) return own_failure;
     if (options.report && program.reach != Reach::full && !same_file(program.path, "/proc/self/exe")) {   // a run within a run is no program of its own
         report("weft run report: " + program.path + " (process " + std::to_string(getpid()) + ")\n  left alone: the program: " + program.why +
                (program.reach == Reach::children ? "; programs that it starts are seen to\n" : "\n"));
@@ -264,6 +326,7 @@ int run(char** arguments) {
     if (program.reach != Reach::none) {
         if (!preload(options, pieces)) return own_failure;
         set_tunables();
+        set_sanitizer_options();
     }
     // execvp would give a file that the kernel cannot execute to a shell, also one for another processor.
     if (program.elf) execv(program.path.c_str(), options.program);

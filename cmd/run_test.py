@@ -6,6 +6,7 @@
 import argparse
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import subprocess
@@ -106,10 +107,10 @@ class Case(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return dict(pair.split("=", 1) for pair in done.stdout.split("\0") if pair)
 
-    def compile(self, text, *flags, name="program"):
+    def compile(self, text, *flags, name="program", compiler=None):
         source, program = self.place / f"{name}.c", self.place / name
         source.write_text(text)
-        subprocess.run([OPTIONS.cc, "-O1", source, "-o", program, *flags], check=True)
+        subprocess.run([compiler or OPTIONS.cc, "-O1", source, "-o", program, *flags], check=True)
         return program
 
     def script(self, name, text):
@@ -199,8 +200,10 @@ class Options(Case):
             self.assertIn("no program is named", done.stderr)
 
     def test_they_reach_the_libraries_as_variables(self):
-        seen = self.environment("--harts", "3", "--no-rescue", "--guests=admit", "--trace", "/nowhere/out.json")
-        self.assertEqual([seen.get(f"WEFT_{name}") for name in ["HARTS", "RESCUE", "GUESTS", "TRACE"]], ["3", "off", "admit", "/nowhere/out.json"])
+        trace = f"{self.place}/out.json"
+        seen = self.environment("--harts", "3", "--no-rescue", "--guests=admit", "--trace", trace)
+        said = [seen.get(f"WEFT_{name}") for name in ["HARTS", "RESCUE", "GUESTS", "TRACE"]]
+        self.assertEqual(said, ["3", "off", "admit", trace])
 
     def test_what_is_not_given_is_left_to_the_environment(self):
         seen = self.environment(env={"WEFT_GUESTS": "admit"})
@@ -217,6 +220,490 @@ class Options(Case):
         self.assertRegex(self.call("--version").stdout, r"^weft \d+\.\d+\.\d+\n$")
         done = self.call("walk")
         self.assertEqual((done.returncode, done.stdout), (125, ""))
+
+
+class Refused(Case):
+    """What is told before the program starts."""
+
+    def refused(self, *options, env=None, **more):
+        done = self.call("run", *options, "--", "echo", "started", env=env, **more)
+        self.assertEqual((done.returncode, done.stdout), (125, ""), done.stderr)
+        for line in done.stderr.splitlines():
+            self.assertTrue(line.startswith("weft run: "), line)
+        return done.stderr
+
+    def test_each_variable_with_a_value_that_is_not_legal_is_named_with_those_that_are(self):
+        told = self.refused(env={"WEFT_HARTS": "many"})
+        self.assertEqual(told, "weft run: WEFT_HARTS is 'many'; legal are: all, or a number from 0 to 1024\n")
+        wrong = {"WEFT_STREAMS": "0", "WEFT_GUARD": "wall", "WEFT_RESCUE": "maybe", "WEFT_COUNTERS": "somewhere",
+                 "WEFT_GUESTS": "all", "WEFT_OMP_TASK_KIND": "rtc", "WEFT_OMP_MAX_THREADS": "few"}
+        told = self.refused(env=wrong).splitlines()
+        self.assertEqual(len(told), len(wrong), told)
+        for name, value in wrong.items():
+            begin = f"weft run: {name} is '{value}'; legal are: "
+            self.assertEqual(sum(line.startswith(begin) for line in told), 1, told)
+
+    def test_all_that_weft_info_lists_is_checked(self):
+        shown = self.call("info").stdout.split("Settings")[1].split("Other variables")[0]
+        names = {line.split()[0] for line in shown.splitlines() if line.startswith("  WEFT_")}
+        names -= {"WEFT_REPORT", "WEFT_TRACE"}   # files
+        self.assertGreater(len(names), 20)
+        for name in names:
+            self.assertIn(f"weft run: {name} is '~'", self.refused(env={name: "~"}))
+
+    def test_values_that_are_legal_are_the_programs(self):
+        right = {"WEFT_HARTS": "2", "WEFT_GUESTS": "admit", "WEFT_OMP_TASK_KIND": " Full", "WEFT_RESCUE": "off",
+                 "WEFT_OF_ANOTHER_PROJECT": "~"}
+        seen = self.environment(env=right)
+        self.assertEqual({name: seen.get(name) for name in right}, right)
+
+    def test_an_option_wins_over_a_variable_that_is_wrong(self):
+        self.assertEqual(self.environment("--harts", "1", env={"WEFT_HARTS": "many"})["WEFT_HARTS"], "1")
+
+    def test_signals_that_are_ignored_stay_so_behind_the_check(self):
+        done = self.call("run", "--", "grep", "SigIgn", "/proc/self/status", env={"WEFT_HARTS": "1"},
+                         preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        self.assertEqual(int(done.stdout.split()[1], 16) >> (signal.SIGCHLD - 1) & 1, 1, done.stdout)
+
+    def test_a_trace_that_cannot_be_written(self):
+        told = self.refused("--trace", "/no/such/t.json")
+        self.assertEqual(told, "weft run: the trace cannot be written to '/no/such/t.json': No such file or directory; "
+                               "name another file (--trace)\n")
+        told = self.refused(env={"WEFT_TRACE": str(self.place)})
+        self.assertIn(f"'{self.place}': Is a directory; name another file (WEFT_TRACE)", told)
+        self.assertIn("(WEFT_TRACE)", self.refused(env={"WEFT_TRACE": ""}))
+        self.assertEqual(self.call("run", "--trace", self.place / "new.json", "--", "true").returncode, 0)
+        self.assertEqual(list(self.place.iterdir()), [])   # only looked at: nothing ran that could be traced
+
+    def test_a_trace_that_is_there_is_not_touched_by_the_check(self):
+        kept = self.place / "kept.json"
+        kept.write_text("of an earlier run")
+        self.assertEqual(self.call("run", "--trace", kept, "--", "true").returncode, 0)
+        self.assertEqual(kept.read_text(), "of an earlier run")
+
+    def test_a_report_or_counters_that_cannot_be_written(self):
+        self.assertIn("the report cannot be written to '/no/such/r'", self.refused("--report=/no/such/r"))
+        told = self.refused(env={"WEFT_REPORT": "/no/such/r"})
+        self.assertIn("the report cannot be written to '/no/such/r': No such file or directory", told)
+        self.assertIn("name another file (WEFT_REPORT)", told)
+        told = self.refused(env={"WEFT_COUNTERS": "/no/such/c"})
+        self.assertIn("the counters cannot be written to '/no/such/c'", told)
+
+    def test_a_folder_that_may_not_be_written(self):
+        nobody = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+        self.place.chmod(0o555)
+        try:
+            self.call("--version", **nobody)
+        except PermissionError:
+            self.skipTest("another user cannot run what was built here")
+        self.assertIn("Permission denied", self.refused("--trace", self.place / "t.json", **nobody))
+
+    def test_a_check_that_the_system_refuses_stops_nothing(self):
+        def no_memory():
+            resource.setrlimit(resource.RLIMIT_AS, (6 << 20, 6 << 20))   # enough for the command, not for the check
+        done = self.call("run", "--", self.weft, "--version", env={"WEFT_HARTS": "1"}, preexec_fn=no_memory)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertTrue(done.stdout.startswith("weft "))
+
+    def test_a_check_that_is_not_installed_is_named(self):
+        root = Installed.copy(self, "part")
+        done = self.call("run", "--", "true", weft=root / "cmd" / "weft", env={"WEFT_HARTS": "1"})
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("weft-info' cannot be run: No such file or directory", done.stderr)
+
+
+SANITIZED = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <pthread.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static int turn, raced;
+static int often;
+static void *plays(void *mine) {
+    for (int i = 0; i < 50; ++i) {
+        pthread_mutex_lock(&mutex);
+        while (turn != (int)(long)mine) pthread_cond_wait(&condition, &mutex);
+        turn = !turn;
+        pthread_cond_signal(&condition);
+        pthread_mutex_unlock(&mutex);
+        if (often) ++raced;
+    }
+    return NULL;
+}
+int main(int argc, char **argv) {
+    const char wrong = argc > 1 ? argv[1][0] : 0;
+    often = wrong == 'r';
+    pthread_t threads[2];
+    for (long i = 0; i < 2; ++i) pthread_create(&threads[i], NULL, plays, (void *)i);
+    for (int i = 0; i < 2; ++i) pthread_join(threads[i], NULL);
+    int sum = 0;
+#ifdef _OPENMP
+#pragma omp parallel num_threads(4) reduction(+ : sum)
+#endif
+    {
+        char *mine = malloc(8);
+        mine[0] = 1;
+        sum += mine[0];
+        free(mine);
+    }
+    volatile char *volatile memory = malloc(10);
+    memory[0] = 0;
+    if (wrong == 'l') memory = NULL;
+    if (wrong == 's') memory[0] = 1 << (31 + argc) & 7;
+    if (wrong != 'l') free((void *)memory);
+    printf("%d\\n", sum + (wrong == 'f' ? memory[0] : 0));
+    return 0;
+}
+"""
+CLANG = shutil.which("clang")
+
+
+class SanitizedCase(Case):
+    """Programs of a sanitizer say and find what they do without `weft run`."""
+
+    @staticmethod
+    def file_of(compiler, name):
+        asked = [compiler, f"-print-file-name={name}"]
+        return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+
+    def build_with(self, compiler, *flags):
+        return self.compile(SANITIZED, "-g", "-pthread", *flags, compiler=compiler, name="sanitized")
+
+    @staticmethod
+    def summary(text):
+        return [line for line in text.splitlines() if line.startswith("SUMMARY")]
+
+    def alike(self, program, wrong, finds, env=None, before=()):
+        """Under `weft run` as without; where something is wrong both report it, and the report is named alike."""
+        command = [*before, program, *([wrong] if wrong else [])]
+        plain = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=60,
+                               env={**clean(), **(env or {})})
+        done = self.call("run", "--", *command, env=env)
+        self.assertEqual((done.returncode, done.stdout), (plain.returncode, plain.stdout), done.stderr)
+        self.assertNotIn("does not come first", done.stderr)
+        self.assertIn(finds, done.stderr)
+        self.assertEqual(self.summary(done.stderr), self.summary(plain.stderr))
+        self.assertEqual(done.stderr == "", plain.stderr == "", done.stderr)
+
+    def address(self, compiler, *flags):
+        for openmp in [[], ["-fopenmp"]]:
+            program = self.build_with(compiler, "-fsanitize=address", *flags, *openmp)
+            self.alike(program, "", "")
+            self.alike(program, "f", "heap-use-after-free")
+            self.alike(program, "l", "10 byte(s) leaked")
+
+
+class Sanitizers(SanitizedCase):
+    def test_address_of_gcc(self):
+        self.address(OPTIONS.cc)
+
+    def test_address_where_something_else_starts_the_program(self):
+        program = self.build_with(OPTIONS.cc, "-fsanitize=address", "-fopenmp")
+        python = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"
+        (self.place / "CTestTestfile.cmake").write_text(f'add_test(one "{program}")\n')
+        for before in [["sh", "-c", '"$@"', "sh"], [sys.executable, "-c", python], ["env", "-u", "ASAN_OPTIONS"],
+                       ["env", "ASAN_OPTIONS=abort_on_error=0"]]:
+            self.alike(program, "", "", before=before)
+            self.alike(program, "f", "heap-use-after-free", before=before)
+        done = self.call("run", "--", "ctest", cwd=self.place)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_thread_without_openmp(self):
+        for compiler in filter(None, [OPTIONS.cc, CLANG]):
+            program = self.build_with(compiler, "-fsanitize=thread")
+            self.alike(program, "", "")
+            self.alike(program, "r", "data race")
+
+
+class SanitizersInFull(SanitizedCase):
+    """Those that take longer: other compilers, and options that are set in several places."""
+
+    def setUp(self):
+        if not OPTIONS.full:
+            self.skipTest("of the full tests (--full)")
+        super().setUp()
+
+    @unittest.skipIf(CLANG is None, "there is no clang")
+    def test_address_of_clang_static_and_shared(self):
+        self.address(CLANG)
+        runtime = self.file_of(CLANG, f"libclang_rt.asan-{os.uname().machine}.so")
+        self.address(CLANG, "-shared-libasan", f"-Wl,-rpath,{os.path.dirname(runtime)}")
+
+    def test_address_with_options_of_the_users_and_of_the_programs(self):
+        program = self.build_with(OPTIONS.cc, "-fsanitize=address", "-fopenmp")
+        self.alike(program, "f", "heap-use-after-free", env={"ASAN_OPTIONS": "exitcode=7:color=never"})
+        seen = self.environment(env={"ASAN_OPTIONS": "exitcode=7"})
+        self.assertEqual(seen["ASAN_OPTIONS"], "exitcode=7:verify_asan_link_order=0")
+        said = self.environment(env={"ASAN_OPTIONS": "verify_asan_link_order=1"})
+        self.assertEqual(said["ASAN_OPTIONS"], "verify_asan_link_order=1")
+        twice = self.call("run", "--", self.weft, "run", "--", "sh", "-c", "echo $ASAN_OPTIONS").stdout
+        self.assertEqual(twice, "verify_asan_link_order=0\n")
+        own = 'const char *__asan_default_options(void) { return "exitcode=9"; }\n'
+        program = self.compile(SANITIZED + own, "-pthread", "-fsanitize=address", "-fopenmp", name="own")
+        self.alike(program, "f", "heap-use-after-free")
+        library = self.place / "options.c"
+        library.write_text(own)
+        subprocess.run([OPTIONS.cc, "-shared", "-fPIC", "-o", self.place / "liboptions.so", library], check=True)
+        link = ["-Wl,--no-as-needed", f"-L{self.place}", "-loptions", f"-Wl,-rpath,{self.place}"]
+        program = self.build_with(OPTIONS.cc, "-fsanitize=address", *link)
+        self.alike(program, "f", "heap-use-after-free", before=["env", "-u", "ASAN_OPTIONS"])
+
+    def test_a_preloaded_runtime_of_the_users(self):
+        env = {"LD_PRELOAD": self.file_of(OPTIONS.cc, "libasan.so"), "ASAN_OPTIONS": "detect_leaks=0"}
+        done = self.call("run", "--", "sh", "-c", "echo here", env=env)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "here\n", ""))
+
+    def test_leak_and_undefined(self):
+        for compiler in filter(None, [OPTIONS.cc, CLANG]):
+            program = self.build_with(compiler, "-fsanitize=leak", "-fopenmp")
+            self.alike(program, "", "")
+            self.alike(program, "l", "10 byte(s) leaked")
+            program = self.build_with(compiler, "-fsanitize=undefined", "-fopenmp")
+            self.alike(program, "", "")
+            self.alike(program, "s", "runtime error: shift exponent")
+
+
+CRASH = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static char *page;
+static void ends(int signal) { _exit(3); }
+static void gives_up(int number) { signal(number, SIG_DFL); }
+static void repairs(int signal) { mprotect(page, 8192, PROT_READ | PROT_WRITE); }
+static void nothing(void *self) {}
+static void *registers_a_domain(void *none) {   /* and ends, which Weft cannot go on from */
+    struct { size_t size; void (*calls[7])(void *); } ops = {sizeof ops, {nothing, nothing}};
+    void *domain;
+    ((int (*)(void *, void *, void **))dlsym(RTLD_DEFAULT, "weft_domain_register"))(&ops, NULL, &domain);
+    return NULL;
+}
+static int is(const char *text, const char *word) { return strstr(text, word) != NULL; }
+
+int main(int argc, char **argv) {
+    const char *how = argv[1];
+    if (is(how, "ends before")) signal(SIGSEGV, ends);
+    if (is(how, "left to the kernel")) signal(SIGSEGV, gives_up);
+    if (is(how, "repairs")) signal(SIGSEGV, repairs);
+    int sum = 0;
+#pragma omp parallel num_threads(4) reduction(+ : sum)
+    sum += 1;
+    if (is(how, "ends after")) signal(SIGSEGV, ends);
+    page = mmap(NULL, 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void (*in_weft)(void *) = (void (*)(void *))dlsym(RTLD_DEFAULT, "weft_event_set");
+    if (is(how, "own code")) *(volatile char *)page = 1;
+    else if (is(how, "sent")) raise(SIGSEGV);
+    else if (is(how, "gives itself up")) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, registers_a_domain, NULL);
+        pthread_join(thread, NULL);
+    }
+    else if (in_weft != NULL) in_weft(page);
+    printf("went on %d\\n", sum);
+    return 0;
+}
+"""
+
+
+class Crashes(Case):
+    """A fault in Weft's code is explained as Weft's, and then ends the process as it would."""
+
+    def crash(self, how, *command):
+        program = self.compile(CRASH, "-fopenmp", "-ldl", name="crash")
+        return self.call("run", "--", *command, program, how)
+
+    IN_WEFT = r"^weft: SIGSEGV in Weft's own code: /.*/libweft\.so\.0\+0x[0-9a-f]+, address 0x[0-9a-f]+$"
+
+    def explained(self, text, what=IN_WEFT):
+        lines = text.splitlines()
+        self.assertEqual(len(lines), 3, text)
+        self.assertRegex(lines[0], what)
+        version = self.call("--version").stdout.split()[1]
+        library = os.confstr("CS_GNU_LIBC_VERSION")
+        self.assertIn(f"fault of Weft {version} ({library}, Linux {os.uname().release}): ", lines[1])
+        self.assertIn("leave out `weft run`; `weft run --openmp=native`", lines[2])
+
+    def test_one_in_weft_is_explained(self):
+        done = self.crash("in Weft")
+        self.assertEqual((done.returncode, done.stdout), (-signal.SIGSEGV, ""))
+        self.explained(done.stderr)
+
+    def test_an_error_that_weft_gives_itself_up_for_is_explained(self):
+        done = self.crash("gives itself up")
+        self.assertEqual((done.returncode, done.stdout), (-signal.SIGABRT, ""))
+        self.explained(done.stderr, "^weft: an OS thread ends that has registered a domain, and not unregistered it$")
+
+    def test_one_in_the_program_is_not(self):
+        for how in ["own code", "sent"]:
+            done = self.crash(how)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (-signal.SIGSEGV, "", ""))
+
+    def test_a_handler_of_the_programs_has_the_last_word(self):
+        for how in ["ends before", "ends after"]:
+            done = self.crash(how)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (3, "", ""))
+        done = self.crash("repairs")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "went on 4\n", ""))
+
+    def test_one_that_a_handler_gives_up_is_explained(self):
+        done = self.crash("left to the kernel")
+        self.assertEqual(done.returncode, -signal.SIGSEGV)
+        self.explained(done.stderr)
+
+    def test_a_program_that_weft_run_has_not_started_is_told_nothing(self):
+        program = self.compile(CRASH, "-fopenmp", "-ldl", name="crash")
+        done = subprocess.run([program, "own code"], capture_output=True, text=True, env=clean())
+        self.assertEqual((done.returncode, done.stderr), (-signal.SIGSEGV, ""))
+
+    def test_in_python_it_is_explained_unless_faulthandler_ends_the_process(self):
+        library, source = self.place / "crash.so", self.place / "crash.c"
+        source.write_text(CRASH)
+        subprocess.run([OPTIONS.cc, "-O1", "-fopenmp", "-shared", "-fPIC", "-o", library, source], check=True)
+        call = f"import ctypes; ctypes.CDLL('{library}').main(2, (ctypes.c_char_p * 3)(b'', b'in Weft', None))"
+        done = self.call("run", "--", sys.executable, "-c", call)
+        self.assertEqual(done.returncode, -signal.SIGSEGV)
+        self.explained(done.stderr)
+        done = self.call("run", "--", sys.executable, "-X", "faulthandler", "-c", call)
+        self.assertEqual(done.returncode, -signal.SIGSEGV)
+        self.assertTrue(done.stderr.startswith("Fatal Python error: Segmentation fault"), done.stderr)
+        self.assertNotIn("weft: ", done.stderr)
+
+
+class Preview(Case):
+    """What is said without a run."""
+
+    def preview(self, *arguments, **more):
+        done = self.call("run", "--preview", *arguments, **more)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout.splitlines()
+
+    def leaving_a_mark(self, *flags, name="program"):
+        """A program with a region that could be seen to have run, and to have been loaded."""
+        mark = self.place / "mark"
+        begun = f'__attribute__((constructor)) static void begun(void) {{ fclose(fopen("{mark}", "w")); }}\n'
+        return self.compile(REGION + begun, "-fopenmp", *flags, name=name)
+
+    def test_openmp_would_be_taken_over_and_nothing_runs(self):
+        program = self.leaving_a_mark()
+        shown = self.preview("--", program)
+        self.assertEqual(shown, [f"weft run preview: {program}",
+                                 f"  would be taken over: {program}: OpenMP of the GNU ABI, by {self.openmp}"])
+        self.assertFalse((self.place / "mark").exists())
+        self.assertEqual(self.call("run", "--", program).returncode, 0)
+        self.assertTrue((self.place / "mark").exists())
+
+    def test_native_openmp_would_be_left_alone(self):
+        program = self.leaving_a_mark()
+        shown = self.preview("--openmp=native", "--", program)
+        self.assertIn(f"  would be left alone: {program}: OpenMP of the GNU ABI: --openmp=native", shown)
+        self.assertRegex("\n".join(shown), r"left alone: /.*/libgomp\.so\.1[^:]*: a copy of libgomp: --openmp=native")
+
+    def test_a_static_libgomp_would_be_left_alone(self):
+        for strip in [[], ["-s"]]:
+            program = self.leaving_a_mark("-Wl,-Bstatic", "-lgomp", "-Wl,-Bdynamic", *strip)
+            shown = self.preview("--", program)
+            if f"OpenMP of the GNU ABI, by {self.openmp}" in shown[1]:
+                self.skipTest("the compiler links no static libgomp")
+            what = "libgomp was linked into it statically: threads of its own"
+            self.assertIn(f"  would be left alone: {program}: {what}", shown)
+
+    def test_libraries_are_found_as_the_loader_finds_them(self):
+        folder = self.place / "lib"
+        folder.mkdir()
+        source = folder / "team.c"
+        source.write_text(REGION.replace("main", "team"))
+        subprocess.run([OPTIONS.cc, "-fopenmp", "-shared", "-fPIC", "-o", folder / "libteam.so", source], check=True)
+        text = "int team(void); int main(void) { return team(); }"
+        flags = [f"-L{folder}", "-lteam", "-Wl,--disable-new-dtags"]
+        by_origin = self.compile(text, *flags, "-Wl,-rpath,$ORIGIN/lib", name="origin")
+        (self.place / "elsewhere").mkdir()
+        link = self.place / "elsewhere" / "link"
+        link.symlink_to(by_origin)
+        for program in [by_origin, link]:
+            shown = self.preview("--", program)
+            self.assertIn(f"libteam.so: OpenMP of the GNU ABI, by {self.openmp}", shown[1])
+        by_path = self.compile(text, *flags, name="path")
+        shown = self.preview("--", by_path, env={"LD_LIBRARY_PATH": str(folder)})
+        self.assertIn(f"  would be taken over: {folder}/libteam.so: OpenMP of the GNU ABI, by {self.openmp}", shown)
+        shown = self.preview("--", by_path)
+        self.assertTrue(shown[-1].startswith("  the loader /"), shown)
+        self.assertIn("libteam.so: cannot open shared object file", shown[-1])
+        self.assertIn("libteam.so: OpenMP", self.preview("--", "true", env={"LD_PRELOAD": f"{folder}/libteam.so"})[1])
+
+    def test_what_loads_nothing_of_ours_is_out_of_reach(self):
+        program = self.compile("int main(void) { return 3; }", "-static", name="still")
+        what = "the program: it is linked statically: no loader runs; programs that it starts are reached"
+        self.assertEqual(self.preview("--", program)[1:], ["  out of reach: " + what])
+        if os.geteuid() == 0:
+            program = self.leaving_a_mark(name="privileged")
+            os.chown(program, 65534, 65534)
+            program.chmod(0o4755)
+            self.assertIn("out of reach: the program: it is set-user-id", self.preview("--", program)[1])
+
+    def test_a_script_is_its_interpreter(self):
+        script = self.script("script", "#!/bin/sh\necho ran\n")
+        shown = self.preview("--", script)
+        self.assertEqual(shown[1], "  a script: its interpreter is /bin/sh")
+        self.assertEqual(shown[-1], "  only a run tells: which programs the script starts; each is reached, too")
+        program = self.leaving_a_mark()
+        by_env = self.script("by_env", f"#!/usr/bin/env {program.name}\n")
+        shown = self.preview("--", by_env, env={"PATH": f"{self.place}:{os.environ['PATH']}"})
+        self.assertEqual(shown[1], "  a script: its interpreter is /usr/bin/env")
+        self.assertIn(f"  would be taken over: {program}: OpenMP of the GNU ABI, by {self.openmp}", shown)
+        self.assertFalse((self.place / "mark").exists())
+
+    def test_what_is_opened_later_and_threads_only_a_run_tells(self):
+        text = "#include <dlfcn.h>\n#include <pthread.h>\nvoid *body(void *p) { return p; }\n" \
+               "int main(int n, char **v) { pthread_t t; pthread_create(&t, 0, body, 0); return dlopen(v[1], 1) != 0; }"
+        program = self.compile(text, "-pthread", "-ldl")
+        shown = self.preview("--guests=admit", "--", program)
+        self.assertEqual(shown[1], f"  would be left alone: threads, if any are started by {program}: "
+                                   "each would be admitted as a guest (--guests=admit)")
+        self.assertRegex(shown[2], f"^  only a run tells: which libraries are opened later, .* by {program};")
+
+    @unittest.skipIf(CLANG is None, "there is no clang")
+    def test_openmp_of_llvm_would_be_left_alone(self):
+        try:
+            program = self.compile(REGION, "-fopenmp", compiler=CLANG)
+        except subprocess.CalledProcessError:
+            self.skipTest("clang has no OpenMP here")
+        shown = "\n".join(self.preview("--", program))
+        self.assertRegex(shown, f"would be left alone: {program}: OpenMP of LLVM's ABI, which runs on /.*/libi?omp")
+        self.assertRegex(shown, r"would be left alone: /.*/libi?omp[^:]*: LLVM's OpenMP runtime: threads of its own")
+
+    def test_nothing_is_said_to_be_nothing(self):
+        self.assertEqual(self.preview("true")[1:], ["  nothing that the loader would load has OpenMP or threads"])
+
+    def test_scripts_that_name_each_other_come_to_an_end(self):
+        self.script("one", "#!/usr/bin/env one\n")
+        self.preview("--", "one", env={"PATH": f"{self.place}:{os.environ['PATH']}"})
+
+    def test_a_loader_that_is_not_the_systems_is_not_run(self):
+        mark = self.place / "mark"
+        loader = self.script("ld-linux-x86-64.so.2", f"#!/bin/sh\ntouch {mark}\n")
+        loader = loader.rename(self.place / os.path.basename(self.loader()))
+        program = self.leaving_a_mark(f"-Wl,--dynamic-linker={loader}")
+        loader.chmod(0o777)
+        shown = self.preview("--", program)
+        self.assertIn(f"'{loader}' is not the system's, and was not asked", shown[-1])
+        self.assertFalse(mark.exists())
+
+    @staticmethod
+    def loader():
+        return "/lib/ld-linux-aarch64.so.1" if os.uname().machine == "aarch64" else "/lib64/ld-linux-x86-64.so.2"
+
+    def test_a_program_that_could_not_be_run_has_the_status_of_a_run(self):
+        self.assertEqual(self.call("run", "--preview", "--", "no-such-program").returncode, 127)
+        self.assertEqual(self.call("run", "--preview", "--", "/etc/passwd").returncode, 126)
+        self.assertEqual(self.call("run", "--preview").returncode, 125)
 
 
 class Loader(Case):
@@ -340,6 +827,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True)
     parser.add_argument("--cc", default="gcc")
+    parser.add_argument("--full", action="store_true", help="the longer tests, too")
     OPTIONS, rest = parser.parse_known_args()
     unittest.main(module="__main__", argv=[sys.argv[0], *rest])
 

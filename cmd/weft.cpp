@@ -13,10 +13,12 @@ namespace {
 
 void help(std::FILE* to) {
     std::fputs(weft_command::run_help, to);
-    std::fputs("\nweft info\n"
-               "  what harts there are and where they lie, and each setting with its value and where that comes from\n"
-               "\nweft --version\nweft --help\n",
-               to);
+    std::fputs(
+        "\nweft info [--check]\n"
+        "  what harts there are and where they lie, and each setting with its value and where that comes from;\n"
+        "  --check: only the variables whose values are not legal, with exit status 1 if there are any\n"
+        "\nweft --version\nweft --help\n",
+        to);
 }
 
 int done(std::FILE* with) { return std::fflush(with) == 0 ? 0 : 125; }

@@ -65,11 +65,11 @@ endif()
 # Members stay until the process ends.
 set(on_weft "TSAN_OPTIONS=report_thread_leaks=0;LD_LIBRARY_PATH=$<TARGET_FILE_DIR:weft_openmp>:$<TARGET_FILE_DIR:weft>")
 
-# A word that means no kind is said, and passed over.
+# A word that means no kind is reported under Weft's name, and ignored.
 function(weft_openmp_wrong_kind program)
   add_test(NAME openmp_task_kind_wrong COMMAND ${program})
   set_tests_properties(openmp_task_kind_wrong PROPERTIES ENVIRONMENT "${on_weft};WEFT_OMP_TASK_KIND=rtc" TIMEOUT 900
-    PASS_REGULAR_EXPRESSION "WEFT_OMP_TASK_KIND: \"rtc\" is passed over; legal are full, lsa, roc, ss, sc, auto and hosted")
+    PASS_REGULAR_EXPRESSION "weft: WEFT_OMP_TASK_KIND is 'rtc', which is ignored; legal are: full, lsa, roc, ss, sc, auto, hosted")
   weft_label(openmp_task_kind_wrong quick)
 endfunction()
 

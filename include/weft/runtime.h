@@ -141,6 +141,15 @@ WEFT_API weft_status weft_settings_get(weft_settings *settings) WEFT_NOTHROW;
  * never switches. Returns WEFT_OK or WEFT_INVALID. Since 0.1. */
 WEFT_API weft_status weft_environment_print(FILE *file) WEFT_NOTHROW;
 
+/** Checks the environment variables of weft_environment_print without starting anything.
+ *
+ * file  gets one line for each variable whose value is not legal: name, value, legal values; NULL: nothing is written
+ *
+ * Files that a variable names are not opened.
+ * Returns WEFT_OK, or WEFT_ENVIRONMENT: weft_error_text() is the last of those lines. From anywhere; never
+ * switches. Since 0.6. */
+WEFT_API weft_status weft_environment_check(FILE *file) WEFT_NOTHROW;
+
 /** Gives idle memory of the calling stream and of the common store back to the system, whatever the
  * threshold. Returns WEFT_OK or WEFT_NOT_INITIALIZED. From anywhere; never switches. Since 0.1. */
 WEFT_API weft_status weft_memory_trim(void) WEFT_NOTHROW;

@@ -122,6 +122,8 @@ public:
 
     /** Writes each environment variable to `file`: name, legal values, default, meaning. */
     static void print_environment(std::FILE* file) { check(weft_environment_print(file)); }
+    /// Throws where a variable's value is not legal; `file` gets a line for each. See weft_environment_check.
+    static void check_environment(std::FILE* file = nullptr) { check(weft_environment_check(file)); }
 
     /** Gives idle memory of the calling stream and of the common store back to the system. */
     static void trim_memory() { check(weft_memory_trim()); }

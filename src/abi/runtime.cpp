@@ -32,6 +32,8 @@ weft_status weft_environment_print(FILE* file) noexcept {
     return WEFT_OK;
 }
 
+weft_status weft_environment_check(FILE* file) noexcept { return settings_check(file); }
+
 weft_status weft_memory_trim(void) noexcept {
     Runtime* of = runtime_or_null();
     if (of == nullptr) return not_initialized();

@@ -33,6 +33,7 @@ concept Port = requires(void* p, void** saved, Message message, Main main) {
     set_floating_point(floating_point(), floating_point());
     { here_on_stack() } -> std::same_as<char*>;
     { interrupted_stack(p) } -> std::same_as<char*>;
+    { interrupted_code(p) } -> std::same_as<std::uintptr_t>;
     park_without_stack(p, p);                               // announces that, and sleeps until a word is not zero
 };
 static_assert(Port<Message>);

@@ -5,10 +5,24 @@
 #include <cstdlib>
 
 namespace weft {
+namespace {
+
+const char* epilogue = nullptr;
+
+[[noreturn]] void end() {
+    if (epilogue != nullptr) std::fputs(epilogue, stderr);
+    std::abort();
+}
+
+}  // namespace
+
+void fatal_epilogue_set(const char* text) {
+    if (epilogue != text) epilogue = text;
+}
 
 void assertion_failed(const char* expression, const char* file, int line) {
     std::fprintf(stderr, "weft: this does not hold: %s (%s:%d)\n", expression, file, line);
-    std::abort();
+    end();
 }
 
 void fatal(const char* format, ...) {
@@ -18,7 +32,7 @@ void fatal(const char* format, ...) {
     std::vfprintf(stderr, format, arguments);
     va_end(arguments);
     std::fputc('\n', stderr);
-    std::abort();
+    end();
 }
 
 }  // namespace weft

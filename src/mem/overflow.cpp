@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "arch/arch.hpp"
 #include "base/assert.hpp"
 #include "base/atomic.hpp"
 #include "os/memory.hpp"
@@ -23,8 +24,10 @@ struct Handled {
     atomic<bool> spent;        // the previous handler was for one time (SA_RESETHAND) and has been called
 };
 
-Handled handled[] = {{SIGSEGV, {}, false, {false}}, {SIGBUS, {}, false, {false}}};
+Handled handled[] = {{SIGSEGV, {}, false, {false}}, {SIGBUS, {}, false, {false}}, {SIGILL, {}, false, {false}}};
 atomic<OverflowDescribe> describe_fault{nullptr};
+atomic<CrashDescribe> describe_crash{nullptr};
+atomic<bool> crash_told{false};
 
 void set_default(int signal) {
     struct sigaction action {};
@@ -42,8 +45,26 @@ void write_all(const char* text, std::size_t bytes) {
     }
 }
 
-// As if we had never been there.
-void chain(Handled& entry, siginfo_t* info, void* context) {
+// The process ends by this fault: nobody handles it. Once, though several threads may fault at the same time.
+void tell_crash(const siginfo_t& info, const void* context) {
+    // acquire: pairs with the release in overflow_install(), as for describe_fault.
+    const CrashDescribe describe = describe_crash.load(std::memory_order_acquire);
+    char text[1024];
+    if (describe == nullptr ||
+        !describe(info.si_signo, arch::interrupted_code(context), info.si_addr, text, sizeof text))
+        return;
+    // relaxed: guards nothing but the message.
+    if (!crash_told.exchange(true, std::memory_order_relaxed)) write_all(text, strnlen(text, sizeof text));
+}
+
+bool has_default(int signal) {
+    struct sigaction present {};
+    return sigaction(signal, nullptr, &present) == 0 && !(present.sa_flags & SA_SIGINFO) &&
+           present.sa_handler == SIG_DFL;
+}
+
+// As if we had never been there. `overflow`: the fault is explained already.
+void chain(Handled& entry, siginfo_t* info, void* context, bool overflow) {
     const struct sigaction& previous = entry.previous;
     const bool of_the_kernel = info->si_code > 0;   // a real fault: it comes again when we return
     // relaxed: two threads that fault at once may both find it fresh, as they might in the kernel.
@@ -51,6 +72,7 @@ void chain(Handled& entry, siginfo_t* info, void* context) {
     const bool spent = once && entry.spent.exchange(true, std::memory_order_relaxed);
     if (!(previous.sa_flags & SA_SIGINFO) && previous.sa_handler == SIG_IGN && !of_the_kernel) return;
     if (spent || (!(previous.sa_flags & SA_SIGINFO) && (previous.sa_handler == SIG_DFL || previous.sa_handler == SIG_IGN))) {
+        if (of_the_kernel && !overflow) tell_crash(*info, context);
         set_default(entry.signal);
         if (!of_the_kernel) raise(entry.signal);   // delivered when this handler returns
         return;
@@ -68,6 +90,8 @@ void chain(Handled& entry, siginfo_t* info, void* context) {
     } else {
         previous.sa_handler(entry.signal);
     }
+    // It has printed what it had to print, as Python's faulthandler does, and leaves the end to the kernel.
+    if (of_the_kernel && !overflow && has_default(entry.signal)) tell_crash(*info, context);
 }
 
 void handle(int signal, siginfo_t* info, void* context) {
@@ -75,11 +99,12 @@ void handle(int signal, siginfo_t* info, void* context) {
     // acquire: pairs with the release in overflow_install(); what describe reads was made before.
     const OverflowDescribe describe = describe_fault.load(std::memory_order_acquire);
     char text[512];
-    if (describe != nullptr && info->si_code > 0 && describe(info->si_addr, text, sizeof text)) write_all(text, strnlen(text, sizeof text));
+    const bool overflow = describe != nullptr && info->si_code > 0 && describe(info->si_addr, text, sizeof text);
+    if (overflow) write_all(text, strnlen(text, sizeof text));
     // Where nobody else handles it we return, the instruction faults again, and the process ends as it would have. A program that was there before
     // us may have more to say, or know a remedy.
     auto mine = [=](const Handled& entry) { return entry.signal == signal; };
-    chain(*std::find_if(std::begin(handled), std::end(handled), mine), info, context);
+    chain(*std::find_if(std::begin(handled), std::end(handled), mine), info, context, overflow);
     errno = saved;
 }
 
@@ -87,10 +112,13 @@ bool is_ours(const struct sigaction& action) { return (action.sa_flags & SA_SIGI
 
 }  // namespace
 
-void overflow_install(OverflowDescribe describe) {
-    // release: pairs with the acquire in handle().
+void overflow_install(OverflowDescribe describe, CrashDescribe crash) {
+    // release: pairs with the acquire in handle(), and in tell_crash().
     describe_fault.store(describe, std::memory_order_release);
+    describe_crash.store(crash, std::memory_order_release);
     for (Handled& entry : handled) {
+        // No overflow ends in it, and whoever handles it has the last word anyway.
+        if (entry.signal == SIGILL && (crash == nullptr || !has_default(SIGILL))) continue;
         struct sigaction present {};
         sigaction(entry.signal, nullptr, &present);
         // Left below somebody who came later: installing again would make a ring of the chain.
@@ -107,7 +135,8 @@ void overflow_install(OverflowDescribe describe) {
 }
 
 void overflow_remove() {
-    describe_fault.store(nullptr, std::memory_order_release);   // release: as in overflow_install()
+    describe_fault.store(nullptr, std::memory_order_release);  // release: pairs with the acquire in handle()
+    describe_crash.store(nullptr, std::memory_order_release);  // release: pairs with the acquire in tell_crash()
     for (Handled& entry : handled) {
         struct sigaction present {};
         sigaction(entry.signal, nullptr, &present);

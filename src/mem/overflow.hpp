@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace weft::mem {
 
@@ -12,10 +13,15 @@ namespace weft::mem {
 // Called in a signal handler.
 using OverflowDescribe = bool (*)(const void* fault_address, char* text, std::size_t bytes);
 
-// Installs the handler of SIGSEGV and SIGBUS. One at a time; overflow_remove() restores what was before, unless somebody
-// has installed another handler meanwhile: then ours stays in its chain and passes everything on. Not
-// thread-safe against each other.
-void overflow_install(OverflowDescribe describe);
+// A fault that nobody else handles, so that it ends the process: what to say of the one at the instruction
+// `code`. False: nothing. Called in a signal handler.
+using CrashDescribe = bool (*)(int signal, std::uintptr_t code, const void* fault_address, char* text,
+                               std::size_t bytes);
+
+// Installs the handler of SIGSEGV and SIGBUS, and of SIGILL where `crash` is given. One at a time; overflow_remove()
+// restores what was before, unless somebody has installed another handler meanwhile: then ours stays in its chain and
+// passes everything on. Not thread-safe against each other.
+void overflow_install(OverflowDescribe describe, CrashDescribe crash = nullptr);
 void overflow_remove();
 
 // The calling OS thread's alternate signal stack.

@@ -321,6 +321,87 @@ TEST(ChainDeathTest, InstallingAnewBelowWhoeverCameLaterWorks) {
     EXPECT_EXIT((nobody_handles(), scenario()), testing::KilledBySignal(SIGSEGV), said);
 }
 
+// ---- crashes ----------------------------------------------------------------------------------------------
+
+bool explain(int signal, std::uintptr_t code, const void* address, char* text, std::size_t bytes) {
+    const auto function = reinterpret_cast<std::uintptr_t>(touch);
+    const bool in_touch = code - function < 64;
+    std::snprintf(text, bytes, "explained %d %d %d.", signal, in_touch, address == faulty);
+    return true;
+}
+
+void fault_explained() {
+    faulty = no_access_page();
+    overflow_install(describe, explain);
+    touch(faulty);
+}
+
+void install(void (*handler)(int)) { set_handler(SIGSEGV, handler); }
+
+TEST(CrashDeathTest, IsExplainedWhereNobodyHandlesIt) {
+    EXPECT_EXIT((nobody_handles(), fault_explained()), testing::KilledBySignal(SIGSEGV), "^explained 11 1 1\\.$");
+}
+
+TEST(CrashDeathTest, IsNotExplainedWhereAHandlerEndsTheProcess) {
+    EXPECT_EXIT((install([](int) { std::_Exit(3); }), fault_explained()), testing::ExitedWithCode(3), "^$");
+}
+
+TEST(CrashDeathTest, IsExplainedBehindAHandlerThatLeavesTheEndToTheKernel) {
+    const auto gives_up = [](int signal) {
+        std::fputs("gave up.", stderr);
+        std::signal(signal, SIG_DFL);
+    };
+    EXPECT_EXIT((install(gives_up), fault_explained()), testing::KilledBySignal(SIGSEGV),
+                "^gave up\\.explained 11 1 1\\.$");
+}
+
+TEST(CrashDeathTest, AnOverflowIsNotExplainedAsACrashToo) {
+    const auto scenario = [] {
+        nobody_handles();
+        overflow_install(
+            [](const void*, char* text, std::size_t bytes) { return std::snprintf(text, bytes, "overflow.") > 0; },
+            explain);
+        touch(no_access_page());
+    };
+    EXPECT_EXIT(scenario(), testing::KilledBySignal(SIGSEGV), "^overflow\\.$");
+}
+
+TEST(CrashDeathTest, ASignalThatIsSentIsNone) {
+    const auto scenario = [] {
+        nobody_handles();
+        overflow_install(describe, explain);
+        raise(SIGSEGV);
+    };
+    EXPECT_EXIT(scenario(), testing::KilledBySignal(SIGSEGV), "^$");
+}
+
+TEST_F(Chain, AHandlerThatRepairsTheFaultIsNotExplained) {
+    install(note_and_repair);
+    overflow_install(describe, [](int, std::uintptr_t, const void*, char*, std::size_t) {
+        std::_Exit(4);
+        return false;
+    });
+    touch(faulty);
+    EXPECT_EQ(seen_signal, SIGSEGV);
+    overflow_remove();
+}
+
+TEST(Crash, SigillIsHandledOnlyWhereCrashesAreExplainedAndNobodyElseDoes) {
+    set_handler(SIGILL, note_and_repair);
+    overflow_install(describe, explain);
+    EXPECT_EQ(present(SIGILL).sa_handler, note_and_repair);
+    overflow_remove();
+    set_handler(SIGILL, SIG_DFL);
+    const struct sigaction before = present(SIGILL);
+    overflow_install(describe);
+    EXPECT_EQ(present(SIGILL).sa_sigaction, before.sa_sigaction);
+    overflow_remove();
+    overflow_install(describe, explain);
+    EXPECT_NE(present(SIGILL).sa_sigaction, before.sa_sigaction);
+    overflow_remove();
+    EXPECT_EQ(present(SIGILL).sa_sigaction, before.sa_sigaction);
+}
+
 // ---- alternate stacks -----------------------------------------------------------------------------------
 
 stack_t signal_stack() {

@@ -5,34 +5,11 @@
 
 #include <cstring>
 
+#include "stream/line.hpp"
 #include "stream/list.hpp"
 
 namespace weft {
 namespace {
-
-// Appends to a text of fixed size; async-signal-safe, unlike snprintf.
-class Line {
-public:
-    Line(char* text, std::size_t bytes) : at_(text), end_(text + bytes - 1) {}
-    ~Line() { *at_ = '\0'; }
-
-    Line& operator<<(const char* word) {
-        while (*word != '\0' && at_ < end_) *at_++ = *word++;
-        return *this;
-    }
-    Line& operator<<(std::uint64_t number) {
-        char digits[21];
-        char* first = digits + 20;
-        *first = '\0';
-        do *--first = static_cast<char>('0' + number % 10);
-        while ((number /= 10) != 0);
-        return *this << first;
-    }
-
-private:
-    char* at_;
-    char* end_;
-};
 
 void describe(const Unit& unit, const mem::Stack& stack, char* text, std::size_t bytes) {
     Line line(text, bytes);

@@ -5,12 +5,13 @@
 
 #include "hart/quota.hpp"
 #include "hart/topology.hpp"
+#include "os/error_text.hpp"
+#include "stream/crash.hpp"
 #include "stream/dump.hpp"
 #include "stream/duties.hpp"
 #include "stream/error.hpp"
 #include "stream/fork.hpp"
 #include "stream/guest.hpp"
-#include "os/error_text.hpp"
 #include "stream/join.hpp"
 #include "stream/level.hpp"
 #include "stream/locals.hpp"
@@ -131,6 +132,7 @@ void describe_caller(char* text, std::size_t bytes) {
 }
 
 weft_status bring_up(Runtime& made) {
+    mem::overflow_install(overflow_describe, crash_describe());  // first, since what follows may crash
     if (!made.stacks.usable()) {
         return fail(WEFT_UNSUPPORTED, "this kernel has no guards of the kind that WEFT_GUARD asks for (install needs "
                                       "Linux 6.13); use auto");
@@ -149,7 +151,6 @@ weft_status bring_up(Runtime& made) {
     if (!made.by_itself) {
         if (weft_status status = make_primary(made, *zero); status != WEFT_OK) return status;
     }
-    mem::overflow_install(overflow_describe);
     pool::describe_caller.store(describe_caller);
     if (weft_status status = start_other_streams(made); status != WEFT_OK) return status;
     return dumps_begin(made, made.settings.values.dump);

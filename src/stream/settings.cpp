@@ -169,8 +169,12 @@ bool parse(const Setting& setting, const char* text, std::size_t& value) {
     return true;
 }
 
+weft_status illegal(const char* variable, const char* text, const char* legal) {
+    return fail(WEFT_ENVIRONMENT, "%s is '%.100s'; legal are: %s", variable, text, legal);
+}
+
 weft_status refuse_variable(const char* variable, const char* text, const char* legal) {
-    fail(WEFT_ENVIRONMENT, "%s is '%.100s'; legal are: %s", variable, text, legal);
+    illegal(variable, text, legal);
     std::fprintf(stderr, "weft: %s\n", weft_error_text());
     return WEFT_ENVIRONMENT;
 }
@@ -221,6 +225,24 @@ void settings_print(std::FILE* file) {
     for (const TextSetting& setting : {counters_setting, trace_setting}) {
         std::fprintf(file, "%s\t%s\tdefault: nowhere\t%s\n", setting.variable, setting.legal, setting.meaning);
     }
+}
+
+weft_status settings_check(std::FILE* file) {
+    weft_status status = WEFT_OK;
+    const auto note = [&](const char* variable, const char* text, const char* legal) {
+        status = illegal(variable, text, legal);
+        if (file != nullptr) std::fprintf(file, "%s\n", weft_error_text());
+    };
+    for (const Setting& setting : settings_table) {
+        std::size_t value;
+        const char* const text = std::getenv(setting.variable);
+        if (text != nullptr && !parse(setting, text, value)) note(setting.variable, text, legal(setting).c_str());
+    }
+    for (const TextSetting& setting : {counters_setting, trace_setting}) {
+        const char* const text = std::getenv(setting.variable);
+        if (text != nullptr && !setting.accepts(text)) note(setting.variable, text, setting.legal);
+    }
+    return status;
 }
 
 }  // namespace weft

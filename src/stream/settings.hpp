@@ -18,4 +18,8 @@ struct Settings {
 
 void settings_print(std::FILE* file);
 
+// Whether the environment alone would be understood. Each value that would not is a line of `file` (null:
+// none), and the last one is the error's text.
+weft_status settings_check(std::FILE* file);
+
 }  // namespace weft

@@ -254,6 +254,28 @@ TEST(Environment, CountersOfAProgramThatExitsWithoutFinalizeArePrintedOnce) {
     EXPECT_EXIT(both(), testing::ExitedWithCode(0), "/units/count/created\t0(.|\n)*finalized\n$");
 }
 
+TEST(Environment, IsCheckedWithoutStartingAnything) {
+    EXPECT_EQ(weft_environment_check(nullptr), WEFT_OK);
+    Variable harts("WEFT_HARTS", "many"), guard("WEFT_GUARD", "mprotect"), counters("WEFT_COUNTERS", "somewhere"),
+        trace("WEFT_TRACE", "/no/such/folder/at/all");
+    char* text = nullptr;
+    std::size_t bytes = 0;
+    std::FILE* file = open_memstream(&text, &bytes);
+    ASSERT_NE(file, nullptr);
+    EXPECT_EQ(weft_environment_check(file), WEFT_ENVIRONMENT);
+    std::fclose(file);
+    const std::string printed(text, bytes);
+    std::free(text);
+    EXPECT_EQ(occurrences(printed, "\n"), 2u) << printed;
+    EXPECT_EQ(printed.rfind("WEFT_HARTS is 'many'; legal are: all, or a number from 0 to 1024\n", 0), 0u) << printed;
+    EXPECT_NE(printed.find("WEFT_COUNTERS is 'somewhere'"), std::string::npos) << printed;
+    EXPECT_EQ(std::string(weft_error_text()).rfind("WEFT_COUNTERS is 'somewhere'", 0), 0u) << weft_error_text();
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(weft_environment_check(nullptr), WEFT_ENVIRONMENT);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+    EXPECT_FALSE(weft_initialized());
+}
+
 TEST(Environment, ThePrintNamesEveryVariable) {
     char* text = nullptr;
     std::size_t bytes = 0;

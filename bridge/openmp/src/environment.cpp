@@ -1,14 +1,16 @@
 // The variables of the environment, OMP_ and GOMP_, as libgomp 12 reads them. What is not understood is said, and passed over.
+#include <sched.h>
 #include <algorithm>
 #include <charconv>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <optional>
-#include <sched.h>
 #include <string_view>
 
+#include "../../variables.hpp"
 #include "bind.hpp"
 #include "fatal.hpp"
 #include "icv.hpp"
@@ -157,19 +159,16 @@ bool read_allocator(std::string_view text, std::uintptr_t& to) {
     return false;
 }
 
-// The default where the word is none of those.
-weft_kind task_kind_of(std::string_view text, const char* value) {
-    constexpr struct {
-        const char* word;
-        weft_kind kind;
-    } words[] = {{"full", WEFT_KIND_FULL}, {"lsa", WEFT_KIND_LSA}, {"roc", WEFT_KIND_ROC},       {"ss", WEFT_KIND_SS},
-                 {"sc", WEFT_KIND_SC},     {"auto", WEFT_KIND_AUTO}, {"hosted", WEFT_KIND_HOSTED}};
-    for (const auto& one : words) {
-        if (same(text, one.word)) return one.kind;
+// One of Weft's variables. A value that is not legal is reported under Weft's name, not libgomp's, and ignored.
+int word_of(const weft_bridge::Variable& variable) {
+    const char* const value = std::getenv(variable.name);
+    const int word = weft_bridge::word_of(variable, value);
+    char legal[128];
+    if (word == weft_bridge::illegal) {
+        std::fprintf(stderr, "weft: %s is '%s', which is ignored; legal are: %s\n", variable.name, value,
+                     weft_bridge::legal_words(variable, legal, sizeof legal));
     }
-    complain("Invalid value for environment variable WEFT_OMP_TASK_KIND: \"%s\" is passed over; legal are full, lsa, roc, ss, sc, auto and hosted%s", value,
-             same(text, "rtc") ? " (tasks may wait, and a tasklet cannot)" : "");
-    return WEFT_KIND_DEFAULT;
+    return word;
 }
 
 }  // namespace
@@ -259,14 +258,14 @@ void read_all(Environment& said) {
         return value.has_value();
     });
     Patience::most = std::min(said.spins, Patience::longest);
-    if (const char* const kind = std::getenv("WEFT_OMP_TASK_KIND"); kind != nullptr && !trimmed(kind).empty()) {
-        said.task_kind = task_kind_of(trimmed(kind), kind);
-        tasks_are_units = said.task_kind != WEFT_KIND_DEFAULT;
+    // in the table's order
+    constexpr weft_kind task_kinds[] = {WEFT_KIND_FULL, WEFT_KIND_LSA,  WEFT_KIND_ROC,   WEFT_KIND_SS,
+                                        WEFT_KIND_SC,   WEFT_KIND_AUTO, WEFT_KIND_HOSTED};
+    if (const int kind = word_of(weft_bridge::omp_task_kind); kind >= 0) {
+        said.task_kind = task_kinds[kind];
+        tasks_are_units = true;
     }
-    if (const char* const most = std::getenv("WEFT_OMP_MAX_THREADS"); most != nullptr && !trimmed(most).empty()) {
-        said.follows_load = same(trimmed(most), "follow");
-        if (!said.follows_load && !same(trimmed(most), "full")) invalid("WEFT_OMP_MAX_THREADS", most);
-    }
+    said.follows_load = word_of(weft_bridge::omp_max_threads) == 1;
     with("OMP_TARGET_OFFLOAD", [&](std::string_view text) {
         for (const char* const word : {"DEFAULT", "MANDATORY", "DISABLED"}) {
             if (!same(text, word)) continue;

@@ -9,6 +9,10 @@
 
 namespace weft_pthread {
 
+// The address of the function of that name that comes after this library's; `version` may be null. By dlsym
+// and dlvsym.
+void* next_function(const char* name, const char* version);
+
 // The function of that name that would have been called without us.
 template <class Function>
 class Real {
@@ -24,9 +28,7 @@ public:
 
 private:
     [[gnu::cold, gnu::noinline]] Function find() {
-        void* found = version_ == nullptr ? nullptr : dlvsym(RTLD_NEXT, name_, version_);
-        if (found == nullptr) found = dlsym(RTLD_NEXT, name_);
-        const auto known = reinterpret_cast<Function>(found);
+        const auto known = reinterpret_cast<Function>(next_function(name_, version_));
         known_.store(known, std::memory_order_relaxed);   // relaxed: as above
         return known;
     }

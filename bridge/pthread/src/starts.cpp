@@ -15,6 +15,7 @@
 
 #include <weft/guest.h>
 
+#include "../../variables.hpp"
 #include "caller.hpp"
 #include "lot.hpp"
 #include "real.hpp"
@@ -34,11 +35,12 @@ Real<int (*)(thrd_t*, thrd_start_t, void*)> real_thrd_create("thrd_create");
 
 bool admits() {
     static const bool wanted = [] {
-        const char* const value = std::getenv("WEFT_GUESTS");
-        if (value == nullptr || *value == '\0' || std::strcmp(value, "leave") == 0) return false;
-        if (std::strcmp(value, "admit") == 0) return true;
-        std::fprintf(stderr, "weft: WEFT_GUESTS is '%s', and may be 'leave' or 'admit'; threads are left alone\n", value);
-        return false;
+        const char* const value = std::getenv(weft_bridge::guests.name);
+        const int word = weft_bridge::word_of(weft_bridge::guests, value);
+        if (word == weft_bridge::illegal)
+            std::fprintf(stderr, "weft: WEFT_GUESTS is '%s', and may be 'leave' or 'admit'; threads are left alone\n",
+                         value);
+        return word == 1;
     }();
     return wanted;
 }

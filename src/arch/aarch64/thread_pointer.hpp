@@ -82,6 +82,10 @@ struct FloatingPoint {
 
 // And of what a signal has interrupted: `context` is what its handler was given.
 inline char* interrupted_stack(const void* context) { return reinterpret_cast<char*>(static_cast<const ucontext_t*>(context)->uc_mcontext.sp); }
+// The instruction that a signal has interrupted.
+inline std::uintptr_t interrupted_code(const void* context) {
+    return static_cast<std::uintptr_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.pc);
+}
 
 [[gnu::always_inline]] inline void park_without_stack(void* announced, const void* released) {
     asm volatile(

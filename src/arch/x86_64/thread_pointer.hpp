@@ -87,6 +87,10 @@ struct FloatingPoint {
 
 // And of what a signal has interrupted: `context` is what its handler was given.
 inline char* interrupted_stack(const void* context) { return reinterpret_cast<char*>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RSP]); }
+// The instruction that a signal has interrupted.
+inline std::uintptr_t interrupted_code(const void* context) {
+    return static_cast<std::uintptr_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
+}
 
 // Sets *announced to 1, wakes who waits for that by a futex, and sleeps until *released is not zero. Touches no stack and no thread-local memory (errno is some), which
 // somebody else has from the announcement on: by two instructions of the kernel's, of which the second is repeated.

@@ -1,0 +1,68 @@
+// The environment variables that the bridges read, each with its legal words. One table for the bridges
+// themselves, for `weft info` and for the check of `weft run`, so that no two of them can disagree about what
+// is legal.
+#pragma once
+
+#include <strings.h>
+#include <cstddef>
+#include <cstring>
+
+namespace weft_bridge {
+
+struct Variable {
+    static constexpr std::size_t most_words = 8;
+
+    const char* name;
+    const char* standard;  // what holds where it is not set, in words for people
+    const char* meaning;
+    const char* words[most_words];  // a null pointer ends them
+    const char* remark = "";        // follows the legal words in a message
+};
+
+inline constexpr Variable guests{
+    "WEFT_GUESTS", "leave", "whether threads of the program's own wait for their turn, too", {"leave", "admit"}};
+inline constexpr Variable omp_max_threads{"WEFT_OMP_MAX_THREADS",
+                                          "full",
+                                          "whether omp_get_max_threads of the program's own threads follows the load",
+                                          {"full", "follow"}};
+inline constexpr Variable omp_task_kind{"WEFT_OMP_TASK_KIND",
+                                        "a member's own context",
+                                        "what OpenMP's explicit tasks run on: a kind of ULT",
+                                        {"full", "lsa", "roc", "ss", "sc", "auto", "hosted"},
+                                        " (not rtc: tasks may wait, and a tasklet cannot)"};
+inline constexpr Variable variables[] = {guests, omp_max_threads, omp_task_kind};
+
+inline constexpr int unset = -1, illegal = -2;
+
+// Which of its words `text` is, whatever its case and with blanks around it; `unset`: a null pointer, or
+// nothing but blanks.
+inline int word_of(const Variable& variable, const char* text) {
+    constexpr const char* blank = " \t\n\r\f\v";
+    if (text == nullptr) return unset;
+    text += std::strspn(text, blank);
+    std::size_t length = std::strlen(text);
+    while (length > 0 && std::strchr(blank, text[length - 1]) != nullptr) --length;
+    if (length == 0) return unset;
+    for (std::size_t i = 0; i < Variable::most_words && variable.words[i] != nullptr; ++i) {
+        if (std::strlen(variable.words[i]) == length && strncasecmp(text, variable.words[i], length) == 0)
+            return static_cast<int>(i);
+    }
+    return illegal;
+}
+
+// "leave, admit", cut where `bytes` end.
+inline const char* legal_words(const Variable& variable, char* text, std::size_t bytes) {
+    std::size_t used = 0;
+    const auto add = [&](const char* part) {
+        for (; *part != '\0' && used + 1 < bytes; ++part) text[used++] = *part;
+    };
+    for (std::size_t i = 0; i < Variable::most_words && variable.words[i] != nullptr; ++i) {
+        if (i > 0) add(", ");
+        add(variable.words[i]);
+    }
+    add(variable.remark);
+    text[used] = '\0';
+    return text;
+}
+
+}  // namespace weft_bridge

@@ -1,0 +1,70 @@
+// An ELF file as it lies on disk, for those who look at programs and libraries that are not loaded.
+#pragma once
+
+#include <elf.h>
+#include <link.h>
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace weft_command {
+
+class Image {
+public:
+    explicit Image(const std::string& path);
+    ~Image();
+    Image(const Image&) = delete;
+    Image& operator=(const Image&) = delete;
+
+    // It is an ELF file of this machine's word size that can be read. Everything below is empty otherwise.
+    explicit operator bool() const { return header_ != nullptr; }
+
+    // The loader that it names; empty: none, as in a library or a static program.
+    [[nodiscard]] std::string interpreter() const;
+    [[nodiscard]] std::string soname() const;
+    [[nodiscard]] std::vector<std::string> needed() const;
+
+    // Calls symbol(name, defined, weak) for each symbol of the dynamic table and, where `all`, of the static one.
+    template <class Symbol>
+    void each_symbol(bool all, Symbol symbol) const {
+        for (unsigned i = 0; i < section_count_; ++i) {
+            if (sections_[i].sh_type != SHT_DYNSYM && !(all && sections_[i].sh_type == SHT_SYMTAB)) continue;
+            const Table table = table_of(sections_[i]);
+            for (std::size_t j = 1; j < table.count; ++j) {  // the first is none
+                const ElfW(Sym)& one = table.symbols[j];
+                if (one.st_name >= table.names_size) continue;
+                symbol(table.names + one.st_name, one.st_shndx != SHN_UNDEF, ELF64_ST_BIND(one.st_info) == STB_WEAK);
+            }
+        }
+    }
+
+    // Whether these bytes are anywhere in the file.
+    [[nodiscard]] bool contains(const char* text) const;
+
+private:
+    struct Table {
+        const ElfW(Sym) * symbols = nullptr;
+        std::size_t count = 0;
+        const char* names = nullptr;  // ends with a zero
+        std::size_t names_size = 0;
+    };
+
+    // `count` of them at `offset`; null: they do not lie in the file.
+    template <class T>
+    const T* at(std::size_t offset, std::size_t count = 1) const {
+        const bool inside = bytes_ != nullptr && offset <= size_ && count <= (size_ - offset) / sizeof(T);
+        return inside ? reinterpret_cast<const T*>(bytes_ + offset) : nullptr;
+    }
+    [[nodiscard]] Table table_of(const ElfW(Shdr) & section) const;
+    // The strings of the entries of the dynamic section that have this tag.
+    [[nodiscard]] std::vector<std::string> dynamic_strings(ElfW(Sxword) tag) const;
+
+    const char* bytes_ = nullptr;
+    std::size_t size_ = 0;
+    const ElfW(Ehdr) * header_ = nullptr;
+    const ElfW(Shdr) * sections_ = nullptr;
+    unsigned section_count_ = 0;
+};
+
+}  // namespace weft_command

@@ -1,0 +1,302 @@
+#include "preview.hpp"
+
+#include <sys/stat.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "image.hpp"
+#include "kinds.hpp"
+#include "process.hpp"
+
+namespace weft_command {
+
+namespace {
+
+bool begins(const std::string& text, const char* with) { return text.compare(0, std::strlen(with), with) == 0; }
+
+std::string file_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// ---- what the loader would load ------------------------------------------------------------------------------
+
+struct Listing {
+    std::vector<std::string> objects;  // paths, the program's first
+    std::vector<std::string> trouble;  // what the loader complains about
+};
+
+// Asking the loader means running it. Whoever has made the program could have named a loader of his own, so
+// that one is run only that belongs to the system.
+bool is_the_systems(const std::string& loader) {
+    struct stat status;
+    return stat(loader.c_str(), &status) == 0 && status.st_uid == 0 && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+// "\tlibm.so.6 => /lib/libm.so.6 (0x00007f...)", "\t/lib/libm.so.6 (0x...)", "\tlibnone.so => not found".
+void read_line(std::string line, Listing& listing) {
+    line.erase(0, line.find_first_not_of(" \t"));
+    const std::size_t address = line.rfind(" (0x"), arrow = line.find(" => ");
+    if (address == std::string::npos) {
+        if (!line.empty() && line != "statically linked") listing.trouble.push_back(line);
+        return;
+    }
+    std::string path = line.substr(0, address);
+    if (arrow != std::string::npos && arrow < address) path.erase(0, arrow + 4);
+    if (!path.empty() && path[0] == '/') listing.objects.push_back(path);  // the kernel's own has no file
+}
+
+template <class Line>
+void each_line(const std::string& text, Line line) {
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        line(text.substr(at, end - at));
+        at = end + 1;
+    }
+}
+
+Listing list(const std::string& program, const std::string& loader) {
+    Listing listing;
+    listing.objects.push_back(program);
+    if (!is_the_systems(loader)) {
+        listing.trouble.push_back("'" + loader + "' is not the system's, and was not asked");
+        return listing;
+    }
+    // $ORIGIN is the folder of the file itself when the kernel starts it, and that of the given name here.
+    const std::string file = real(program);
+    // What makes the loader say more or run more than it is asked for.
+    const std::vector<const char*> without = {"LD_AUDIT",   "LD_DEBUG",  "LD_BIND_NOW", "LD_WARN",
+                                              "LD_VERBOSE", "LD_UNUSED", "LD_PROFILE"};
+    const Outcome outcome = run_and_wait(loader, {loader, "--list", file}, without, true);
+    if (outcome.error != 0) listing.trouble.push_back("it cannot be run: " + std::string(std::strerror(outcome.error)));
+    each_line(outcome.output, [&](const std::string& line) { read_line(line, listing); });
+    each_line(outcome.errors, [&](const std::string& line) { listing.trouble.push_back(line); });
+    return listing;
+}
+
+// ---- what is in them -------------------------------------------------------------------------------------------
+
+struct Object {
+    std::string path;
+    std::string soname;
+    unsigned constructs = 0, queries = 0, llvm = 0;  // functions of OpenMP that it calls
+    bool starts_threads = false, opens = false, needs_openmp = false, exec_blas = false;
+    bool defines_gnu = false, defines_llvm = false;  // a runtime's entry points
+};
+
+bool is_one_of(const char* name, std::initializer_list<const char*> names) {
+    return std::any_of(names.begin(), names.end(), [&](const char* one) { return std::strcmp(name, one) == 0; });
+}
+
+void note_call(Object& object, const char* name, bool weak) {
+    if (begins(name, "__kmpc_")) ++object.llvm;
+    if (begins(name, "GOMP_")) ++object.constructs;
+    if (begins(name, "omp_") && !weak) ++object.queries;  // weak: only asked where somebody has it
+    if (is_one_of(name, {"pthread_create", "thrd_create",
+                         "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE"})) {
+        object.starts_threads = true;
+    }
+    if (is_one_of(name, {"dlopen", "dlmopen"})) object.opens = true;
+}
+
+Object look_into(const std::string& path) {
+    Object object;
+    object.path = real(path);  // names such as libblas.so.3 may stand for any library
+    const Image image(path);
+    object.soname = image.soname();
+    image.each_symbol(true, [&](const char* name, bool defined, bool weak) {
+        if (!defined) return note_call(object, name, weak);
+        if (std::strcmp(name, "GOMP_parallel") == 0) object.defines_gnu = true;
+        if (std::strcmp(name, "__kmpc_fork_call") == 0) object.defines_llvm = true;
+        if (std::strcmp(name, "exec_blas") == 0) object.exec_blas = true;
+    });
+    // Where the symbols were stripped, by words of their messages. Only a file that starts threads can
+    // have one inside.
+    if (object.starts_threads && !object.defines_gnu && !object.defines_llvm) {
+        object.defines_llvm = image.contains("KMP_DUPLICATE_LIB_OK");
+        object.defines_gnu = image.contains("\nlibgomp: ");
+    }
+    for (const std::string& needed : image.needed()) {
+        object.needs_openmp = object.needs_openmp || needed.find("omp") != std::string::npos;
+    }
+    return object;
+}
+
+bool is_llvm_runtime(const Object& object) {
+    return begins(object.soname, "libomp") || begins(object.soname, "libiomp5");
+}
+
+// The C and C++ libraries have the functions that others start threads and open libraries by.
+bool is_of_the_language(const Object& object) {
+    for (const char* name : {"libc.so", "libpthread.so", "libdl.so", "libstdc++.so", "libgfortran.so", "libgcc_s.so",
+                             "ld-linux", "libc++.so", "libm.so"}) {
+        if (begins(object.soname, name) || begins(file_of(object.path), name)) return true;
+    }
+    return false;
+}
+
+Kind kind_of(const Object& object) {
+    // LLVM's runtime has the entry points of the GNU ABI, too.
+    if (object.defines_llvm) return is_llvm_runtime(object) ? Kind::llvm_runtime : Kind::llvm_static;
+    if (begins(object.soname, "libgomp")) return Kind::libgomp;
+    if (object.defines_gnu) return Kind::libgomp_static;
+    if (object.llvm != 0) return Kind::llvm_client;
+    if (object.constructs != 0) return Kind::openmp;
+    if (begins(object.soname, "libtbb.so")) return Kind::tbb;
+    if (object.starts_threads && object.path.find("openblas") != std::string::npos) return Kind::openblas;
+    if (object.queries != 0) return Kind::openmp_queries;
+    return object.starts_threads && !is_of_the_language(object) ? Kind::threads : Kind::none;
+}
+
+// ---- what is said ----------------------------------------------------------------------------------------------
+
+class Text {
+public:
+    Text(const Pieces& pieces, const PreviewOptions& options) : pieces_(pieces), options_(options) {}
+
+    void head(const std::string& program) { text_ += "weft run preview: " + program + "\n"; }
+    void line(const std::string& what, const std::string& more) { text_ += "  " + what + ": " + more + "\n"; }
+
+    void objects(const std::vector<Object>& all) {
+        all_ = &all;
+        const std::size_t before = text_.size();
+        for (const Verdict verdict : {Verdict::taken_over, Verdict::guarded, Verdict::left_alone}) {
+            for (const Object& object : all) say(object, verdict);
+        }
+        starters(all);
+        if (text_.size() == before) text_ += "  nothing that the loader would load has OpenMP or threads\n";
+        openers(all);
+    }
+    std::string take() { return std::move(text_); }
+
+private:
+    void say(const Object& object, Verdict about) {
+        const Kind kind = kind_of(object);
+        if (kind == Kind::none || kind == Kind::threads) return;
+        const bool is_guarded = kind == Kind::openmp && object.exec_blas && object.needs_openmp &&
+                                has(Piece::openblas) && !options_.native_openmp;
+        if (about == Verdict::guarded && is_guarded) return would("guarded", object, guarded_openblas);
+        const bool gnu = kind == Kind::openmp || kind == Kind::openmp_queries || kind == Kind::libgomp;
+        const Verdict verdict = gnu && !options_.native_openmp ? Verdict::taken_over : Verdict::left_alone;
+        if (verdict == about) would(name_of(verdict), object, clause(kind));
+    }
+
+    void would(const char* verdict, const Object& object, const std::string& what) {
+        line(std::string("would be ") + verdict, object.path + ": " + what);
+    }
+
+    std::string clause(Kind kind) const {
+        const std::string name = name_of(kind);
+        switch (kind) {
+        case Kind::openmp:
+            return name + (options_.native_openmp ? ": --openmp=native" : ", by " + path_of(Piece::openmp));
+        case Kind::openmp_queries:
+            return name + (options_.native_openmp ? ": --openmp=native" : ", which Weft answers");
+        case Kind::libgomp:
+            return name + (options_.native_openmp ? ": --openmp=native" : ", whose callers run on Weft");
+        case Kind::llvm_client: return name + by_llvm();
+        default: return name + ": threads of its own";
+        }
+    }
+
+    std::string by_llvm() const {
+        for (const Object& object : *all_) {
+            if (is_llvm_runtime(object)) return ", which runs on " + object.path;
+        }
+        return ", which Weft does not serve";
+    }
+
+    // The first of those that `is` tells apart, and how many others there are; empty: there is none.
+    template <class Is>
+    static std::string first_of(const std::vector<Object>& all, Is is) {
+        std::string names;
+        std::size_t others = 0;
+        for (const Object& object : all) {
+            if (!is(object)) continue;
+            if (names.empty())
+                names = object.path;
+            else
+                ++others;
+        }
+        if (others != 0) names += " and " + std::to_string(others) + (others == 1 ? " other" : " others");
+        return names;
+    }
+
+    // Many libraries could start threads, and few do.
+    void starters(const std::vector<Object>& all) {
+        const std::string names = first_of(all, [](const Object& object) { return kind_of(object) == Kind::threads; });
+        if (names.empty()) return;
+        const char* const guests = options_.admits_guests ? ": each would be admitted as a guest (--guests=admit)" : "";
+        line("would be left alone", "threads, if any are started by " + names + guests);
+    }
+
+    // No list tells what is opened while the program runs.
+    void openers(const std::vector<Object>& all) {
+        const std::string names =
+            first_of(all, [](const Object& object) { return object.opens && !is_of_the_language(object); });
+        if (names.empty()) return;
+        line("only a run tells", "which libraries are opened later, as Python opens its modules, by " + names +
+                                     "; `weft run --report` does");
+    }
+
+    bool has(Piece piece) const { return !path_of(piece).empty(); }
+    std::string path_of(Piece piece) const {
+        for (const Library& library : pieces_.libraries) {
+            if (library.piece == piece) return library.path();
+        }
+        return {};
+    }
+
+    const Pieces& pieces_;
+    const PreviewOptions& options_;
+    const std::vector<Object>* all_ = nullptr;
+    std::string text_;
+};
+
+bool is_a_piece(const std::string& path, const Pieces& pieces) {
+    return std::any_of(pieces.libraries.begin(), pieces.libraries.end(),
+                       [&](const Library& library) { return path == library.path(); });
+}
+
+// "#!/usr/bin/env python3": the program that env starts; empty: it is not known.
+std::string started_by_env(const Program& program) {
+    if (program.elf || file_of(program.image) != "env") return {};
+    const std::string name = program.argument.substr(0, program.argument.find_first_of(" \t"));
+    return name.empty() || name[0] == '-' || name.find('=') != std::string::npos ? std::string() : name;
+}
+
+// `depth`: how many programs named by env stand above this one; such scripts can name each other.
+void describe(const Program& program, int depth, const Pieces& pieces, const PreviewOptions& options, Text& text) {
+    text.head(program.path);
+    if (!program.elf && !program.image.empty()) text.line("a script", "its interpreter is " + program.image);
+    if (program.reach != Reach::full) {
+        const char* const children = program.reach == Reach::children ? "; programs that it starts are reached" : "";
+        return text.line("out of reach", "the program: " + program.why + children);
+    }
+    if (program.image.empty()) return text.line("only a run tells", "its file cannot be read");
+    if (const std::string name = started_by_env(program); !name.empty() && depth < 4) {
+        const Program started = look_at(name.c_str());
+        if (started.error == 0) return describe(started, depth + 1, pieces, options, text);
+        return text.line("the interpreter", name + ": " + std::strerror(started.error));
+    }
+    const std::string loader = Image(program.image).interpreter();
+    const Listing listing = list(program.image, loader);
+    std::vector<Object> objects;
+    for (const std::string& path : listing.objects) {
+        if (!is_a_piece(path, pieces)) objects.push_back(look_into(path));
+    }
+    text.objects(objects);
+    for (const std::string& trouble : listing.trouble) text.line("the loader " + loader, trouble);
+    if (!program.elf || depth > 0)
+        text.line("only a run tells", "which programs the script starts; each is reached, too");
+}
+
+}  // namespace
+
+std::string preview(const Program& program, const Pieces& pieces, const PreviewOptions& options) {
+    Text text(pieces, options);
+    describe(program, 0, pieces, options, text);
+    return text.take();
+}
+
+}  // namespace weft_command
