@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -77,6 +78,25 @@ TEST_F(Host, ReservesNoMoreThanItsStack) {
         HostThread host;
         if (!host_start(host, stack_bytes, nullptr)) return 2;
         return mapped_bytes() - before < 32 * MiB ? 0 : 1;
+    });
+    EXPECT_EQ(status, 0);
+}
+
+TEST_F(Host, HasHalfTheStackWhereItsOwnFindsNoRoomUnlessASizeWasAskedFor) {
+    const int status = in_child([] {
+        pthread_attr_t attributes;
+        pthread_attr_init(&attributes);
+        std::size_t full = 0;
+        pthread_attr_getstacksize(&attributes, &full);
+        const std::size_t most = mapped_bytes() + full / 4 * 3;
+        const rlimit limit{most, most};
+        if (setrlimit(RLIMIT_AS, &limit) != 0) return 3;
+        host_begin();
+        HostThread asked, host;
+        if (host_start(asked, full / 8 * 7, nullptr)) return 1;
+        if (!host_start(host, 0, nullptr)) return 2;
+        const auto bytes = static_cast<std::size_t>(host.top - host.lowest);
+        return bytes > full / 4 && bytes <= full / 2 ? 0 : 4;
     });
     EXPECT_EQ(status, 0);
 }

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -263,6 +264,34 @@ void host_begin() {
     if (arch::instruction_capability != 0) arch::sets_thread_pointer_by_instruction.store((getauxval(AT_HWCAP2) & arch::instruction_capability) != 0);
 }
 
+namespace {
+
+// Where addresses are limited, Weft's own are missing for the stacks of hosts. A stack of the C library's own size that
+// cannot be had is tried at half of that, until as much has been spared as Weft takes.
+atomic<std::size_t> spared{0};
+
+std::size_t smaller_stack(std::size_t standard) {
+    constexpr std::size_t most = 24 << 20, least_bytes = 1 << 20;
+    rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return 0;
+    const std::size_t smaller = standard / 2;
+    if (smaller < least_bytes) return 0;
+    if (spared.fetch_add(smaller) + smaller <= most) return smaller;
+    spared.fetch_sub(smaller);
+    return 0;
+}
+
+bool start_on_stack(HostThread& host, std::size_t wanted, std::size_t standard, std::size_t least) {
+    if (thread_start(host.thread, std::max(standard, least), host_main, &host)) return true;
+    const std::size_t smaller = wanted == 0 ? smaller_stack(standard) : 0;
+    if (smaller == 0) return false;
+    if (smaller >= least && thread_start(host.thread, smaller, host_main, &host)) return true;
+    spared.fetch_sub(smaller);
+    return false;
+}
+
+}  // namespace
+
 bool host_start(HostThread& host, std::size_t bytes, const CpuSet* cpus) {
     // The C library takes what it keeps for a thread from its stack: the thread-local memory of all libraries that there are.
     constexpr std::size_t for_library = 128 << 10;
@@ -272,7 +301,7 @@ bool host_start(HostThread& host, std::size_t bytes, const CpuSet* cpus) {
     pthread_attr_getstacksize(&attributes, &standard);
     pthread_attr_destroy(&attributes);
     host.cpus = cpus;
-    if (!thread_start(host.thread, std::max(standard, bytes + own_bytes() + for_library), host_main, &host)) return false;
+    if (!start_on_stack(host, bytes, standard, bytes + own_bytes() + for_library)) return false;
     while (host.parked.load() == 0) futex_wait(host.parked, 0);
     sanitizer::tsan_acquire(&host);
     if (!describe_stack(host)) {
