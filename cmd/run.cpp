@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "limits.hpp"
 #include "paths.hpp"
 #include "preview.hpp"
 #include "program.hpp"
@@ -196,11 +197,26 @@ bool preload(const Options& options, const Pieces& pieces) {
     return true;
 }
 
-// The kernel's area for restartable sequences belongs to an OS thread, and hosted units change theirs.
-void set_tunables() {
+// Adds "name=value" to GLIBC_TUNABLES, unless the user has said something of that.
+void set_tunable(const std::string& name, const std::string& value) {
     const std::string had = text_of("GLIBC_TUNABLES");
-    if ((":" + had).find(":glibc.pthread.rseq=") != std::string::npos) return;   // the user has said it
-    setenv("GLIBC_TUNABLES", ((had.empty() ? "" : had + ":") + "glibc.pthread.rseq=0").c_str(), 1);
+    if ((":" + had).find(":" + name + "=") != std::string::npos) return;
+    setenv("GLIBC_TUNABLES", ((had.empty() ? "" : had + ":") + name + "=" + value).c_str(), 1);
+}
+
+void set_tunables(const AddressSpace& addresses) {
+    set_tunable("glibc.pthread.rseq", "0");   // the kernel's area belongs to an OS thread, and hosted units change theirs
+    const std::size_t arenas = addresses.most_arenas();
+    if (arenas != 0 && std::getenv("MALLOC_ARENA_MAX") == nullptr) set_tunable("glibc.malloc.arena_max", std::to_string(arenas));
+}
+
+// Whether the program runs on Weft. Where it does not, a word says why.
+bool fits(const AddressSpace& addresses) {
+    if (!addresses.too_small()) return true;
+    std::fprintf(stderr, "weft run: the address space is limited to %zu KiB (ulimit -v), and Weft needs a limit of at least %zu: "
+                         "the program runs without Weft; raise the limit to have it run on Weft\n",
+                 addresses.limit_KiB, AddressSpace::least_KiB);
+    return false;
 }
 
 // AddressSanitizer's library refuses to start where others come before it in LD_PRELOAD. No order suits all programs
@@ -323,9 +339,10 @@ int run(char** arguments) {
         report("weft run report: " + program.path + " (process " + std::to_string(getpid()) + ")\n  left alone: the program: " + program.why +
                (program.reach == Reach::children ? "; programs that it starts are seen to\n" : "\n"));
     }
-    if (program.reach != Reach::none) {
+    const AddressSpace addresses = address_space();
+    if (program.reach != Reach::none && fits(addresses)) {
         if (!preload(options, pieces)) return own_failure;
-        set_tunables();
+        set_tunables(addresses);
         set_sanitizer_options();
     }
     // execvp would give a file that the kernel cannot execute to a shell, also one for another processor.

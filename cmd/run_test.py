@@ -769,6 +769,36 @@ class Loader(Case):
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "800 0\n", ""))
 
 
+class LimitedAddresses(Case):
+    """`ulimit -v`, as batch systems set it."""
+
+    def limited(self, KiB, *arguments, **more):
+        return self.call(*arguments, **more, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (KiB * 1024, KiB * 1024)))
+
+    def test_a_region_runs_where_malloc_finds_no_room_for_an_arena(self):
+        program = self.compile(REGION, "-fopenmp")
+        for KiB in [100000, 130000, 160000, 200000, 300000]:
+            done = self.limited(KiB, "run", "--report", "--", program)
+            self.assertEqual((done.returncode, done.stdout), (0, "10\n"), f"{KiB} KiB: {done.stderr}")
+            self.assertIn("taken over", done.stderr)
+
+    def test_too_few_for_weft_are_told_before_the_program_runs_without_it(self):
+        program = self.compile(REGION, "-fopenmp")
+        done = self.limited(60000, "run", "--", program)
+        self.assertEqual((done.returncode, done.stdout), (0, "10\n"))
+        self.assertRegex(done.stderr, r"^weft run: the address space is limited to 60000 KiB \(ulimit -v\), .* at least \d+: "
+                                      "the program runs without Weft; raise the limit.*\n$")
+
+    def test_malloc_has_fewer_arenas_unless_the_user_has_said_how_many(self):
+        def tunables(**env):
+            done = self.limited(1 << 20, "run", "--", "env", env=env)
+            return "\n".join(line for line in done.stdout.splitlines() if line.startswith("GLIBC_TUNABLES="))
+        self.assertIn("glibc.malloc.arena_max=1", tunables())
+        self.assertNotIn("arena_max", tunables(MALLOC_ARENA_MAX="3"))
+        self.assertIn("arena_max=5", tunables(GLIBC_TUNABLES="glibc.malloc.arena_max=5"))
+        self.assertNotIn("arena_max", self.call("run", "--", "env").stdout)
+
+
 class Installed(Case):
     """In other places than where they were built."""
 

@@ -8,6 +8,7 @@ namespace weft::os {
 
 struct Thread {
     std::uintptr_t handle = 0;   // pthread_t
+    void* start = nullptr;       // the door's own, until the thread is joined
 };
 
 struct Span {

@@ -11,9 +11,9 @@ namespace weft_openmp {
 namespace {
 
 // One write, so that lines of several threads stay whole.
-void print(const char* format, std::va_list arguments) {
-    char line[1024] = "libgomp: ";
-    const std::size_t head = std::strlen(line);
+void print(bool blank_before, const char* format, std::va_list arguments) {
+    char line[1024];
+    const std::size_t head = static_cast<std::size_t>(std::snprintf(line, sizeof line, "%slibgomp: ", blank_before ? "\n" : ""));
     std::vsnprintf(line + head, sizeof line - head - 1, format, arguments);
     std::strcat(line, "\n");
     std::fputs(line, stderr);
@@ -24,14 +24,14 @@ void print(const char* format, std::va_list arguments) {
 void complain(const char* format, ...) {
     std::va_list arguments;
     va_start(arguments, format);
-    print(format, arguments);
+    print(false, format, arguments);
     va_end(arguments);
 }
 
 void fatal_error(const char* format, ...) {
     std::va_list arguments;
     va_start(arguments, format);
-    print(format, arguments);
+    print(true, format, arguments);   // as libgomp ends
     va_end(arguments);
     std::exit(EXIT_FAILURE);
 }

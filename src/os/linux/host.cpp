@@ -5,13 +5,13 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <cstdlib>
 
 #include "arch/arch.hpp"
 #include "base/sanitizer.hpp"
@@ -55,34 +55,76 @@ const Insides& insides() {
     return found;
 }
 
-// Where a thread has its list of thread_local objects that are to be destroyed, from its thread pointer: a variable of the C library's own, which has
-// no name outside. It is the word that changes when an object is added, and points to what holds the object (glibc's struct dtor_list: function,
-// object, ...).
+constexpr int signal_set_ids = 33;   // glibc's own
+
+// But for the one of the ids, which cannot be: who sets them waits for every thread. The C library lets nobody mask its own two.
+void refuse_signals() {
+    const std::uint64_t all_but_one = ~(std::uint64_t{1} << (signal_set_ids - 1));
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all_but_one, nullptr, sizeof all_but_one);
+}
+
+// The offset from the thread pointer at which each thread has its list of thread_local objects that are to be destroyed:
+// a variable of the C library's own, which has no name outside. It is found by its behaviour, on a thread of its own: of
+// the library's thread-local words it is the one that is null at first, changes with each object that is added, and is
+// null again after the destructors have run. No word is taken for a pointer: errno is among them.
+//
+// Found when a hosted unit ends for the first time, and not when the first host starts. Adding an object allocates, and
+// the C library reserves 64 MiB of addresses for the first allocation of each thread: where addresses are limited
+// (ulimit -v), the stacks of a team come first.
 class DestructorList {
 public:
-    // By a thread that has none yet.
-    void find() {
-        static char object;
-        Span of_library{};
-        if (insides().run_thread_local_destructors == nullptr || dl_iterate_phdr(note_library, &of_library) == 0) return;
-        std::free(std::malloc(1));   // the library's cache for the thread is there from now on
-        void** const words = static_cast<void**>(of_library.lowest);
-        void* before[most_words];
-        const std::size_t count = std::min(of_library.bytes / sizeof(void*), most_words);
-        std::copy(words, words + count, before);
-        if (__cxa_thread_atexit_impl([](void*) {}, &object, &object) != 0) return;
-        for (std::size_t i = 0; i < count; ++i) {
-            if (words[i] == before[i] || words[i] == nullptr || static_cast<void**>(words[i])[1] != &object) continue;
-            offset_ = reinterpret_cast<char*>(words + i) - static_cast<char*>(arch::thread_pointer());
-        }
-        insides().run_thread_local_destructors();
+    // False: not found, now at least; where no thread could be had the next call tries again. Several may look at once,
+    // and find the same: a lock would have to be opened in the child of a fork.
+    bool find() {
+        if (offset_.load() != 0) return true;
+        Thread thread;
+        constexpr std::size_t stack_bytes = 128 << 10;
+        if (!thread_start(thread, stack_bytes, look_for_it, this)) return false;
+        thread_join(thread);
+        return offset_.load() != 0;
     }
 
-    [[nodiscard]] bool found() const { return offset_ != 0; }
-    [[nodiscard]] bool empty_here() const { return *reinterpret_cast<void**>(static_cast<char*>(arch::thread_pointer()) + offset_) == nullptr; }
+    // After find() has returned true.
+    [[nodiscard]] bool empty_here() const {
+        return *reinterpret_cast<void**>(static_cast<char*>(arch::thread_pointer()) + offset_.load()) == nullptr;
+    }
 
 private:
     static constexpr std::size_t most_words = 1024;
+    using Words = std::uintptr_t[most_words];
+
+    static void look_for_it(void* raw) { static_cast<DestructorList*>(raw)->look(); }
+
+    // On a thread that has no such object. The process may have any number of other threads.
+    void look() {
+        refuse_signals();   // a handler might add objects
+        Span of_library{};
+        if (insides().run_thread_local_destructors == nullptr || dl_iterate_phdr(note_library, &of_library) == 0) return;
+        const auto* const words = static_cast<const std::uintptr_t*>(of_library.lowest);
+        const std::size_t count = std::min(of_library.bytes / sizeof(std::uintptr_t), most_words);
+        Words before, with_one, with_two;
+        std::copy(words, words + count, before);
+        if (!add_object()) return;
+        std::copy(words, words + count, with_one);
+        const bool two = add_object();
+        std::copy(words, words + count, with_two);
+        insides().run_thread_local_destructors();
+        if (!two) return;
+        const std::uintptr_t* found = nullptr;
+        for (std::size_t i = 0; i < count; ++i) {
+            const bool changes = with_one[i] != 0 && with_two[i] != 0 && with_one[i] != with_two[i];
+            if (before[i] != 0 || !changes || words[i] != 0) continue;
+            if (found != nullptr) return;   // which of the two it is nothing tells
+            found = words + i;
+        }
+        if (found == nullptr) return;
+        offset_.store(reinterpret_cast<const char*>(found) - static_cast<const char*>(arch::thread_pointer()));
+    }
+
+    static bool add_object() {
+        static char object;
+        return __cxa_thread_atexit_impl([](void*) {}, &object, &object) == 0;
+    }
 
     // The thread-local memory of the C library, in the calling thread.
     static int note_library(dl_phdr_info* info, std::size_t, void* raw) {
@@ -98,7 +140,7 @@ private:
         return 1;
     }
 
-    std::ptrdiff_t offset_ = 0;
+    atomic<std::ptrdiff_t> offset_{0};     // 0: not found
 };
 
 DestructorList& destructor_list() {
@@ -111,8 +153,6 @@ constexpr std::uint32_t most_keys = PTHREAD_KEYS_MAX;
 bool in_use(const KeyOfLibrary& key) { return (key.use & 1) != 0; }
 
 // ---- what the kernel and the C library tell all threads ----------------------------------------------------------
-
-constexpr int signal_set_ids = 33;   // glibc's own
 
 // As the kernel has it, not as the C library shows it.
 struct KernelAction {
@@ -158,12 +198,6 @@ void leave_restartable_sequences() {
     errno = kept;
 }
 
-// But for the one of the ids, which cannot be: who sets them waits for every thread. The C library lets nobody mask its own two.
-void refuse_signals() {
-    const std::uint64_t all_but_one = ~(std::uint64_t{1} << (signal_set_ids - 1));
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all_but_one, nullptr, sizeof all_but_one);
-}
-
 // ---- the thread ------------------------------------------------------------------------------------------------
 
 void note_kept_keys(HostThread& host) {
@@ -187,11 +221,20 @@ void describe(HostThread& host) {
     host.exceptions = exception_globals();
     host.id = thread_id();
     host.self = static_cast<std::uintptr_t>(pthread_self());
-    host.lowest = static_cast<char*>(thread_stack().lowest);
+}
+
+// By the thread that has started it: the call allocates, and the first allocation of a thread reserves 64 MiB of
+// addresses. False: no memory.
+bool describe_stack(HostThread& host) {
     pthread_attr_t attributes;
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+    if (pthread_getattr_np(static_cast<pthread_t>(host.self), &attributes) != 0) return false;
+    void* lowest = nullptr;
+    std::size_t bytes = 0;
+    pthread_attr_getstack(&attributes, &lowest, &bytes);
     pthread_attr_getguardsize(&attributes, &host.guard_bytes);
     pthread_attr_destroy(&attributes);
+    host.lowest = static_cast<char*>(lowest);
+    return true;
 }
 
 void host_main(void* raw) {
@@ -200,7 +243,6 @@ void host_main(void* raw) {
     thread_name("weft/host");
     if (host.cpus != nullptr) affinity_set(0, *host.cpus);
     leave_restartable_sequences();
-    if (insides().known() && !destructor_list().found()) destructor_list().find();   // the first one alone: hosts start one at a time
     note_kept_keys(host);
     describe(host);
     host.own_stack = arch::here_on_stack();
@@ -222,6 +264,34 @@ void host_begin() {
     if (arch::instruction_capability != 0) arch::sets_thread_pointer_by_instruction.store((getauxval(AT_HWCAP2) & arch::instruction_capability) != 0);
 }
 
+namespace {
+
+// Where addresses are limited, Weft's own are missing for the stacks of hosts. A stack of the C library's own size that
+// cannot be had is tried at half of that, until as much has been spared as Weft takes.
+atomic<std::size_t> spared{0};
+
+std::size_t smaller_stack(std::size_t standard) {
+    constexpr std::size_t most = 24 << 20, least_bytes = 1 << 20;
+    rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return 0;
+    const std::size_t smaller = standard / 2;
+    if (smaller < least_bytes) return 0;
+    if (spared.fetch_add(smaller) + smaller <= most) return smaller;
+    spared.fetch_sub(smaller);
+    return 0;
+}
+
+bool start_on_stack(HostThread& host, std::size_t wanted, std::size_t standard, std::size_t least) {
+    if (thread_start(host.thread, std::max(standard, least), host_main, &host)) return true;
+    const std::size_t smaller = wanted == 0 ? smaller_stack(standard) : 0;
+    if (smaller == 0) return false;
+    if (smaller >= least && thread_start(host.thread, smaller, host_main, &host)) return true;
+    spared.fetch_sub(smaller);
+    return false;
+}
+
+}  // namespace
+
 bool host_start(HostThread& host, std::size_t bytes, const CpuSet* cpus) {
     // The C library takes what it keeps for a thread from its stack: the thread-local memory of all libraries that there are.
     constexpr std::size_t for_library = 128 << 10;
@@ -231,9 +301,14 @@ bool host_start(HostThread& host, std::size_t bytes, const CpuSet* cpus) {
     pthread_attr_getstacksize(&attributes, &standard);
     pthread_attr_destroy(&attributes);
     host.cpus = cpus;
-    if (!thread_start(host.thread, std::max(standard, bytes + own_bytes() + for_library), host_main, &host)) return false;
+    if (!start_on_stack(host, bytes, standard, bytes + own_bytes() + for_library)) return false;
     while (host.parked.load() == 0) futex_wait(host.parked, 0);
     sanitizer::tsan_acquire(&host);
+    if (!describe_stack(host)) {
+        host_release(host);
+        thread_join(host.thread);
+        return false;
+    }
     take_set_ids_over();
     return true;
 }
@@ -266,7 +341,7 @@ bool host_settle() {
 }
 
 bool host_end_of_unit(const HostThread& host) {
-    if (!insides().known() || !destructor_list().found()) return false;
+    if (!insides().known() || !destructor_list().find()) return false;
     const bool no_objects = destructor_list().empty_here();
     insides().run_thread_local_destructors();
     bool some = true;   // a destructor may set values

@@ -24,9 +24,10 @@ struct Start {
 
 constinit atomic<std::size_t> started{0};
 
+// Neither allocates nor frees: the first time that a thread does either, the C library reserves 64 MiB of addresses for
+// it, of which there may be few.
 void* thread_main(void* raw) {
-    const Start start = *static_cast<Start*>(raw);
-    release(raw);
+    const Start& start = *static_cast<const Start*>(raw);
     start.body(start.argument);
     started.fetch_sub(1);
     return nullptr;
@@ -51,12 +52,14 @@ bool thread_start(Thread& thread, std::size_t stack_bytes, void (*body)(void*), 
         return false;
     }
     thread.handle = static_cast<std::uintptr_t>(created);
+    thread.start = start;
     return true;
 }
 
 void thread_join(Thread& thread) {
     pthread_join(static_cast<pthread_t>(thread.handle), nullptr);
-    thread.handle = 0;
+    release(thread.start);
+    thread = {};
 }
 
 std::size_t thread_count() {

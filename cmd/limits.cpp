@@ -1,0 +1,26 @@
+#include "limits.hpp"
+
+#include <algorithm>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace weft_command {
+
+std::size_t AddressSpace::most_arenas() const {
+    if (!limited) return 0;
+    constexpr std::size_t arena_KiB = 64 << 10;
+    // Of the limit: what lies idle there is missed elsewhere, where malloc maps pages instead and a stack cannot.
+    constexpr std::size_t share = 16;
+    const std::size_t most = std::max<std::size_t>(limit_KiB / share / arena_KiB, 1);
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const std::size_t by_itself = 8 * static_cast<std::size_t>(std::max(processors, 1L));   // glibc's own bound
+    return most < by_itself ? most : 0;
+}
+
+AddressSpace address_space() {
+    rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
+    return {true, static_cast<std::size_t>(limit.rlim_cur >> 10)};
+}
+
+}  // namespace weft_command
