@@ -70,6 +70,32 @@ WEFT_API weft_status weft_dump(FILE *file) WEFT_NOTHROW;
  * Returns as weft_dump, and from where that may be called; never switches. Since 0.5. */
 WEFT_API weft_status weft_unit_dump(const weft_unit *unit, FILE *file) WEFT_NOTHROW;
 
+/** A unit that is being shown, for a library that has something to say of it (weft_describer_add). Since 0.6. */
+typedef struct weft_description {
+    size_t size;           /**< sizeof(weft_description) when libweft was compiled */
+    const weft_unit *unit; /**< its handle, to be compared and not used: the unit may be freed at this moment */
+    uint32_t os_thread;    /**< of a guest (guest.h): the kernel's number of its OS thread (gettid); of other units 0 */
+    char *text;            /**< where to put the words, with a 0 at the end; empty at first */
+    size_t bytes;          /**< how many fit, with that 0 */
+    /** Copies memory that other threads may change or free at this moment. Returns how many bytes it has copied; 0 where
+     * the memory cannot be read. */
+    size_t (*peek)(const void *address, void *to, size_t bytes);
+} weft_description;
+
+/** Adds a library's words to what is shown of units: weft_dump, weft_unit_dump, the dump at a signal and the report of
+ * a deadlock ask it once for each unit that they show, and append the text, if there is one, to the unit's line. Nobody
+ * asks at other times, so a program that shows no units pays nothing. It stays until the process ends.
+ *
+ * describe  required; called as describe(of, argument), on an OS thread that is in no unit, by several at once, while
+ *           the program goes on. It must not call Weft or throw, and must take no lock whose holder may switch or
+ *           wait. `of` is valid until it returns
+ * argument  given to describe; may be NULL
+ *
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_NO_MEMORY. Works before weft_init. From any thread or unit; never switches.
+ * Since 0.6. */
+WEFT_API weft_status weft_describer_add(void (*describe)(const weft_description *of, void *argument),
+                                        void *argument) WEFT_NOTHROW;
+
 /** What becomes of a unit, as bits of a mask. From a unit's creation to its end the events come in this order, where { } may be repeated:
  * CREATE, START, { SUSPEND or YIELD, RESUME }, FINISH, JOIN, FREE. A unit that ends without having begun (it was cancelled, or got
  * no stack) has no START; one that is detached no JOIN. REVIVE begins another life, which goes on with START. */

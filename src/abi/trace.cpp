@@ -7,6 +7,7 @@
 #include "stream/list.hpp"
 #include "stream/observe.hpp"
 #include "trace/added.hpp"
+#include "trace/describers.hpp"
 
 using namespace weft;
 
@@ -61,6 +62,11 @@ weft_status weft_unit_dump(const weft_unit* unit, FILE* file) noexcept {
     // Not to_unit(): one that has been freed is looked for as well, and not found.
     const auto address = reinterpret_cast<std::uintptr_t>(unit) & ((std::uintptr_t{1} << generation_shift) - 1);
     return dump_to(*of, file, reinterpret_cast<const Unit*>(address));
+}
+
+weft_status weft_describer_add(void (*describe)(const weft_description* of, void* argument), void* argument) noexcept {
+    if (describe == nullptr) return is_null("describe");
+    return trace::add_describer(describe, argument) ? WEFT_OK : fail(WEFT_NO_MEMORY, "no memory for a describer");
 }
 
 weft_status weft_observer_add(const weft_observer_options* options, weft_observer** observer) noexcept {

@@ -19,6 +19,7 @@
 #include "stream/level.hpp"
 #include "stream/guest.hpp"
 #include "stream/list.hpp"
+#include "trace/describers.hpp"
 #include "trace/symbols.hpp"
 #include "unit/handle.hpp"
 
@@ -69,6 +70,7 @@ public:
     Dump(Runtime& of, DumpSink to, const atomic<bool>& stop) : of_(of), to_(to), stop_(stop) {}
 
     void run() {
+        note_guests();
         const std::uint64_t begin_ns = os::now_ns();
         line("weft: dump of process %d at %.6f s of the monotonic clock\n", static_cast<int>(getpid()), static_cast<double>(begin_ns) / 1e9);
         streams();
@@ -84,6 +86,7 @@ public:
 
     void run_waiting(const char* first) {
         text_ += first;
+        note_guests();
         find_all();
         for (const Unit* unit : all_) {
             Copy<Unit> copy;
@@ -97,6 +100,7 @@ public:
 
     void run_one(const Unit* unit) {
         note_running();
+        note_guests();
         one(unit);
         flush();
     }
@@ -135,6 +139,19 @@ private:
         std::lock_guard guard(of_.lock);
         for (std::size_t rank = 0; rank < of_.ranks_used; ++rank) {
             if (of_.streams[rank] != nullptr) running_[running_on(*of_.streams[rank])] = rank;
+        }
+    }
+
+    // A guest's unit belongs to one OS thread.
+    void note_guests() {
+        if (trace::describers() == nullptr) return;
+        std::lock_guard guard(of_.lock);
+        for (std::size_t rank = 0; rank < of_.ranks_used; ++rank) {
+            const Stream* const stream = of_.streams[rank];
+            if (stream == nullptr || stream->guest == nullptr) continue;
+            const Unit* unit = nullptr;
+            os::peek(&stream->guest->unit, &unit, sizeof unit);   // without an order, as below
+            guests_[unit] = stream->thread_id.load();
         }
     }
 
@@ -253,9 +270,19 @@ private:
             line(" has not started");
             place(", will call ", number(reinterpret_cast<void*>(unit.body)));
         }
+        told(address, unit);
         place("; spawned at ", number(unit.spawned_at()));
         if (!look.sure) line("; changed while it was looked at: some of this may be wrong");
         line("\n");
+    }
+
+    // What libraries say of it.
+    void told(const Unit* address, const Unit& unit) {
+        char text[256];
+        const auto guest = guests_.find(address);
+        const std::uint32_t thread = guest == guests_.end() ? 0 : guest->second;
+        const weft_description of{sizeof of, to_handle(address, unit), thread, text, sizeof text, os::peek};
+        trace::each_description(of, [&](const char* words) { (text_ += "; ") += words; });
     }
 
     void waits(const Unit& unit) {
@@ -339,6 +366,7 @@ private:
     trace::Symbols symbols_;
     std::map<std::vector<std::uintptr_t>, std::uint64_t> traces_;   // which unit had them first
     std::unordered_map<const Unit*, std::size_t> running_;         // on which stream
+    std::unordered_map<const Unit*, std::uint32_t> guests_;        // of which OS thread
 };
 
 }  // namespace

@@ -22,6 +22,13 @@ inline constexpr int generation_shift = 48;
     return reinterpret_cast<weft_unit*>(bits);
 }
 
+// Of a copy of what lies at `unit`.
+inline weft_unit* to_handle(const Unit* unit, const Unit& copy) {
+    auto bits = reinterpret_cast<std::uintptr_t>(unit);
+    if constexpr (config::checked) bits |= static_cast<std::uintptr_t>(copy.generation()) << generation_shift;
+    return reinterpret_cast<weft_unit*>(bits);
+}
+
 inline Unit* to_unit(const weft_unit* handle) {
     auto bits = reinterpret_cast<std::uintptr_t>(handle);
     if constexpr (config::checked) {

@@ -16,6 +16,7 @@
 #include "os/fault.hpp"
 #include "test/behaviour/waiting.hpp"
 #include "test/stress/random.hpp"
+#include "weft/guest.h"
 
 using namespace weft_test;
 
@@ -329,6 +330,58 @@ TEST(Dump, OfOneUnitShowsThatOneAlone) {
     EXPECT_EQ(times(dump, "weft: "), 0u) << dump;
     const std::string mine = dumped(weft_unit_self());
     EXPECT_EQ(times(mine, "(full, running) on stream 0"), 1u) << mine;
+}
+
+namespace {
+
+// What a library knows of one unit, and of a guest by its OS thread. A describer stays for the process, so this one says
+// nothing unless it is to.
+struct Known {
+    std::atomic<const weft_unit*> unit{nullptr};
+    std::atomic<std::uint32_t> os_thread{0};
+    std::atomic<bool> reads_what_is_not_there{false};
+};
+Known known;
+
+void describe_known(const weft_description* of, void* raw) {
+    auto& about = *static_cast<Known*>(raw);
+    std::uint32_t copy = 0;
+    const bool known_thread = of->os_thread != 0 && of->os_thread == about.os_thread.load();
+    if (known_thread) std::snprintf(of->text, of->bytes, "a thread that is known");
+    if (of->unit != about.unit.load()) return;
+    if (of->peek(nullptr, &copy, sizeof copy) != 0) about.reads_what_is_not_there = true;
+    const bool copied = of->peek(&about.os_thread, &copy, sizeof copy) == sizeof copy;
+    if (copied) std::snprintf(of->text, of->bytes, "known by %u", copy);
+}
+
+}  // namespace
+
+TEST(Dump, HasWhatALibrarySaysOfAUnit) {
+    static const bool added = weft_describer_add(describe_known, &known) == WEFT_OK;
+    ASSERT_TRUE(added);
+    EXPECT_EQ(weft_describer_add(nullptr, nullptr), WEFT_INVALID);
+    Runtime runtime;
+    dump_event = WEFT_EVENT_INIT;
+    Ult told(dump_on_event), other(dump_on_event);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+    std::thread guest([&] {
+        ASSERT_EQ(weft_guest_enter(), WEFT_OK);
+        known.unit = told.handle();
+        known.os_thread = static_cast<std::uint32_t>(gettid());
+        const std::string dump = dumped();
+        EXPECT_EQ(times(dump, "; known by " + std::to_string(gettid()) + "; spawned at "), 1u) << dump;
+        EXPECT_EQ(times(dump, "known by"), 1u) << dump;
+        EXPECT_EQ(times(part_of(dump, "'guest' ("), "; a thread that is known"), 1u) << dump;
+        EXPECT_EQ(times(dump, "a thread that is known"), 1u) << dump;
+        EXPECT_EQ(times(dumped(told.handle()), "; known by "), 1u);
+        EXPECT_EQ(times(dumped(other.handle()), "known"), 0u);
+        EXPECT_FALSE(known.reads_what_is_not_there.load());
+        known.unit = nullptr;
+        known.os_thread = 0;
+        EXPECT_EQ(weft_guest_leave(), WEFT_OK);
+    });
+    guest.join();
+    EXPECT_EQ(weft_event_set(&dump_event, nullptr), WEFT_OK);
 }
 
 TEST(Dump, OfAUnitThatHasBeenFreedIsEmpty) {

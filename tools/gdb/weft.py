@@ -197,6 +197,47 @@ class Unit:
         return text
 
 
+class OpenMP:
+    """The places of OpenMP's threads, from the records that the library itself uses for dumps (openmp/src/shown.cpp)."""
+
+    LEVELS = 8                                  # that are told of one unit
+
+    def __init__(self):
+        self.by_unit, self.by_thread = {}, {}
+        lists, roaming = global_value("weft_openmp::Lists::lists"), global_value("weft_openmp::Lists::roaming")
+        if lists is None:
+            return                              # no such library, or no debug information of it
+        try:
+            for first in [lists[i] for i in range(lists.type.range()[1] + 1)] + [roaming]:
+                self.walk(first)
+        except gdb.MemoryError:
+            pass                                # a core file without it: the others are shown
+
+    def walk(self, shown):
+        while int(shown):
+            record = shown["thread_"].referenced_value()
+            if int(shown["os_thread_"]):
+                self.by_thread[int(shown["os_thread_"])] = record
+            else:
+                self.by_unit[number(shown["unit_"]) & ADDRESS] = record
+            shown = shown["next_"]
+
+    def place(self, unit, os_thread):
+        """In words, innermost team first; empty where the unit is in none."""
+        record = self.by_thread.get(os_thread) if os_thread else self.by_unit.get(unit)
+        if record is None:
+            return ""
+        places, team, slot = [], record["team"], record["slot"]
+        try:
+            while len(places) < self.LEVELS and int(team) and int(slot) and int(team["level"]):
+                places.append(f"thread {int(slot['number'])} of {number(team['size'])}, level {int(team['level'])}, "
+                              f"team {int(team):#x}")
+                team, slot = team["outer"], team["outer_slot"]
+        except gdb.MemoryError:
+            pass                                # a team that has just gone
+        return "OpenMP " + " in ".join(places) if places else ""
+
+
 class Program:
     """The runtime as it stands, read once for each command."""
 
@@ -209,6 +250,9 @@ class Program:
         self.place = Place()
         self.streams = [stream for stream in (self.stream(rank) for rank in range(int(self.runtime["ranks_used"]))) if stream]
         self.unreadable = 0
+        self.openmp = OpenMP()
+        self.guests = {int(stream["guest"]["unit"]): number(stream["thread_id"])
+                       for stream in self.streams if int(stream["guest"])}
         primary = int(self.runtime["primary"])
         if primary and self.at(primary) is not None and not self.at(primary).id:
             raise Trouble(self.MISSING)
@@ -274,6 +318,11 @@ class Program:
             if unit.id == wanted or unit.address == wanted & ADDRESS:
                 return unit
         raise Trouble(f"weft: there is no unit {text}; `weft units` lists those that live.")
+
+    def placed(self, unit):
+        """What libraries know of it, in words that follow others; or nothing."""
+        text = self.openmp.place(unit.address, self.guests.get(unit.address, 0))
+        return f"  {text}" if text else ""
 
     def runs(self, unit):
         """The stream that runs it, or None."""
@@ -515,7 +564,7 @@ STATE shows those of one state: ready, running, suspended (anybody may resume it
         elif unit.state == "ready":
             does = f"in pool {unit.pool:#x}" + (", not started" if program.fresh(unit) else "")
         site = f"  spawned at {program.place.returns_to(unit.spawn_site)}" if unit.spawn_site else ""
-        return f"{unit.id:<15} {unit.state:<9} {unit.kind:<7} '{unit.name}'  {does}{site}"
+        return f"{unit.id:<15} {unit.state:<9} {unit.kind:<7} '{unit.name}'  {does}{program.placed(unit)}{site}"
 
 
 class BacktraceCommand(gdb.Command):
@@ -544,6 +593,8 @@ the locals too."""
         host = host_of(unit)
         if host is not None:
             print(f"{unit} is hosted by thread {host.num} (LWP {host.ptid[1]}): select that for its thread-local variables.")
+        if placed := program.placed(unit).strip():
+            print(f"{unit} is {placed}.")
         if unit.state == "done":
             print(f"{unit} has ended and is not freed yet: it has no frames.")
         elif stands is not None or runs is not None:

@@ -12,10 +12,17 @@
 
 namespace weft_openmp {
 
+struct NothingBetween {
+    static void lines() {}
+};
+
 // A line for each hart, of those that it has run last, since their data is near it. First in first out, so that who yields comes after
 // all others. A hart whose line is empty takes from others'; and now and then it looks whether somebody elsewhere has been ready for much longer than its own: that one's hart
 // may not come again.
-class Ready {
+//
+// `Between::lines()` is called between the looks at two lines: a test moves contexts there.
+template <class Between = NothingBetween>
+class BasicReady {
 public:
     static constexpr unsigned most_harts = 64;   // more share lines
 
@@ -30,10 +37,16 @@ public:
         Line& own = lines_[hart];
         if (hart >= known_lines_.load(std::memory_order_relaxed)) raise_known_lines(hart + 1);   // relaxed: it only grows
         weft_unit* context = ++own.turns % 16 == 0 && is_behind(own) ? nullptr : own.pop(filled_lines_);
-        while (context == nullptr) {
-            Line* const line = with_oldest();
-            if (line == nullptr) return nullptr;
-            context = line->pop(filled_lines_);   // null: somebody else was there first
+        for (unsigned vain = 0; context == nullptr;) {
+            if (Line* const line = with_oldest()) {
+                context = line->pop(filled_lines_);   // null: somebody else was there first
+                continue;
+            }
+            // The lines are looked at one by one, and a hart that yields a context and goes on with another one asks
+            // for no second hart. So a context may come into a line that this hart has passed, while the one that was
+            // further on is taken. As long as any line has a context, this hart looks again; but not for ever, since a
+            // pusher may have lost its CPU between its two writes, and then it asks for a hart or looks here itself.
+            if (!any() || ++vain == most_vain) return nullptr;
         }
         note(context, hart);
         return context;
@@ -52,6 +65,8 @@ public:
     bool any() const { return filled_lines_.load(std::memory_order_relaxed) != 0; }   // relaxed: a hint
 
 private:
+    static constexpr unsigned most_vain = 64;
+
     struct Entry {
         weft_unit* context;
         std::uint64_t stamp;
@@ -149,6 +164,7 @@ private:
                 least = stamp;
                 found = &lines_[i];
             }
+            Between::lines();
         }
         return found;
     }
@@ -163,5 +179,6 @@ private:
     std::atomic<unsigned> known_lines_{1};
     alignas(64) std::atomic<unsigned> filled_lines_{0};   // that have contexts
 };
+using Ready = BasicReady<>;
 
 }  // namespace weft_openmp

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <set>
+#include <utility>
 
 #include "ready.hpp"
 
@@ -57,6 +58,32 @@ TEST_F(ReadyContexts, AreNotLeftBehindByAHartThatHasGone) {
         ready.push(next);   // it yields
     }
     EXPECT_GT(picks, 100U);   // and not at once, or those of two harts would change places for ever
+}
+
+// While hart 2 looks from line to line, hart 0 yields context 1 and goes on with context 2, as a hart does that asks for
+// no second one.
+struct YieldsMeanwhile {
+    static inline BasicReady<YieldsMeanwhile>* ready = nullptr;
+    static inline unsigned lines_seen = 0;
+
+    static void lines() {
+        if (ready == nullptr || ++lines_seen != 1) return;
+        ready->push(context(1));
+        EXPECT_EQ(std::exchange(ready, nullptr)->pop(1), context(2));
+    }
+};
+
+TEST(ReadyContextsInMotion, AreFoundWhereTheyWentDuringTheLook) {
+    BasicReady<YieldsMeanwhile> ready;
+    for (unsigned number = 1; number <= 2; ++number) {
+        ready.push(context(number));
+        ASSERT_EQ(ready.pop(number - 1), context(number));
+    }
+    ready.push(context(2));   // in the line of hart 1, while hart 0 runs context 1
+    YieldsMeanwhile::ready = &ready;
+    EXPECT_EQ(ready.pop(2), context(1));
+    EXPECT_EQ(YieldsMeanwhile::lines_seen, 1U);
+    EXPECT_FALSE(ready.any());
 }
 
 TEST_F(ReadyContexts, AreAllThereHoweverManyThereAre) {

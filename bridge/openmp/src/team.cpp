@@ -40,7 +40,10 @@ pthread_key_t key_of_threads() {
 
 // In the child the members are no more: the thread that is left begins as a new one.
 [[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] {
-    if (own_thread != nullptr) own_thread->begin_alone();
+    Shown::forget_all();
+    if (own_thread == nullptr) return;
+    own_thread->begin_alone();
+    own_thread->shown.begin_anew();
 });
 
 // A thread's end lets its members end.
@@ -223,6 +226,7 @@ void Thread::stand_alone() {
 
 Thread::~Thread() {
     this_thread_or_null = own_thread = nullptr;
+    shown.hide();
     give_back(counts);
     for (auto& crew : crews) dismiss(*crew.release());
     give_tasks_back(*this);

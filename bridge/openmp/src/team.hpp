@@ -14,6 +14,7 @@
 #include "icv.hpp"
 #include "lending.hpp"
 #include "share.hpp"
+#include "shown.hpp"
 #include "task.hpp"
 #include "thief.hpp"
 #include "wait.hpp"
@@ -140,6 +141,7 @@ struct alignas(64) Thread {
     bool of_unit = false;                         // of a task that is a unit; its slot is that of another, to be asked only for its number and its crew (unit_task.hpp)
     bool foreign = false;
     unsigned told_last = ~0U;
+    Shown shown{*this};
 
     Thread();
     ~Thread();

@@ -61,6 +61,7 @@ void be_task(void* raw) {
     Record& record = take_record();
     Thread& me = record.thread;
     me.of_unit = true;
+    me.shown.belong_to_this_unit();
     me.team = &team;
     me.slot = task.slot;
     me.task = &task;
