@@ -15,5 +15,6 @@ static void (*when_set)(int);
     when_set = then;
     goto_set_num_threads(count);
 }
+[[gnu::visibility("default")]] int call_by_address(int (*exec)(long, void*), void (*body)(long)) { return exec(1, reinterpret_cast<void*>(body)) + 2; }
 
 }

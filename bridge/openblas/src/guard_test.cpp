@@ -2,15 +2,26 @@
 #include <gtest/gtest.h>
 
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include <weft/weft.h>
+
+// In front of the C library's, for the guard as for all others: how often somebody has looked at what is loaded.
+static std::atomic<int> walks;
+extern "C" [[gnu::visibility("default")]] int dl_iterate_phdr(int (*visit)(dl_phdr_info*, std::size_t, void*), void* data) {
+    static const auto next = reinterpret_cast<decltype(&dl_iterate_phdr)>(dlsym(RTLD_NEXT, "dl_iterate_phdr"));
+    ++walks;
+    return next(visit, data);
+}
 
 namespace {
 
@@ -168,6 +179,108 @@ TEST_F(OpenblasGuard, InTheChildOfAForkNobodyIsInside) {
     EXPECT_EQ(status, 0);
     go = true;
     other.join();
+}
+
+// Whether a second thread comes in while one is inside.
+bool two_are_inside(Multiply multiply) {
+    static std::atomic<int> there;
+    static std::atomic<bool> first_may_go;
+    there = 0;
+    first_may_go = false;
+    std::thread first([multiply] {
+        multiply(1, [](long) {
+            ++there;
+            while (!first_may_go) std::this_thread::yield();
+        });
+    });
+    while (there == 0) std::this_thread::yield();
+    std::atomic<bool> second_calls{false};
+    std::thread second([&] {
+        second_calls = true;
+        multiply(1, [](long) { ++there; });
+    });
+    while (!second_calls) std::this_thread::yield();
+    // One that is to be kept out has had every chance to come in; one that is not has to.
+    for (int i = 0; i < 1000 && there != 2; ++i) std::this_thread::yield();
+    const bool both = there == 2;
+    first_may_go = true;
+    first.join();
+    second.join();
+    EXPECT_EQ(there, 2);
+    return both;
+}
+
+TEST_F(OpenblasGuard, AnotherLibraryAtTheAddressOfOneThatIsGoneIsGuardedAsItsOwnKindIs) {
+    const char* const paths[] = {std::getenv("WEFT_BLAS_OPENMP_FIXED"), std::getenv("WEFT_BLAS_PLAIN_FIXED")};
+    ASSERT_TRUE(paths[0] != nullptr && paths[1] != nullptr);
+    const void* last = nullptr;
+    for (int i = 0; i < 6; ++i) {
+        const bool with_openmp = i % 2 == 0;
+        void* const library = dlopen(paths[i % 2], RTLD_NOW | RTLD_LOCAL);
+        ASSERT_NE(library, nullptr) << dlerror();
+        const auto multiply = reinterpret_cast<Multiply>(dlsym(library, "multiply"));
+        ASSERT_TRUE(last == nullptr || reinterpret_cast<const void*>(multiply) == last) << "not at the same address: the test shows nothing";
+        last = reinterpret_cast<const void*>(multiply);
+        EXPECT_EQ(multiply(1, [](long) {}), 8);
+        EXPECT_EQ(two_are_inside(multiply), !with_openmp);
+        EXPECT_EQ(dlclose(library), 0);
+        EXPECT_EQ(dlopen(paths[i % 2], RTLD_NOW | RTLD_NOLOAD), nullptr) << "the guard keeps the library loaded";
+    }
+}
+
+// Copies of a library, each of which is one of its own to the loader.
+struct Copies {
+    std::filesystem::path folder;
+    std::vector<void*> handles;
+    std::vector<Multiply> all;
+
+    Copies(const char* path, int count) {
+        char name[] = "/tmp/weft_blas_XXXXXX";
+        folder = mkdtemp(name);
+        for (int i = 0; i < count; ++i) {
+            const auto copy = folder / ("copy" + std::to_string(i) + ".so");
+            std::filesystem::copy_file(path, copy);
+            handles.push_back(dlopen(copy.c_str(), RTLD_NOW | RTLD_LOCAL));
+            EXPECT_NE(handles.back(), nullptr) << dlerror();
+            all.push_back(reinterpret_cast<Multiply>(dlsym(handles.back(), "multiply")));
+        }
+    }
+    ~Copies() {
+        for (void* const handle : handles) dlclose(handle);
+        std::filesystem::remove_all(folder);
+    }
+};
+
+TEST_F(OpenblasGuard, AHundredLibrariesAreLookedUpOnceEach) {
+    for (const char* const path : {std::getenv("WEFT_BLAS_OPENMP"), std::getenv("WEFT_BLAS_PLAIN")}) {
+        const Copies copies(path, 100);
+        for (const Multiply multiply : copies.all) EXPECT_EQ(multiply(1, [](long) {}), 8);
+        const int before = walks;
+        for (int i = 0; i < 3; ++i) {
+            for (const Multiply multiply : copies.all) EXPECT_EQ(multiply(1, [](long) {}), 8);
+        }
+        EXPECT_EQ(walks, before);
+        EXPECT_EQ(two_are_inside(copies.all.back()), path != std::getenv("WEFT_BLAS_OPENMP"));
+    }
+}
+
+TEST_F(OpenblasGuard, LibrariesThatAreGoneLeaveRoomForOthers) {
+    for (int i = 0; i < 6; ++i) {
+        const Copies copies(std::getenv("WEFT_BLAS_OPENMP"), 60);
+        for (const Multiply multiply : copies.all) EXPECT_EQ(multiply(1, [](long) {}), 8);
+        EXPECT_FALSE(two_are_inside(copies.all.back()));
+    }
+}
+
+TEST_F(OpenblasGuard, ACallByAnAddressFromTheLoaderMeansTheOpenBlasOfItsCaller) {
+    using ByAddress = int (*)(int (*)(long, void*), void (*)(long));
+    void* const library = dlopen(std::getenv("WEFT_BLAS_OPENMP"), RTLD_NOW | RTLD_LOCAL);
+    const auto run = reinterpret_cast<ByAddress>(dlsym(library, "call_by_address"));
+    const auto generic = reinterpret_cast<int (*)(long, void*)>(dlsym(RTLD_DEFAULT, "exec_blas"));
+    ASSERT_TRUE(run != nullptr && generic != nullptr);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(run(generic, [](long) { enter(); }), 9);
+    EXPECT_EQ(inside, 3);
+    dlclose(library);
 }
 
 }  // namespace

@@ -1,0 +1,292 @@
+#include "libraries.hpp"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../../common/loaded.hpp"
+
+extern "C" {
+// The exported functions themselves (guard.cpp), whatever the loader binds those names to.
+[[gnu::visibility("hidden")]] int weft_generic_exec_blas(long count, void* queue);
+[[gnu::visibility("hidden")]] void weft_generic_goto_set_num_threads(int count);
+}
+
+namespace weft_openblas {
+
+namespace {
+
+using weft_bridge::Loaded;
+
+constexpr int most_guarded = 256;   // at once: a library past them runs unguarded
+Library libraries[most_guarded];
+pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER;
+
+// ---- the entries of each OpenBLAS --------------------------------------------------------------------
+
+template <int number>
+int exec_entry(long count, void* queue) { return exec_guarded(libraries[number], count, queue); }
+template <int number>
+void set_threads_entry(int count) { set_threads_guarded(libraries[number], count); }
+
+template <int... numbers>
+constexpr std::array<Exec, most_guarded> exec_table(std::integer_sequence<int, numbers...>) { return {exec_entry<numbers>...}; }
+template <int... numbers>
+constexpr std::array<SetThreads, most_guarded> threads_table(std::integer_sequence<int, numbers...>) { return {set_threads_entry<numbers>...}; }
+
+constexpr auto exec_entries = exec_table(std::make_integer_sequence<int, most_guarded>());
+constexpr auto threads_entries = threads_table(std::make_integer_sequence<int, most_guarded>());
+
+// ---- what is loaded ----------------------------------------------------------------------------------
+
+// A library of which some calls still go to the generic functions.
+struct Caller {
+    Loaded object;
+    std::string path;
+    std::vector<void**> exec_slots, threads_slots;
+    Target exec;
+    ThreadsTarget threads;
+};
+
+struct View {
+    std::vector<Caller> callers;
+    std::vector<const void*> bases;   // of all objects
+};
+
+// Where the object begins that has something at that address, and its path; null: there is none. dladdr would also look for a name among all of the object's symbols.
+const void* base_of(const void* address, std::string* path = nullptr) {
+    const void* base = nullptr;
+    weft_bridge::each_loaded([&](const Loaded& object) {
+        if (!object.holds(address)) return false;
+        base = reinterpret_cast<const void*>(object.first);
+        if (path != nullptr) *path = object.path;
+        return true;
+    });
+    return base;
+}
+
+bool is_own(const void* address) {
+    static const void* const own = base_of(reinterpret_cast<const void*>(&base_of));
+    return base_of(address) == own;
+}
+
+// All that have calls which go to the generic functions.
+View look() {
+    View view;
+    weft_bridge::each_loaded([&view](const Loaded& object) {
+        view.bases.push_back(reinterpret_cast<const void*>(object.first));
+        Caller caller{object, object.path, {}, {}, {}, {}};
+        weft_bridge::each_slot(object, [&caller](const char* name, const ElfW(Sym)& symbol, void** slot) {
+            if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC && ELF64_ST_TYPE(symbol.st_info) != STT_NOTYPE) return;
+            if (std::strcmp(name, "exec_blas") == 0) {
+                if (*slot == reinterpret_cast<void*>(&weft_generic_exec_blas)) caller.exec_slots.push_back(slot);
+            } else if (std::strcmp(name, "goto_set_num_threads") == 0) {
+                if (*slot == reinterpret_cast<void*>(&weft_generic_goto_set_num_threads)) caller.threads_slots.push_back(slot);
+            }
+        });
+        const bool own = object.holds(reinterpret_cast<const void*>(&base_of));
+        if (!own && !(caller.exec_slots.empty() && caller.threads_slots.empty())) view.callers.push_back(std::move(caller));
+        return false;
+    });
+    return view;
+}
+
+// Whether the OpenBLAS runs its parts by OpenMP. With threads of its own it has a lock that waits.
+bool uses_openmp(const void* base) {
+    bool uses = false;
+    weft_bridge::each_loaded([&uses, base](const Loaded& object) {
+        if (reinterpret_cast<const void*>(object.first) != base) return false;
+        weft_bridge::each_needed(object, [&uses](const char* name) { uses |= std::strstr(name, "omp") != nullptr; });   // libgomp, libomp, libiomp5
+        return true;
+    });
+    return uses;
+}
+
+// What `handle` has of that name, or what it has loaded; not what this library has in front of it.
+template <class Function>
+Function function_of(void* handle, const char* name) {
+    const auto found = reinterpret_cast<Function>(dlsym(handle, name));
+    if (found == nullptr || !is_own(reinterpret_cast<const void*>(found))) return found;
+    return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));   // a program's handle stands for all that it has been started with
+}
+
+void open_to_all(Library& library) {
+    library.held.store(false, std::memory_order_relaxed);   // relaxed: nobody is inside
+    weft_semaphore_init(&library.free, 1);
+}
+
+// In the child of a fork nobody is inside.
+void forget() {
+    finding = PTHREAD_MUTEX_INITIALIZER;
+    for (Library& library : libraries) open_to_all(library);
+}
+
+// The record of the guarded OpenBLAS at `base`. `fresh`: that one has not been seen before, and whatever lay there is gone. Null: there are too many.
+Library* record_of(const View& view, const void* base, bool fresh) {
+    Library* unused = nullptr;
+    for (Library& library : libraries) {
+        if (library.base == base && !fresh) return &library;
+        const bool gone = library.base == base || library.base == nullptr || std::find(view.bases.begin(), view.bases.end(), library.base) == view.bases.end();
+        if (gone && (unused == nullptr || library.base == base)) unused = &library;
+    }
+    if (unused == nullptr) return nullptr;
+    static const int at_fork = pthread_atfork(nullptr, nullptr, forget);
+    static_cast<void>(at_fork);
+    open_to_all(*unused);
+    unused->base = base;
+    unused->exec = nullptr;
+    return unused;
+}
+
+// Writes into a table of the loader's. False: the system does not let it be written.
+bool write(const Loaded& object, void** slot, void* value) {
+    const auto at = reinterpret_cast<std::uintptr_t>(slot), page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    void* const first = reinterpret_cast<void*>(at & ~(page - 1));
+    const bool sealed = at >= (object.sealed & ~(page - 1)) && at < (object.sealed_end & ~(page - 1));
+    if (sealed && mprotect(first, page, PROT_READ | PROT_WRITE) != 0) return false;
+    __atomic_store_n(slot, value, __ATOMIC_RELAXED);   // relaxed: whoever reads the old value comes by here, and what an entry reads was there before it was written under `finding`
+    if (sealed) mprotect(first, page, PROT_READ);
+    return true;
+}
+
+// Finds out what the calls of a library mean. The handle keeps it loaded meanwhile.
+void find_targets(const View& view, void* handle, Caller& caller) {
+    caller.exec.exec = function_of<Exec>(handle, "exec_blas");
+    caller.threads.set_threads = function_of<SetThreads>(handle, "goto_set_num_threads");
+    const void* const base = base_of(reinterpret_cast<const void*>(caller.exec.exec));
+    if (base == nullptr || !uses_openmp(base)) return;
+    const bool fresh = reinterpret_cast<const void*>(caller.object.first) == base && !caller.exec_slots.empty();
+    Library* library = record_of(view, base, fresh);
+    // Where an OpenBLAS whose own calls never come by here has been replaced by another one, its functions lie elsewhere.
+    if (library != nullptr && library->exec != nullptr && library->exec != caller.exec.exec) library = record_of(view, base, true);
+    if (library == nullptr) return;
+    library->set_threads = caller.threads.set_threads;
+    library->exec = caller.exec.exec;
+    caller.exec.library = caller.threads.library = library;
+}
+
+// Later calls of the library go where they are meant to go, directly.
+void redirect(const Caller& caller) {
+    const Library* const library = caller.exec.library;
+    const long number = library == nullptr ? 0 : library - libraries;
+    void* const exec = library == nullptr ? reinterpret_cast<void*>(caller.exec.exec) : reinterpret_cast<void*>(exec_entries[number]);
+    void* const threads = library == nullptr ? reinterpret_cast<void*>(caller.threads.set_threads) : reinterpret_cast<void*>(threads_entries[number]);
+    for (void** const slot : caller.exec_slots) {
+        if (caller.exec.exec != nullptr) write(caller.object, slot, exec);
+    }
+    for (void** const slot : caller.threads_slots) {
+        if (caller.threads.set_threads != nullptr) write(caller.object, slot, threads);
+    }
+}
+
+void learn(const View& view, Caller& caller) {
+    // By its name: it may have been opened for itself alone.
+    void* const handle = dlopen(caller.path.empty() ? nullptr : caller.path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (handle == nullptr) return;
+    find_targets(view, handle, caller);
+    redirect(caller);
+    dlclose(handle);
+}
+
+std::vector<Caller> learn_all() {
+    View view = look();
+    for (Caller& caller : view.callers) {
+        if (!caller.exec_slots.empty()) learn(view, caller);   // an OpenBLAS itself comes before those that only set its number of threads
+    }
+    for (Caller& caller : view.callers) {
+        if (caller.exec_slots.empty()) learn(view, caller);
+    }
+    return std::move(view.callers);
+}
+
+// ---- calls that come by no table ---------------------------------------------------------------------
+
+// Callers that have the generic function's address from elsewhere (dlsym), or whose table cannot be written. An entry holds while nothing has been loaded or unloaded.
+struct Known {
+    const void* return_address;
+    Target target;
+};
+std::vector<Known> known;
+weft_bridge::LoaderCounts known_since;
+
+const Target* find_known(const void* return_address) {
+    if (const auto counts = weft_bridge::loader_counts(); counts != known_since) {
+        known.clear();
+        known_since = counts;
+    }
+    for (const Known& one : known) {
+        if (one.return_address == return_address) return &one.target;
+    }
+    return nullptr;
+}
+
+// What the object that has called would find by itself; the program, where what has called lies in none.
+Target target_by_name(const View& view, const void* return_address) {
+    std::string path;
+    base_of(return_address, &path);
+    void* const handle = dlopen(path.empty() ? nullptr : path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    Caller caller{};
+    if (handle == nullptr) return {};
+    find_targets(view, handle, caller);
+    dlclose(handle);
+    return caller.exec;
+}
+
+class Finding {
+public:
+    Finding() { pthread_mutex_lock(&finding); }
+    ~Finding() { pthread_mutex_unlock(&finding); }
+    Finding(const Finding&) = delete;
+    Finding& operator=(const Finding&) = delete;
+};
+
+}  // namespace
+
+Target exec_of(const void* return_address) {
+    const Finding lock;
+    if (const Target* const target = find_known(return_address)) return *target;
+    const std::vector<Caller> callers = learn_all();
+    const Caller* only = nullptr;
+    int count = 0;
+    for (const Caller& caller : callers) {
+        if (caller.exec_slots.empty()) continue;
+        if (caller.object.holds(return_address)) return caller.exec;
+        only = &caller;
+        ++count;
+    }
+    if (count == 1) return only->exec;   // it ended by a jump here, and what is seen has called that
+    const Target target = target_by_name(look(), return_address);
+    known.push_back({return_address, target});
+    return target;
+}
+
+void each_threads_target(const void* return_address, void (*visit)(const ThreadsTarget& target, int count), int count) {
+    std::vector<ThreadsTarget> targets;
+    {
+        const Finding lock;
+        const std::vector<Caller> callers = learn_all();
+        for (const Caller& caller : callers) {
+            if (caller.threads_slots.empty() || caller.threads.set_threads == nullptr) continue;
+            if (caller.object.holds(return_address)) {
+                targets = {caller.threads};
+                break;
+            }
+            targets.push_back(caller.threads);
+        }
+        if (targets.empty()) {
+            const Target target = target_by_name(look(), return_address);
+            if (target.library != nullptr) targets.push_back({target.library, target.library->set_threads});
+        }
+    }
+    for (const ThreadsTarget& target : targets) visit(target, count);
+}
+
+}  // namespace weft_openblas
