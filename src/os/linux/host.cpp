@@ -200,7 +200,8 @@ void host_main(void* raw) {
     thread_name("weft/host");
     if (host.cpus != nullptr) affinity_set(0, *host.cpus);
     leave_restartable_sequences();
-    if (insides().known() && !destructor_list().found()) destructor_list().find();   // the first one alone: hosts start one at a time
+    // By the first one alone: several may begin at once.
+    [[maybe_unused]] static const bool looked = insides().known() && (destructor_list().find(), true);
     note_kept_keys(host);
     describe(host);
     host.own_stack = arch::here_on_stack();
@@ -232,10 +233,18 @@ bool host_start(HostThread& host, std::size_t bytes, const CpuSet* cpus) {
     pthread_attr_destroy(&attributes);
     host.cpus = cpus;
     if (!thread_start(host.thread, std::max(standard, bytes + own_bytes() + for_library), host_main, &host)) return false;
-    while (host.parked.load() == 0) futex_wait(host.parked, 0);
-    sanitizer::tsan_acquire(&host);
     take_set_ids_over();
     return true;
+}
+
+void host_await(HostThread& host) {
+    std::uint32_t seen = 0;
+    while (seen != 1) {
+        if (seen == 0 && !host.parked.compare_exchange_strong(seen, 2)) continue;
+        futex_wait(host.parked, 2);
+        seen = host.parked.load();
+    }
+    sanitizer::tsan_acquire(&host);
 }
 
 void host_release(HostThread& host) {
