@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include <weft/pool.h>
 
@@ -9,9 +10,11 @@ namespace weft_openmp {
 
 struct Crew;
 
-// A new member of the crew, which runs body(argument) at once or soon, and never ends. What its stack holds at least: stack_bytes (0: what the C library gives
-// threads). Ends the process with libgomp's message where the system gives no thread. The caller is a unit; may switch.
-void add_member(void (*body)(void* argument), void* argument, const Crew& crew, std::size_t stack_bytes);
+// New members of the crew, one for each argument, which run body(argument) at once or soon, and never end. What a stack
+// holds at least: stack_bytes (0: what the C library gives threads). Ends the process with libgomp's message where the
+// system gives no thread. The caller is a unit; may switch.
+void add_members(void (*body)(void* argument), const std::vector<void*>& arguments, const Crew& crew,
+                 std::size_t stack_bytes);
 // By a member, which ends: its crew may be gone before it is.
 void leave_crew();
 

@@ -128,7 +128,8 @@ struct alignas(64) Thread {
     Counts& counts = take_counts();
     unsigned free_count = 0;
     Thief thief;
-    std::vector<std::unique_ptr<Crew>> crews;     // for each depth of regions that it is thread 0 of; [0] outside of them
+    // For each depth of regions that it is thread 0 of; [0] outside of them: null until it has been there.
+    std::vector<std::unique_ptr<Crew>> crews;
     unsigned depth = 0;
     Crew* lends = nullptr;                        // whose members its OS thread carries, while it waits for them
     unsigned team_number = 0, teams = 1;          // of a league
@@ -142,6 +143,7 @@ struct alignas(64) Thread {
     unsigned told_last = ~0U;
 
     Thread();
+    explicit Thread(Slot& of_member);
     ~Thread();
 
     Thread(const Thread&) = delete;
@@ -151,6 +153,7 @@ struct alignas(64) Thread {
     void set_icv(const Icv& values) { task->icv = interned(values); }
     void begin_alone();                           // as a new thread, and in the child of a fork
     void stand_alone();                           // outside of all regions
+    void make_crew_of_one();
 };
 
 // The calling thread. A hosted unit has its own thread-local memory, and keeps it wherever it goes on.
