@@ -24,15 +24,14 @@
 
 namespace weft_openmp {
 
-namespace {
-
-// Whoever carries a hart, by a small number that several may have. Callbacks run by the carrier's thread pointer.
 unsigned this_hart() {
     static std::atomic<unsigned> next{0};
     thread_local constinit unsigned number [[gnu::tls_model("initial-exec")]] = Ready::most_harts;
     if (number == Ready::most_harts) number = next.fetch_add(1, std::memory_order_relaxed) % Ready::most_harts;   // relaxed: a number
     return number;
 }
+
+namespace {
 
 // For members, one for each argument: a growing crew asks once.
 struct Order {
@@ -248,6 +247,15 @@ bool crowded() {
 void give_way() {
     if (!crowded() || weft_unit_yield() != WEFT_OK) syscall(SYS_sched_yield);   // as in SpinLock::wait
     come_back();
+}
+
+void make_ready(unsigned hart, Waiting* first, unsigned count) {
+    // acquire: pairs with begin_members; there is one, where members wait
+    members.load(std::memory_order_acquire)->ready.push_row(hart, first, count);
+}
+
+void ask_for_harts() {
+    weft_domain_request(members.load(std::memory_order_acquire)->domain, 0);   // acquire: as in make_ready
 }
 
 weft_pool* pool_of_members() { return begin_members().pool; }

@@ -9,6 +9,7 @@
 namespace weft_openmp {
 
 struct Crew;
+struct Waiting;
 
 // New members of the crew, one for each argument, which run body(argument) at once or soon, and never end. What a stack
 // holds at least: stack_bytes (0: what the C library gives threads). Ends the process with libgomp's message where the
@@ -20,6 +21,15 @@ void leave_crew();
 
 // Where those of the domain lie that are to be spawned: members, and tasks that are units. Begins the members, if there are none. May switch.
 weft_pool* pool_of_members();
+
+// Whoever carries the calling hart, by a small number that several may have. In what runs by the carrier's thread pointer:
+// callbacks of Weft's.
+unsigned this_hart();
+
+// Members that wait, linked to each other, can go on: the hart of that number is the first to look for them. They are
+// suspended until a hart goes on with them. ask_for_harts() is to follow.
+void make_ready(unsigned hart, Waiting* first, unsigned count);
+void ask_for_harts();
 
 // Lets other members run, where any is ready; else the kernel's threads.
 void give_way();

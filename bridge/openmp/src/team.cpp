@@ -199,6 +199,7 @@ void Crew::grow(unsigned size) {
     std::vector<void*> members;
     for (unsigned number = std::max(1U, before); number < size; ++number) members.push_back(slots[number].get());
     if (members.empty()) return;
+    team.helpers.have_members();
     users.fetch_add(static_cast<unsigned>(members.size()), std::memory_order_relaxed);   // relaxed: only who is in adds
     add_members(be_member, members, *this, environment().stack_bytes);
     count_members(static_cast<unsigned>(members.size()));
@@ -206,7 +207,7 @@ void Crew::grow(unsigned size) {
 
 Thread::Thread() { begin_alone(); }
 
-Thread::Thread(Slot& of_member) : team(&of_member.crew->team), slot(&of_member), task(&of_member.implicit) {
+Thread::Thread(Slot& of_member) : team(&of_member.crew->team), slot(&of_member), task(&of_member.implicit), member(true) {
     crews.push_back(nullptr);
 }
 

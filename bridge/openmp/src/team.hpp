@@ -76,7 +76,7 @@ struct alignas(128) Team {
     SpinLock queue_lock;
     Task* first = nullptr;                                        // by priority, or queued by no thread of the team
     Task* last = nullptr;
-    Sleepers helpers{Until::the_barrier};                         // wait at barriers and at the dock, and run any task
+    alignas(64) Helpers helpers;                                  // wait at barriers and at the dock, and run any task
     Sleepers closer{Until::the_end};                              // all are at the barrier; waits for the tasks' end
     Sleepers waiters;                                             // wait in tasks, for those that they have made
     SpinLock free_lock;
@@ -140,6 +140,7 @@ struct alignas(64) Thread {
     // (WEFT_OMP_MAX_THREADS), and no region of it gets more by default than it has been told last.
     bool of_unit = false;                         // of a task that is a unit; its slot is that of another, to be asked only for its number and its crew (unit_task.hpp)
     bool foreign = false;
+    bool member = false;                          // of a crew: a context of the members' domain
     unsigned told_last = ~0U;
 
     Thread();
