@@ -124,7 +124,10 @@ WEFT_API weft_status weft_domain_pass(void) WEFT_NOTHROW;
 /** Starts a context, which is new or has ended, at body(argument) (Lithe: ctx_run). Since 0.6. */
 WEFT_API weft_status weft_context_run(weft_unit *context, void (*body)(void *), void *argument) WEFT_NOTHROW;
 
-/** Goes on with a context that the domain was told of by `unblock`, or that has paused (Lithe: ctx_resume). Since 0.6. */
+/** Goes on with a context that the domain was told of by `unblock`, or that has paused or suspended itself
+ * (weft_unit_suspend) and that nobody has resumed (Lithe: ctx_resume). So a library whose contexts wait for each other can
+ * keep lists of them, and hand over a whole list at once; a weft_domain_request follows, since no `unblock` says that there
+ * is something to do. Since 0.6. */
 WEFT_API weft_status weft_context_resume(weft_unit *context) WEFT_NOTHROW;
 
 /* ---- contexts ---------------------------------------------------------------------------------------------------------------- */

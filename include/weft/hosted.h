@@ -22,6 +22,7 @@
 #define WEFT_HOSTED_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <weft/unit.h>
@@ -51,6 +52,18 @@ WEFT_API void weft_hosted_unconfined(void (*fn)(void *argument), void *argument)
  * Returns WEFT_OK, WEFT_INVALID (`thread` is no pthread of hosted units, or there is no such signal), WEFT_NOT_INITIALIZED. From any thread or unit;
  * never switches. Since 0.6. */
 WEFT_API weft_status weft_hosted_signal(uintptr_t thread, int signal) WEFT_NOTHROW;
+
+/** Says that `count` hosted units are about to be spawned, each of which begins with a pthread of its own. Those
+ * pthreads that will be missing are started at once, one while the kernel still prepares another; otherwise each is
+ * started, and waited for, when its unit first runs. A promise that is not kept leaves pthreads idle, which later hosted
+ * units use. When the kernel refuses one, none is started any more, and the units that need it try again.
+ *
+ * count        how many units
+ * stack_bytes  of each, as in their weft_unit_options: in bytes; 0: what the C library gives threads
+ *
+ * Returns WEFT_OK, WEFT_SYSTEM (the kernel refused one, or no memory), WEFT_NOT_INITIALIZED. From any thread or ULT that
+ * has 16 KiB of stack left; never switches, and takes the time that it takes to start `count` threads. Since 0.6. */
+WEFT_API weft_status weft_hosted_prepare(size_t count, size_t stack_bytes) WEFT_NOTHROW;
 
 WEFT_END
 

@@ -25,4 +25,10 @@ weft_status weft_hosted_signal(uintptr_t thread, int signal) noexcept {
     return signal_hosted(*of, thread, signal) ? WEFT_OK : fail(WEFT_INVALID, "this pthread is none of hosted units");
 }
 
+weft_status weft_hosted_prepare(size_t count, size_t stack_bytes) noexcept {
+    Runtime* const of = runtime_or_null();
+    if (of == nullptr) return not_initialized();
+    return prepare_hosts(*of, count, stack_bytes) ? WEFT_OK : fail(WEFT_SYSTEM, "the kernel starts no more threads");
+}
+
 }  // extern "C"

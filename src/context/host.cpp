@@ -21,17 +21,45 @@ Host* unlink_first(Host*& first, Condition which) {
 Host* Hosts::take_idle(const HostsWanted& wanted) {
     std::lock_guard guard(lock_);
     Host* const host = wanted.fresh ? nullptr : unlink_first(idle_, [&](const Host& one) { return one.stack.bytes >= wanted.bytes; });
-    if (host != nullptr) in_use_.fetch_add(1);
+    if (host == nullptr) return nullptr;
+    --at_hand_;
+    count_taken();
+    return host;
+}
+
+// With the lock held: a unit has got one.
+void Hosts::count_taken() {
+    in_use_.fetch_add(1);
+    if (announced_ != 0) --announced_;
+}
+
+// The one that has been started first.
+Host* Hosts::take_coming(std::size_t bytes) {
+    std::lock_guard guard(lock_);
+    Host* const host = unlink_first(coming_, [bytes](const Host& one) { return one.thread.wanted_bytes >= bytes; });
+    if (host == nullptr) return nullptr;
+    --at_hand_;
+    if (coming_end_ == &host->next) {
+        coming_end_ = &coming_;
+        while (*coming_end_ != nullptr) coming_end_ = &(*coming_end_)->next;
+    }
     return host;
 }
 
 // An idle one that did not do goes, since the kernel gives no more.
 bool Hosts::make_room() {
+    if (Host* const coming = take_coming(0); coming != nullptr) {
+        settle(*coming);
+        std::lock_guard guard(lock_);
+        coming->next = std::exchange(idle_, coming);
+        ++at_hand_;
+    }
     Host* host;
     {
         std::lock_guard guard(lock_);
         host = unlink_first(idle_, [](const Host&) { return true; });
         if (host == nullptr) return false;
+        --at_hand_;
         forget(host);
     }
     os::host_release(host->thread);
@@ -46,32 +74,76 @@ void Hosts::forget(const Host* host) {
     *at = host->next_of_all;
 }
 
-Host* Hosts::start(const HostsWanted& wanted, const os::CpuSet* cpus) {
-    reap();
-    std::lock_guard one_at_a_time(starting_);
+// With starting_ held. Null: the kernel refuses, or no memory.
+Host* Hosts::launch(std::size_t bytes, const os::CpuSet* cpus) {
     auto* const host = os::make<Host>();
-    while (host != nullptr && !os::host_start(host->thread, wanted.bytes, cpus)) {
-        if (make_room()) continue;
-        refused_.fetch_add(1);
+    if (host == nullptr) return nullptr;
+    host->thread.wanted_bytes = bytes;
+    if (!os::host_start(host->thread, bytes, cpus)) {
         os::destroy(host);
         return nullptr;
     }
-    if (host == nullptr) return nullptr;
-    mem::Stack& stack = host->stack;
-    stack.lowest = host->thread.lowest;
-    stack.top = host->thread.top;
+    started_.fetch_add(1);
+    live_.fetch_add(1);
+    return host;
+}
+
+// It has been started: it is parked afterwards, and known.
+void Hosts::settle(Host& host) {
+    os::host_await(host.thread);
+    mem::Stack& stack = host.stack;
+    stack.lowest = host.thread.lowest;
+    stack.top = host.thread.top;
     stack.bytes = static_cast<std::size_t>(stack.top - stack.lowest);
-    stack.guard_bytes = static_cast<std::uint32_t>(host->thread.guard_bytes);
+    stack.guard_bytes = static_cast<std::uint32_t>(host.thread.guard_bytes);
     stack.guarded = stack.guard_bytes == 0 ? mem::Guard::none : mem::Guard::mprotect;
     stack.size_class = mem::exact_class;
     stack.prepared = true;
-    started_.fetch_add(1);
-    live_.fetch_add(1);
-    in_use_.fetch_add(1);
     std::lock_guard guard(lock_);
-    host->next_of_all = all_;
-    all_ = host;
+    host.next_of_all = all_;
+    all_ = &host;
+}
+
+Host* Hosts::start(const HostsWanted& wanted, const os::CpuSet* cpus) {
+    reap();
+    Host* host = take_coming(wanted.bytes);
+    if (host == nullptr) {
+        std::lock_guard one_at_a_time(starting_);
+        host = take_coming(wanted.bytes);   // started while this waited
+        while (host == nullptr && (host = launch(wanted.bytes, cpus)) == nullptr) {
+            if (make_room()) continue;
+            refused_.fetch_add(1);
+            return nullptr;
+        }
+    }
+    settle(*host);
+    std::lock_guard guard(lock_);
+    count_taken();
     return host;
+}
+
+bool Hosts::prepare(std::size_t count, std::size_t bytes, const os::CpuSet* cpus) {
+    reap();
+    std::lock_guard one_at_a_time(starting_);
+    {
+        std::lock_guard guard(lock_);
+        announced_ += count;
+    }
+    for (;;) {
+        {
+            std::lock_guard guard(lock_);
+            if (at_hand_ >= announced_) return true;
+        }
+        Host* const host = launch(bytes, cpus);
+        std::lock_guard guard(lock_);
+        if (host == nullptr) {
+            announced_ = at_hand_;
+            return false;
+        }
+        *coming_end_ = host;
+        coming_end_ = &host->next;
+        ++at_hand_;
+    }
 }
 
 void Hosts::give(Host& host) {
@@ -85,6 +157,7 @@ void Hosts::give(Host& host) {
     Host*& list = host.spoilt ? ending_ : idle_;
     host.next = list;
     list = &host;
+    if (!host.spoilt) ++at_hand_;
 }
 
 // One that has been released.
@@ -109,6 +182,7 @@ void Hosts::reap() {
 }
 
 void Hosts::stop() {
+    while (Host* const coming = take_coming(0)) settle(*coming);
     for (Host* host = all_; host != nullptr; host = host->next_of_all) {
         if (host->thread.released.load() != 0) continue;
         sanitizer::unpoison(host->stack.lowest, host->stack.bytes);

@@ -57,6 +57,9 @@ public:
     Host* take_idle(const HostsWanted& wanted);
     // A new one; null: the kernel refused, or no memory. `cpus`: as os::host_start.
     Host* start(const HostsWanted& wanted, const os::CpuSet* cpus);
+    // So many units are about to need one each. Starts those that will be missing, and waits for none of them: the kernel
+    // starts one while the next is asked for. False: the kernel refused, or no memory; the units find out for themselves.
+    bool prepare(std::size_t count, std::size_t bytes, const os::CpuSet* cpus);
     // Nobody stands on it any more.
     void give(Host& host);
     // All of them end, also those of units that never go on.
@@ -75,6 +78,10 @@ public:
     std::size_t in_use() const { return in_use_.load(); }
 
 private:
+    Host* launch(std::size_t bytes, const os::CpuSet* cpus);
+    Host* take_coming(std::size_t bytes);
+    void settle(Host& host);
+    void count_taken();
     bool make_room();
     void forget(const Host* host);
     void end(Host* host);
@@ -83,6 +90,10 @@ private:
     os::Lock starting_;                    // one is started at a time
     os::Lock lock_;                        // guards what follows
     Host* idle_ = nullptr;
+    Host* coming_ = nullptr;               // started, and perhaps not parked yet: the oldest first
+    Host** coming_end_ = &coming_;
+    std::size_t at_hand_ = 0;              // idle or coming
+    std::size_t announced_ = 0;            // units that have been prepared for and have none yet
     Host* ending_ = nullptr;
     Host* all_ = nullptr;
     atomic<std::size_t> live_{0};

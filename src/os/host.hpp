@@ -30,7 +30,7 @@ struct HostThread {
     const CpuSet* cpus = nullptr;        // where it may run
     char* own_stack = nullptr;           // between `top` and here it waits, and is told what no thread can refuse
     void* carrier = nullptr;             // the thread pointer of the OS thread that stands in for it
-    atomic<std::uint32_t> parked{0};
+    atomic<std::uint32_t> parked{0};     // 1: it is. 2: it is not yet, and a thread sleeps until it is
     atomic<std::uint32_t> released{0};
     atomic<bool> gone{false};            // it is about to end
     // Keys of the C library that had values before any unit came: they are the thread's.
@@ -43,9 +43,11 @@ bool hosts_supported();
 // Finds out by which way thread pointers are set. Before the first host.
 void host_begin();
 
-// Starts one, with a stack of at least `bytes` (0: as the C library has it), and waits until it is parked. False: refused, or no memory.
-// `cpus`: where it may run; null: as the calling thread.
+// Starts one, with a stack of at least `bytes` (0: as the C library has it). False: refused, or no memory.
+// `cpus`: where it may run; null: as the calling thread. One call at a time.
 bool host_start(HostThread& host, std::size_t bytes, const CpuSet* cpus);
+// Waits until it is parked. By one thread.
+void host_await(HostThread& host);
 // Nobody stands on its stack any more: it ends, and its destructors run. Once; then it is to be joined.
 void host_release(HostThread& host);
 

@@ -548,7 +548,8 @@ weft_status unregister_domain(Domain& domain) {
 
 void request_harts(Domain& domain, std::ptrdiff_t delta) {
     if (domain.parent == nullptr) {
-        if (delta >= 0) domain.stirred.fetch_add(1);   // as in stir(), which the request is, too
+        if (delta == 0) return stir(domain);   // without the base's lock, where the domain is not lulled
+        if (delta > 0) domain.stirred.fetch_add(1);   // as in stir(), which the request is, too
         return runtime().base.request(domain.root, delta);
     }
     if (delta >= 0) stir(domain);
@@ -621,10 +622,12 @@ weft_status resume_context(Unit& context) {
     Stream* const stream = current_or_null();
     if (const weft_status status = is_context_here(stream, context); status != WEFT_OK) return status;
     if (const weft_status status = may_decide(stream); status != WEFT_OK) return status;
-    if (context.life.claim()) {
-        stream->counters.add(trace::Count::resumed);   // it had paused, and nobody has unblocked it
-    } else if (!context.life.is(State::ready)) {
-        return fail(WEFT_WRONG_STATE, "context %llu cannot go on: it waits for something else, or has ended", static_cast<unsigned long long>(context.id));
+    if (!context.life.is(State::ready)) {   // looked at first: to claim in vain is an atomic operation for nothing
+        if (!context.life.claim()) {
+            return fail(WEFT_WRONG_STATE, "context %llu cannot go on: it waits for something else, or has ended",
+                        static_cast<unsigned long long>(context.id));
+        }
+        stream->counters.add(trace::Count::resumed);   // it had suspended, and nobody has resumed it
     }
     return decide({What::run, &context, nullptr});
 }

@@ -145,6 +145,10 @@ void* begin_hosted(Stream& stream, Unit& unit) {
     return arch::prepare(host->stack.top, hosted_main);
 }
 
+bool prepare_hosts(Runtime& of, std::size_t count, std::size_t stack_bytes) {
+    return of.hosts.prepare(count, stack_bytes, cpus_of_process(of));
+}
+
 bool hosts_may_come_free() { return runtime().hosts.in_use() != 0; }
 
 [[gnu::noinline]] Stream& leave_hosted(Stream& stream, Unit& self, Unit* next, AfterSwitch after) {

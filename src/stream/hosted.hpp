@@ -11,6 +11,9 @@ struct Runtime;
 // A unit that has not begun gets a host: the context to start it; null: there is none at hand, or, on the scheduler's stack, none can be had.
 void* begin_hosted(Stream& stream, Unit& unit);
 
+// So many hosted units are about to begin, with stacks of that size: see Hosts::prepare. False: refused.
+bool prepare_hosts(Runtime& of, std::size_t count, std::size_t stack_bytes);
+
 // Whether a host may come free that a unit could have.
 bool hosts_may_come_free();
 

@@ -349,6 +349,46 @@ TEST(HostedPool, AFreshOneHasThemAsTheyBegin) {
     EXPECT_EQ(counter("/hosts/count/started"), 3u);
 }
 
+TEST(HostedPool, UnitsBeginWithThePthreadsThatWerePreparedForThem) {
+    Runtime runtime;
+    EXPECT_EQ(weft_hosted_prepare(5, 0), WEFT_OK);
+    EXPECT_EQ(counter("/hosts/count/started"), 5u);
+    EXPECT_EQ(counter("/hosts/count/in-use"), 0u);
+    const auto how = hosted();
+    std::vector<std::unique_ptr<Ult>> units;
+    for (int i = 0; i < 5; ++i) units.push_back(std::make_unique<Ult>([] { yield(); }, &how));   // all at once
+    for (const auto& unit : units) EXPECT_EQ(unit->free(), WEFT_OK);
+    EXPECT_EQ(counter("/hosts/count/started"), 5u);
+    EXPECT_EQ(weft_hosted_prepare(5, 0), WEFT_OK);   // they are idle now
+    EXPECT_EQ(counter("/hosts/count/started"), 5u);
+    EXPECT_EQ(weft_hosted_prepare(2, 0), WEFT_OK);   // and those five are promised
+    EXPECT_EQ(counter("/hosts/count/started"), 7u);
+}
+
+TEST(HostedPool, APreparedStackThatIsTooSmallIsLeftForAnotherUnit) {
+    Runtime runtime;
+    EXPECT_EQ(weft_hosted_prepare(1, 0), WEFT_OK);
+    weft_unit_options large = hosted();
+    large.stack_bytes = 64 << 20;
+    EXPECT_EQ(run_hosted([] {
+        weft_stack_info stack{};
+        stack.size = sizeof stack;
+        EXPECT_EQ(weft_unit_stack(weft_unit_self(), &stack), WEFT_OK);
+        EXPECT_GE(stack.bytes, std::size_t{64} << 20);
+    }, large), WEFT_OK);
+    EXPECT_EQ(counter("/hosts/count/started"), 2u);
+    EXPECT_EQ(weft_hosted_prepare(1, 64 << 20), WEFT_OK);
+    EXPECT_EQ(counter("/hosts/count/started"), 2u);
+}
+
+TEST(HostedPool, ThoseThatNoUnitTakesEndWithTheRuntime) {
+    for (int i = 0; i < 3; ++i) {
+        Runtime runtime;
+        EXPECT_EQ(weft_hosted_prepare(4, 0), WEFT_OK);
+    }
+    EXPECT_EQ(weft_hosted_prepare(1, 0), WEFT_NOT_INITIALIZED);
+}
+
 // What a thread does at its end, before the unit can be joined.
 struct Dying {
     std::vector<std::string>* told = nullptr;

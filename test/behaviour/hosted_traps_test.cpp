@@ -171,6 +171,25 @@ TEST(HostedTraps, WithoutAPthreadTheUnitEndsWithAStatus) {
     });
 }
 
+TEST(HostedTraps, WherePthreadsAreRefusedSomeArePreparedAndUnitsRunAllTheSame) {
+    if (geteuid() != 0) GTEST_SKIP() << "needs a user of its own, whose processes are counted";
+    in_child([] {
+        limit_threads(4);
+        Runtime runtime;
+        EXPECT_EQ(weft_hosted_prepare(10, 0), WEFT_SYSTEM);
+        const std::uint64_t live = counter("/hosts/count/live");
+        EXPECT_LT(live, 10u);
+        // One that needs a larger stack gets the room of one that was prepared and is too small for it.
+        weft_unit_options large = hosted();
+        large.stack_bytes = 64 << 20;
+        EXPECT_EQ(run_hosted([] {}, large), live == 0 ? WEFT_SYSTEM : WEFT_OK);
+        EXPECT_LE(counter("/hosts/count/live"), live);
+        int ran = 0;
+        for (int i = 0; i < 10; ++i) EXPECT_EQ(run_hosted([&] { ++ran; }), live == 0 ? WEFT_SYSTEM : WEFT_OK);
+        EXPECT_EQ(ran, live == 0 ? 0 : 10);
+    });
+}
+
 TEST(HostedTraps, WithFewPthreadsUnitsWaitForOneAnother) {
     if (geteuid() != 0) GTEST_SKIP() << "needs a user of its own, whose processes are counted";
     in_child([] {

@@ -1,25 +1,33 @@
 #include "counts.hpp"
 
+#include <mutex>
 #include <pthread.h>
+#include <utility>
 
 #include <weft/trace.h>
+
+#include "wait.hpp"
 
 namespace weft_openmp {
 
 namespace {
 
 constinit std::atomic<Counts*> newest{nullptr};   // of a list that only grows
+constinit SpinLock free_lock;
+constinit Counts* first_free = nullptr;   // guarded by free_lock
 constinit std::atomic<std::uint64_t> members{0};
 
 std::uint64_t sum(std::atomic<std::uint64_t> Counts::* which) {
     std::uint64_t total = 0;
     // acquire: pairs with take_counts; relaxed: a statistic
-    for (Counts* one = newest.load(std::memory_order_acquire); one != nullptr; one = one->next) total += (one->*which).load(std::memory_order_relaxed);
+    Counts* one = newest.load(std::memory_order_acquire);
+    for (; one != nullptr; one = one->next) total += (one->*which).load(std::memory_order_relaxed);
     return total;
 }
 
-// The child of a fork has regions of its own.
+// The child of a fork has regions of its own. The lock is held over the fork, so that the child finds the list whole.
 void begin_anew() {
+    free_lock.unlock();
     members.store(0, std::memory_order_relaxed);   // relaxed, all: there is one thread
     for (Counts* one = newest.load(std::memory_order_relaxed); one != nullptr; one = one->next) {
         one->regions.store(0, std::memory_order_relaxed);
@@ -32,26 +40,28 @@ bool add_counters() {
     weft_counter_add("/openmp/count/members", [](void*) -> std::uint64_t { return members.load(std::memory_order_relaxed); }, nullptr);   // relaxed: a statistic
     weft_counter_add("/openmp/count/tasks", [](void*) { return sum(&Counts::tasks); }, nullptr);
     weft_counter_add("/openmp/count/regions", [](void*) { return sum(&Counts::regions); }, nullptr);
-    pthread_atfork(nullptr, nullptr, begin_anew);
+    pthread_atfork([] { free_lock.lock(); }, [] { free_lock.unlock(); }, begin_anew);
     return true;
 }
 
 }  // namespace
 
-void count_member() { members.fetch_add(1, std::memory_order_relaxed); }   // relaxed: a statistic
+void count_members(unsigned more) { members.fetch_add(more, std::memory_order_relaxed); }   // relaxed: a statistic
 
+// A new thread looks at no other thread's numbers: in a team of thousands each one would look at thousands.
 Counts& take_counts() {
     [[maybe_unused]] static const bool added = add_counters();
-    for (Counts* one = newest.load(std::memory_order_acquire); one != nullptr; one = one->next) {   // acquire: pairs with the release below
-        // acquire: pairs with give_back, so that the last thread's numbers are gone on from
-        if (!one->taken.load(std::memory_order_relaxed) && !one->taken.exchange(true, std::memory_order_acquire)) return *one;   // relaxed: a hint
-    }
+    const std::lock_guard guard(free_lock);
+    if (first_free != nullptr) return *std::exchange(first_free, first_free->next_free);
     auto* const made = new Counts;
-    made->next = newest.load(std::memory_order_relaxed);   // relaxed: the exchange tells
-    while (!newest.compare_exchange_weak(made->next, made, std::memory_order_release, std::memory_order_relaxed)) {}   // release: pairs with the acquires above
+    made->next = newest.load(std::memory_order_relaxed);   // relaxed: written under the lock
+    newest.store(made, std::memory_order_release);         // release: pairs with the load in sum
     return *made;
 }
 
-void give_back(Counts& counts) { counts.taken.store(false, std::memory_order_release); }   // release: pairs with take_counts
+void give_back(Counts& counts) {
+    const std::lock_guard guard(free_lock);
+    counts.next_free = std::exchange(first_free, &counts);
+}
 
 }  // namespace weft_openmp

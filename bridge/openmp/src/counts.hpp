@@ -8,14 +8,14 @@ namespace weft_openmp {
 
 struct alignas(64) Counts {
     std::atomic<std::uint64_t> regions{0}, tasks{0};   // written by their thread alone
-    std::atomic<bool> taken{true};
-    Counts* next = nullptr;
+    Counts* next = nullptr;        // of all that there are
+    Counts* next_free = nullptr;   // of those that no thread has
 };
 
 // relaxed, both: one writes, and whoever reads draws no conclusions.
 inline void count(std::atomic<std::uint64_t>& which) { which.store(which.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
 
-void count_member();
+void count_members(unsigned more);
 
 // For a thread, until it gives them back: what has been counted stays, and another thread goes on from there.
 Counts& take_counts();

@@ -10,6 +10,7 @@
 #include <weft/domain.h>
 #include <weft/guest.h>
 #include <weft/hart.h>
+#include <weft/hosted.h>
 #include <weft/unit.h>
 
 #include "bind.hpp"
@@ -23,9 +24,6 @@
 
 namespace weft_openmp {
 
-namespace {
-
-// Whoever carries a hart, by a small number that several may have. Callbacks run by the carrier's thread pointer.
 unsigned this_hart() {
     static std::atomic<unsigned> next{0};
     thread_local constinit unsigned number [[gnu::tls_model("initial-exec")]] = Ready::most_harts;
@@ -33,9 +31,12 @@ unsigned this_hart() {
     return number;
 }
 
+namespace {
+
+// For members, one for each argument: a growing crew asks once.
 struct Order {
     void (*body)(void* argument);
-    void* argument;
+    const std::vector<void*>* arguments;
     const Crew* crew;
     std::size_t stack_bytes;
     Order* next = nullptr;
@@ -152,6 +153,37 @@ void has_ended(void* raw) {
     if (!member->begun && !told.exchange(true)) fatal_no_thread(WEFT_SYSTEM);
 }
 
+weft_status spawn_member(const Order& order, void* argument) {
+    weft_unit_options options{};
+    options.size = sizeof options;
+    options.kind = WEFT_KIND_HOSTED;
+    options.stack_bytes = order.stack_bytes;
+    options.name = "openmp";
+    auto* const member = new Member{order.body, argument, order.crew};
+    options.data = member;
+    options.release = has_ended;
+    return weft_ult_spawn_at(nullptr, be, member, &options, nullptr, reinterpret_cast<const void*>(be));
+}
+
+// All threads are started before the first member begins. A member that began while they are started would wait for its
+// own thread, which is the last one started: two switches and a wake-up by the kernel for each.
+weft_status fill(const Members& all, const Order& order) {
+    // Where the kernel refuses some, the members that lack one say so.
+    weft_hosted_prepare(order.arguments->size(), order.stack_bytes);
+    std::ptrdiff_t more = 0;
+    weft_status status = WEFT_OK;
+    for (void* const argument : *order.arguments) {
+        status = spawn_member(order, argument);
+        if (status != WEFT_OK) break;
+        ++more;
+    }
+    // One for each member, the keeper's being the one that the domain was registered with, however few harts there are:
+    // where those that it has stand in the kernel or spin, rescue lends more to a domain that could use more. One that
+    // finds nothing to do is left alone until a context of it can go on.
+    if (more != 0) weft_domain_request(all.domain, more);
+    return status;
+}
+
 void keep(void* raw) {
     auto& all = *static_cast<Members*>(raw);
     weft_domain_ops ops{};
@@ -172,18 +204,7 @@ void keep(void* raw) {
         Order* order = all.newest.exchange(nullptr);
         while (order != nullptr) {
             Order* const next = order->next;   // it goes with whoever waits for it
-            weft_unit_options options{};
-            options.size = sizeof options;
-            options.kind = WEFT_KIND_HOSTED;
-            options.stack_bytes = order->stack_bytes;
-            options.name = "openmp";
-            auto* const member = new Member{order->body, order->argument, order->crew};
-            options.data = member;
-            options.release = has_ended;
-            order->status = weft_ult_spawn_at(nullptr, be, member, &options, nullptr, reinterpret_cast<const void*>(be));
-            // One for each member, the keeper's being the one that the domain was registered with, however few harts there are: where those that it has stand in the kernel or spin,
-            // rescue lends more to a domain that could use more. One that finds nothing to do is left alone until a context of it can go on.
-            if (order->status == WEFT_OK) weft_domain_request(all.domain, 1);
+            order->status = fill(all, *order);
             order->done.store(true);
             order = next;
         }
@@ -228,13 +249,23 @@ void give_way() {
     come_back();
 }
 
+void make_ready(unsigned hart, Waiting* first, unsigned count) {
+    // acquire: pairs with begin_members; there is one, where members wait
+    members.load(std::memory_order_acquire)->ready.push_row(hart, first, count);
+}
+
+void ask_for_harts() {
+    weft_domain_request(members.load(std::memory_order_acquire)->domain, 0);   // acquire: as in make_ready
+}
+
 weft_pool* pool_of_members() { return begin_members().pool; }
 
 void leave_crew() { static_cast<Member*>(weft_unit_data(nullptr))->crew = nullptr; }
 
-void add_member(void (*body)(void* argument), void* argument, const Crew& crew, std::size_t stack_bytes) {
+void add_members(void (*body)(void* argument), const std::vector<void*>& arguments, const Crew& crew,
+                 std::size_t stack_bytes) {
     Members& all = begin_members();
-    Order order{body, argument, &crew, stack_bytes};
+    Order order{body, &arguments, &crew, stack_bytes};
     order.next = all.newest.load(std::memory_order_relaxed);   // relaxed: the exchange publishes
     while (!all.newest.compare_exchange_weak(order.next, &order)) {}
     all.keeper.wake();

@@ -2,21 +2,34 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include <weft/pool.h>
 
 namespace weft_openmp {
 
 struct Crew;
+struct Waiting;
 
-// A new member of the crew, which runs body(argument) at once or soon, and never ends. What its stack holds at least: stack_bytes (0: what the C library gives
-// threads). Ends the process with libgomp's message where the system gives no thread. The caller is a unit; may switch.
-void add_member(void (*body)(void* argument), void* argument, const Crew& crew, std::size_t stack_bytes);
+// New members of the crew, one for each argument, which run body(argument) at once or soon, and never end. What a stack
+// holds at least: stack_bytes (0: what the C library gives threads). Ends the process with libgomp's message where the
+// system gives no thread. The caller is a unit; may switch.
+void add_members(void (*body)(void* argument), const std::vector<void*>& arguments, const Crew& crew,
+                 std::size_t stack_bytes);
 // By a member, which ends: its crew may be gone before it is.
 void leave_crew();
 
 // Where those of the domain lie that are to be spawned: members, and tasks that are units. Begins the members, if there are none. May switch.
 weft_pool* pool_of_members();
+
+// Whoever carries the calling hart, by a small number that several may have. In what runs by the carrier's thread pointer:
+// callbacks of Weft's.
+unsigned this_hart();
+
+// Members that wait, linked to each other, can go on: the hart of that number is the first to look for them. They are
+// suspended until a hart goes on with them. ask_for_harts() is to follow.
+void make_ready(unsigned hart, Waiting* first, unsigned count);
+void ask_for_harts();
 
 // Lets other members run, where any is ready; else the kernel's threads.
 void give_way();

@@ -32,6 +32,10 @@ public:
         if (noted >> hart_bits == reinterpret_cast<std::uintptr_t>(context) >> line_bits) hart = static_cast<unsigned>(noted & (most_harts - 1));
         lines_[hart].push({context, stamps_.fetch_add(1, std::memory_order_relaxed)}, filled_lines_);   // relaxed: a number
     }
+    // Contexts that wait, linked, which the hart of that number has run last.
+    void push_row(unsigned hart, Waiting* first, unsigned count) {
+        lines_[hart].push({nullptr, stamps_.fetch_add(count, std::memory_order_relaxed), first}, filled_lines_);   // relaxed: a number
+    }
     // By the hart of that number.
     weft_unit* pop(unsigned hart) {
         Line& own = lines_[hart];
@@ -67,9 +71,11 @@ public:
 private:
     static constexpr unsigned most_vain = 64;
 
+    // A context, or a row of such.
     struct Entry {
         weft_unit* context;
         std::uint64_t stamp;
+        Waiting* row = nullptr;
     };
     static constexpr std::uint64_t nothing = ~std::uint64_t{0};
 
@@ -91,10 +97,7 @@ private:
             if (oldest() == nothing) return nullptr;
             lock_.lock();
             weft_unit* context = nullptr;
-            if (count_ != 0) {
-                context = ring_[first_].context;
-                drop_first(filled_lines);
-            }
+            if (count_ != 0) context = take_first(filled_lines);
             lock_.unlock();
             return context;
         }
@@ -102,13 +105,15 @@ private:
         weft_unit* pop_fitting(Fits fits, std::atomic<unsigned>& filled_lines) {
             if (oldest() == nothing) return nullptr;
             lock_.lock();
-            std::size_t at = 0;
-            while (at < count_ && !fits(entry(at).context)) ++at;
             weft_unit* context = nullptr;
-            if (at < count_) {
-                context = entry(at).context;
+            for (std::size_t at = 0; at < count_ && context == nullptr; ++at) {
+                Entry& here = entry(at);
+                if (here.row != nullptr) context = take_fitting(here.row, fits);
+                else if (fits(here.context)) context = here.context;
+                if (context == nullptr || here.row != nullptr) continue;
                 for (; at != 0; --at) entry(at) = entry(at - 1);
                 drop_first(filled_lines);
+                break;
             }
             lock_.unlock();
             return context;
@@ -118,6 +123,28 @@ private:
 
     private:
         Entry& entry(std::size_t at) { return ring_[(first_ + at) % ring_.size()]; }
+        weft_unit* take_first(std::atomic<unsigned>& filled_lines) {
+            Entry& first = ring_[first_];
+            weft_unit* context = first.context;
+            if (first.row != nullptr) {
+                context = first.row->unit;
+                first.row = first.row->next;   // it goes with its context
+                if (first.row != nullptr) return context;
+            }
+            drop_first(filled_lines);
+            return context;
+        }
+        // Out of a row, of which the last one taken leaves none.
+        template <class Fits>
+        static weft_unit* take_fitting(Waiting*& row, Fits fits) {
+            for (Waiting** at = &row; *at != nullptr; at = &(*at)->next) {
+                if (!fits((*at)->unit)) continue;
+                weft_unit* const context = (*at)->unit;
+                *at = (*at)->next;
+                return context;
+            }
+            return nullptr;
+        }
         void drop_first(std::atomic<unsigned>& filled_lines) {
             first_ = (first_ + 1) % ring_.size();
             if (--count_ == 0) filled_lines.fetch_sub(1, std::memory_order_relaxed);   // relaxed: a hint

@@ -36,6 +36,31 @@ TEST_F(ReadyContexts, ComeBackToTheHartThatHasRunThemLast) {
     EXPECT_FALSE(ready.any());
 }
 
+TEST_F(ReadyContexts, OfARowComeOneByOneInItsOrderBetweenThoseBeforeAndAfterIt) {
+    run_once(4);
+    Waiting row[] = {{context(5), &row[1]}, {context(6), &row[2]}, {context(7), nullptr}};
+    ready.push(context(1));
+    ready.push_row(0, row, 3);
+    ready.push(context(3));
+    for (const unsigned number : {1, 5, 6, 7, 3}) EXPECT_EQ(ready.pop(0), context(number));
+    EXPECT_EQ(ready.pop(0), nullptr);
+    EXPECT_FALSE(ready.any());
+}
+
+TEST_F(ReadyContexts, OfARowAreTakenWhereTheyFitAndByHartsThatHaveNone) {
+    run_once(4);
+    Waiting row[] = {{context(5), &row[1]}, {context(6), &row[2]}, {context(7), nullptr}};
+    ready.push_row(0, row, 3);
+    const auto take = [this](unsigned number) {
+        return ready.pop_fitting(1, [number](const weft_unit* one) { return one == context(number); });
+    };
+    EXPECT_EQ(take(6), context(6));
+    EXPECT_EQ(take(6), nullptr);
+    EXPECT_EQ(ready.pop(1), context(5));
+    EXPECT_EQ(take(7), context(7));
+    EXPECT_FALSE(ready.any());
+}
+
 TEST_F(ReadyContexts, GoToAHartThatHasNoneOfItsOwn) {
     run_once(8);
     for (unsigned number = 1; number <= 8; number += 2) ready.push(context(number));

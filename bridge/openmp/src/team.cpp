@@ -101,9 +101,22 @@ std::uint64_t dock(Thread& me, Slot& slot, std::uint64_t seen) {
     std::fputs(text.c_str(), stderr);
 }
 
+// Of a new thread, until its key's destructor comes.
+void keep(Thread* thread) {
+    own_thread = thread;
+    const int error = pthread_setspecific(key_of_threads(), own_thread);
+    if (error != 0) fatal_error("pthread_setspecific failed: %s", std::strerror(error));
+}
+
+Thread& begin_member(Slot& slot) {
+    if (own_thread == nullptr) keep(new Thread(slot));
+    if (!tasks_are_units) this_thread_or_null = own_thread;
+    return *own_thread;
+}
+
 void be_member(void* raw) {
     Slot& slot = *static_cast<Slot*>(raw);
-    Thread& me = this_thread();
+    Thread& me = begin_member(slot);
     Team& team = slot.crew->team;
     me.slot = &slot;
     me.team = &team;
@@ -144,11 +157,7 @@ Thread& begin_this_thread() {
     if (tasks_are_units) {
         if (Thread* const of_task = thread_of_task()) return *of_task;
     }
-    if (own_thread == nullptr) {
-        own_thread = new Thread;
-        const int error = pthread_setspecific(key_of_threads(), own_thread);
-        if (error != 0) fatal_error("pthread_setspecific failed: %s", std::strerror(error));
-    }
+    if (own_thread == nullptr) keep(new Thread);
     if (!tasks_are_units) this_thread_or_null = own_thread;
     return *own_thread;
 }
@@ -190,32 +199,44 @@ void Crew::grow(unsigned size) {
         slots.push_back(std::move(slot));
     }
     table.store(tables.back().get(), std::memory_order_release);   // release: pairs with the thieves' load
-    for (unsigned number = std::max(1U, before); number < size; ++number) {
-        users.fetch_add(1, std::memory_order_relaxed);   // relaxed: only who is in adds
-        add_member(be_member, slots[number].get(), *this, environment().stack_bytes);
-        count_member();
-    }
+    std::vector<void*> members;
+    for (unsigned number = std::max(1U, before); number < size; ++number) members.push_back(slots[number].get());
+    if (members.empty()) return;
+    team.helpers.have_members();
+    users.fetch_add(static_cast<unsigned>(members.size()), std::memory_order_relaxed);   // relaxed: only who is in adds
+    add_members(be_member, members, *this, environment().stack_bytes);
+    count_members(static_cast<unsigned>(members.size()));
 }
 
 Thread::Thread() { begin_alone(); }
 
+Thread::Thread(Slot& of_member) : team(&of_member.crew->team), slot(&of_member), task(&of_member.implicit), member(true) {
+    crews.push_back(nullptr);
+}
+
 void Thread::begin_alone() {
     for (auto& crew : crews) static_cast<void>(crew.release());   // in the child of a fork: their members are no more
     crews.clear();
-    crews.push_back(std::make_unique<Crew>(nullptr));
+    crews.push_back(nullptr);
+    foreign = environment().follows_load && getpid() != gettid() && !weft_hosted();
+    told_last = ~0U;
+    stand_alone();
+}
+
+// Where it is outside of all regions: of a member that is after its last one, so the thousands of a large team need none.
+void Thread::make_crew_of_one() {
+    crews[0] = std::make_unique<Crew>(nullptr);
     Crew& alone = *crews[0];
     alone.team.icv = environment().initial;
     group.store(1, std::memory_order_relaxed);   // relaxed: nobody else is there
     alone.team.group = &group;
     start_shares(alone.team);
     reset(*alone.slots[0], alone.team);
-    foreign = environment().follows_load && getpid() != gettid() && !weft_hosted();
-    told_last = ~0U;
     place_alone(*this);
-    stand_alone();
 }
 
 void Thread::stand_alone() {
+    if (crews[0] == nullptr) make_crew_of_one();
     Crew& alone = *crews[0];
     team = &alone.team;
     slot = alone.slots[0].get();
@@ -228,7 +249,9 @@ Thread::~Thread() {
     this_thread_or_null = own_thread = nullptr;
     shown.hide();
     give_back(counts);
-    for (auto& crew : crews) dismiss(*crew.release());
+    for (auto& crew : crews) {
+        if (crew != nullptr) dismiss(*crew.release());
+    }
     give_tasks_back(*this);
 }
 

@@ -77,7 +77,7 @@ struct alignas(128) Team {
     SpinLock queue_lock;
     Task* first = nullptr;                                        // by priority, or queued by no thread of the team
     Task* last = nullptr;
-    Sleepers helpers{Until::the_barrier};                         // wait at barriers and at the dock, and run any task
+    alignas(64) Helpers helpers;                                  // wait at barriers and at the dock, and run any task
     Sleepers closer{Until::the_end};                              // all are at the barrier; waits for the tasks' end
     Sleepers waiters;                                             // wait in tasks, for those that they have made
     SpinLock free_lock;
@@ -129,7 +129,8 @@ struct alignas(64) Thread {
     Counts& counts = take_counts();
     unsigned free_count = 0;
     Thief thief;
-    std::vector<std::unique_ptr<Crew>> crews;     // for each depth of regions that it is thread 0 of; [0] outside of them
+    // For each depth of regions that it is thread 0 of; [0] outside of them: null until it has been there.
+    std::vector<std::unique_ptr<Crew>> crews;
     unsigned depth = 0;
     Crew* lends = nullptr;                        // whose members its OS thread carries, while it waits for them
     unsigned team_number = 0, teams = 1;          // of a league
@@ -140,10 +141,12 @@ struct alignas(64) Thread {
     // (WEFT_OMP_MAX_THREADS), and no region of it gets more by default than it has been told last.
     bool of_unit = false;                         // of a task that is a unit; its slot is that of another, to be asked only for its number and its crew (unit_task.hpp)
     bool foreign = false;
+    bool member = false;                          // of a crew: a context of the members' domain
     unsigned told_last = ~0U;
     Shown shown{*this};
 
     Thread();
+    explicit Thread(Slot& of_member);
     ~Thread();
 
     Thread(const Thread&) = delete;
@@ -153,6 +156,7 @@ struct alignas(64) Thread {
     void set_icv(const Icv& values) { task->icv = interned(values); }
     void begin_alone();                           // as a new thread, and in the child of a fork
     void stand_alone();                           // outside of all regions
+    void make_crew_of_one();
 };
 
 // The calling thread. A hosted unit has its own thread-local memory, and keeps it wherever it goes on.

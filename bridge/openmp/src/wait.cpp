@@ -1,12 +1,17 @@
 #include "wait.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <weft/hart.h>
 
 #include "bind.hpp"
 #include "fatal.hpp"
 #include "lending.hpp"
 #include "members.hpp"
+#include "team.hpp"
 
 namespace weft_openmp {
 
@@ -79,6 +84,92 @@ bool Sleepers::wake_first(const void* key) {
     lock_.unlock();
     if (sleeper != nullptr) weft_unit_resume(sleeper->unit);
     return sleeper != nullptr;
+}
+
+// More rows than harts: of the OS threads that have carried a hart, any may carry one now.
+void Helpers::have_members() {
+    if (rows_ != nullptr) return;
+    row_count_ = std::clamp(4 * std::bit_ceil(static_cast<unsigned>(weft_hart_limit())), 8U, most_rows);
+    rows_ = std::make_unique<Row[]>(row_count_);
+}
+
+std::uint32_t Helpers::count() const {
+    std::uint32_t sum = others_.count();
+    for (unsigned i = 0; i < row_count_; ++i) sum += rows_[i].count.load(std::memory_order_relaxed);   // relaxed: a hint
+    return sum;
+}
+
+bool Helpers::is_member() { return this_thread().member; }
+
+void Helpers::suspend(const Condition& condition) {
+    Request request{this, condition, {}};
+    const weft_status status = weft_unit_suspend(publish, &request);
+    if (status != WEFT_OK) [[unlikely]] fatal("cannot wait", status);
+    come_back();
+}
+
+// By the hart that goes on with something else, as Sleepers::publish.
+void Helpers::publish(weft_unit* unit, void* raw) {
+    auto& request = *static_cast<Request*>(raw);
+    Helpers& list = *request.list;
+    const unsigned hart = this_hart(), number = hart & (list.row_count_ - 1);
+    const std::uint64_t bit = std::uint64_t{1} << number;
+    Row& row = list.rows_[number];
+    row.lock.lock();
+    request.waiting.unit = unit;
+    Waiting* const before = row.last;
+    (before == nullptr ? row.first : before->next) = &request.waiting;
+    row.last = &request.waiting;
+    row.hart = hart;
+    const std::uint32_t count = row.count.load(std::memory_order_relaxed);   // relaxed, all: written under the lock
+    row.count.store(count + 1, std::memory_order_relaxed);
+    if (count == 0) list.filled_.fetch_or(bit);
+    if (!request.condition.holds(request.condition.raw)) return row.lock.unlock();
+    (before == nullptr ? row.first : before->next) = nullptr;
+    row.last = before;
+    row.count.store(count, std::memory_order_relaxed);
+    if (count == 0) list.filled_.fetch_and(~bit);
+    row.lock.unlock();
+    weft_unit_resume(unit);
+}
+
+void Helpers::wake_members() {
+    bool some = false;
+    for (std::uint64_t left = filled_.load(); left != 0; left &= left - 1) {
+        Row& row = rows_[std::countr_zero(left)];
+        row.lock.lock();
+        Waiting* const first = row.first;
+        const std::uint32_t count = row.count.load(std::memory_order_relaxed);   // relaxed, both: as in publish
+        const unsigned hart = row.hart;
+        row.first = row.last = nullptr;
+        row.count.store(0, std::memory_order_relaxed);
+        if (first != nullptr) filled_.fetch_and(~(left & -left));
+        row.lock.unlock();
+        if (first == nullptr) continue;
+        make_ready(hart, first, count);
+        some = true;
+    }
+    if (some) ask_for_harts();
+}
+
+bool Helpers::wake_member() {
+    for (std::uint64_t left = filled_.load(); left != 0; left &= left - 1) {
+        Row& row = rows_[std::countr_zero(left)];
+        row.lock.lock();
+        Waiting* const first = row.first;
+        if (first != nullptr) {
+            row.first = first->next;
+            if (row.first == nullptr) row.last = nullptr;
+            const std::uint32_t count = row.count.load(std::memory_order_relaxed) - 1;   // relaxed, both: as in publish
+            row.count.store(count, std::memory_order_relaxed);
+            if (count == 0) filled_.fetch_and(~(left & -left));
+        }
+        row.lock.unlock();
+        if (first == nullptr) continue;
+        weft_unit_resume(first->unit);
+        return true;
+    }
+    return false;
 }
 
 }  // namespace weft_openmp

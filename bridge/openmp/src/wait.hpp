@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 #include <weft/guest.h>
 #include <weft/unit.h>
@@ -78,6 +79,11 @@ private:
 // with the guest. So it carries them only while the guest has nothing to do before all of them have come, to a barrier or to the region's end (lending.hpp).
 enum class Until : unsigned char { something, the_barrier, the_end };
 
+struct Condition {
+    bool (*holds)(const void* raw);
+    const void* raw;
+};
+
 class Sleepers {
 public:
     explicit constexpr Sleepers(Until until = Until::something) : until_(until) {}
@@ -105,10 +111,6 @@ public:
     std::uint32_t count() const { return count_.load(); }
 
 private:
-    struct Condition {
-        bool (*holds)(const void* raw);
-        const void* raw;
-    };
     struct Sleeper {
         weft_unit* unit = nullptr;
         const void* key = nullptr;
@@ -139,6 +141,73 @@ private:
     SpinLock lock_;
     Sleeper* first_ = nullptr;
     Sleeper* last_ = nullptr;
+};
+
+// A member that waits, on its stack: what links it to others, also while it is ready (ready.hpp).
+struct Waiting {
+    weft_unit* unit = nullptr;
+    Waiting* next = nullptr;
+};
+
+// Those of a team that wait for all others, or for the next region. Where a team has more threads than there are harts
+// each barrier puts nearly all of them here. So members wait in rows, one for each hart, of those that it has run last: to
+// wait writes no memory that another hart writes, and a row becomes ready as a whole, without a look at any of those in it.
+// The hart that goes on with one resumes it (weft_context_resume). Thread 0, which may be a guest or any unit of the
+// program's, waits apart.
+class Helpers {
+public:
+    // For a team that has members. Before any of them waits.
+    void have_members();
+
+    // As of Sleepers.
+    template <class Holds>
+    [[gnu::always_inline]] void wait(const Holds& holds) {
+        if (!holds()) [[unlikely]] look_and_sleep(holds);
+    }
+    void wake() {
+        others_.wake();   // the one that may need its own OS thread comes first (Sleepers::wake_all)
+        if (filled_.load() != 0) [[unlikely]] wake_members();
+    }
+    bool wake_one() { return (filled_.load() != 0 && wake_member()) || others_.wake_one(); }
+    bool any() const { return filled_.load() != 0 || others_.any(); }
+    std::uint32_t count() const;
+
+private:
+    struct alignas(64) Row {
+        SpinLock lock;                          // guards what follows
+        Waiting* first = nullptr;
+        Waiting* last = nullptr;
+        std::atomic<std::uint32_t> count{0};    // read by others, too
+        unsigned hart = 0;                      // that has put the last one here
+    };
+    struct Request {
+        Helpers* list;
+        Condition condition;
+        Waiting waiting;
+    };
+    static constexpr unsigned most_rows = 64;
+
+    template <class Holds>
+    [[gnu::noinline]] void look_and_sleep(const Holds& holds) {
+        for (Patience patience; patience.more();) {
+            if (holds()) return;
+        }
+        if (!is_member()) return others_.sleep(holds);
+        const Condition condition{[](const void* raw) { return (*static_cast<const Holds*>(raw))(); }, &holds};
+        while (!holds()) suspend(condition);
+    }
+    static bool is_member();
+    void suspend(const Condition& condition);
+    static void publish(weft_unit* unit, void* raw);
+    void wake_members();
+    bool wake_member();
+
+    // A bit for each row that is not empty; changed under the row's lock. seq_cst, as the loads of it: who makes a condition
+    // true looks here then, and a member looks at the condition when it has its place in a row whose bit is set.
+    std::atomic<std::uint64_t> filled_{0};
+    Sleepers others_{Until::the_barrier};
+    std::unique_ptr<Row[]> rows_;
+    unsigned row_count_ = 0;                    // a power of two
 };
 
 }  // namespace weft_openmp

@@ -92,7 +92,12 @@ inline std::uintptr_t interrupted_code(const void* context) {
         "mov     x9, %[released]\n\t"
         "mov     x0, %[announced]\n\t"
         "mov     w10, #1\n\t"
-        "stlr    w10, [x0]\n\t"
+        "2:\n\t"
+        "ldaxr   w11, [x0]\n\t"
+        "stlxr   w12, w10, [x0]\n\t"
+        "cbnz    w12, 2b\n\t"
+        "cmp     w11, #2\n\t"              // nobody waits: a wake would search among all parked threads
+        "b.ne    1f\n\t"
         "mov     x1, #129\n\t"              // FUTEX_WAKE_PRIVATE
         "mov     x2, #1\n\t"                // waiter
         "mov     x8, #98\n\t"               // futex
@@ -108,7 +113,7 @@ inline std::uintptr_t interrupted_code(const void* context) {
         "cbz     w10, 1b"
         :
         : [announced] "r"(announced), [released] "r"(released)
-        : "x0", "x1", "x2", "x3", "x8", "x9", "x10", "memory", "cc");
+        : "x0", "x1", "x2", "x3", "x8", "x9", "x10", "x11", "x12", "memory", "cc");
 }
 
 }  // namespace weft::arch

@@ -92,15 +92,20 @@ inline std::uintptr_t interrupted_code(const void* context) {
     return static_cast<std::uintptr_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
 }
 
-// Sets *announced to 1, wakes who waits for that by a futex, and sleeps until *released is not zero. Touches no stack and no thread-local memory (errno is some), which
-// somebody else has from the announcement on: by two instructions of the kernel's, of which the second is repeated.
+// Sets *announced to 1, wakes the thread that waits for that by a futex, where the word was 2, and sleeps until
+// *released is not zero. Touches no stack and no thread-local memory (errno is some), which belongs to another thread
+// from the announcement on: so the two system calls are made here, and the second one is repeated.
 [[gnu::always_inline]] inline void park_without_stack(void* announced, const void* released) {
     unsigned long operation = 129;          // FUTEX_WAKE_PRIVATE
     unsigned long value = 1;                // waiter
     asm volatile(
-        "movl    $1, (%%rdi)\n\t"
+        "movl    $1, %%eax\n\t"
+        "xchgl   %%eax, (%%rdi)\n\t"
+        "cmpl    $2, %%eax\n\t"             // nobody waits: a wake would search among all parked threads
+        "jne     2f\n\t"
         "movl    $202, %%eax\n\t"           // futex
         "syscall\n\t"
+        "2:\n\t"
         "movq    %[released], %%rdi\n\t"
         "movl    $128, %%esi\n\t"           // FUTEX_WAIT_PRIVATE
         "xorl    %%edx, %%edx\n\t"

@@ -227,7 +227,7 @@ void describe(HostThread& host) {
 // addresses. False: no memory.
 bool describe_stack(HostThread& host) {
     pthread_attr_t attributes;
-    if (pthread_getattr_np(static_cast<pthread_t>(host.self), &attributes) != 0) return false;
+    if (pthread_getattr_np(static_cast<pthread_t>(host.thread.handle), &attributes) != 0) return false;
     void* lowest = nullptr;
     std::size_t bytes = 0;
     pthread_attr_getstack(&attributes, &lowest, &bytes);
@@ -302,8 +302,6 @@ bool host_start(HostThread& host, std::size_t bytes, const CpuSet* cpus) {
     pthread_attr_destroy(&attributes);
     host.cpus = cpus;
     if (!start_on_stack(host, bytes, standard, bytes + own_bytes() + for_library)) return false;
-    while (host.parked.load() == 0) futex_wait(host.parked, 0);
-    sanitizer::tsan_acquire(&host);
     if (!describe_stack(host)) {
         host_release(host);
         thread_join(host.thread);
@@ -311,6 +309,16 @@ bool host_start(HostThread& host, std::size_t bytes, const CpuSet* cpus) {
     }
     take_set_ids_over();
     return true;
+}
+
+void host_await(HostThread& host) {
+    std::uint32_t seen = 0;
+    while (seen != 1) {
+        if (seen == 0 && !host.parked.compare_exchange_strong(seen, 2)) continue;
+        futex_wait(host.parked, 2);
+        seen = host.parked.load();
+    }
+    sanitizer::tsan_acquire(&host);
 }
 
 void host_release(HostThread& host) {

@@ -29,8 +29,7 @@ void host_main(void* raw) {
     host.top = stack.get() + bytes;
     host.top -= reinterpret_cast<std::uintptr_t>(host.top) % 64;
     sim::set_thread_pointer(nullptr);
-    host.parked.store(1);
-    futex_wake(host.parked, 1);
+    if (host.parked.exchange(1) == 2) futex_wake(host.parked, 1);
     while (host.released.load() == 0) futex_wait(host.released, 0);
     sim::set_thread_pointer(host.thread_pointer);
     host.gone.store(true);
@@ -43,9 +42,16 @@ void host_begin() {}
 
 bool host_start(HostThread& host, std::size_t bytes, const CpuSet*) {
     host.wanted_bytes = bytes;
-    if (!thread_start(host.thread, 0, host_main, &host)) return false;
-    while (host.parked.load() == 0) futex_wait(host.parked, 0);
-    return true;
+    return thread_start(host.thread, 0, host_main, &host);
+}
+
+void host_await(HostThread& host) {
+    std::uint32_t seen = 0;
+    while (seen != 1) {
+        if (seen == 0 && !host.parked.compare_exchange_strong(seen, 2)) continue;
+        futex_wait(host.parked, 2);
+        seen = host.parked.load();
+    }
 }
 
 void host_release(HostThread& host) {
