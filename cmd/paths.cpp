@@ -28,6 +28,7 @@ struct Place {
 // libweft_openblas.so guards OpenBLAS, and a build may be without it. The others need libweft.so and know where it is: named here, the loader
 // looks in one place instead of a dozen.
 constexpr Place places[] = {
+    {Piece::regions, "libweft_regions.so.0", "/weft", "/cmd", true},
     {Piece::openmp, "libgomp.so.1", "/weft/openmp", "/bridge/openmp", true},
     {Piece::pthread, "libweft_pthread.so.0", "", "/bridge/pthread", true},
     {Piece::openblas, "libweft_openblas.so.0", "", "/bridge/openblas", false},

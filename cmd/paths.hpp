@@ -7,7 +7,7 @@
 namespace weft_command {
 
 // What may be preloaded, in the order in which the loader is to find it.
-enum class Piece { openmp, pthread, openblas, weft, report };
+enum class Piece { regions, openmp, pthread, openblas, weft, report };
 
 struct Library {
     Piece piece;

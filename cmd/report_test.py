@@ -3,6 +3,7 @@
 
     cmd/report_test.py --build build/release [--cc gcc] [-k WORDS]
 """
+import json
 import os
 import re
 import subprocess
@@ -51,6 +52,105 @@ int main(int argc, char** argv) {
 }
 """
 
+# Stands for OpenBLAS with threads of its own, as NumPy's wheel brings it: it asks OpenMP one question, and never begins a region.
+THREADED_BLAS = """
+#include <pthread.h>
+extern int omp_in_parallel(void) __attribute__((weak));
+static void* work(void* unused) { return unused; }
+int team(void) {
+    pthread_t threads[2];
+    for (int i = 0; i < 2; ++i) pthread_create(&threads[i], 0, work, 0);
+    for (int i = 0; i < 2; ++i) pthread_join(threads[i], 0);
+    return omp_in_parallel ? omp_in_parallel() : 7;
+}
+"""
+# Stands for LLVM's runtime, which has entry points for gcc's programs, too.
+LLVM_RUNTIME = """
+#include <pthread.h>
+static void* work(void* unused) { return unused; }
+void GOMP_parallel(void (*body)(void*), void* data, unsigned size, unsigned flags) { body(data); }
+void __kmpc_fork_call(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    pthread_join(thread, 0);
+}
+"""
+# Opens and closes each library that it is given, and calls team() as often as the number before it says.
+CALLS = """
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char** argv) {
+    for (int i = 1; i + 1 < argc; i += 2) {
+        void* library = dlopen(argv[i + 1], RTLD_NOW);
+        if (!library) return puts(dlerror()), 1;
+        for (int times = atoi(argv[i]); times > 0; --times) ((int (*)(void))dlsym(library, "team"))();
+        dlclose(library);
+    }
+    return 0;
+}
+"""
+# A child that goes on in one of several ways, after a region of its own.
+CHILD = """
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void region(void) {
+    volatile int count = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp atomic
+    ++count;
+}
+int main(int argc, char** argv) {
+    const char* how = argv[1];
+    int ends[2];
+    char byte;
+    if (pipe(ends) != 0) return 1;
+    if (strstr(how, "both")) region();
+    if (fork() == 0) {
+        close(ends[1]);
+        if (strstr(how, "later")) read(ends[0], &byte, 1);   /* until the parent is no more */
+        region();
+        if (strstr(how, "_exit")) _exit(0);
+        if (strstr(how, "killed")) raise(SIGKILL);
+        exit(0);
+    }
+    if (strstr(how, "first dies")) raise(SIGKILL);
+    if (!strstr(how, "later")) wait(0);
+    return 0;
+}
+"""
+# The allocator ends the program once it may not be used.
+NO_ALLOCATOR = """
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+extern void* __libc_malloc(size_t);
+extern void __libc_free(void*);
+static volatile sig_atomic_t locked;
+void* malloc(size_t size) { if (locked) abort(); return __libc_malloc(size); }
+void free(void* at) { if (locked) abort(); __libc_free(at); }
+static void handle(int number) { locked = 1; _exit(3); }
+int main(void) {
+    volatile int count = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp atomic
+    ++count;
+    signal(SIGSEGV, handle);
+    raise(SIGSEGV);
+    return 0;
+}
+"""
+STD_THREADS = """
+#include <thread>
+int main() {
+    for (int i = 0; i < 3; ++i) std::thread([] {}).join();
+    return 0;
+}
+"""
+
 
 def numbers(report):
     return {name: int(value) for name, value in re.findall(r"^  ([a-zA-Z ]+): (\d+)$", report, re.M)}
@@ -62,7 +162,7 @@ class Report(Case):
         done = self.call("run", "--report", "--", program)
         self.assertEqual((done.returncode, done.stdout), (0, "30\n"))
         self.assertIn(f"weft run report: {program.resolve()} (process ", done.stderr)
-        self.assertIn(f"taken over: {program.resolve()}: OpenMP of the GNU ABI, by {self.openmp}", done.stderr)
+        self.assertIn(f"taken over: {program.resolve()}: OpenMP of the GNU ABI: 3 regions on Weft\n", done.stderr)
         seen = numbers(done.stderr)
         self.assertEqual((seen["regions"], seen["tasks"], seen["contexts"]), (3, 30, 3))
         self.assertGreaterEqual(seen["peak OS threads"], 4)
@@ -109,7 +209,7 @@ class Report(Case):
         done = self.call("run", "--report", "--", loader, library)
         self.assertEqual(done.stdout, "3\n", done.stderr)
         self.assertIn(f"taken over: {library}: OpenMP of the GNU ABI", done.stderr)
-        self.assertRegex(done.stderr, r"taken over: .*/libgomp-1234abcd\.so\.1: a copy of libgomp whose callers go to")
+        self.assertRegex(done.stderr, r"taken over: .*/libgomp-1234abcd\.so\.1: a copy of libgomp, whose callers run on Weft")
 
     def test_what_is_opened_with_deepbind_is_left_alone(self):
         loader, library = self.wheel()
@@ -124,8 +224,9 @@ class Report(Case):
         where = self.place / "report"
         done = self.call("run", f"--report={where}", "--", script)
         self.assertEqual((done.stdout, done.stderr), ("10\n10\n", ""))
-        self.assertEqual(where.read_text().count(f"weft run report: {program.resolve()}"), 2)
-        self.assertEqual(where.read_text().count("weft run report: "), 3)   # bash is what was started
+        self.assertEqual(where.read_text().count("weft run report: "), 2)   # bash is what was started
+        self.assertIn(f"weft run report: {program.resolve()} (2 processes, the first of them ", where.read_text())
+        self.assertIn(f"taken over: {program.resolve()}: OpenMP of the GNU ABI: 2 regions on Weft", where.read_text())
 
     def test_a_program_that_closes_standard_error_reports_all_the_same(self):
         self.assertIn("weft run report: ", self.call("run", "--report", "--", "ls", "/").stderr)
@@ -172,6 +273,137 @@ class Report(Case):
         program = self.compile("#include <unistd.h>\n#include <sys/wait.h>\n#include <stdlib.h>\n"
                                "int main(void) { if (fork() == 0) exit(0); wait(0); return 0; }")
         self.assertEqual(self.call("run", "--report", "--", program).stderr.count("weft run report"), 1)
+
+    def shared(self, name, text=LIBRARY, *flags):
+        return self.compile(text, "-shared", "-fPIC", *(flags or ["-fopenmp"]), name=name)
+
+    def compile_cpp(self, text, *flags):
+        source, program = self.place / "program.cpp", self.place / "program"
+        source.write_text(text)
+        done = subprocess.run([run_test.OPTIONS.cc, source, "-o", program, "-lstdc++", "-pthread", *flags], capture_output=True)
+        if done.returncode != 0:
+            self.skipTest("no C++ compiler")
+        return program
+
+    def test_a_library_that_only_asks_openmp_is_not_taken_over(self):
+        library = self.shared("libopenblas.so", THREADED_BLAS, "-pthread")
+        done = self.call("run", "--report", "--", self.compile(LOADER, "-ldl", name="loader"), library)
+        self.assertEqual(done.stdout, "0\n")
+        self.assertIn(f"left alone: {library}: OpenBLAS: 2 threads of its own\n", done.stderr)
+        self.assertNotRegex(done.stderr, "taken over|limited")
+
+    def test_regions_are_told_by_library_also_of_those_that_were_unloaded(self):
+        """Each comes to lie where the one before it did."""
+        libraries = [self.shared(f"lib{number}.so") for number in range(3)]
+        done = self.call("run", "--report", "--", self.compile(CALLS, "-ldl"), *[str(word) for turn in range(2) for number, library in enumerate(libraries)
+                                                                                    for word in (number + 1, library)])
+        for number, library in enumerate(libraries):
+            self.assertIn(f"taken over: {library}: OpenMP of the GNU ABI: {2 * number + 2} regions on Weft\n", done.stderr)
+        self.assertEqual(numbers(done.stderr)["regions"], 12)
+
+    def test_a_library_that_began_no_region_is_said_to_have_begun_none(self):
+        library = self.shared("libteam.so")
+        program = self.compile("int team(void); int main(int count, char** none) { return count > 1 ? team() : 0; }", library, f"-Wl,-rpath,{self.place}")
+        done = self.call("run", "--report", "--", program)
+        self.assertIn(f"taken over: {library}: OpenMP of the GNU ABI: began no region\n", done.stderr)
+
+    def test_a_library_that_was_opened_by_a_relative_name_is_told_of(self):
+        library = self.shared("libteam.so")
+        for more in [[], ["deep"]]:
+            done = self.call("run", "--report", "--", self.compile(LOADER, "-ldl", name="loader"), "./libteam.so", *more, cwd=self.place)
+            self.assertIn(f"taken over: {library}: OpenMP of the GNU ABI: 1 region on Weft\n", done.stderr)
+
+    def test_llvms_runtime_is_told_from_libgomp(self):
+        runtime = self.shared("libomp.so.5", LLVM_RUNTIME, "-pthread", "-Wl,-soname,libomp.so.5")
+        program = self.compile("void __kmpc_fork_call(void); int main(void) { __kmpc_fork_call(); return 0; }", runtime, f"-Wl,-rpath,{self.place}")
+        done = self.call("run", "--report", "--", program)
+        self.assertIn(f"left alone: {program}: OpenMP of LLVM's ABI, which runs on {runtime}\n", done.stderr)
+        self.assertIn(f"left alone: {runtime}: LLVM's OpenMP runtime: 1 thread of its own\n", done.stderr)
+        self.assertNotIn("libgomp", done.stderr)
+
+    def test_the_threads_of_the_native_libgomp_are_counted(self):
+        done = self.call("run", "--report", "--openmp=native", "--", self.compile(REGION, "-fopenmp"))
+        self.assertRegex(done.stderr, r"left alone: /.*/libgomp\.so\.1.*: libgomp: 3 threads of its own\n")
+
+    def test_std_threads_belong_to_the_program_that_starts_them(self):
+        program = self.compile_cpp(STD_THREADS)
+        for options, verdict, more in [([], "left alone", ""), (["--guests=admit"], "limited", r", each admitted as a guest \(--guests=admit\)")]:
+            done = self.call("run", "--report", *options, "--", program)
+            self.assertRegex(done.stderr, f"{verdict}: {program}: 3 threads of its own{more}\n")
+
+    def test_libraries_of_one_folder_have_one_line(self):
+        libraries = [self.shared(f"lib{number}.so") for number in range(4)]
+        done = self.call("run", "--report", "--", self.compile(CALLS, "-ldl"), *[word for library in libraries for word in ("2", library)])
+        self.assertIn(f"taken over: {self.place}: 4 libraries: OpenMP of the GNU ABI: 8 regions on Weft\n", done.stderr)
+        self.assertEqual(done.stderr.count("taken over"), 1)
+
+    def test_a_child_is_counted_however_it_ends(self):
+        program = self.compile(CHILD, "-fopenmp")
+        for how in ["exit", "_exit", "both exit", "both _exit"]:
+            report = self.call("run", "--report", "--", program, how).stderr
+            self.assertEqual(report.count("weft run report"), 1, report)
+            self.assertIn(f"weft run report: {program} (2 processes, ", report)
+            self.assertIn(f"taken over: {program}: OpenMP of the GNU ABI: {2 if 'both' in how else 1} region", report)
+
+    def test_a_child_that_is_killed_is_mentioned(self):
+        program = self.compile(CHILD, "-fopenmp")
+        report = self.call("run", "--report", "--", program, "killed").stderr
+        self.assertIn(f"weft run report: {program}: no report from 1 more process that used OpenMP or threads", report)
+
+    def test_a_process_that_outlives_the_first_one_reports_by_itself(self):
+        program, where = self.compile(CHILD, "-fopenmp"), self.place / "r"
+        self.call("run", f"--report={where}", "--", program, "later both", env={"TMPDIR": str(self.place)})
+        self.assertEqual(re.findall(r"^weft run report: .*\((\w+) ", where.read_text(), re.M), ["process", "process"])
+        self.assertEqual(where.read_text().count("OpenMP of the GNU ABI: 1 region on Weft"), 2)
+        self.assertEqual(list(self.place.glob("weft-report-*")), [])
+
+    def test_where_the_first_process_is_killed_another_one_reports(self):
+        program, where = self.compile(CHILD, "-fopenmp"), self.place / "r"
+        done = self.call("run", f"--report={where}", "--", program, "later first dies", env={"TMPDIR": str(self.place)})
+        self.assertEqual(done.returncode, -9)
+        self.assertIn("OpenMP of the GNU ABI: 1 region on Weft", where.read_text())
+        self.assertEqual(list(self.place.glob("weft-report-*")), [])
+
+    def test_a_shell_that_becomes_a_program_tells_of_what_it_has_started_before(self):
+        program, last = self.compile(REGION, "-fopenmp"), self.compile(TASKS, "-fopenmp", name="last")
+        report = self.call("run", "--report", "--", "sh", "-c", f"{program}; exec {last}").stderr
+        self.assertEqual(re.findall(r"^weft run report: (\S+) \(process", report, re.M), [str(last), str(program)])
+
+    def test_without_a_place_for_the_spool_each_process_reports(self):
+        program = self.compile(REGION, "-fopenmp")
+        report = self.call("run", "--report", "--", "sh", "-c", f"{program}; {program}; true", env={"TMPDIR": "/no/such/folder"}).stderr
+        self.assertEqual(report.count(f"weft run report: {program} (process "), 2)
+
+    def test_a_process_that_ends_within_its_allocator_is_not_held_up(self):
+        program = self.compile(NO_ALLOCATOR, "-fopenmp")
+        done = self.call("run", "--report", "--", program)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("OpenMP of the GNU ABI: 1 region on Weft", done.stderr)
+
+    def test_json_has_the_keys_that_are_documented(self):
+        blas, team = self.shared("libopenblas.so", THREADED_BLAS, "-pthread"), self.shared('lib"team".so')
+        where = self.place / "r.json"
+        self.call("run", f"--report=json:{where}", "--", "sh", "-c",
+                  f"{self.compile(CALLS, '-ldl')} 2 '{team}'; {self.compile(LOADER, '-ldl', name='loader')} {blas}; true")
+        report = json.loads(where.read_text())
+        self.assertEqual(sorted(report), ["programs", "silent", "weft", "weft_report"])
+        self.assertEqual((report["weft_report"], report["silent"]), (1, []))
+        shell, calls, loader = report["programs"]
+        for program in report["programs"]:
+            self.assertEqual(sorted(program), ["counters", "left_alone", "libraries", "process", "processes", "program"])
+        self.assertEqual((shell["libraries"], shell["left_alone"], shell["processes"]), ([], None, 1))
+        self.assertEqual(calls["libraries"], [{"library": str(team), "verdict": "taken_over", "kind": "openmp", "regions": 2, "threads": 0, "runs_on": None}])
+        self.assertEqual(loader["libraries"], [{"library": str(blas), "verdict": "left_alone", "kind": "openblas", "regions": 0, "threads": 2, "runs_on": None}])
+        self.assertEqual(calls["counters"]["regions"], 2)
+        for key in ["tasks", "contexts", "switches", "harts_at_most", "harts_lent", "harts_rescued", "voluntary_kernel_switches", "involuntary_kernel_switches",
+                    "peak_os_threads"]:
+            self.assertIsInstance(calls["counters"][key], int)
+
+    def test_json_tells_of_a_program_that_is_out_of_reach(self):
+        done = self.call("run", "--report=json", "--", self.compile("int main(void) { return 3; }", "-static"))
+        (program,) = json.loads(done.stderr)["programs"]
+        self.assertIn("it is linked statically", program["left_alone"])
+        self.assertIsNone(program["counters"])
 
     def test_run_within_run_reports_once(self):
         done = self.call("run", "--report", "--", self.weft, "run", "--", self.compile(REGION, "-fopenmp"))

@@ -17,6 +17,8 @@
 #include "paths.hpp"
 #include "preview.hpp"
 #include "program.hpp"
+#include "report/record.hpp"
+#include "report/spool.hpp"
 
 namespace weft_command {
 
@@ -26,6 +28,7 @@ const char run_help[] =
     "\n"
     "  --harts N                 of the hardware threads use at most N; 0: all that the process may use (WEFT_HARTS)\n"
     "  --report[=FILE]           at exit say what was taken over and what was left alone, on standard error or in FILE\n"
+    "  --report=json[:FILE]      the same as JSON\n"
     "  --no-rescue               nobody stands in for a hart that is stuck in a system call or spins (WEFT_RESCUE=off)\n"
     "  --openmp=weft|native      whether OpenMP of programs that gcc has compiled runs on Weft; weft by default\n"
     "  --guests=admit|leave      whether threads of the program's own wait for their turn, too; leave by default (WEFT_GUESTS)\n"
@@ -51,6 +54,7 @@ constexpr int own_failure = 125, not_executable = 126, not_found = 127;   // as 
 struct Options {
     const char* harts = nullptr;
     bool report = false;
+    bool json = false;
     const char* report_file = nullptr;
     bool no_rescue = false;
     bool native_openmp = false;
@@ -88,10 +92,13 @@ int read_options(char** arguments, Options& options) {
         if (std::strcmp(*at, "--report") == 0) {
             options.report = true;   // the file comes with '=' only: what follows may be the program
             options.report_file = nullptr;
+            options.json = false;
         } else if (std::strncmp(*at, "--report=", 9) == 0) {
             options.report = true;
             options.report_file = *at + 9;
-            if (*options.report_file == '\0') return refuse("--report= names no file");
+            options.json = std::strcmp(*at, "--report=json") == 0 || std::strncmp(*at, "--report=json:", 14) == 0;
+            if (options.json) options.report_file = (*at)[13] == '\0' ? nullptr : *at + 14;
+            if (options.report_file != nullptr && *options.report_file == '\0') return refuse("%s names no file", *at);
         } else if (std::strcmp(*at, "--no-rescue") == 0) {
             options.no_rescue = true;
         } else if (std::strcmp(*at, "--preview") == 0) {
@@ -167,8 +174,8 @@ void join(std::string& list, const std::string& part) {
 bool preload(const Options& options, const Pieces& pieces) {
     std::vector<const Library*> wanted;
     for (const Library& library : pieces.libraries) {
-        if (library.piece == Piece::openmp && options.native_openmp) continue;
-        if (library.piece == Piece::report && !options.report) continue;
+        if ((library.piece == Piece::openmp || library.piece == Piece::regions) && options.native_openmp) continue;
+        if ((library.piece == Piece::report || library.piece == Piece::regions) && !options.report) continue;
         wanted.push_back(&library);
     }
     const bool by_path = std::all_of(wanted.begin(), wanted.end(), [](const Library* library) { return can_be_preloaded(library->path()); });
@@ -281,6 +288,8 @@ bool begin_report(Options& options) {
         close(file);
     }
     setenv("WEFT_REPORT", where.c_str(), 1);
+    setenv("WEFT_REPORT_FORMAT", options.json ? "json" : "text", 1);
+    unsetenv("WEFT_REPORT_SPOOL");
     setenv("WEFT_REPORT_OF", std::to_string(getpid()).c_str(), 1);   // this process reports in any case, others if there is something to tell
     return true;
 }
@@ -292,6 +301,25 @@ void report(const std::string& line) {
     const ssize_t written = write(file, line.data(), line.size());
     static_cast<void>(written);   // nobody is left to be told
     if (file != STDERR_FILENO) close(file);
+}
+
+// Of a program that Weft will not be in: before it runs.
+void report_unreached(const Program& program) {
+    weft_report::Program told;
+    told.path = program.path;
+    told.process = static_cast<std::uint64_t>(getpid());
+    told.unreached = program.why;
+    if (program.reach == Reach::children) told.unreached += "; programs that it starts are seen to";
+    weft_report::Report all;
+    all.add(told);
+    report(std::string(text_of("WEFT_REPORT_FORMAT") == "json" ? to_json(all) : to_text(all)));
+}
+
+// Children of the process hand their reports in there, and it tells of all. Without it each tells of itself.
+void begin_spool() {
+    if (text_of("WEFT_REPORT_OF") != std::to_string(getpid()) || std::getenv("WEFT_REPORT_SPOOL") != nullptr) return;   // it is an outer run's report
+    const auto path = weft_report::make_spool();
+    if (!path.empty()) setenv("WEFT_REPORT_SPOOL", path.c_str(), 1);
 }
 
 int cannot_run(const char* name, const Program& program, int error) {
@@ -336,8 +364,9 @@ int run(char** arguments) {
     if (options.trace != nullptr) setenv("WEFT_TRACE", absolute(options.trace).c_str(), 1);
     if (!environment_is_right(options, pieces, check_values)) return own_failure;
     if (options.report && program.reach != Reach::full && !same_file(program.path, "/proc/self/exe")) {   // a run within a run is no program of its own
-        report("weft run report: " + program.path + " (process " + std::to_string(getpid()) + ")\n  left alone: the program: " + program.why +
-               (program.reach == Reach::children ? "; programs that it starts are seen to\n" : "\n"));
+        report_unreached(program);
+    } else if (options.report) {
+        begin_spool();
     }
     const AddressSpace addresses = address_space();
     if (program.reach != Reach::none && fits(addresses)) {

@@ -1,10 +1,10 @@
 #include "objects.hpp"
 
-#include <cstdint>
-#include <cstring>
+#include <algorithm>
+#include <climits>
+#include <cstdlib>
 #include <elf.h>
 #include <fcntl.h>
-#include <link.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,27 +13,11 @@ namespace weft_report {
 
 namespace {
 
-bool begins(const char* text, const char* with) { return std::strncmp(text, with, std::strlen(with)) == 0; }
-
-// One loaded object. Pointers into its own memory.
-struct Object {
-    std::string path;
-    std::uintptr_t base = 0, first = 0, end = 0;   // where it lies
-    const ElfW(Dyn)* dynamic = nullptr;
-    const char* strings = nullptr;
-    const ElfW(Sym)* symbols = nullptr;
-    std::string soname;
-    bool on_weft = false;                          // needs libweft.so
-
-    bool holds(std::uintptr_t address) const { return address >= first && address < end; }
-    // What an entry of its dynamic section points to; the loader has added the base to most.
-    std::uintptr_t pointer(ElfW(Addr) value) const { return value < base ? base + value : value; }
-};
-
 int add_object(dl_phdr_info* info, std::size_t, void* raw) {
+    auto& objects = *static_cast<List<Object>*>(raw);
     Object object;
     object.base = info->dlpi_addr;
-    object.path = info->dlpi_name;
+    object.name = info->dlpi_name;
     object.first = UINTPTR_MAX;
     for (int i = 0; i < info->dlpi_phnum; ++i) {
         const ElfW(Phdr)& segment = info->dlpi_phdr[i];
@@ -42,62 +26,84 @@ int add_object(dl_phdr_info* info, std::size_t, void* raw) {
         object.first = std::min<std::uintptr_t>(object.first, object.base + segment.p_vaddr);
         object.end = std::max<std::uintptr_t>(object.end, object.base + segment.p_vaddr + segment.p_memsz);
     }
-    if (object.path.empty()) {   // the program, or the kernel's own
-        char path[4096];
-        const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
-        if (static_cast<std::vector<Object>*>(raw)->empty() && length > 0) object.path.assign(path, static_cast<std::size_t>(length));
-    }
-    if (object.dynamic != nullptr && !object.path.empty() && object.path[0] == '/') static_cast<std::vector<Object>*>(raw)->push_back(std::move(object));
+    if (object.dynamic != nullptr) objects.push_back(std::move(object));
     return 0;
 }
 
-std::vector<Object> loaded_objects() {
-    std::vector<Object> objects;
+// All of a file that tells no size, as those in /proc.
+String contents_of(const char* path) {
+    String text;
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    char part[16384];
+    for (ssize_t got; file >= 0 && (got = read(file, part, sizeof part)) > 0;) text.append(part, static_cast<std::size_t>(got));
+    if (file >= 0) close(file);
+    return text;
+}
+
+// A library that was opened by a relative name, whatever the current folder is by now: /proc/self/maps has a line for each of its segments.
+String mapped_path(std::uintptr_t address) {
+    const String maps = contents_of("/proc/self/maps");
+    for (std::size_t at = 0; at < maps.size();) {
+        char* rest;
+        const std::uintptr_t first = std::strtoul(maps.c_str() + at, &rest, 16);
+        const std::uintptr_t end = *rest == '-' ? std::strtoul(rest + 1, nullptr, 16) : 0;
+        const std::size_t line_end = std::min(maps.find('\n', at), maps.size()), slash = maps.find('/', at);
+        if (address >= first && address < end) return slash < line_end ? maps.substr(slash, line_end - slash) : String();
+        at = line_end + 1;
+    }
+    return {};
+}
+
+String path_of(const Object& object) {
+    if (object.name.empty()) return program_path();
+    if (object.name.find('/') == String::npos) return {};   // the kernel's own, which has no file
+    if (object.name[0] != '/') return mapped_path(object.first);
+    char real[PATH_MAX];
+    return realpath(object.name.c_str(), real) != nullptr ? String(real) : object.name;
+}
+
+void read_dynamic_section(Object& object) {
+    for (const ElfW(Dyn)* entry = object.dynamic; entry->d_tag != DT_NULL; ++entry) {
+        if (entry->d_tag == DT_STRTAB) object.strings = reinterpret_cast<const char*>(object.pointer(entry->d_un.d_ptr));
+        if (entry->d_tag == DT_SYMTAB) object.symbols = reinterpret_cast<const ElfW(Sym)*>(object.pointer(entry->d_un.d_ptr));
+    }
+    if (object.strings == nullptr) return;
+    for (const ElfW(Dyn)* entry = object.dynamic; entry->d_tag != DT_NULL; ++entry) {
+        if (entry->d_tag == DT_SONAME) object.soname = object.strings + entry->d_un.d_val;
+    }
+    object.is_ours = begins(object.soname, "libweft") ||
+                     (std::strcmp(object.soname, "libgomp.so.1") == 0 && object.any_needed([](const char* name) { return begins(name, "libweft.so"); }));
+}
+
+}  // namespace
+
+String program_path() {
+    char path[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+    return length > 0 ? String(path, static_cast<std::size_t>(length)) : "a program";
+}
+
+List<Object> loaded_objects() {
+    List<Object> objects;
     dl_iterate_phdr(add_object, &objects);
     for (Object& object : objects) {
-        for (const ElfW(Dyn)* entry = object.dynamic; entry->d_tag != DT_NULL; ++entry) {
-            if (entry->d_tag == DT_STRTAB) object.strings = reinterpret_cast<const char*>(object.pointer(entry->d_un.d_ptr));
-            if (entry->d_tag == DT_SYMTAB) object.symbols = reinterpret_cast<const ElfW(Sym)*>(object.pointer(entry->d_un.d_ptr));
-        }
-        if (object.strings == nullptr) continue;
-        for (const ElfW(Dyn)* entry = object.dynamic; entry->d_tag != DT_NULL; ++entry) {
-            if (entry->d_tag == DT_SONAME) object.soname = object.strings + entry->d_un.d_val;
-            if (entry->d_tag == DT_NEEDED && begins(object.strings + entry->d_un.d_val, "libweft.so")) object.on_weft = true;
-        }
+        object.path = path_of(object);
+        read_dynamic_section(object);
     }
+    objects.erase(std::remove_if(objects.begin(), objects.end(), [](const Object& object) {
+        return object.path.empty() || object.strings == nullptr || object.symbols == nullptr;
+    }), objects.end());
     return objects;
 }
 
-// Calls slot(name of a symbol that others define, what the loader has put there).
-template <class Slot>
-void each_slot(const Object& object, Slot slot) {
-    std::uintptr_t tables[2] = {};
-    std::size_t bytes[2] = {};
-    for (const ElfW(Dyn)* entry = object.dynamic; entry->d_tag != DT_NULL; ++entry) {
-        switch (entry->d_tag) {
-        case DT_JMPREL: tables[0] = object.pointer(entry->d_un.d_ptr); break;
-        case DT_PLTRELSZ: bytes[0] = entry->d_un.d_val; break;
-        case DT_RELA: tables[1] = object.pointer(entry->d_un.d_ptr); break;
-        case DT_RELASZ: bytes[1] = entry->d_un.d_val; break;
-        default: break;
-        }
-    }
-    for (int table = 0; table < 2; ++table) {
-        const auto* const relocations = reinterpret_cast<const ElfW(Rela)*>(tables[table]);
-        for (std::size_t i = 0; relocations != nullptr && i < bytes[table] / sizeof *relocations; ++i) {
-            const ElfW(Sym)& symbol = object.symbols[ELF64_R_SYM(relocations[i].r_info)];
-            if (ELF64_R_SYM(relocations[i].r_info) == 0 || symbol.st_shndx != SHN_UNDEF) continue;
-            std::uintptr_t value;
-            std::memcpy(&value, reinterpret_cast<const void*>(object.base + relocations[i].r_offset), sizeof value);
-            slot(object.strings + symbol.st_name, value);
-        }
-    }
-}
+// ---- files --------------------------------------------------------------------------------------------------
+
+namespace {
 
 // A file, mapped; empty if it cannot be.
 class File {
 public:
-    explicit File(const std::string& path) {
+    explicit File(const String& path) {
         const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
         struct stat status;
         if (descriptor >= 0 && fstat(descriptor, &status) == 0 && status.st_size > 0) {
@@ -124,81 +130,34 @@ private:
     std::size_t size_ = 0;
 };
 
-// Whether libgomp was linked into this file: by its symbols, or, where they were stripped, by the words that begin its messages.
-bool holds_libgomp(const std::string& path) {
-    const File file(path);
-    const auto* const header = file.at<ElfW(Ehdr)>(0);
-    if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return false;
-    const auto* const sections = file.at<ElfW(Shdr)>(header->e_shoff, header->e_shnum);
-    for (unsigned i = 0; sections != nullptr && i < header->e_shnum; ++i) {
-        const ElfW(Shdr)& section = sections[i];
-        if ((section.sh_type != SHT_SYMTAB && section.sh_type != SHT_DYNSYM) || section.sh_link >= header->e_shnum) continue;
-        const std::size_t count = section.sh_size / sizeof(ElfW(Sym));
-        const auto* const symbols = file.at<ElfW(Sym)>(section.sh_offset, count);
-        const ElfW(Shdr)& names = sections[section.sh_link];
-        const auto* const strings = file.at<char>(names.sh_offset, names.sh_size);
-        for (std::size_t j = 0; symbols != nullptr && strings != nullptr && j < count; ++j) {
-            if (symbols[j].st_shndx == SHN_UNDEF || symbols[j].st_name + sizeof "GOMP_parallel" > names.sh_size) continue;
-            if (std::strcmp(strings + symbols[j].st_name, "GOMP_parallel") == 0) return true;
-        }
+void look_at_symbols(const File& file, const ElfW(Shdr)& table, const ElfW(Shdr)& names, Runtimes& found) {
+    constexpr const char *gnu = "GOMP_parallel", *llvm = "__kmpc_fork_call";
+    const std::size_t count = table.sh_size / sizeof(ElfW(Sym));
+    const auto* const symbols = file.at<ElfW(Sym)>(table.sh_offset, count);
+    const auto* const strings = file.at<char>(names.sh_offset, names.sh_size);
+    for (std::size_t i = 0; symbols != nullptr && strings != nullptr && i < count; ++i) {
+        if (symbols[i].st_shndx == SHN_UNDEF || symbols[i].st_name >= names.sh_size) continue;
+        const std::string_view name(strings + symbols[i].st_name, strnlen(strings + symbols[i].st_name, names.sh_size - symbols[i].st_name));
+        found.gnu = found.gnu || name == gnu;
+        found.llvm = found.llvm || name == llvm;
     }
-    return file.contains("\nlibgomp: ");
 }
 
 }  // namespace
 
-std::vector<Finding> look_at_objects() {
-    const std::vector<Object> objects = loaded_objects();
-    const Object* ours = nullptr;
-    bool guarded = false;
-    for (const Object& object : objects) {
-        if (object.on_weft && object.soname == "libgomp.so.1") ours = &object;
-        guarded = guarded || begins(object.soname.c_str(), "libweft_openblas");
+Runtimes runtimes_in(const String& path) {
+    const File file(path);
+    Runtimes found;
+    const auto* const header = file.at<ElfW(Ehdr)>(0);
+    if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return found;
+    const auto* const sections = file.at<ElfW(Shdr)>(header->e_shoff, header->e_shnum);
+    for (unsigned i = 0; sections != nullptr && i < header->e_shnum; ++i) {
+        const ElfW(Shdr)& section = sections[i];
+        if ((section.sh_type != SHT_SYMTAB && section.sh_type != SHT_DYNSYM) || section.sh_link >= header->e_shnum) continue;
+        look_at_symbols(file, section, sections[section.sh_link], found);
     }
-    std::vector<Finding> found;
-    std::vector<const Object*> called;   // other libgomps that somebody calls
-    for (const Object& object : objects) {
-        if (object.on_weft || object.symbols == nullptr || begins(object.soname.c_str(), "libweft_")) continue;
-        unsigned gnu = 0, to_ours = 0, llvm = 0, threads = 0;
-        const Object* other = nullptr;
-        each_slot(object, [&](const char* name, std::uintptr_t value) {
-            if (begins(name, "__kmpc_")) ++llvm;
-            if (std::strcmp(name, "pthread_create") == 0) ++threads;
-            if (!begins(name, "GOMP_") && !begins(name, "omp_")) return;
-            ++gnu;
-            if (ours != nullptr && ours->holds(value)) ++to_ours;
-            if (ours != nullptr && ours->holds(value)) return;
-            for (const Object& target : objects) {   // a slot that points into its own object waits for the first call
-                if (&target != &object && target.holds(value)) other = &target;
-            }
-        });
-        const bool is_libgomp = begins(object.soname.c_str(), "libgomp");
-        const bool is_openblas = object.path.find("openblas") != std::string::npos;
-        if (llvm != 0) {
-            found.push_back({Verdict::left_alone, object.path, "OpenMP of LLVM's ABI, whose entry points are not on Weft"});
-        } else if (other != nullptr && !is_libgomp) {
-            called.push_back(other);
-            found.push_back({Verdict::left_alone, object.path, "its OpenMP is " + other->path +
-                                 (ours == nullptr ? ": --openmp=native" : ", by RTLD_DEEPBIND or a handle of dlopen")});
-        } else if (gnu != 0 && !is_libgomp) {
-            found.push_back({Verdict::taken_over, object.path, to_ours != 0 ? "OpenMP of the GNU ABI, by " + ours->path : "OpenMP of the GNU ABI, of which nothing was called"});
-            if (is_openblas && guarded) found.push_back({Verdict::limited, object.path, "one call at a time computes, and others wait without spinning"});
-        } else if (!is_libgomp && holds_libgomp(object.path)) {
-            found.push_back({Verdict::left_alone, object.path, "libgomp was linked into it statically"});
-        } else if (begins(object.soname.c_str(), "libtbb.so")) {
-            found.push_back({Verdict::left_alone, object.path, "TBB has threads of its own"});
-        } else if (is_openblas && threads != 0) {
-            found.push_back({Verdict::left_alone, object.path, "OpenBLAS with threads of its own"});
-        }
-    }
-    // Copies under names of their own, as wheels of Python bring them. libgomp.so.1 itself is not loaded where ours is.
-    for (const Object& object : objects) {
-        if (object.on_weft || !begins(object.soname.c_str(), "libgomp") || ours == nullptr) continue;
-        bool is_called = false;
-        for (const Object* one : called) is_called = is_called || one == &object;
-        if (!is_called) found.push_back({Verdict::taken_over, object.path, "a copy of libgomp whose callers go to " + ours->path});
-    }
-    return found;
+    if (found.gnu || found.llvm) return found;
+    return {file.contains("\nlibgomp: "), file.contains("KMP_DUPLICATE_LIB_OK")};
 }
 
 }  // namespace weft_report

@@ -1,87 +1,75 @@
-// Preloaded by `weft run --report`: at exit says what was taken over, what was limited, what was left alone and why, with counters.
-#include <algorithm>
-#include <atomic>
+// Preloaded by `weft run --report`: when a process ends, tells what ran on Weft, what has threads of its own and what was left alone, with counters.
+// Processes that the first one has started hand that in, and the first one tells of all of them (spool.hpp).
 #include <cerrno>
-#include <cstdint>
+#include <climits>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <string>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <weft/hart.h>
 #include <weft/trace.h>
 
+#include "findings.hpp"
 #include "objects.hpp"
+#include "spool.hpp"
+#include "threads.hpp"
 
 namespace weft_report {
 
 namespace {
 
-constinit std::atomic<std::uint64_t> peak{1};   // OS threads at once
-pid_t process = 0;                              // which has loaded us: the child of a fork reports nothing
-int kept = -1;                                  // standard error as it was, since programs close it before they end
-struct stat kept_is;
+using Exit = void (*)(int);
 
-// Each OS thread is a folder of /proc/self/task. Only starting one can make more of them, so nothing else needs to be watched.
-void note_threads() {
-    struct stat status;
-    if (stat("/proc/self/task", &status) != 0 || status.st_nlink < 3) return;
-    const std::uint64_t now = status.st_nlink - 2;
-    std::uint64_t before = peak.load(std::memory_order_relaxed);                                          // relaxed, both: a statistic
-    while (now > before && !peak.compare_exchange_weak(before, now, std::memory_order_relaxed)) {}
-}
+// What the environment says. The program may change that.
+struct Settings {
+    char where[PATH_MAX] = "";    // "stderr", or a file; empty: no report
+    char spool[PATH_MAX] = "";
+    bool json = false;
+    pid_t first = 0;              // which tells of all
+};
+constinit Settings settings;
+
+constinit std::atomic<bool> told{false}, begun{false};
+constinit std::atomic<unsigned> unloads{0};
+pid_t process = 0;                // whose memory this is: a child of vfork has another id
+bool forked = false;              // it goes on with what its parent has loaded, and only what it uses is its own
+int kept = -1;                    // standard error as it was, since programs close it before they end
+struct stat kept_is;
+EachRegions regions = nullptr;    // null: the native OpenMP counts none
+Exit next_exit = nullptr;
 
 std::uint64_t counter(const char* name) {
     std::uint64_t value = 0;
     return weft_counter_read(name, &value) == WEFT_OK ? value : 0;
 }
 
-const char* name_of(Verdict verdict) {
-    switch (verdict) {
-    case Verdict::taken_over: return "taken over";
-    case Verdict::limited: return "limited";
-    case Verdict::left_alone: return "left alone";
-    }
-    return "";
-}
+bool is_first() { return process == settings.first; }
 
-std::string program() {
-    char path[4096];
-    const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
-    return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : "a program";
-}
-
-std::string text() {
-    auto findings = look_at_objects();
-    std::stable_sort(findings.begin(), findings.end(), [](const Finding& one, const Finding& other) { return one.verdict < other.verdict; });
-    const char* const first = std::getenv("WEFT_REPORT_OF");
-    if (findings.empty() && (first == nullptr || std::to_string(getpid()) != first)) return {};   // one of the many that a script starts
-    std::string lines = "weft run report: " + program() + " (process " + std::to_string(getpid()) + ")\n";
-    for (const Finding& finding : findings) lines += std::string("  ") + name_of(finding.verdict) + ": " + finding.object + ": " + finding.what + "\n";
-    if (findings.empty()) lines += "  nothing here that Weft knows of\n";
-    const auto add = [&lines](const char* what, std::uint64_t value) { lines += std::string("  ") + what + ": " + std::to_string(value) + "\n"; };
-    add("regions", counter("/openmp/count/regions"));
-    add("tasks", counter("/openmp/count/tasks"));
-    add("contexts", counter("/openmp/count/members"));
-    add("switches", counter("/units/count/run"));
-    add("harts at most", weft_hart_limit());
-    add("harts lent", counter("/harts/count/lent"));
-    add("harts rescued", counter("/rescue/count/emergencies"));
+Program this_process() {
     rusage used{};
     getrusage(RUSAGE_SELF, &used);
-    add("voluntary kernel switches", static_cast<std::uint64_t>(used.ru_nvcsw));
-    add("involuntary kernel switches", static_cast<std::uint64_t>(used.ru_nivcsw));
-    note_threads();
-    add("peak OS threads", peak.load(std::memory_order_relaxed));   // relaxed: a statistic
-    return lines;
+    Program program;
+    program.path = program_path();
+    program.process = static_cast<std::uint64_t>(process);
+    const std::uint64_t values[counter_count] = {
+        counter("/openmp/count/regions"), counter("/openmp/count/tasks"), counter("/openmp/count/members"), counter("/units/count/run"),
+        weft_hart_limit(), counter("/harts/count/lent"), counter("/rescue/count/emergencies"),
+        static_cast<std::uint64_t>(used.ru_nvcsw), static_cast<std::uint64_t>(used.ru_nivcsw), peak_threads(),
+    };
+    std::memcpy(program.values, values, sizeof values);
+    look_at_process(program, program.values[0], regions, threads);
+    if (forked) forget_unused(program);
+    return program;
 }
 
-void write_all(int file, const std::string& lines) {
+void write_all(int file, const String& lines) {
     for (std::size_t done = 0; done < lines.size();) {
         const ssize_t written = write(file, lines.data() + done, lines.size() - done);
         if (written < 0 && errno != EINTR) return;   // nobody is left to be told
@@ -89,42 +77,110 @@ void write_all(int file, const std::string& lines) {
     }
 }
 
-[[gnu::constructor]] void begin() {
-    process = getpid();
-    const char* const where = std::getenv("WEFT_REPORT");
-    if (where == nullptr || std::strcmp(where, "stderr") != 0) return;
-    // High up, so that the program's descriptors have the numbers that they would have.
-    kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 900);
-    if (kept >= 0 && fstat(kept, &kept_is) != 0) kept = -1;
-}
-
-[[gnu::destructor]] void end() {
-    const char* const where = std::getenv("WEFT_REPORT");
-    if (where == nullptr || *where == '\0' || getpid() != process) return;
-    const int error = errno;
-    const std::string lines = text();
-    if (lines.empty()) return;
-    if (std::strcmp(where, "stderr") == 0) {
+void tell(const String& lines) {
+    if (std::strcmp(settings.where, "stderr") == 0) {
         // The program may have closed ours, and opened something else by its number.
         struct stat now;
         const bool same = kept >= 0 && fstat(kept, &now) == 0 && now.st_dev == kept_is.st_dev && now.st_ino == kept_is.st_ino;
-        write_all(same ? kept : STDERR_FILENO, lines);
-    } else if (const int file = open(where, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666); file >= 0) {
-        write_all(file, lines);   // at once, for others append as well
-        close(file);
+        return write_all(same ? kept : STDERR_FILENO, lines);
+    }
+    const int file = open(settings.where, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (file < 0) return;
+    write_all(file, lines);   // at once, for others append as well
+    close(file);
+}
+
+void tell_of_all(void*) {
+    const Program own = this_process();
+    if (own.libraries.empty() && !is_first()) return;   // one of the many that a script starts
+    String others;
+    if (*settings.spool != '\0' && hand_in(settings.spool, to_lines(own), is_first(), others)) return;
+    Report report;
+    if (is_first()) report.add(own);
+    report.add(std::string_view(others));
+    if (!is_first()) report.add(own);
+    tell(settings.json ? to_json(report) : to_text(report));
+}
+
+void end() {
+    if (*settings.where == '\0' || getpid() != process || told.exchange(true)) return;
+    if (forked && !begun.load()) return;
+    const int error = errno;
+    if (!attempt(tell_of_all, nullptr)) {
+        constexpr char sorry[] = "weft run report: there was no memory for it\n";
+        if (write(STDERR_FILENO, sorry, sizeof sorry - 1) < 0) errno = error;
     }
     errno = error;
+}
+
+// So that a process that is killed is not forgotten.
+void begin_work() {
+    if (begun.exchange(true) || process == 0 || is_first() || *settings.spool == '\0') return;
+    char path[PATH_MAX], line[PATH_MAX + 64];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[length < 0 ? 0 : length] = '\0';
+    if (length <= 0 || std::strpbrk(path, "%\t\n") != nullptr) return;   // not as it stands; then this is left out
+    const int error = errno, size = std::snprintf(line, sizeof line, "begun\t%s\t%ld\t\n", path, static_cast<long>(process));
+    announce(settings.spool, line, static_cast<std::size_t>(size));
+    errno = error;
+}
+
+// The child of a fork begins with nothing done.
+void begin_anew() {
+    process = getpid();
+    forked = true;
+    told.store(false);
+    begun.store(false);
+    forget_threads();
+}
+
+void share_with(Shared* to) { *to = {begin_work, &unloads}; }
+
+void read(char (&to)[PATH_MAX], const char* variable) {
+    const char* const said = std::getenv(variable);
+    if (said != nullptr && std::strlen(said) < sizeof to) std::strcpy(to, said);
+}
+
+[[gnu::constructor]] void begin() {
+    process = getpid();
+    read(settings.where, "WEFT_REPORT");
+    read(settings.spool, "WEFT_REPORT_SPOOL");
+    const char *const format = std::getenv("WEFT_REPORT_FORMAT"), *const first = std::getenv("WEFT_REPORT_OF");
+    settings.json = format != nullptr && std::strcmp(format, "json") == 0;
+    settings.first = first == nullptr ? 0 : static_cast<pid_t>(std::strtol(first, nullptr, 10));
+    pthread_atfork(nullptr, nullptr, begin_anew);
+    share_with(&shared);
+    // Looked up now: a process may end where dlsym must not be called.
+    regions = reinterpret_cast<EachRegions>(dlsym(RTLD_DEFAULT, each_regions));
+    next_exit = reinterpret_cast<Exit>(dlsym(RTLD_NEXT, "_exit"));
+    at_quick_exit(end);
+    if (*settings.spool != '\0' && is_first()) hold_spool(settings.spool);
+    if (std::strcmp(settings.where, "stderr") != 0) return;
+    kept = out_of_the_way(STDERR_FILENO);
+    if (kept >= 0 && fstat(kept, &kept_is) != 0) kept = -1;
+}
+
+[[gnu::destructor]] void end_of_process() { end(); }
+
+[[noreturn]] void leave(int status) {
+    end();
+    if (next_exit != nullptr) next_exit(status);
+    for (;;) syscall(SYS_exit_group, status);
 }
 
 }  // namespace
 
 }  // namespace weft_report
 
-// Of whoever asks, Weft included.
-extern "C" [[gnu::visibility("default")]] int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*body)(void*), void* argument) noexcept {
-    using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
-    static const auto next = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
-    const int status = next(thread, attributes, body, argument);
-    if (status == 0) weft_report::note_threads();
+// dash ends so, and the children of Python's multiprocessing.
+extern "C" [[gnu::visibility("default")]] void _exit(int status) { weft_report::leave(status); }
+extern "C" [[gnu::visibility("default")]] void _Exit(int status) noexcept { weft_report::leave(status); }
+
+extern "C" [[gnu::visibility("default")]] void weft_report_share(weft_report::Shared* to) { weft_report::share_with(to); }
+
+extern "C" [[gnu::visibility("default")]] int dlclose(void* handle) noexcept {
+    static const auto next = reinterpret_cast<int (*)(void*)>(dlsym(RTLD_NEXT, "dlclose"));
+    const int status = next(handle);
+    weft_report::unloads.fetch_add(1, std::memory_order_relaxed);   // relaxed: whoever loads something there then, and calls it, is this thread or has waited for it
     return status;
 }

@@ -180,19 +180,21 @@ bool is_own_counter(const char* name) {
 
 weft_status read_counter(Runtime& of, const char* name, std::uint64_t* value) {
     std::lock_guard guard(of.lock);
-    std::string path = name;
+    // Nothing is allocated for a sum: the report of `weft run` reads some where a process ends from a signal handler that interrupted malloc.
+    std::string of_one;
     std::size_t rank = 0;
-    const bool one_stream = split(path, rank);
+    const bool one_stream = std::strchr(name, '{') != nullptr && split(of_one = name, rank);
+    const char* const path = one_stream ? of_one.c_str() : name;
     if (one_stream && (rank >= of.ranks_used || of.streams[rank] == nullptr)) {
         return fail(WEFT_INVALID, "'%.100s': there is no stream %zu", name, rank);
     }
     for (std::size_t i = 0; i < counts; ++i) {
-        if (path != trace::path(nth(i))) continue;
+        if (std::strcmp(path, trace::path(nth(i))) != 0) continue;
         *value = one_stream ? of.streams[rank]->counted(nth(i)) : sum(of, nth(i));
         return WEFT_OK;
     }
     for (const Gauge& gauge : gauges) {
-        if (one_stream || path != gauge.path) continue;
+        if (one_stream || std::strcmp(path, gauge.path) != 0) continue;
         *value = gauge.read(of);
         return WEFT_OK;
     }

@@ -1,0 +1,218 @@
+#include "findings.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "objects.hpp"
+
+namespace weft_report {
+
+namespace {
+
+// An object, with what was counted of it and what its slots say.
+struct Seen {
+    const Object* object;
+    std::uint64_t regions = 0, threads = 0;
+    unsigned constructs = 0;            // slots for calls that gcc makes of OpenMP's constructs
+    unsigned queries = 0;               // for functions of OpenMP that are bound to Weft
+    unsigned llvm = 0;                  // for calls that clang makes
+    bool starts_threads = false;        // refers to what starts them
+    bool guarded = false;               // OpenBLAS whose parallel part is let in one at a time
+    bool bypasses = false;              // begins regions on Weft that are not counted for it
+    const Object* other = nullptr;      // another libgomp that it calls
+};
+
+const Object* object_at(const List<Object>& objects, std::uintptr_t address) {
+    const auto found = std::find_if(objects.begin(), objects.end(), [=](const Object& object) { return object.holds(address); });
+    return found == objects.end() ? nullptr : &*found;
+}
+
+// A lazily bound slot points into its own object until the first call.
+void look_at_slot(Seen& seen, const List<Object>& objects, const char* name, bool own, std::uintptr_t value) {
+    const bool exec = std::strcmp(name, "exec_blas") == 0;   // OpenBLAS' own, which it calls by the loader's table
+    if (own && !exec) return;
+    if (begins(name, "__kmpc_")) ++seen.llvm;
+    if (std::strcmp(name, "pthread_create") == 0 || std::strcmp(name, "thrd_create") == 0) seen.starts_threads = true;
+    const bool construct = begins(name, "GOMP_"), query = begins(name, "omp_");
+    if (!construct && !query && !exec) return;
+    const Object* const target = object_at(objects, value);
+    if (exec) {
+        seen.guarded = target != nullptr && begins(target->soname, "libweft_openblas") &&
+                       seen.object->any_needed([](const char* needed) { return std::strstr(needed, "omp") != nullptr; });
+        return;
+    }
+    const bool ours = target != nullptr && target->is_ours;
+    seen.constructs += construct;
+    seen.queries += query && ours;
+    if (target == nullptr || target == seen.object) return;
+    if (!ours) seen.other = target;
+    else if (begins(name, "GOMP_parallel") && std::strcmp(name, "GOMP_parallel_end") != 0 && !begins(target->soname, "libweft_regions")) seen.bypasses = true;
+}
+
+// Without a libgomp of ours, calls that were not made yet would go to the one that the library needs.
+void find_native(List<Seen>& all) {
+    for (Seen& seen : all) {
+        if (seen.constructs == 0 || seen.other != nullptr) continue;
+        for (const Seen& one : all) {
+            if (seen.object->any_needed([&](const char* name) { return *one.object->soname != '\0' && std::strcmp(name, one.object->soname) == 0 && begins(name, "libgomp"); })) seen.other = one.object;
+        }
+    }
+}
+
+// ---- what was counted ----------------------------------------------------------------------------------------
+
+struct Counts {
+    List<Seen>* seen;
+    List<Library>* gone;               // what was unloaded since
+    std::uint64_t known = 0;
+};
+
+void add_gone(List<Library>& gone, const char* path, std::uint64_t regions, std::uint64_t threads) {
+    Library library;
+    library.verdict = regions != 0 ? Verdict::taken_over : Verdict::left_alone;
+    library.kind = regions != 0 ? Kind::openmp : Kind::threads;
+    library.path = path == nullptr ? "code that lies in no file" : path;
+    library.regions = regions;
+    library.threads = threads;
+    for (Library& one : gone) {
+        if (one.path != library.path || one.kind != library.kind) continue;
+        one.regions += regions;
+        one.threads += threads;
+        return;
+    }
+    gone.push_back(library);
+}
+
+Seen* seen_at(List<Seen>& all, const char* path, std::uintptr_t base) {
+    const auto found = std::find_if(all.begin(), all.end(), [=](const Seen& seen) { return path != nullptr && seen.object->base == base && seen.object->name == path; });
+    return found == all.end() ? nullptr : &*found;
+}
+
+void add_regions(const char* path, std::uintptr_t base, std::uint64_t count, void* raw) {
+    auto& counts = *static_cast<Counts*>(raw);
+    counts.known += count;
+    if (Seen* const seen = seen_at(*counts.seen, path, base)) seen->regions += count;
+    else add_gone(*counts.gone, path, count, 0);
+}
+
+void add_counts(Counts& counts, std::uint64_t all_regions, EachRegions regions, const Tally& threads) {
+    if (regions != nullptr) regions(add_regions, &counts);
+    threads.each([&](const Origin& origin, std::uint64_t count) {
+        if (Seen* const seen = seen_at(*counts.seen, origin.path, origin.base)) seen->threads += count;
+        else add_gone(*counts.gone, origin.path, 0, count);
+    });
+    // Where one library alone bypasses what counts, the rest is its own.
+    Seen* one = nullptr;
+    for (Seen& seen : *counts.seen) {
+        if (!seen.bypasses || seen.object->is_ours) continue;
+        if (one != nullptr) return;
+        one = &seen;
+    }
+    if (one == nullptr || all_regions < counts.known) return;
+    one->regions += all_regions - counts.known;
+    one->bypasses = false;
+}
+
+// ---- what is to be said --------------------------------------------------------------------------------------
+
+bool is_libgomp(const Object& object) { return begins(object.soname, "libgomp"); }
+bool is_openblas(const Object& object) { return object.path.find("openblas") != String::npos; }
+
+// Files are searched only where threads could be started from: an OpenMP runtime starts some.
+Kind kind_without_openmp(const Seen& seen) {
+    const Object& object = *seen.object;
+    if (seen.starts_threads) {
+        const Runtimes runtimes = runtimes_in(object.path);   // LLVM's has the entry points of the GNU ABI, too
+        if (runtimes.llvm) return begins(object.soname, "libomp") || begins(object.soname, "libiomp5") ? Kind::llvm_runtime : Kind::llvm_static;
+        if (runtimes.gnu) return Kind::libgomp_static;
+    }
+    if (begins(object.soname, "libtbb.so")) return Kind::tbb;
+    return is_openblas(object) ? Kind::openblas : Kind::threads;
+}
+
+const Object* llvm_runtime(const List<Seen>& all) {
+    for (const Seen& seen : all) {
+        if (begins(seen.object->soname, "libomp") || begins(seen.object->soname, "libiomp5")) return seen.object;
+    }
+    return nullptr;
+}
+
+void add(List<Library>& libraries, const Seen& seen, Verdict verdict, Kind kind, const Object* by = nullptr) {
+    Library library;
+    library.verdict = verdict;
+    library.kind = kind;
+    library.path = seen.object->path;
+    if (by != nullptr) library.by = by->path;
+    library.counted = kind != Kind::openmp || !seen.bypasses;
+    library.regions = kind == Kind::openmp && by == nullptr ? seen.regions : 0;
+    if (kind != Kind::openmp && kind != Kind::openmp_queries && kind != Kind::llvm_client) library.threads = seen.threads;
+    libraries.push_back(library);
+}
+
+void add_libgomp(List<Library>& libraries, const Seen& seen, const List<Seen>& all, bool replaced) {
+    bool is_called = false, is_needed = false;
+    for (const Seen& one : all) {
+        is_called = is_called || one.other == seen.object;
+        is_needed = is_needed || (one.constructs != 0 && one.object->any_needed([&](const char* name) { return std::strcmp(name, seen.object->soname) == 0; }));
+    }
+    const bool idle = !is_called && seen.threads == 0;
+    if (idle && (!replaced || !is_needed)) return;   // nothing came of it
+    add(libraries, seen, idle ? Verdict::taken_over : Verdict::left_alone, Kind::libgomp);
+}
+
+void add_threads(Program& program, const Seen& seen, Kind kind) {
+    if (seen.threads == 0 && (kind == Kind::threads || kind == Kind::openblas)) return;
+    add(program.libraries, seen, program.admits && seen.threads != 0 ? Verdict::limited : Verdict::left_alone, kind);
+}
+
+void add_findings(Program& program, const Seen& seen, const List<Seen>& all, bool replaced) {
+    List<Library>& libraries = program.libraries;
+    if (is_libgomp(*seen.object)) return add_libgomp(libraries, seen, all, replaced);
+    const bool is_llvm_runtime = llvm_runtime(all) == seen.object;
+    if (seen.llvm != 0 && !is_llvm_runtime) add(libraries, seen, Verdict::left_alone, Kind::llvm_client, llvm_runtime(all));
+    if (seen.regions != 0 || seen.bypasses || (seen.constructs != 0 && seen.other == nullptr && !is_llvm_runtime)) {
+        add(libraries, seen, Verdict::taken_over, Kind::openmp);
+        if (seen.guarded && seen.regions != 0) add(libraries, seen, Verdict::limited, Kind::openmp);
+    } else if (seen.constructs != 0 && seen.other != nullptr) {
+        add(libraries, seen, Verdict::left_alone, Kind::openmp, seen.other);
+    } else if (seen.queries != 0 && seen.llvm == 0 && !is_openblas(*seen.object) && !is_llvm_runtime) {
+        add(libraries, seen, Verdict::taken_over, Kind::openmp_queries);
+    }
+    const bool known = seen.constructs != 0 && !is_llvm_runtime;
+    add_threads(program, seen, known || (seen.llvm != 0 && !is_llvm_runtime) ? Kind::threads : kind_without_openmp(seen));
+}
+
+bool is(const char* variable, const char* value) {
+    const char* const said = std::getenv(variable);
+    return said != nullptr && std::strcmp(said, value) == 0;
+}
+
+}  // namespace
+
+void look_at_process(Program& program, std::uint64_t all_regions, EachRegions regions, const Tally& threads) {
+    const List<Object> objects = loaded_objects();
+    List<Seen> all;
+    bool replaced = false;   // there is a libgomp of ours
+    for (const Object& object : objects) {
+        replaced = replaced || (object.is_ours && is_libgomp(object));
+        all.push_back({&object});
+        each_slot(object, [&](const char* name, bool own, std::uintptr_t value) { look_at_slot(all.back(), objects, name, own, value); });
+    }
+    program.admits = is("WEFT_GUESTS", "admit");
+    program.native_openmp = !replaced;
+    if (!replaced) find_native(all);
+    List<Library> gone;
+    Counts counts{&all, &gone};
+    add_counts(counts, all_regions, regions, threads);
+    for (const Seen& seen : all) {
+        if (!seen.object->is_ours) add_findings(program, seen, all, replaced);
+    }
+    program.libraries.insert(program.libraries.end(), gone.begin(), gone.end());
+}
+
+void forget_unused(Program& program) {
+    auto& libraries = program.libraries;
+    libraries.erase(std::remove_if(libraries.begin(), libraries.end(), [](const Library& one) { return one.regions == 0 && one.threads == 0; }), libraries.end());
+}
+
+}  // namespace weft_report

@@ -1,0 +1,105 @@
+// The report for programs. The keys and the values of "verdict" and "kind" are documented in doc/run.md and stay.
+#include <weft/version.h>
+
+#include "record.hpp"
+
+namespace weft_report {
+
+namespace {
+
+const char* name_of(Verdict verdict) {
+    switch (verdict) {
+    case Verdict::taken_over: return "taken_over";
+    case Verdict::limited: return "limited";
+    case Verdict::left_alone: return "left_alone";
+    }
+    return "";
+}
+
+const char* name_of(Kind kind) {
+    switch (kind) {
+    case Kind::openmp: return "openmp";
+    case Kind::openmp_queries: return "openmp_queries";
+    case Kind::libgomp: return "libgomp";
+    case Kind::libgomp_static: return "libgomp_static";
+    case Kind::llvm_client: return "llvm_client";
+    case Kind::llvm_runtime: return "llvm_runtime";
+    case Kind::llvm_static: return "llvm_static";
+    case Kind::tbb: return "tbb";
+    case Kind::openblas: return "openblas";
+    case Kind::threads: return "threads";
+    }
+    return "";
+}
+
+// Length of the UTF-8 sequence that the text begins with; 0: it is none, since a path may be any bytes.
+std::size_t sequence(std::string_view text) {
+    const auto first = static_cast<unsigned char>(text[0]);
+    const std::size_t length = first < 0x80 ? 1 : first >= 0xC2 && first < 0xE0 ? 2 : first >= 0xE0 && first < 0xF0 ? 3 : first >= 0xF0 && first < 0xF5 ? 4 : 0;
+    if (length == 0 || length > text.size()) return 0;
+    for (std::size_t i = 1; i < length; ++i) {
+        if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) return 0;
+    }
+    return length;
+}
+
+String quoted(std::string_view text) {
+    constexpr char digits[] = "0123456789abcdef";
+    String json = "\"";
+    while (!text.empty()) {
+        const auto byte = static_cast<unsigned char>(text[0]);
+        const std::size_t length = sequence(text);
+        if (length == 0) json += "\xEF\xBF\xBD";   // the replacement character
+        else if (byte < 0x20) json += {'\\', 'u', '0', '0', digits[byte / 16], digits[byte % 16]};
+        else if (byte == '"' || byte == '\\') json += {'\\', text[0]};
+        else json.append(text.substr(0, length));
+        text.remove_prefix(length == 0 ? 1 : length);
+    }
+    return json + "\"";
+}
+
+String key_of(const char* name) {
+    String key;
+    for (; *name != '\0'; ++name) key += *name == ' ' ? '_' : *name >= 'A' && *name <= 'Z' ? static_cast<char>(*name - 'A' + 'a') : *name;
+    return quoted(key);
+}
+
+String object_of(const Library& library) {
+    return "{\"library\":" + quoted(library.path) + ",\"verdict\":\"" + name_of(library.verdict) + "\",\"kind\":\"" + name_of(library.kind) +
+           "\",\"regions\":" + (library.counted ? decimal(library.regions) : String("null")) + ",\"threads\":" + decimal(library.threads) +
+           ",\"runs_on\":" + (library.by.empty() ? String("null") : quoted(library.by)) + "}";
+}
+
+String object_of(const Program& program) {
+    String json = "{\"program\":" + quoted(program.path) + ",\"process\":" + decimal(program.process) + ",\"processes\":" + decimal(program.processes);
+    json += ",\"left_alone\":" + (program.unreached.empty() ? String("null") : quoted(program.unreached)) + ",\"libraries\":[";
+    const char* separator = "";
+    for (const Library& library : program.libraries) {
+        json += separator + object_of(library);
+        separator = ",";
+    }
+    json += "],\"counters\":";
+    if (!program.unreached.empty()) return json + "null}";
+    for (std::size_t i = 0; i < counter_count; ++i) json += (i == 0 ? "{" : ",") + key_of(counters[i].name) + ":" + decimal(program.values[i]);
+    return json + "}}";
+}
+
+}  // namespace
+
+String to_json(const Report& report) {
+    String json = "{\"weft_report\":1,\"weft\":\"" + decimal(WEFT_VERSION_MAJOR) + "." + decimal(WEFT_VERSION_MINOR) + "." + decimal(WEFT_VERSION_PATCH) + "\",\"programs\":[";
+    const char* separator = "";
+    for (const Program& program : report.programs) {
+        json += separator + object_of(program);
+        separator = ",";
+    }
+    json += "],\"silent\":[";
+    separator = "";
+    for (const Silent& one : report.silent) {
+        json += separator + ("{\"program\":" + quoted(one.path)) + ",\"process\":" + decimal(one.process) + "}";
+        separator = ",";
+    }
+    return json + "]}\n";
+}
+
+}  // namespace weft_report

@@ -1,0 +1,35 @@
+// Memory of the report. A process may end from a signal handler that interrupted malloc, so nothing that is used from there on calls the allocator
+// of the program: all comes from pages of the report's own, which are never given back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace weft_report {
+
+// Of one thread at a time. Where there is no memory it leaves the innermost `attempt`.
+void* take(std::size_t bytes);
+
+// Calls body(argument). False: memory ran out, and the rest of the body was skipped, destructors included.
+bool attempt(void (*body)(void* argument), void* argument);
+
+template <class T>
+struct Arena {
+    using value_type = T;
+    Arena() = default;
+    template <class Other>
+    Arena(const Arena<Other>&) {}
+    T* allocate(std::size_t count) { return static_cast<T*>(take(count * sizeof(T))); }
+    void deallocate(T*, std::size_t) noexcept {}
+    friend bool operator==(const Arena&, const Arena&) { return true; }
+};
+
+using String = std::basic_string<char, std::char_traits<char>, Arena<char>>;
+template <class T>
+using List = std::vector<T, Arena<T>>;
+
+String decimal(std::uint64_t value);
+
+}  // namespace weft_report

@@ -1,0 +1,82 @@
+// What processes hand on, and what is told of them together: for each program its processes, counters and libraries.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "memory.hpp"
+
+namespace weft_report {
+
+enum class Verdict : unsigned char { taken_over, limited, left_alone };
+
+// What a library has to do with parallelism.
+enum class Kind : unsigned char {
+    openmp,           // code that gcc has compiled with -fopenmp
+    openmp_queries,   // refers to functions of OpenMP only
+    libgomp,          // a copy of libgomp, or the native one
+    libgomp_static,   // has libgomp within it
+    llvm_client,      // code that clang has compiled with -fopenmp
+    llvm_runtime,     // libomp, libiomp5
+    llvm_static,      // has LLVM's runtime within it
+    tbb,
+    openblas,
+    threads,          // starts threads, and that is all that is known of it
+};
+
+struct Library {
+    Verdict verdict = Verdict::left_alone;
+    Kind kind = Kind::threads;
+    String path;
+    String by;                     // which other library serves its OpenMP, where that is not Weft's
+    bool counted = true;           // whether its regions are: those that bypass what counts are in the sum of the process only
+    std::uint64_t regions = 0;     // on Weft
+    std::uint64_t threads = 0;     // that it has started
+};
+
+struct Counter {
+    const char* name;              // in the text; in JSON with underscores, in lower case
+    bool is_sum;                   // of all processes; else their maximum
+};
+inline constexpr Counter counters[] = {
+    {"regions", true}, {"tasks", true}, {"contexts", true}, {"switches", true}, {"harts at most", false}, {"harts lent", true}, {"harts rescued", true},
+    {"voluntary kernel switches", true}, {"involuntary kernel switches", true}, {"peak OS threads", false},
+};
+inline constexpr std::size_t counter_count = sizeof counters / sizeof *counters;
+
+struct Program {
+    String path;
+    std::uint64_t process = 0;     // the first
+    std::uint64_t processes = 1;
+    String unreached;              // why Weft is not in it; else empty
+    bool native_openmp = false;    // --openmp=native
+    bool admits = false;           // --guests=admit
+    std::uint64_t values[counter_count] = {};
+    List<Library> libraries;
+};
+
+// Processes that have begun to use threads or OpenMP, and have not reported: a signal has ended them, or they still run.
+struct Silent {
+    String path;
+    std::uint64_t process = 0;
+};
+
+// All that is told at once.
+struct Report {
+    List<Program> programs;
+    List<Silent> silent;
+
+    void add(const Program& process);
+    // What stands in the spool. A record that was not finished is left out.
+    void add(std::string_view lines);
+};
+
+// As they stand in the spool: that a process has begun, and what it tells when it ends.
+String to_lines(const Silent& begun);
+String to_lines(const Program& program);
+
+// What the user reads.
+String to_text(const Report& report);
+String to_json(const Report& report);   // one line
+
+}  // namespace weft_report

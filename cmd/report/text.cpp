@@ -1,0 +1,155 @@
+// The report as people read it. Libraries of one folder of which the same is to be said have one line.
+#include <algorithm>
+
+#include "record.hpp"
+
+namespace weft_report {
+
+namespace {
+
+constexpr std::size_t fold_from = 4;   // libraries of a folder; fewer are named
+
+const char* name_of(Verdict verdict) {
+    switch (verdict) {
+    case Verdict::taken_over: return "taken over";
+    case Verdict::limited: return "limited";
+    case Verdict::left_alone: return "left alone";
+    }
+    return "";
+}
+
+String number_of(std::uint64_t count, const char* what, const char* plural = "s") { return decimal(count) + " " + what + (count == 1 ? "" : plural); }
+
+// A package of Python, whose libraries lie in folders of their own below it; else the folder of the file.
+std::string_view folder_of(std::string_view path) {
+    for (const std::string_view below : {"/site-packages/", "/dist-packages/"}) {
+        const std::size_t at = path.find(below);
+        if (at == std::string_view::npos) continue;
+        const std::size_t end = path.find('/', at + below.size());
+        if (end != std::string_view::npos) return path.substr(0, end);
+    }
+    return path.substr(0, path.rfind('/'));
+}
+
+bool is_package(std::string_view folder) { return folder.find("/site-packages/") != std::string_view::npos || folder.find("/dist-packages/") != std::string_view::npos; }
+
+// One or several libraries of which the same is said.
+struct Group {
+    const Library* first;
+    std::string_view folder;
+    std::size_t libraries = 0, with_regions = 0;
+    bool counted = true;
+    std::uint64_t regions = 0, threads = 0;
+
+    bool is_folded() const { return libraries >= fold_from || (libraries > 1 && is_package(folder)); }
+    void add(const Library& library) {
+        ++libraries;
+        with_regions += library.regions != 0;
+        counted = counted && library.counted;
+        regions += library.regions;
+        threads += library.threads;
+    }
+    bool is_like(const Library& library) const {
+        return first->verdict == library.verdict && first->kind == library.kind && first->by == library.by && folder == folder_of(library.path);
+    }
+};
+
+String threads_of(const Group& group, const Program& program) {
+    if (group.threads == 0) return "started no threads";
+    return number_of(group.threads, "thread") + " of its own" + (program.admits ? ", each admitted as a guest (--guests=admit)" : "");
+}
+
+String openmp_of(const Group& group, const Program& program) {
+    if (group.first->verdict == Verdict::limited) return "OpenBLAS: one call at a time computes in parallel, and callers that wait for it do not spin";
+    if (!group.first->by.empty()) return "its OpenMP is " + group.first->by + (program.native_openmp ? ": --openmp=native" : ", by RTLD_DEEPBIND or a handle of dlopen");
+    if (!group.counted) return "OpenMP of the GNU ABI, on Weft; its regions are in the sum below";
+    String text = "OpenMP of the GNU ABI: ";
+    text += group.regions == 0 ? String("began no region") : number_of(group.regions, "region") + " on Weft";
+    if (group.is_folded() && group.regions != 0 && group.with_regions < group.libraries) text += ", begun by " + decimal(group.with_regions) + " of them";
+    return text;
+}
+
+String what_of(const Group& group, const Program& program) {
+    const Library& library = *group.first;
+    switch (library.kind) {
+    case Kind::openmp: return openmp_of(group, program);
+    case Kind::openmp_queries: return "refers to functions of OpenMP (omp_) only, which Weft answers; began no region";
+    case Kind::libgomp:
+        return library.verdict == Verdict::taken_over ? String("a copy of libgomp, whose callers run on Weft") : "libgomp: " + threads_of(group, program);
+    case Kind::libgomp_static: return "libgomp was linked into it statically: " + threads_of(group, program);
+    case Kind::llvm_client: return library.by.empty() ? String("OpenMP of LLVM's ABI, which Weft does not serve") : "OpenMP of LLVM's ABI, which runs on " + library.by;
+    case Kind::llvm_runtime: return "LLVM's OpenMP runtime: " + threads_of(group, program);
+    case Kind::llvm_static: return "LLVM's OpenMP runtime was linked into it statically: " + threads_of(group, program);
+    case Kind::tbb: return "TBB: " + threads_of(group, program);
+    case Kind::openblas: return "OpenBLAS: " + threads_of(group, program);
+    case Kind::threads: return threads_of(group, program);
+    }
+    return {};
+}
+
+List<Group> fold(const List<Library>& libraries) {
+    List<Group> groups;
+    for (const Library& library : libraries) {
+        auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& group) { return group.is_like(library); });
+        if (found == groups.end()) found = groups.insert(groups.end(), Group{&library, folder_of(library.path)});
+        found->add(library);
+    }
+    return groups;
+}
+
+void add_line(String& lines, const Group& group, std::string_view name, const Program& program) {
+    lines += String("  ") + name_of(group.first->verdict) + ": ";
+    lines.append(name);
+    lines += ": " + what_of(group, program) + "\n";
+}
+
+void add_libraries(String& lines, const Program& program) {
+    const List<Group> groups = fold(program.libraries);
+    for (const Verdict verdict : {Verdict::taken_over, Verdict::limited, Verdict::left_alone}) {
+        for (const Group& group : groups) {
+            if (group.first->verdict != verdict) continue;
+            if (group.is_folded()) {
+                add_line(lines, group, String(group.folder) + ": " + decimal(group.libraries) + " libraries", program);
+                continue;
+            }
+            for (const Library& library : program.libraries) {
+                if (!group.is_like(library)) continue;
+                Group alone{&library, group.folder};
+                alone.add(library);
+                add_line(lines, alone, library.path, program);
+            }
+        }
+    }
+}
+
+// One line for each program of which there are such processes.
+void add_silent(String& lines, const List<Silent>& silent) {
+    for (const Silent& one : silent) {
+        const auto alike = [&](const Silent& other) { return other.path == one.path; };
+        if (&*std::find_if(silent.begin(), silent.end(), alike) != &one) continue;   // told with the first
+        const auto count = static_cast<std::uint64_t>(std::count_if(silent.begin(), silent.end(), alike));
+        lines += "weft run report: " + one.path + ": no report from " + number_of(count, "more process", "es") +
+                 " that used OpenMP or threads (killed by a signal, or still running)\n";
+    }
+}
+
+}  // namespace
+
+String to_text(const Report& report) {
+    String lines;
+    for (const Program& program : report.programs) {
+        lines += "weft run report: " + program.path + " (" +
+                 (program.processes == 1 ? "process " : decimal(program.processes) + " processes, the first of them ") + decimal(program.process) + ")\n";
+        if (!program.unreached.empty()) {
+            lines += "  left alone: the program: " + program.unreached + "\n";
+            continue;
+        }
+        add_libraries(lines, program);
+        if (program.libraries.empty()) lines += "  no OpenMP and no threads were found\n";
+        for (std::size_t i = 0; i < counter_count; ++i) lines += String("  ") + counters[i].name + ": " + decimal(program.values[i]) + "\n";
+    }
+    add_silent(lines, report.silent);
+    return lines;
+}
+
+}  // namespace weft_report
