@@ -6,6 +6,7 @@
 #   GROUP=g    the tests of this group only: release, models, simulation, debug, asan, tsan, aarch64, lean, fuzz
 #   FIGURES=path   where `make bench-promotion`, `bench-argobots` and `bench-openmp` also put their figures (bench/promotion/figures: the README's)
 #   PARTS=...      of `make bench-openmp`: kernels, nested, oversubscribed, dgemm, constructs, tasks, kmeans (default: all of them)
+#   PROGRAMS=... THREADS=... PAIRS=n MINUTES=n AGAIN=yes PAGE=path   of `make bench-programs`: bench/programs/README.md
 #   SETUP=no   packages are neither looked for nor installed (systems without dpkg)
 JOBS ?= $(shell nproc)
 DIR ?= /usr/share
@@ -13,7 +14,7 @@ SETUP ?= yes
 PYTHON ?= python3
 export JOBS DIR GROUP SETUP
 
-.PHONY: help setup demo treesum test test-full test-soak bench bench-promotion bench-argobots bench-openmp bench-abt abt-differential format doc clean
+.PHONY: help setup demo treesum test test-full test-soak bench bench-promotion bench-argobots bench-openmp bench-programs bench-abt abt-differential format doc clean
 help:
 	@echo "make demo        builds a release and shows programs of Debian without and with weft run; a picture"
 	@echo "make treesum     hashes $(DIR) by an example, and by find and sha256sum; then the tour"
@@ -24,6 +25,7 @@ help:
 	@echo "make bench-promotion  measures which kind of thread is best when; tables and figures"
 	@echo "make bench-argobots   measures creating, joining and freeing apart, and streams beside streams; tables and figures"
 	@echo "make bench-openmp     measures programs of OpenMP on Weft, libgomp and libomp; PARTS=..., tables and figures"
+	@echo "make bench-programs   measures whole programs without and with weft run; PROGRAMS=..., THREADS=..., PAGE=doc/when-it-helps.md"
 	@echo "make bench-abt   what an operation in abt.h costs, beside another Argobots where pkg-config knows one"
 	@echo "make abt-differential  the bridge's tests against another Argobots, which pkg-config must know"
 	@echo "make doc         the API reference, in build/doc/html"
@@ -83,6 +85,15 @@ bench-openmp:
 	@$(if $(filter constructs,$(OPENMP_PARTS)),$(PYTHON) bench/openmp/constructs.py --build build/bench)
 	@$(if $(filter tasks,$(OPENMP_PARTS)),$(PYTHON) bench/openmp/tasks.py --build build/bench)
 	@$(if $(filter kmeans,$(OPENMP_PARTS)),$(PYTHON) bench/openmp/kmeans.py --build build/bench $(if $(FIGURES),--figures $(FIGURES)))
+
+# The wheels of PyPI are fetched where that is possible; the rest is measured without.
+bench-programs:
+	@tools/setup bench
+	@cmake --preset release -B build/bench -DWEFT_TESTS=OFF -DWEFT_SIM=OFF -DWEFT_BENCH=ON --log-level=WARNING
+	@cmake --build build/bench --parallel $(JOBS) --target weft_command
+	@$(PYTHON) bench/programs/wheels.py build/programs/venv
+	@$(PYTHON) bench/programs/run.py build/bench $(if $(PROGRAMS),--programs $(PROGRAMS)) $(if $(THREADS),--threads $(THREADS)) \
+	  $(if $(PAIRS),--pairs $(PAIRS)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(AGAIN),--again) $(if $(PAGE),--page $(PAGE))
 
 bench-abt:
 	@tools/setup bench

@@ -1,6 +1,7 @@
 """What the scripts that measure share: medians; and those that draw figures: programs whose lines of JSON are samples, tables, figures."""
 
 import json
+import math
 import pathlib
 import platform
 import shutil
@@ -25,6 +26,22 @@ def quantile(values: list, share: float) -> float:
 
 def median(values: list) -> float:
     return quantile(values, 0.5)
+
+
+def median_interval(values: list, certainty: float = 0.95) -> tuple | None:
+    """An interval that holds the median of what the values were drawn from with at least that certainty, whatever its
+    distribution: from the k-th least value to the k-th greatest, for the largest k that the binomial distribution
+    allows (of 21 values the 6th and the 16th). None where there are too few values (less than 6 for 95 %)."""
+    count, chosen, below = len(values), 0, 0.0
+    for k in range(1, count // 2 + 1):
+        below += math.comb(count, k - 1) / 2 ** count   # P(fewer than k values lie below the median)
+        if 1 - 2 * below < certainty:
+            break
+        chosen = k
+    if chosen == 0:
+        return None
+    ordered = sorted(values)
+    return ordered[chosen - 1], ordered[count - chosen]
 
 
 def table(head: list, rows: list) -> str:

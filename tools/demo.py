@@ -25,17 +25,16 @@ def folder_of(name):
     return next(iter(sorted(pathlib.Path("/usr/lib").glob(f"*/{name}"))), None)
 
 
-def picture(path):
-    wide, high = 2400, 1600
+def picture(path, wide=2400, high=1600):
     row = bytes((x * 3 + c * 40) & 255 for x in range(wide) for c in range(3))
     path.write_bytes(b"P6 %d %d 255\n" % (wide, high) + b"".join(row[3 * y:] + row[:3 * y] for y in range(high)))
 
 
-def elk_input(path):
+def elk_input(path, steps=8):
     """Elk's own example, cut down to a few steps."""
     example = pathlib.Path("/usr/share/doc/elk-lapw/examples/basic/Al/elk.in")
     text = example.read_text() if example.exists() else ALUMINIUM
-    path.write_text(text.replace("'../../../species/'", "'/usr/share/elk-lapw/species/'") + "\nmaxlvl\n  4\n\nmaxscl\n  8\n")
+    path.write_text(text.replace("'../../../species/'", "'/usr/share/elk-lapw/species/'") + f"\nmaxlvl\n  4\n\nmaxscl\n  {steps}\n")
 
 
 # The same crystal, for systems that leave documentation out.
