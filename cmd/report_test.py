@@ -129,7 +129,7 @@ NO_ALLOCATOR = """
 #include <unistd.h>
 extern void* __libc_malloc(size_t);
 extern void __libc_free(void*);
-static volatile sig_atomic_t locked;
+static _Thread_local volatile sig_atomic_t locked;   /* other threads may allocate */
 void* malloc(size_t size) { if (locked) abort(); return __libc_malloc(size); }
 void free(void* at) { if (locked) abort(); __libc_free(at); }
 static void handle(int number) { locked = 1; _exit(3); }

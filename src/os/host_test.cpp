@@ -42,6 +42,7 @@ int in_child(Body body) {
 bool hosts_one_unit() {
     HostThread host;
     if (!host_start(host, stack_bytes, nullptr)) return false;
+    host_await(host);
     bool may_have_more = false;
     const bool returned = host_call([](void* raw) { *static_cast<bool*>(raw) = true; }, &may_have_more);
     may_have_more = returned && may_have_more && host_end_of_unit(host);
@@ -77,6 +78,7 @@ TEST_F(Host, ReservesNoMoreThanItsStack) {
         const std::size_t before = mapped_bytes();
         HostThread host;
         if (!host_start(host, stack_bytes, nullptr)) return 2;
+        host_await(host);
         return mapped_bytes() - before < 32 * MiB ? 0 : 1;
     });
     EXPECT_EQ(status, 0);
@@ -95,6 +97,7 @@ TEST_F(Host, HasHalfTheStackWhereItsOwnFindsNoRoomUnlessASizeWasAskedFor) {
         HostThread asked, host;
         if (host_start(asked, full / 8 * 7, nullptr)) return 1;
         if (!host_start(host, 0, nullptr)) return 2;
+        host_await(host);
         const auto bytes = static_cast<std::size_t>(host.top - host.lowest);
         return bytes > full / 4 && bytes <= full / 2 ? 0 : 4;
     });

@@ -98,12 +98,14 @@ void* operator new(std::size_t size, std::align_val_t align) {
     if (posix_memalign(&made, std::max(static_cast<std::size_t>(align), sizeof(void*)), size) == 0) [[likely]] return made;
     leave<throw_bad_alloc>();
 }
+void* operator new[](std::size_t size, std::align_val_t align) { return operator new(size, align); }
 void operator delete(void* at) noexcept { std::free(at); }
 void operator delete(void* at, std::size_t) noexcept { std::free(at); }
 void operator delete(void* at, std::align_val_t) noexcept { std::free(at); }
 void operator delete(void* at, std::size_t, std::align_val_t) noexcept { std::free(at); }
 void operator delete[](void* at) noexcept { std::free(at); }
 void operator delete[](void* at, std::size_t) noexcept { std::free(at); }
+void operator delete[](void* at, std::align_val_t) noexcept { std::free(at); }
 
 // ---- variables that are made when they are first come by --------------------------------------------------------
 
