@@ -6,6 +6,7 @@
 import json
 import os
 import re
+import resource
 import subprocess
 import unittest
 
@@ -373,6 +374,16 @@ class Report(Case):
         program = self.compile(REGION, "-fopenmp")
         report = self.call("run", "--report", "--", "sh", "-c", f"{program}; {program}; true", env={"TMPDIR": "/no/such/folder"}).stderr
         self.assertEqual(report.count(f"weft run report: {program} (process "), 2)
+
+    def test_a_program_that_cannot_be_started_or_runs_without_weft_leaves_no_spool(self):
+        env = {"TMPDIR": str(self.place)}
+        done = self.call("run", "--report", "--", self.script("script", "#!/no/such/interpreter\n"), env=env)
+        self.assertEqual(done.returncode, 126)
+        few = 60000 * 1024   # of addresses, too few for Weft
+        done = self.call("run", "--report", "--", "true", env=env, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (few, few)))
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("runs without Weft", done.stderr)
+        self.assertEqual(list(self.place.glob("weft-report-*")), [])
 
     def test_a_process_that_ends_within_its_allocator_is_not_held_up(self):
         program = self.compile(NO_ALLOCATOR, "-fopenmp")

@@ -315,11 +315,12 @@ void report_unreached(const Program& program) {
     report(std::string(text_of("WEFT_REPORT_FORMAT") == "json" ? to_json(all) : to_text(all)));
 }
 
-// Children of the process hand their reports in there, and it tells of all. Without it each tells of itself.
-void begin_spool() {
-    if (text_of("WEFT_REPORT_OF") != std::to_string(getpid()) || std::getenv("WEFT_REPORT_SPOOL") != nullptr) return;   // it is an outer run's report
-    const auto path = weft_report::make_spool();
+// Children of the process hand their reports in there, and it tells of all. Without it each tells of itself. Returns the file that was made; empty: none.
+std::string begin_spool() {
+    if (text_of("WEFT_REPORT_OF") != std::to_string(getpid()) || std::getenv("WEFT_REPORT_SPOOL") != nullptr) return {};   // it is an outer run's report
+    std::string path(weft_report::make_spool());
     if (!path.empty()) setenv("WEFT_REPORT_SPOOL", path.c_str(), 1);
+    return path;
 }
 
 int cannot_run(const char* name, const Program& program, int error) {
@@ -363,21 +364,22 @@ int run(char** arguments) {
     if (options.guests != nullptr) setenv("WEFT_GUESTS", options.guests, 1);
     if (options.trace != nullptr) setenv("WEFT_TRACE", absolute(options.trace).c_str(), 1);
     if (!environment_is_right(options, pieces, check_values)) return own_failure;
-    if (options.report && program.reach != Reach::full && !same_file(program.path, "/proc/self/exe")) {   // a run within a run is no program of its own
-        report_unreached(program);
-    } else if (options.report) {
-        begin_spool();
-    }
+    const bool unreached = program.reach != Reach::full && !same_file(program.path, "/proc/self/exe");   // a run within a run is no program of its own
+    if (options.report && unreached) report_unreached(program);
+    std::string spool;
     const AddressSpace addresses = address_space();
     if (program.reach != Reach::none && fits(addresses)) {
         if (!preload(options, pieces)) return own_failure;
         set_tunables(addresses);
         set_sanitizer_options();
+        if (options.report && !unreached) spool = begin_spool();   // the report, which removes it, is preloaded
     }
     // execvp would give a file that the kernel cannot execute to a shell, also one for another processor.
     if (program.elf) execv(program.path.c_str(), options.program);
     else execvp(options.program[0], options.program);
-    return cannot_run(options.program[0], program, errno);
+    const int error = errno;
+    if (!spool.empty()) unlink(spool.c_str());
+    return cannot_run(options.program[0], program, error);
 }
 
 }  // namespace weft_command
