@@ -146,7 +146,7 @@ def broken(rows: list) -> str:
 def measured_on(results: Results, rows: list, absent: list) -> str:
     machine = results.kept["machine"]
     said = ", ".join(f"{name} {version}" for name, version in results.kept["versions"].items())
-    missing = f" Not installed there: {', '.join(f'`{name}`' for name in absent)}." if absent else ""
+    missing = f" Without a row so far: {', '.join(f'`{name}`' for name in absent)}." if absent else ""
     counted = (f"{len(rows)} rows, of {len(by_program(rows))} programs, on {machine['cpus']} CPUs "
                f"({machine['processor']}, Linux {machine['kernel']}, {machine['system']}), with Weft at "
                f"{', '.join(results.commits())}.{missing}")

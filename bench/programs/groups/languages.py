@@ -34,9 +34,9 @@ def commands(place: Place) -> list:
 
 
 PROGRAMS = [
-    Program("r-matrix", "R: products, systems and singular values over Debian's default OpenBLAS",
-            "This OpenBLAS has threads of its own, and a single caller competes with nothing.",
-            r_matrix, library="openblas-pthread"),
+    Program("r-matrix", "R: products, systems and singular values over the BLAS that the system's alternatives choose",
+            "Debian's R takes that BLAS whatever LD_LIBRARY_PATH says. OpenBLAS with OpenMP gains where it has more threads "
+            "than CPUs; the build with threads of its own gains nothing.", r_matrix),
     Program("r-forks", "R: `parallel::mclapply`, a process for each piece of work",
             "The processes use no OpenMP, so Weft has nothing to take over.", r_forks),
     Program("jvm", "A JVM: a parallel stream, an executor, garbage collection",
