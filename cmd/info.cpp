@@ -12,7 +12,7 @@
 #include <weft/status.h>
 #include <weft/version.h>
 
-#include "../bridge/variables.hpp"
+#include "../bridge/common/variables.hpp"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string_view>
 
-#include "../../variables.hpp"
+#include "../../common/variables.hpp"
 #include "bind.hpp"
 #include "fatal.hpp"
 #include "icv.hpp"

@@ -15,7 +15,7 @@
 
 #include <weft/guest.h>
 
-#include "../../variables.hpp"
+#include "../../common/variables.hpp"
 #include "caller.hpp"
 #include "lot.hpp"
 #include "real.hpp"
