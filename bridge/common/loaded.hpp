@@ -1,4 +1,4 @@
-// What the loader has mapped: the objects of the process, what they import and from whom, read from their dynamic sections. Headers only, for the bridges, which see no other code of ours.
+// What the loader has mapped: the objects of the process, what they import and from whom, read from their dynamic sections. Headers only, for the bridges and the report of `weft run`, which see no other code of ours.
 #pragma once
 
 #include <elf.h>

@@ -84,7 +84,7 @@ void add_gone(List<Library>& gone, const char* path, std::uint64_t regions, std:
 }
 
 Seen* seen_at(List<Seen>& all, const char* path, std::uintptr_t base) {
-    const auto found = std::find_if(all.begin(), all.end(), [=](const Seen& seen) { return path != nullptr && seen.object->base == base && seen.object->name == path; });
+    const auto found = std::find_if(all.begin(), all.end(), [=](const Seen& seen) { return path != nullptr && seen.object->loaded.base == base && seen.object->name == path; });
     return found == all.end() ? nullptr : &*found;
 }
 

@@ -13,23 +13,6 @@ namespace weft_report {
 
 namespace {
 
-int add_object(dl_phdr_info* info, std::size_t, void* raw) {
-    auto& objects = *static_cast<List<Object>*>(raw);
-    Object object;
-    object.base = info->dlpi_addr;
-    object.name = info->dlpi_name;
-    object.first = UINTPTR_MAX;
-    for (int i = 0; i < info->dlpi_phnum; ++i) {
-        const ElfW(Phdr)& segment = info->dlpi_phdr[i];
-        if (segment.p_type == PT_DYNAMIC) object.dynamic = reinterpret_cast<const ElfW(Dyn)*>(object.base + segment.p_vaddr);
-        if (segment.p_type != PT_LOAD) continue;
-        object.first = std::min<std::uintptr_t>(object.first, object.base + segment.p_vaddr);
-        object.end = std::max<std::uintptr_t>(object.end, object.base + segment.p_vaddr + segment.p_memsz);
-    }
-    if (object.dynamic != nullptr) objects.push_back(std::move(object));
-    return 0;
-}
-
 // All of a file that tells no size, as those in /proc.
 String contents_of(const char* path) {
     String text;
@@ -57,22 +40,14 @@ String mapped_path(std::uintptr_t address) {
 String path_of(const Object& object) {
     if (object.name.empty()) return program_path();
     if (object.name.find('/') == String::npos) return {};   // the kernel's own, which has no file
-    if (object.name[0] != '/') return mapped_path(object.first);
+    if (object.name[0] != '/') return mapped_path(object.loaded.first);
     char real[PATH_MAX];
     return realpath(object.name.c_str(), real) != nullptr ? String(real) : object.name;
 }
 
-void read_dynamic_section(Object& object) {
-    for (const ElfW(Dyn)* entry = object.dynamic; entry->d_tag != DT_NULL; ++entry) {
-        if (entry->d_tag == DT_STRTAB) object.strings = reinterpret_cast<const char*>(object.pointer(entry->d_un.d_ptr));
-        if (entry->d_tag == DT_SYMTAB) object.symbols = reinterpret_cast<const ElfW(Sym)*>(object.pointer(entry->d_un.d_ptr));
-    }
-    if (object.strings == nullptr) return;
-    for (const ElfW(Dyn)* entry = object.dynamic; entry->d_tag != DT_NULL; ++entry) {
-        if (entry->d_tag == DT_SONAME) object.soname = object.strings + entry->d_un.d_val;
-    }
-    object.is_ours = begins(object.soname, "libweft") ||
-                     (std::strcmp(object.soname, "libgomp.so.1") == 0 && object.any_needed([](const char* name) { return begins(name, "libweft.so"); }));
+bool is_ours(const Object& object) {
+    return begins(object.soname, "libweft") ||
+           (std::strcmp(object.soname, "libgomp.so.1") == 0 && object.any_needed([](const char* name) { return begins(name, "libweft.so"); }));
 }
 
 }  // namespace
@@ -85,14 +60,16 @@ String program_path() {
 
 List<Object> loaded_objects() {
     List<Object> objects;
-    dl_iterate_phdr(add_object, &objects);
+    weft_bridge::each_loaded([&objects](const weft_bridge::Loaded& loaded) {
+        if (loaded.dynamic != nullptr) objects.push_back({loaded, {}, loaded.path});
+        return false;
+    });
     for (Object& object : objects) {
         object.path = path_of(object);
-        read_dynamic_section(object);
+        if (const char* const soname = weft_bridge::soname_of(object.loaded)) object.soname = soname;
+        object.is_ours = is_ours(object);
     }
-    objects.erase(std::remove_if(objects.begin(), objects.end(), [](const Object& object) {
-        return object.path.empty() || object.strings == nullptr || object.symbols == nullptr;
-    }), objects.end());
+    objects.erase(std::remove_if(objects.begin(), objects.end(), [](const Object& object) { return object.path.empty(); }), objects.end());
     return objects;
 }
 
