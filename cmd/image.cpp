@@ -1,40 +1,25 @@
 #include "image.hpp"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <cstring>
 
 namespace weft_command {
 
-Image::Image(const std::string& path) {
-    const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    struct stat status;
-    if (descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
-        const auto size = static_cast<std::size_t>(status.st_size);
-        void* const memory = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-        if (memory != MAP_FAILED) bytes_ = static_cast<const char*>(memory), size_ = size;
-    }
-    if (descriptor >= 0) close(descriptor);
-    const auto* const header = at<ElfW(Ehdr)>(0);
+Image::Image(const std::string& path) : file_(path.c_str()) {
+    const auto* const header = file_.at<ElfW(Ehdr)>(0);
     constexpr unsigned char own_class = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
     if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return;
     if (header->e_ident[EI_CLASS] != own_class || header->e_shentsize != sizeof(ElfW(Shdr))) return;
     header_ = header;
-    sections_ = at<ElfW(Shdr)>(header->e_shoff, header->e_shnum);
+    sections_ = file_.at<ElfW(Shdr)>(header->e_shoff, header->e_shnum);
     section_count_ = sections_ == nullptr ? 0 : header->e_shnum;
-}
-
-Image::~Image() {
-    if (bytes_ != nullptr) munmap(const_cast<char*>(bytes_), size_);
 }
 
 std::string Image::interpreter() const {
     if (header_ == nullptr) return {};
-    const auto* const segments = at<ElfW(Phdr)>(header_->e_phoff, header_->e_phnum);
+    const auto* const segments = file_.at<ElfW(Phdr)>(header_->e_phoff, header_->e_phnum);
     for (unsigned i = 0; segments != nullptr && i < header_->e_phnum; ++i) {
         if (segments[i].p_type != PT_INTERP) continue;
-        const char* const text = at<char>(segments[i].p_offset, segments[i].p_filesz);
+        const char* const text = file_.at<char>(segments[i].p_offset, segments[i].p_filesz);
         return text == nullptr ? std::string() : std::string(text, strnlen(text, segments[i].p_filesz));
     }
     return {};
@@ -45,8 +30,8 @@ Image::Table Image::table_of(const ElfW(Shdr) & section) const {
     const ElfW(Shdr)& names = sections_[section.sh_link];
     Table table;
     table.count = section.sh_size / sizeof(ElfW(Sym));
-    table.symbols = at<ElfW(Sym)>(section.sh_offset, table.count);
-    table.names = at<char>(names.sh_offset, names.sh_size);
+    table.symbols = file_.at<ElfW(Sym)>(section.sh_offset, table.count);
+    table.names = file_.at<char>(names.sh_offset, names.sh_size);
     table.names_size = names.sh_size;
     const bool whole = table.symbols != nullptr && table.names != nullptr && names.sh_size > 0 &&
                        table.names[names.sh_size - 1] == '\0';
@@ -59,9 +44,9 @@ std::vector<std::string> Image::dynamic_strings(ElfW(Sxword) tag) const {
         const ElfW(Shdr)& section = sections_[i];
         if (section.sh_type != SHT_DYNAMIC || section.sh_link >= section_count_) continue;
         const std::size_t count = section.sh_size / sizeof(ElfW(Dyn));
-        const auto* const entries = at<ElfW(Dyn)>(section.sh_offset, count);
+        const auto* const entries = file_.at<ElfW(Dyn)>(section.sh_offset, count);
         const ElfW(Shdr)& names = sections_[section.sh_link];
-        const char* const text = at<char>(names.sh_offset, names.sh_size);
+        const char* const text = file_.at<char>(names.sh_offset, names.sh_size);
         for (std::size_t j = 0; entries != nullptr && text != nullptr && j < count; ++j) {
             const std::size_t offset = entries[j].d_un.d_val;
             if (entries[j].d_tag != tag || offset >= names.sh_size) continue;
@@ -77,9 +62,5 @@ std::string Image::soname() const {
 }
 
 std::vector<std::string> Image::needed() const { return dynamic_strings(DT_NEEDED); }
-
-bool Image::contains(const char* text) const {
-    return bytes_ != nullptr && memmem(bytes_, size_, text, std::strlen(text)) != nullptr;
-}
 
 }  // namespace weft_command

@@ -4,18 +4,16 @@
 #include <elf.h>
 #include <link.h>
 #include <cstddef>
-#include <cstring>
 #include <string>
 #include <vector>
+
+#include "mapped_file.hpp"
 
 namespace weft_command {
 
 class Image {
 public:
     explicit Image(const std::string& path);
-    ~Image();
-    Image(const Image&) = delete;
-    Image& operator=(const Image&) = delete;
 
     // It is an ELF file of this machine's word size that can be read. Everything below is empty otherwise.
     explicit operator bool() const { return header_ != nullptr; }
@@ -40,7 +38,7 @@ public:
     }
 
     // Whether these bytes are anywhere in the file.
-    [[nodiscard]] bool contains(const char* text) const;
+    [[nodiscard]] bool contains(const char* text) const { return file_.contains(text); }
 
 private:
     struct Table {
@@ -50,18 +48,11 @@ private:
         std::size_t names_size = 0;
     };
 
-    // `count` of them at `offset`; null: they do not lie in the file.
-    template <class T>
-    const T* at(std::size_t offset, std::size_t count = 1) const {
-        const bool inside = bytes_ != nullptr && offset <= size_ && count <= (size_ - offset) / sizeof(T);
-        return inside ? reinterpret_cast<const T*>(bytes_ + offset) : nullptr;
-    }
     [[nodiscard]] Table table_of(const ElfW(Shdr) & section) const;
     // The strings of the entries of the dynamic section that have this tag.
     [[nodiscard]] std::vector<std::string> dynamic_strings(ElfW(Sxword) tag) const;
 
-    const char* bytes_ = nullptr;
-    std::size_t size_ = 0;
+    MappedFile file_;
     const ElfW(Ehdr) * header_ = nullptr;
     const ElfW(Shdr) * sections_ = nullptr;
     unsigned section_count_ = 0;

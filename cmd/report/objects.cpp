@@ -5,11 +5,13 @@
 #include <cstdlib>
 #include <elf.h>
 #include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "../mapped_file.hpp"
+
 namespace weft_report {
+
+using weft_command::MappedFile;
 
 namespace {
 
@@ -77,37 +79,7 @@ List<Object> loaded_objects() {
 
 namespace {
 
-// A file, mapped; empty if it cannot be.
-class File {
-public:
-    explicit File(const String& path) {
-        const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-        struct stat status;
-        if (descriptor >= 0 && fstat(descriptor, &status) == 0 && status.st_size > 0) {
-            void* const at = mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, descriptor, 0);
-            if (at != MAP_FAILED) bytes_ = static_cast<const char*>(at), size_ = static_cast<std::size_t>(status.st_size);
-        }
-        if (descriptor >= 0) close(descriptor);
-    }
-    ~File() {
-        if (bytes_ != nullptr) munmap(const_cast<char*>(bytes_), size_);
-    }
-    File(const File&) = delete;
-    File& operator=(const File&) = delete;
-
-    // `count` of them at `offset`; null: they do not lie in it.
-    template <class T>
-    const T* at(std::size_t offset, std::size_t count = 1) const {
-        return bytes_ != nullptr && offset <= size_ && count <= (size_ - offset) / sizeof(T) ? reinterpret_cast<const T*>(bytes_ + offset) : nullptr;
-    }
-    bool contains(const char* text) const { return bytes_ != nullptr && memmem(bytes_, size_, text, std::strlen(text)) != nullptr; }
-
-private:
-    const char* bytes_ = nullptr;
-    std::size_t size_ = 0;
-};
-
-void look_at_symbols(const File& file, const ElfW(Shdr)& table, const ElfW(Shdr)& names, Runtimes& found) {
+void look_at_symbols(const MappedFile& file, const ElfW(Shdr)& table, const ElfW(Shdr)& names, Runtimes& found) {
     constexpr const char *gnu = "GOMP_parallel", *llvm = "__kmpc_fork_call";
     const std::size_t count = table.sh_size / sizeof(ElfW(Sym));
     const auto* const symbols = file.at<ElfW(Sym)>(table.sh_offset, count);
@@ -123,7 +95,7 @@ void look_at_symbols(const File& file, const ElfW(Shdr)& table, const ElfW(Shdr)
 }  // namespace
 
 Runtimes runtimes_in(const String& path) {
-    const File file(path);
+    const MappedFile file(path.c_str());
     Runtimes found;
     const auto* const header = file.at<ElfW(Ehdr)>(0);
     if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return found;
