@@ -1,33 +1,35 @@
 // What Weft knows of programs and libraries that compute in parallel, in the words that people read: of the
-// preview, before a run.
+// preview, before a run, and of the report, after it.
 #pragma once
+
+#include <cstring>
 
 namespace weft_command {
 
-enum class Verdict { taken_over, guarded, left_alone };
-
-enum class Kind {
+// What a library has to do with parallelism.
+enum class Kind : unsigned char {
     none,            // nothing that Weft has to do with
-    openmp,          // has regions of the GNU ABI
-    openmp_queries,  // calls omp_ functions only
-    libgomp,         // is a copy of gcc's runtime
-    libgomp_static,  // has it inside
-    llvm_client,     // has regions of LLVM's ABI
-    llvm_runtime,    // is LLVM's runtime, or Intel's
-    llvm_static,
+    openmp,          // code that gcc has compiled with -fopenmp
+    openmp_queries,  // refers to functions of OpenMP (omp_) only
+    libgomp,         // gcc's runtime, or a copy of it
+    libgomp_static,  // has libgomp within it
+    llvm_client,     // code that clang has compiled with -fopenmp
+    llvm_runtime,    // LLVM's runtime, or Intel's
+    llvm_static,     // has LLVM's runtime within it
     tbb,
     openblas,  // with threads of its own
-    threads    // starts threads
+    threads    // starts threads, and that is all that is known of it
 };
 
-inline const char* name_of(Verdict verdict) {
-    switch (verdict) {
-    case Verdict::taken_over: return "taken over";
-    case Verdict::guarded: return "guarded";
-    case Verdict::left_alone: return "left alone";
-    }
-    return "";
+// Whether the SONAME is that of LLVM's OpenMP runtime, or of Intel's build of it.
+inline bool is_llvm_runtime(const char* soname) {
+    return std::strncmp(soname, "libomp", 6) == 0 || std::strncmp(soname, "libiomp5", 8) == 0;
 }
+
+// By what a file shows that it has a runtime within it: a function that it defines or, where symbols were stripped,
+// words of its messages. LLVM's runtime has the functions of both.
+inline constexpr char gnu_function[] = "GOMP_parallel", llvm_function[] = "__kmpc_fork_call";
+inline constexpr char gnu_words[] = "\nlibgomp: ", llvm_words[] = "KMP_DUPLICATE_LIB_OK";
 
 inline const char* name_of(Kind kind) {
     switch (kind) {

@@ -106,24 +106,20 @@ Object look_into(const std::string& path) {
     object.soname = image.soname();
     image.each_symbol(true, [&](const char* name, bool defined, bool weak) {
         if (!defined) return note_call(object, name, weak);
-        if (std::strcmp(name, "GOMP_parallel") == 0) object.defines_gnu = true;
-        if (std::strcmp(name, "__kmpc_fork_call") == 0) object.defines_llvm = true;
+        if (std::strcmp(name, gnu_function) == 0) object.defines_gnu = true;
+        if (std::strcmp(name, llvm_function) == 0) object.defines_llvm = true;
         if (std::strcmp(name, "exec_blas") == 0) object.exec_blas = true;
     });
     // Where the symbols were stripped, by words of their messages. Only a file that starts threads can
     // have one inside.
     if (object.starts_threads && !object.defines_gnu && !object.defines_llvm) {
-        object.defines_llvm = image.contains("KMP_DUPLICATE_LIB_OK");
-        object.defines_gnu = image.contains("\nlibgomp: ");
+        object.defines_llvm = image.contains(llvm_words);
+        object.defines_gnu = image.contains(gnu_words);
     }
     for (const std::string& needed : image.needed()) {
         object.needs_openmp = object.needs_openmp || needed.find("omp") != std::string::npos;
     }
     return object;
-}
-
-bool is_llvm_runtime(const Object& object) {
-    return begins(object.soname, "libomp") || begins(object.soname, "libiomp5");
 }
 
 // The C and C++ libraries have the functions that others start threads and open libraries by.
@@ -137,7 +133,7 @@ bool is_of_the_language(const Object& object) {
 
 Kind kind_of(const Object& object) {
     // LLVM's runtime has the entry points of the GNU ABI, too.
-    if (object.defines_llvm) return is_llvm_runtime(object) ? Kind::llvm_runtime : Kind::llvm_static;
+    if (object.defines_llvm) return is_llvm_runtime(object.soname.c_str()) ? Kind::llvm_runtime : Kind::llvm_static;
     if (begins(object.soname, "libgomp")) return Kind::libgomp;
     if (object.defines_gnu) return Kind::libgomp_static;
     if (object.llvm != 0) return Kind::llvm_client;
@@ -149,6 +145,17 @@ Kind kind_of(const Object& object) {
 }
 
 // ---- what is said ----------------------------------------------------------------------------------------------
+
+enum class Verdict { taken_over, guarded, left_alone };
+
+const char* name_of(Verdict verdict) {
+    switch (verdict) {
+    case Verdict::taken_over: return "taken over";
+    case Verdict::guarded: return "guarded";
+    case Verdict::left_alone: return "left alone";
+    }
+    return "";
+}
 
 class Text {
 public:
@@ -175,7 +182,7 @@ private:
         if (kind == Kind::none || kind == Kind::threads) return;
         const bool is_guarded = kind == Kind::openmp && object.exec_blas && object.needs_openmp &&
                                 has(Piece::openblas) && !options_.native_openmp;
-        if (about == Verdict::guarded && is_guarded) return would("guarded", object, guarded_openblas);
+        if (about == Verdict::guarded && is_guarded) return would(name_of(about), object, guarded_openblas);
         const bool gnu = kind == Kind::openmp || kind == Kind::openmp_queries || kind == Kind::libgomp;
         const Verdict verdict = gnu && !options_.native_openmp ? Verdict::taken_over : Verdict::left_alone;
         if (verdict == about) would(name_of(verdict), object, clause(kind));
@@ -201,7 +208,7 @@ private:
 
     std::string by_llvm() const {
         for (const Object& object : *all_) {
-            if (is_llvm_runtime(object)) return ", which runs on " + object.path;
+            if (is_llvm_runtime(object.soname.c_str())) return ", which runs on " + object.path;
         }
         return ", which Weft does not serve";
     }

@@ -7,6 +7,8 @@
 
 namespace weft_report {
 
+using weft_command::is_llvm_runtime;
+
 namespace {
 
 // An object, with what was counted of it and what its slots say.
@@ -123,7 +125,7 @@ Kind kind_without_openmp(const Seen& seen) {
     const Object& object = *seen.object;
     if (seen.starts_threads) {
         const Runtimes runtimes = runtimes_in(object.path);   // LLVM's has the entry points of the GNU ABI, too
-        if (runtimes.llvm) return begins(object.soname, "libomp") || begins(object.soname, "libiomp5") ? Kind::llvm_runtime : Kind::llvm_static;
+        if (runtimes.llvm) return is_llvm_runtime(object.soname) ? Kind::llvm_runtime : Kind::llvm_static;
         if (runtimes.gnu) return Kind::libgomp_static;
     }
     if (begins(object.soname, "libtbb.so")) return Kind::tbb;
@@ -132,7 +134,7 @@ Kind kind_without_openmp(const Seen& seen) {
 
 const Object* llvm_runtime(const List<Seen>& all) {
     for (const Seen& seen : all) {
-        if (begins(seen.object->soname, "libomp") || begins(seen.object->soname, "libiomp5")) return seen.object;
+        if (is_llvm_runtime(seen.object->soname)) return seen.object;
     }
     return nullptr;
 }
@@ -168,18 +170,18 @@ void add_threads(Program& program, const Seen& seen, Kind kind) {
 void add_findings(Program& program, const Seen& seen, const List<Seen>& all, bool replaced) {
     List<Library>& libraries = program.libraries;
     if (is_libgomp(*seen.object)) return add_libgomp(libraries, seen, all, replaced);
-    const bool is_llvm_runtime = llvm_runtime(all) == seen.object;
-    if (seen.llvm != 0 && !is_llvm_runtime) add(libraries, seen, Verdict::left_alone, Kind::llvm_client, llvm_runtime(all));
-    if (seen.regions != 0 || seen.bypasses || (seen.constructs != 0 && seen.other == nullptr && !is_llvm_runtime)) {
+    const bool is_runtime = llvm_runtime(all) == seen.object;
+    if (seen.llvm != 0 && !is_runtime) add(libraries, seen, Verdict::left_alone, Kind::llvm_client, llvm_runtime(all));
+    if (seen.regions != 0 || seen.bypasses || (seen.constructs != 0 && seen.other == nullptr && !is_runtime)) {
         add(libraries, seen, Verdict::taken_over, Kind::openmp);
         if (seen.guarded && seen.regions != 0) add(libraries, seen, Verdict::limited, Kind::openmp);
     } else if (seen.constructs != 0 && seen.other != nullptr) {
         add(libraries, seen, Verdict::left_alone, Kind::openmp, seen.other);
-    } else if (seen.queries != 0 && seen.llvm == 0 && !is_openblas(*seen.object) && !is_llvm_runtime) {
+    } else if (seen.queries != 0 && seen.llvm == 0 && !is_openblas(*seen.object) && !is_runtime) {
         add(libraries, seen, Verdict::taken_over, Kind::openmp_queries);
     }
-    const bool known = seen.constructs != 0 && !is_llvm_runtime;
-    add_threads(program, seen, known || (seen.llvm != 0 && !is_llvm_runtime) ? Kind::threads : kind_without_openmp(seen));
+    const bool known = seen.constructs != 0 && !is_runtime;
+    add_threads(program, seen, known || (seen.llvm != 0 && !is_runtime) ? Kind::threads : kind_without_openmp(seen));
 }
 
 bool is(const char* variable, const char* value) {

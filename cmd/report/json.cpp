@@ -16,8 +16,9 @@ const char* name_of(Verdict verdict) {
     return "";
 }
 
-const char* name_of(Kind kind) {
+const char* key_of(Kind kind) {
     switch (kind) {
+    case Kind::none: return "none";
     case Kind::openmp: return "openmp";
     case Kind::openmp_queries: return "openmp_queries";
     case Kind::libgomp: return "libgomp";
@@ -65,7 +66,7 @@ String key_of(const char* name) {
 }
 
 String object_of(const Library& library) {
-    return "{\"library\":" + quoted(library.path) + ",\"verdict\":\"" + name_of(library.verdict) + "\",\"kind\":\"" + name_of(library.kind) +
+    return "{\"library\":" + quoted(library.path) + ",\"verdict\":\"" + name_of(library.verdict) + "\",\"kind\":\"" + key_of(library.kind) +
            "\",\"regions\":" + (library.counted ? decimal(library.regions) : String("null")) + ",\"threads\":" + decimal(library.threads) +
            ",\"runs_on\":" + (library.by.empty() ? String("null") : quoted(library.by)) + "}";
 }

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "../kinds.hpp"
 #include "../mapped_file.hpp"
 
 namespace weft_report {
@@ -80,15 +81,14 @@ List<Object> loaded_objects() {
 namespace {
 
 void look_at_symbols(const MappedFile& file, const ElfW(Shdr)& table, const ElfW(Shdr)& names, Runtimes& found) {
-    constexpr const char *gnu = "GOMP_parallel", *llvm = "__kmpc_fork_call";
     const std::size_t count = table.sh_size / sizeof(ElfW(Sym));
     const auto* const symbols = file.at<ElfW(Sym)>(table.sh_offset, count);
     const auto* const strings = file.at<char>(names.sh_offset, names.sh_size);
     for (std::size_t i = 0; symbols != nullptr && strings != nullptr && i < count; ++i) {
         if (symbols[i].st_shndx == SHN_UNDEF || symbols[i].st_name >= names.sh_size) continue;
         const std::string_view name(strings + symbols[i].st_name, strnlen(strings + symbols[i].st_name, names.sh_size - symbols[i].st_name));
-        found.gnu = found.gnu || name == gnu;
-        found.llvm = found.llvm || name == llvm;
+        found.gnu = found.gnu || name == weft_command::gnu_function;
+        found.llvm = found.llvm || name == weft_command::llvm_function;
     }
 }
 
@@ -106,7 +106,7 @@ Runtimes runtimes_in(const String& path) {
         look_at_symbols(file, section, sections[section.sh_link], found);
     }
     if (found.gnu || found.llvm) return found;
-    return {file.contains("\nlibgomp: "), file.contains("KMP_DUPLICATE_LIB_OK")};
+    return {file.contains(weft_command::gnu_words), file.contains(weft_command::llvm_words)};
 }
 
 }  // namespace weft_report

@@ -4,25 +4,14 @@
 #include <cstdint>
 #include <string_view>
 
+#include "../kinds.hpp"
 #include "memory.hpp"
 
 namespace weft_report {
 
 enum class Verdict : unsigned char { taken_over, limited, left_alone };
 
-// What a library has to do with parallelism.
-enum class Kind : unsigned char {
-    openmp,           // code that gcc has compiled with -fopenmp
-    openmp_queries,   // refers to functions of OpenMP only
-    libgomp,          // a copy of libgomp, or the native one
-    libgomp_static,   // has libgomp within it
-    llvm_client,      // code that clang has compiled with -fopenmp
-    llvm_runtime,     // libomp, libiomp5
-    llvm_static,      // has LLVM's runtime within it
-    tbb,
-    openblas,
-    threads,          // starts threads, and that is all that is known of it
-};
+using weft_command::Kind;
 
 struct Library {
     Verdict verdict = Verdict::left_alone;

@@ -60,10 +60,10 @@ String threads_of(const Group& group, const Program& program) {
 }
 
 String openmp_of(const Group& group, const Program& program) {
-    if (group.first->verdict == Verdict::limited) return "OpenBLAS: one call at a time computes in parallel, and callers that wait for it do not spin";
+    if (group.first->verdict == Verdict::limited) return weft_command::guarded_openblas;
     if (!group.first->by.empty()) return "its OpenMP is " + group.first->by + (program.native_openmp ? ": --openmp=native" : ", by RTLD_DEEPBIND or a handle of dlopen");
-    if (!group.counted) return "OpenMP of the GNU ABI, on Weft; its regions are in the sum below";
-    String text = "OpenMP of the GNU ABI: ";
+    if (!group.counted) return String(name_of(Kind::openmp)) + ", on Weft; its regions are in the sum below";
+    String text = String(name_of(Kind::openmp)) + ": ";
     text += group.regions == 0 ? String("began no region") : number_of(group.regions, "region") + " on Weft";
     if (group.is_folded() && group.regions != 0 && group.with_regions < group.libraries) text += ", begun by " + decimal(group.with_regions) + " of them";
     return text;
@@ -71,20 +71,16 @@ String openmp_of(const Group& group, const Program& program) {
 
 String what_of(const Group& group, const Program& program) {
     const Library& library = *group.first;
+    const String name = name_of(library.kind);
     switch (library.kind) {
     case Kind::openmp: return openmp_of(group, program);
-    case Kind::openmp_queries: return "refers to functions of OpenMP (omp_) only, which Weft answers; began no region";
+    case Kind::openmp_queries: return name + ", which Weft answers; began no region";
     case Kind::libgomp:
-        return library.verdict == Verdict::taken_over ? String("a copy of libgomp, whose callers run on Weft") : "libgomp: " + threads_of(group, program);
-    case Kind::libgomp_static: return "libgomp was linked into it statically: " + threads_of(group, program);
-    case Kind::llvm_client: return library.by.empty() ? String("OpenMP of LLVM's ABI, which Weft does not serve") : "OpenMP of LLVM's ABI, which runs on " + library.by;
-    case Kind::llvm_runtime: return "LLVM's OpenMP runtime: " + threads_of(group, program);
-    case Kind::llvm_static: return "LLVM's OpenMP runtime was linked into it statically: " + threads_of(group, program);
-    case Kind::tbb: return "TBB: " + threads_of(group, program);
-    case Kind::openblas: return "OpenBLAS: " + threads_of(group, program);
+        return library.verdict == Verdict::taken_over ? name + ", whose callers run on Weft" : "libgomp: " + threads_of(group, program);
+    case Kind::llvm_client: return name + (library.by.empty() ? String(", which Weft does not serve") : ", which runs on " + library.by);
     case Kind::threads: return threads_of(group, program);
+    default: return name + ": " + threads_of(group, program);
     }
-    return {};
 }
 
 List<Group> fold(const List<Library>& libraries) {
