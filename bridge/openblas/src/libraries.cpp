@@ -196,7 +196,7 @@ void learn(const View& view, Caller& caller) {
     dlclose(handle);
 }
 
-std::vector<Caller> learn_all() {
+View learn_all() {
     View view = look();
     for (Caller& caller : view.callers) {
         if (!caller.exec_slots.empty()) learn(view, caller);   // an OpenBLAS itself comes before those that only set its number of threads
@@ -204,7 +204,7 @@ std::vector<Caller> learn_all() {
     for (Caller& caller : view.callers) {
         if (caller.exec_slots.empty()) learn(view, caller);
     }
-    return std::move(view.callers);
+    return view;
 }
 
 // ---- calls that come by no table ---------------------------------------------------------------------
@@ -253,17 +253,17 @@ public:
 Target exec_of(const void* return_address) {
     const Finding lock;
     if (const Target* const target = find_known(return_address)) return *target;
-    const std::vector<Caller> callers = learn_all();
+    const View view = learn_all();
     const Caller* only = nullptr;
     int count = 0;
-    for (const Caller& caller : callers) {
+    for (const Caller& caller : view.callers) {
         if (caller.exec_slots.empty()) continue;
         if (caller.object.holds(return_address)) return caller.exec;
         only = &caller;
         ++count;
     }
     if (count == 1) return only->exec;   // it ended by a jump here, and what is seen has called that
-    const Target target = target_by_name(look(), return_address);
+    const Target target = target_by_name(view, return_address);
     known.push_back({return_address, target});
     return target;
 }
@@ -272,8 +272,8 @@ void each_threads_target(const void* return_address, void (*visit)(const Threads
     std::vector<ThreadsTarget> targets;
     {
         const Finding lock;
-        const std::vector<Caller> callers = learn_all();
-        for (const Caller& caller : callers) {
+        const View view = learn_all();
+        for (const Caller& caller : view.callers) {
             if (caller.threads_slots.empty() || caller.threads.set_threads == nullptr) continue;
             if (caller.object.holds(return_address)) {
                 targets = {caller.threads};
@@ -282,7 +282,7 @@ void each_threads_target(const void* return_address, void (*visit)(const Threads
             targets.push_back(caller.threads);
         }
         if (targets.empty()) {
-            const Target target = target_by_name(look(), return_address);
+            const Target target = target_by_name(view, return_address);
             if (target.library != nullptr) targets.push_back({target.library, target.library->set_threads});
         }
     }
