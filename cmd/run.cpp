@@ -270,27 +270,29 @@ bool environment_is_right(const Options& options, const Pieces& pieces, bool che
     return lines.empty();
 }
 
-// Where the report goes. Begins the file: each process appends to it. False: it cannot be written.
-bool begin_report(Options& options) {
+// Where the report goes.
+void name_report(Options& options) {
     const char* const outer = std::getenv("WEFT_REPORT");
     if (!options.report) {
         options.report = outer != nullptr && *outer != '\0';   // of an outer `weft run`, which goes on with this
-        return true;
+        return;
     }
-    std::string where = "stderr";
-    if (options.report_file != nullptr) {
-        where = absolute(options.report_file);
-        const int file = open(where.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-        if (file < 0) {
-            refuse("the report cannot be written to '%s': %s", options.report_file, std::strerror(errno));
-            return false;
-        }
-        close(file);
-    }
-    setenv("WEFT_REPORT", where.c_str(), 1);
+    setenv("WEFT_REPORT", options.report_file == nullptr ? "stderr" : absolute(options.report_file).c_str(), 1);
     setenv("WEFT_REPORT_FORMAT", options.json ? "json" : "text", 1);
     unsetenv("WEFT_REPORT_SPOOL");
     setenv("WEFT_REPORT_OF", std::to_string(getpid()).c_str(), 1);   // this process reports in any case, others if there is something to tell
+}
+
+// Empties the file: each process appends to it. When nothing else was found wrong, so that a run that is refused loses
+// no earlier report. False: it cannot be written.
+bool begin_report(const Options& options) {
+    if (options.report_file == nullptr) return true;
+    const int file = open(text_of("WEFT_REPORT").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0) {
+        refuse("the report cannot be written to '%s': %s", options.report_file, std::strerror(errno));
+        return false;
+    }
+    close(file);
     return true;
 }
 
@@ -355,7 +357,7 @@ int run(char** arguments) {
     const Pieces pieces = find_pieces();
     if (!pieces.missing.empty()) return refuse("'%s' is not there; it belongs to what was installed with this command", pieces.missing.c_str());
     if (options.preview) return show_preview(options, program, pieces);
-    if (!begin_report(options)) return own_failure;
+    name_report(options);
     const bool check_values = environment_needs_check();  // options are checked already
     if (options.harts != nullptr) setenv("WEFT_HARTS", options.harts, 1);
     if (options.no_rescue) setenv("WEFT_RESCUE", "off", 1);
@@ -363,7 +365,7 @@ int run(char** arguments) {
     if (!options.native_openmp) setenv("WEFT_OMP_MAX_THREADS", "follow", 0);
     if (options.guests != nullptr) setenv("WEFT_GUESTS", options.guests, 1);
     if (options.trace != nullptr) setenv("WEFT_TRACE", absolute(options.trace).c_str(), 1);
-    if (!environment_is_right(options, pieces, check_values)) return own_failure;
+    if (!environment_is_right(options, pieces, check_values) || !begin_report(options)) return own_failure;
     const bool unreached = program.reach != Reach::full && !same_file(program.path, "/proc/self/exe");   // a run within a run is no program of its own
     if (options.report && unreached) report_unreached(program);
     std::string spool;

@@ -289,6 +289,12 @@ class Refused(Case):
         told = self.refused(env={"WEFT_COUNTERS": "/no/such/c"})
         self.assertIn("the counters cannot be written to '/no/such/c'", told)
 
+    def test_a_run_that_is_refused_keeps_the_report_of_an_earlier_one(self):
+        kept = self.place / "kept"
+        kept.write_text("of an earlier run")
+        self.assertIn("WEFT_HARTS is 'many'", self.refused(f"--report={kept}", env={"WEFT_HARTS": "many"}))
+        self.assertEqual(kept.read_text(), "of an earlier run")
+
     def test_a_folder_that_may_not_be_written(self):
         nobody = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
         self.place.chmod(0o555)
