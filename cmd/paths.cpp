@@ -2,18 +2,20 @@
 
 #include <climits>
 #include <cstdlib>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 namespace weft_command {
 
 namespace {
 
-// Where the executable lies, links followed: so that a link to it may lie anywhere.
+// Where the executable lies, links followed: so that a link to it may lie anywhere. Without /proc, as in some chroots,
+// the kernel's word on which path was executed says it, too; it is relative where that was, and a script's would be the script.
 std::string own_folder() {
     char path[PATH_MAX];
     const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
-    if (length <= 0) return {};
-    std::string text(path, static_cast<std::size_t>(length));
+    const auto executed = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+    const std::string text = length > 0 ? std::string(path, static_cast<std::size_t>(length)) : executed != nullptr ? real(executed) : std::string();
     return text.substr(0, text.rfind('/'));
 }
 
