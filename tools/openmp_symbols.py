@@ -50,7 +50,7 @@ def main():
     ours = exported(options.library)
     wrong = report("in openmp.map, but not in the library", mapped(ROOT / "bridge/openmp/openmp.map") - ours - {n.split("@")[0] for n in ours})
     theirs = run(options.compiler, "-print-file-name=libgomp.so").strip()
-    if "/" in theirs and run(options.compiler, "-dumpversion").split(".")[0] == "12":
+    if "/" in theirs and run(options.compiler, "-dumpversion").strip().split(".")[0] == "12":
         libgomp = exported(pathlib.Path(theirs).resolve())
         wrong |= report("libgomp has it, and the library not", libgomp - ours)
         wrong |= report("the library has it, and libgomp not", ours - libgomp)
