@@ -21,7 +21,7 @@
     OPENMP_API type name() { __VA_ARGS__ }                    \
     OPENMP_API type name##_() { return name(); }
 
-// One about where the calling thread is, `me`. Nobody is asked for a thread in a region of ours unless another runtime may have begun one within it, which versioned callers do not.
+// One about where the calling thread is, `me`. A versioned caller in a region of ours is answered at once; one without a version may be in another runtime's region within ours.
 #define PLACE_QUERY(name, ...)                                                                                                \
     namespace {                                                                                                               \
     inline int here_##name(const Thread& me) { __VA_ARGS__ }                                                                  \
