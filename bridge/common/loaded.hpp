@@ -114,22 +114,25 @@ void each_slot(const Loaded& object, Visit visit) {
     }
 }
 
-// Whether the object itself defines a symbol of that name, under whichever version. Every linker of today writes the table that this reads (DT_GNU_HASH).
-inline bool defines(const Loaded& object, const char* name) {
-    if (object.dynamic == nullptr || object.hashes == nullptr) return false;
+// Where the object itself has a symbol of that name, under whichever version; null: it has none. Every linker of today writes the table that this reads (DT_GNU_HASH). Unlike dlsym it
+// takes no lock of the loader's.
+inline void* address_in(const Loaded& object, const char* name) {
+    if (object.dynamic == nullptr || object.hashes == nullptr) return nullptr;
     std::uint32_t hash = 5381;
     for (const char* at = name; *at != '\0'; ++at) hash = hash * 33 + static_cast<unsigned char>(*at);
     const std::uint32_t buckets = object.hashes[0], first = object.hashes[1], words = object.hashes[2];
     const std::uint32_t* const bucket = object.hashes + 4 + std::size_t{words} * (sizeof(ElfW(Addr)) / sizeof(std::uint32_t));
     const std::uint32_t* const chain = bucket + buckets;
-    if (buckets == 0) return false;
+    if (buckets == 0) return nullptr;
     std::uint32_t number = bucket[hash % buckets];
-    if (number < first) return false;
+    if (number < first) return nullptr;
     for (;; ++number) {
         const std::uint32_t found = chain[number - first];
         const ElfW(Sym)& symbol = object.symbols[number];
-        if ((found | 1) == (hash | 1) && symbol.st_shndx != SHN_UNDEF && std::strcmp(object.names + symbol.st_name, name) == 0) return true;
-        if ((found & 1) != 0) return false;   // the last of its bucket
+        if ((found | 1) == (hash | 1) && symbol.st_shndx != SHN_UNDEF && std::strcmp(object.names + symbol.st_name, name) == 0) {
+            return reinterpret_cast<void*>(object.base + symbol.st_value);
+        }
+        if ((found & 1) != 0) return nullptr;   // the last of its bucket
     }
 }
 

@@ -280,3 +280,58 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
     set_tests_properties(openmp_thread_zero_${name} openmp_thread_zero_${name}_of_8_on_one PROPERTIES TIMEOUT 120)
   endforeach()
 endif()
+
+# A second OpenMP in the process: regions of LLVM's beside ours, by a library whose omp_ references carry no version, and
+# a library that asks for OpenMP by a weak reference. libomp knows no sanitizer.
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT WEFT_SANITIZE)
+  set(preloaded "LD_PRELOAD=$<TARGET_FILE:weft_openmp>;LD_LIBRARY_PATH=$<TARGET_FILE_DIR:weft>")
+  foreach(name weak_library weak_team)
+    add_library(openmp_${name} SHARED test/${name}.c)
+    set_target_properties(openmp_${name} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
+  endforeach()
+  target_compile_options(openmp_weak_team PRIVATE -fopenmp)
+  target_link_options(openmp_weak_team PRIVATE -fopenmp)
+  # A program without OpenMP leaves the reference null; one with it has it bound to libgomp, as without us.
+  foreach(expected 0 1)
+    add_executable(openmp_weak_${expected} test/weak.c)
+    target_link_libraries(openmp_weak_${expected} PRIVATE ${CMAKE_DL_LIBS})
+    set_target_properties(openmp_weak_${expected} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
+    add_dependencies(openmp_weak_${expected} weft_openmp)
+    set(arguments $<TARGET_FILE:openmp_weak_team> $<TARGET_FILE:openmp_weak_library> ${expected})
+    weft_openmp_test(weak_${expected} openmp_weak_${expected} quick ENVIRONMENT ${preloaded} ARGUMENTS ${arguments})
+    if(WEFT_GROUP STREQUAL "release")
+      weft_openmp_test(weak_${expected}_libgomp openmp_weak_${expected} full ENVIRONMENT OMP_WAIT_POLICY=passive ARGUMENTS ${arguments})
+    endif()
+  endforeach()
+  target_link_options(openmp_weak_1 PRIVATE -Wl,--no-as-needed -fopenmp)
+
+  find_program(WEFT_CLANG NAMES clang clang-14)
+  find_library(WEFT_LIBOMP NAMES libomp.so.5 omp PATH_SUFFIXES llvm-14/lib)
+  if(NOT WEFT_CLANG OR NOT WEFT_LIBOMP)
+    message(STATUS "the tests beside a second OpenMP need clang and libomp-dev: left out")
+    return()
+  endif()
+  # Once linked without its runtime, as users of it have it, and once brought together with that.
+  set(library ${CMAKE_CURRENT_BINARY_DIR}/libopenmp_second.so)
+  set(whole ${CMAKE_CURRENT_BINARY_DIR}/libopenmp_second_whole.so)
+  add_custom_command(OUTPUT ${library} ${whole}
+    COMMAND ${WEFT_CLANG} -c -Wall -fPIC -fopenmp -O1 ${CMAKE_CURRENT_SOURCE_DIR}/test/second_library.c -o openmp_second_library.o
+    COMMAND ${CMAKE_C_COMPILER} -shared openmp_second_library.o -o ${library}
+    COMMAND ${CMAKE_C_COMPILER} -shared -Wl,--no-as-needed ${library} ${WEFT_LIBOMP} -Wl,-rpath,${CMAKE_CURRENT_BINARY_DIR} -o ${whole}
+    DEPENDS test/second_library.c test/second.h VERBATIM)
+  add_custom_target(openmp_second_library ALL DEPENDS ${library} ${whole})
+  add_executable(openmp_second test/second.c)
+  target_compile_options(openmp_second PRIVATE -Wall -fopenmp -O2)
+  target_link_options(openmp_second PRIVATE -fopenmp)
+  target_link_libraries(openmp_second PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+  set_target_properties(openmp_second PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
+  add_dependencies(openmp_second weft_openmp openmp_second_library)
+  list(APPEND preloaded OMP_NUM_THREADS=2 OMP_MAX_ACTIVE_LEVELS=4)
+  foreach(name places threads many_threads setters setters_in_regions early early_by_library locks)
+    weft_openmp_test(second_${name} openmp_second quick ENVIRONMENT ${preloaded} ARGUMENTS ${name} ${library} ${WEFT_LIBOMP})
+    weft_openmp_test(second_${name}_brought openmp_second full ENVIRONMENT ${preloaded} ARGUMENTS ${name} ${whole})
+    # Where no tool is wanted, the runtime does not tell that it begins.
+    weft_openmp_test(second_${name}_untold openmp_second full ENVIRONMENT ${preloaded} OMP_TOOL=disabled ARGUMENTS ${name} ${library} ${WEFT_LIBOMP})
+    set_tests_properties(openmp_second_${name} openmp_second_${name}_brought openmp_second_${name}_untold PROPERTIES TIMEOUT 60)
+  endforeach()
+endif()

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "depend.hpp"
-#include "export.hpp"
 #include "fatal.hpp"
+#include "routine.hpp"
 #include "team.hpp"
 
 using namespace weft_openmp;   // NOLINT: entry points
@@ -163,20 +163,14 @@ OPENMP_API void GOMP_teams_reg(void (*body)(void*), void* data, unsigned count, 
     me.team_number = 0;
 }
 
-#define QUERY(type, name, ...)                                \
-    OPENMP_API type name() { __VA_ARGS__ }                    \
-    OPENMP_API type name##_() { return name(); }
-#define SETTER(type, name, ...)                                                                               \
-    OPENMP_API type name(int value) { __VA_ARGS__ }                                                           \
-    OPENMP_API type name##_(const std::int32_t* value) { return name(*value); }                               \
-    OPENMP_API type name##_8_(const std::int64_t* value) { return name(static_cast<int>(*value)); }
-
-QUERY(int, omp_get_num_teams, return static_cast<int>(this_thread().teams);)
-QUERY(int, omp_get_team_num, return static_cast<int>(this_thread().team_number);)
+PLACE_QUERY(omp_get_num_teams, return static_cast<int>(me.teams);)
+PLACE_QUERY(omp_get_team_num, return static_cast<int>(me.team_number);)
+ANY_PLACE_QUERY(omp_get_num_teams)
+ANY_PLACE_QUERY(omp_get_team_num)
 QUERY(int, omp_get_max_teams, return environment().teams;)
 QUERY(int, omp_get_teams_thread_limit, return environment().teams_thread_limit;)
-SETTER(void, omp_set_num_teams, if (value >= 0) environment().teams = value;)
-SETTER(void, omp_set_teams_thread_limit, if (value >= 0) environment().teams_thread_limit = value;)
+OF_NUMBER(void, omp_set_num_teams, if (value >= 0) environment().teams = value;)
+OF_NUMBER(void, omp_set_teams_thread_limit, if (value >= 0) environment().teams_thread_limit = value;)
 
 // ---- devices ---------------------------------------------------------------------------------------
 
@@ -185,7 +179,7 @@ QUERY(int, omp_get_initial_device, return 0;)
 QUERY(int, omp_get_device_num, return 0;)
 QUERY(int, omp_is_initial_device, return 1;)
 QUERY(int, omp_get_default_device, return this_thread().icv().device;)
-SETTER(void, omp_set_default_device, Icv values = this_thread().icv(); values.device = std::max(value, 0); this_thread().set_icv(values);)
+OF_NUMBER(void, omp_set_default_device, Icv values = this_thread().icv(); values.device = std::max(value, 0); this_thread().set_icv(values);)
 
 namespace {
 

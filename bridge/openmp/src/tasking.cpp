@@ -5,10 +5,10 @@
 #include <memory>
 
 #include "depend.hpp"
-#include "export.hpp"
 #include "fatal.hpp"
 #include "loop.hpp"
 #include "members.hpp"
+#include "routine.hpp"
 #include "tasking.hpp"
 #include "team.hpp"
 #include "unit_task.hpp"
@@ -227,6 +227,12 @@ OPENMP_API void omp_fulfill_event(Task* task) {
 }
 // Its one argument comes by value in Fortran as well.
 OPENMP_API void omp_fulfill_event_(Task* task) { omp_fulfill_event(task); }
+OPENMP_ANY void any_omp_fulfill_event(void* event) {
+    const OtherRuntime* const other = others() ? other_of_code(OPENMP_CALLER) : nullptr;
+    if (other != nullptr && other->omp_fulfill_event != nullptr) other->omp_fulfill_event(event);
+    else omp_fulfill_event(static_cast<Task*>(event));
+}
+OPENMP_ANY_NAMED(omp_fulfill_event)
 
 // ---- taskloop --------------------------------------------------------------------------------------
 

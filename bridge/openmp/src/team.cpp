@@ -16,6 +16,7 @@
 #include "fatal.hpp"
 #include "lending.hpp"
 #include "members.hpp"
+#include "others.hpp"
 #include "places.hpp"
 #include "unit_task.hpp"
 
@@ -121,6 +122,7 @@ void be_member(void* raw) {
     me.slot = &slot;
     me.team = &team;
     me.task = &slot.implicit;
+    thread_in_region = this_thread_or_null;
     for (std::uint64_t region = 0; (region = dock(me, slot, region)) != 0;) {
         if (binding) [[unlikely]] take_place(me);
         if (environment().display_affinity) [[unlikely]] show_affinity(slot);
@@ -129,7 +131,9 @@ void be_member(void* raw) {
         team.body(team.data);
         arrive(team);
     }
+    thread_in_region = nullptr;
     me.stand_alone();
+    if (others()) use_thread_up();
     leave_crew();
     leave(*slot.crew);
 }
@@ -220,6 +224,7 @@ void Thread::begin_alone() {
     crews.push_back(nullptr);
     foreign = environment().follows_load && getpid() != gettid() && !weft_hosted();
     told_last = ~0U;
+    thread_in_region = nullptr;
     stand_alone();
 }
 
@@ -246,7 +251,7 @@ void Thread::stand_alone() {
 }
 
 Thread::~Thread() {
-    this_thread_or_null = own_thread = nullptr;
+    thread_in_region = this_thread_or_null = own_thread = nullptr;
     shown.hide();
     give_back(counts);
     for (auto& crew : crews) {
@@ -331,6 +336,7 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
     team.outer_slot = me.slot;
     team.outer_task = me.task;
     team.outer_under = me.under;
+    if (others()) [[unlikely]] team.levels_of_others = levels_of_others();   // once others work they do so for ever: before, it is 0
     team.entered = entered;
     team.group = outer.group;
     team.counted = from.thread_limit != ~0U && size > 1;
@@ -355,6 +361,7 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
     me.slot = crew.slots[0].get();
     me.task = &me.slot->implicit;
     me.under = nullptr;
+    thread_in_region = this_thread_or_null;
     go_on_in_loop(*me.slot);
     const unsigned before = crew.awake.exchange(size);
     if (size == 1) return;
@@ -378,6 +385,7 @@ void end_region(Thread& me) {
     me.slot = team.outer_slot;
     me.task = team.outer_task;
     me.under = team.outer_under;
+    if (me.depth == 0 && !me.member) thread_in_region = nullptr;   // a member's own region goes on
     go_on_in_loop(*me.slot);
     if (team.entered) weft_guest_leave();
 }

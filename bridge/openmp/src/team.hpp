@@ -57,6 +57,7 @@ struct alignas(128) Team {
     Slot* outer_slot = nullptr;
     Task* outer_task = nullptr;
     const Task* outer_under = nullptr;
+    int levels_of_others = 0;                     // regions of other runtimes that thread 0 was in when it met this one (others.hpp)
     bool entered = false;                         // thread 0 is a guest for this region
     bool counted = false;                         // its threads, in `group`
     Share* origin = nullptr;                      // before the first worksharing construct
@@ -169,6 +170,9 @@ inline Thread& this_thread() {
     Thread* const known = this_thread_or_null;
     return known != nullptr ? *known : begin_this_thread();
 }
+
+// The calling thread, in a region of ours; null outside of all, and where tasks are units. It lets a routine that is called in a region do without a question whether it is.
+inline thread_local constinit Thread* thread_in_region [[gnu::tls_model("initial-exec")]] = nullptr;
 
 // What omp_get_max_threads says.
 unsigned max_threads(Thread& me);

@@ -2,11 +2,13 @@
 
 #include <pthread.h>
 
+#include <weft/hosted.h>
 #include <weft/local.h>
 #include <weft/unit.h>
 
 #include "fatal.hpp"
 #include "members.hpp"
+#include "others.hpp"
 #include "team.hpp"
 
 namespace weft_openmp {
@@ -70,6 +72,7 @@ void be_task(void* raw) {
     if (status != WEFT_OK) fatal("Thread creation failed", status);
     run_task(me, task, nullptr);
     me.stand_alone();
+    if (others() && weft_hosted()) use_thread_up();
     give_record(record);
     weft_local_set(key(), nullptr);   // nothing is allocated: it has one
     // Only now, when all that it has counted can be seen: the last one tells those that wait for all. The team may be in its next region by then, or the crew dismissed.
