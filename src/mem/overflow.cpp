@@ -99,7 +99,7 @@ void handle(int signal, siginfo_t* info, void* context) {
     // acquire: pairs with the release in overflow_install(); what describe reads was made before.
     const OverflowDescribe describe = describe_fault.load(std::memory_order_acquire);
     char text[512];
-    const bool overflow = describe != nullptr && info->si_code > 0 && describe(info->si_addr, text, sizeof text);
+    const bool overflow = describe != nullptr && info->si_code > 0 && describe(arch::interrupted_code(context), info->si_addr, text, sizeof text);
     if (overflow) write_all(text, strnlen(text, sizeof text));
     // Where nobody else handles it we return, the instruction faults again, and the process ends as it would have. A program that was there before
     // us may have more to say, or know a remedy.

@@ -40,8 +40,8 @@ class ForkOnly : public testing::Environment {
 
 Stack* watched = nullptr;
 
-bool describe(const void* address, char* text, std::size_t bytes) {
-    if (watched == nullptr || !in_guard(*watched, address)) return false;
+bool describe(std::uintptr_t code, const void* address, char* text, std::size_t bytes) {
+    if (watched == nullptr || code == 0 || !in_guard(*watched, address)) return false;
     std::snprintf(text, bytes, "weft: stack overflow in ult 'deep', %zu bytes\n", watched->bytes);
     return true;
 }
@@ -166,7 +166,7 @@ TEST(Overflow, AStackThatIsDeepEnoughIsLeftAlone) {
 
 TEST(OverflowDeathTest, AFaultElsewhereEndsTheProcessWithoutOurMessage) {
     auto scenario = [] {
-        overflow_install([](const void*, char*, std::size_t) {
+        overflow_install([](std::uintptr_t, const void*, char*, std::size_t) {
             std::fputs("asked\n", stderr);
             return false;
         });
@@ -257,7 +257,7 @@ TEST(ChainDeathTest, ASentSignalHasItsDefault) {
     for (int signal : {SIGSEGV, SIGBUS}) {
         auto scenario = [signal] {
             set_handler(signal, SIG_DFL);
-            overflow_install([](const void*, char*, std::size_t) {
+            overflow_install([](std::uintptr_t, const void*, char*, std::size_t) {
                 std::fputs("asked about a sent signal\n", stderr);
                 std::_Exit(0);
                 return false;
@@ -359,7 +359,7 @@ TEST(CrashDeathTest, AnOverflowIsNotExplainedAsACrashToo) {
     const auto scenario = [] {
         nobody_handles();
         overflow_install(
-            [](const void*, char* text, std::size_t bytes) { return std::snprintf(text, bytes, "overflow.") > 0; },
+            [](std::uintptr_t, const void*, char* text, std::size_t bytes) { return std::snprintf(text, bytes, "overflow.") > 0; },
             explain);
         touch(no_access_page());
     };

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "unit/unit.hpp"
 
 namespace weft {
 
 // For mem::overflow_install: whether the unit that runs on this OS thread has run into its guard.
-bool overflow_describe(const void* fault_address, char* text, std::size_t bytes);
+bool overflow_describe(std::uintptr_t code, const void* fault_address, char* text, std::size_t bytes);
 
 // A canary was found broken: says so and ends the process, as a guard page would have.
 [[noreturn]] void overflow_report(const Unit& unit);
