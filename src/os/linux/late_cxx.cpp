@@ -23,6 +23,7 @@ enum Name : unsigned {
     thread_atexit, demangle,
     personality, get_globals, begin_catch, end_catch, rethrow, call_unexpected, terminate_now, current, rethrow_kept, add_reference, drop_reference,
     throw_bad_alloc, throw_bad_length, throw_logic, throw_length, throw_out_of_range, throw_system, need_rehash, tree_next, tree_previous, tree_insert,
+    resume_unwinding, find_description,
     names
 };
 
@@ -37,6 +38,7 @@ constexpr const char* symbols[names] = {
     "_ZNKSt8__detail20_Prime_rehash_policy14_M_need_rehashEmmm",
     "_ZSt18_Rb_tree_incrementPSt18_Rb_tree_node_base", "_ZSt18_Rb_tree_decrementPSt18_Rb_tree_node_base",
     "_ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_",
+    "_Unwind_Resume", "_Unwind_Find_FDE",
 };
 
 weft::atomic<void*> found[names];
@@ -54,7 +56,7 @@ weft::atomic<bool> loaded;
     const char* const why = library == nullptr ? dlerror() : nullptr;
     for (unsigned name = 0; name < names; ++name) {
         void* real = dlsym(RTLD_DEFAULT, symbols[name]);
-        if (real == nullptr && library != nullptr) real = dlsym(library, symbols[name]);
+        if (real == nullptr && library != nullptr) real = dlsym(library, symbols[name]);   // in libgcc_s, too, which that library needs
         if (real == nullptr) give_up(library == nullptr ? "the C++ run-time library libstdc++.so.6" : symbols[name], why);
         found[name].store(real, std::memory_order_relaxed);   // relaxed: loaded, below, tells of it
     }
@@ -167,6 +169,10 @@ void __cxa_end_catch() { call<end_catch, void>(); }
 [[noreturn]] void _ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE(void* kept) { leave<rethrow_kept>(kept); }
 void _ZNSt15__exception_ptr13exception_ptr9_M_addrefEv(void* kept) noexcept { call<add_reference, void>(kept); }
 void _ZNSt15__exception_ptr13exception_ptr10_M_releaseEv(void* kept) noexcept { call<drop_reference, void>(kept); }
+
+// libgcc's. The frame of the first is one more to unwind, without anything to clean up.
+void _Unwind_Resume(_Unwind_Exception* exception) { leave<resume_unwinding>(exception); }
+const void* _Unwind_Find_FDE(void* address, void* bases) { return call<find_description, const void*>(address, bases); }
 
 // ---- containers ---------------------------------------------------------------------------------------------------
 
