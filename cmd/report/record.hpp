@@ -26,10 +26,12 @@ struct Library {
 struct Counter {
     const char* name;              // in the text; in JSON with underscores, in lower case
     bool is_sum;                   // of all processes; else their maximum
+    bool is_rare = false;          // in the text only where it is not 0
 };
 inline constexpr Counter counters[] = {
     {"regions", true}, {"tasks", true}, {"contexts", true}, {"switches", true}, {"harts at most", false}, {"harts lent", true}, {"harts rescued", true},
     {"voluntary kernel switches", true}, {"involuntary kernel switches", true}, {"peak OS threads", false},
+    {"OS threads refused", true, true},
 };
 inline constexpr std::size_t counter_count = sizeof counters / sizeof *counters;
 

@@ -61,7 +61,7 @@ Program this_process() {
     const std::uint64_t values[counter_count] = {
         counter("/openmp/count/regions"), counter("/openmp/count/tasks"), counter("/openmp/count/members"), counter("/units/count/run"),
         weft_hart_limit(), counter("/harts/count/lent"), counter("/rescue/count/emergencies"),
-        static_cast<std::uint64_t>(used.ru_nvcsw), static_cast<std::uint64_t>(used.ru_nivcsw), peak_threads(),
+        static_cast<std::uint64_t>(used.ru_nvcsw), static_cast<std::uint64_t>(used.ru_nivcsw), peak_threads(), counter("/harts/count/carriers-refused"),
     };
     std::memcpy(program.values, values, sizeof values);
     look_at_process(program, program.values[0], regions, threads);

@@ -142,7 +142,9 @@ String to_text(const Report& report) {
         }
         add_libraries(lines, program);
         if (program.libraries.empty()) lines += "  no OpenMP and no threads were found\n";
-        for (std::size_t i = 0; i < counter_count; ++i) lines += String("  ") + counters[i].name + ": " + decimal(program.values[i]) + "\n";
+        for (std::size_t i = 0; i < counter_count; ++i) {
+            if (!counters[i].is_rare || program.values[i] != 0) lines += String("  ") + counters[i].name + ": " + decimal(program.values[i]) + "\n";
+        }
     }
     add_silent(lines, report.silent);
     return lines;

@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <weft/pool.h>
 #include <weft/unit.h>
 
 WEFT_BEGIN
@@ -59,6 +60,18 @@ typedef struct weft_domain_ops {
  *
  * Returns WEFT_OK, WEFT_INVALID, WEFT_NO_MEMORY, WEFT_WRONG_CONTEXT (the caller is a tasklet or a scheduler), or what weft_guest_enter returns. Does not switch. Since 0.6. */
 WEFT_API weft_status weft_domain_register(const weft_domain_ops *ops, void *self, weft_domain **domain) WEFT_NOTHROW;
+
+/** A domain below the base that no ULT has registered: nobody is in it, and no hart is lent to it before it asks for one. Its contexts are what is spawned into its pool, from anywhere. It lasts as long
+ * as the runtime. For a library whose threads outlive all its parallel parts, and that has no ULT of its own to stay in a domain.
+ *
+ * ops     as weft_domain_register
+ * domain  required; receives the domain
+ *
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_NO_MEMORY, WEFT_NOT_INITIALIZED (no runtime runs; weft_guest_enter starts one). From anywhere; never switches. Since 0.6. */
+WEFT_API weft_status weft_domain_found(const weft_domain_ops *ops, void *self, weft_domain **domain) WEFT_NOTHROW;
+
+/** Where the domain's contexts belong: what is spawned there is one, and is told by `unblock`. NULL for NULL. From anywhere; never switches. Since 0.6. */
+WEFT_API weft_pool *weft_domain_pool(const weft_domain *domain) WEFT_NOTHROW;
 
 /** Unregisters a domain, by the ULT that has registered it, and returns when every hart of the domain is back with the parent (Lithe: sched_unregister). No context is to
  * be left that would be unblocked later, and no child. Requests of the domain that are open are taken back; harts that are granted on the way come, and are
@@ -118,7 +131,8 @@ WEFT_API weft_status weft_domain_yield(void) WEFT_NOTHROW;
 /** The hart goes on in the domain with an OS thread of the runtime's, where `enter` is called. For a hart that has come on the OS thread of a guest that waits (weft_carrier_guest), where the context
  * whose turn it is might block in the kernel, or spin, until that guest does something: nobody could help it there, for no other OS thread goes on with a guest. Costs a wake-up by the kernel.
  *
- * Besides what is said above: WEFT_WRONG_STATE (an OS thread of the runtime's has the hart). Since 0.6. */
+ * Besides what is said above: WEFT_WRONG_STATE (an OS thread of the runtime's has the hart), WEFT_SYSTEM (there is no such OS thread, and the kernel starts none): nothing has been decided then, and
+ * what the hart does not run here may have to wait until the guest goes on. Since 0.6. */
 WEFT_API weft_status weft_domain_pass(void) WEFT_NOTHROW;
 
 /** Starts a context, which is new or has ended, at body(argument) (Lithe: ctx_run). Since 0.6. */

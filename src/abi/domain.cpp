@@ -39,23 +39,40 @@ struct Pause : Suspension {
     suspend(stream, request, Waits::domain_pause, nullptr);
 }
 
+weft_status read_ops(const weft_domain_ops* ops, weft_domain* const* domain, weft_domain_ops& given) {
+    if (ops == nullptr || domain == nullptr) return is_null(ops == nullptr ? "ops" : "domain");
+    if (ops->size < sizeof(std::size_t) || ops->size > 4096) {
+        return fail(WEFT_INVALID, "weft_domain_ops.size is %zu; set it to sizeof(weft_domain_ops)", ops->size);
+    }
+    std::memcpy(&given, ops, ops->size < sizeof given ? ops->size : sizeof given);
+    if (given.enter == nullptr || given.unblock == nullptr) return is_null(given.enter == nullptr ? "enter" : "unblock");
+    return WEFT_OK;
+}
+
 }  // namespace
 
 extern "C" {
 
 weft_status weft_domain_register(const weft_domain_ops* ops, void* self, weft_domain** domain) noexcept {
-    if (ops == nullptr || domain == nullptr) return is_null(ops == nullptr ? "ops" : "domain");
-    if (ops->size < sizeof(std::size_t) || ops->size > 4096) {
-        return fail(WEFT_INVALID, "weft_domain_ops.size is %zu; set it to sizeof(weft_domain_ops)", ops->size);
-    }
     weft_domain_ops given{};
-    std::memcpy(&given, ops, ops->size < sizeof given ? ops->size : sizeof given);
-    if (given.enter == nullptr || given.unblock == nullptr) return is_null(given.enter == nullptr ? "enter" : "unblock");
+    if (const weft_status status = read_ops(ops, domain, given); status != WEFT_OK) return status;
     Domain* made = nullptr;
     const weft_status status = register_domain(given, self, &made);
     if (status == WEFT_OK) *domain = to_handle(made);
     return status;
 }
+
+weft_status weft_domain_found(const weft_domain_ops* ops, void* self, weft_domain** domain) noexcept {
+    weft_domain_ops given{};
+    if (const weft_status status = read_ops(ops, domain, given); status != WEFT_OK) return status;
+    if (runtime_or_null() == nullptr) return not_initialized();
+    Domain* const made = found_domain(given, self);
+    if (made == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a domain");
+    *domain = to_handle(made);
+    return WEFT_OK;
+}
+
+weft_pool* weft_domain_pool(const weft_domain* domain) noexcept { return domain == nullptr ? nullptr : weft::to_handle(to_domain(domain)->pool); }
 
 weft_status weft_domain_unregister(weft_domain* domain) noexcept {
     if (domain == nullptr) return is_null("domain");
@@ -114,11 +131,7 @@ weft_status weft_domain_enter(weft_domain* child) noexcept {
 weft_status weft_domain_reenter(void) noexcept { return decide({What::reenter, nullptr, nullptr}); }
 weft_status weft_domain_yield(void) noexcept { return decide({What::yield, nullptr, nullptr}); }
 
-weft_status weft_domain_pass(void) noexcept {
-    const Stream* const stream = current_or_null();
-    if (stream != nullptr && stream->deciding && stream->guest == nullptr) return fail(WEFT_WRONG_STATE, "an OS thread of the runtime's has this hart already; weft_carrier_guest tells");
-    return decide({What::pass, nullptr, nullptr});
-}
+weft_status weft_domain_pass(void) noexcept { return decide_to_pass(); }
 
 weft_status weft_context_run(weft_unit* context, void (*body)(void*), void* argument) noexcept {
     if (context == nullptr || body == nullptr) return is_null(context == nullptr ? "context" : "body");

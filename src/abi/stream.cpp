@@ -234,7 +234,7 @@ weft_status weft_stream_unbind(weft_stream* stream) noexcept {
 weft_status weft_stream_binding(const weft_stream* stream, char* buffer, size_t bytes) noexcept {
     if (stream == nullptr || buffer == nullptr) return is_null(stream == nullptr ? "stream" : "buffer");
     const Stream* of = to_stream(stream);
-    while (of->thread_id.load() == 0) os::futex_wait(of->thread_id, 0);
+    await_thread(*const_cast<Stream*>(of));
     os::CpuSet cpus;
     if (!os::affinity_get(of->thread_id.load(), cpus)) return fail(WEFT_SYSTEM, "the kernel does not tell the CPUs of stream %zu", of->rank);
     const std::string text = cpus.text();

@@ -19,8 +19,9 @@ void __tsan_func_exit(void);
 void __sanitizer_start_switch_fiber(void** fake_stack_save, const void* bottom, std::size_t size);
 void __sanitizer_finish_switch_fiber(void* fake_stack_save, const void** bottom_old, std::size_t* size_old);
 void __asan_unpoison_memory_region(void const volatile* address, std::size_t size);
-void __lsan_register_root_region(const void* address, std::size_t size);
-void __lsan_unregister_root_region(const void* address, std::size_t size);
+// Weak: they are there also where the program alone is built with the sanitizer.
+[[gnu::weak]] void __lsan_register_root_region(const void* address, std::size_t size);
+[[gnu::weak]] void __lsan_unregister_root_region(const void* address, std::size_t size);
 }
 
 namespace weft::sanitizer {
@@ -86,13 +87,13 @@ namespace weft::sanitizer {
     if constexpr (config::address_sanitizer) __asan_unpoison_memory_region(address, bytes);
 }
 
-// What is reached from there has not leaked: memory that no allocation of the sanitizer's is. Until it is told that there is no such memory any more.
-[[gnu::always_inline]] inline void begin_root([[maybe_unused]] const void* address, [[maybe_unused]] std::size_t bytes) {
-    if constexpr (config::address_sanitizer) __lsan_register_root_region(address, bytes);
+// What is reached from there has not leaked: memory that no allocation of the sanitizer's is. In each build, for programs that are looked at and run on Weft as it is. Until it is told that there is no such memory any more.
+[[gnu::always_inline]] inline void begin_root(const void* address, std::size_t bytes) {
+    if (&__lsan_register_root_region != nullptr) __lsan_register_root_region(address, bytes);
 }
 
-[[gnu::always_inline]] inline void end_root([[maybe_unused]] const void* address, [[maybe_unused]] std::size_t bytes) {
-    if constexpr (config::address_sanitizer) __lsan_unregister_root_region(address, bytes);
+[[gnu::always_inline]] inline void end_root(const void* address, std::size_t bytes) {
+    if (&__lsan_unregister_root_region != nullptr) __lsan_unregister_root_region(address, bytes);
 }
 
 }  // namespace weft::sanitizer

@@ -122,7 +122,7 @@ Host* Hosts::start(const HostsWanted& wanted, const os::CpuSet* cpus) {
     return host;
 }
 
-bool Hosts::prepare(std::size_t count, std::size_t bytes, const os::CpuSet* cpus) {
+std::size_t Hosts::prepare(std::size_t count, std::size_t bytes, const os::CpuSet* cpus) {
     reap();
     std::lock_guard one_at_a_time(starting_);
     {
@@ -132,13 +132,12 @@ bool Hosts::prepare(std::size_t count, std::size_t bytes, const os::CpuSet* cpus
     for (;;) {
         {
             std::lock_guard guard(lock_);
-            if (at_hand_ >= announced_) return true;
+            if (at_hand_ >= announced_) return 0;
         }
         Host* const host = launch(bytes, cpus);
         std::lock_guard guard(lock_);
         if (host == nullptr) {
-            announced_ = at_hand_;
-            return false;
+            return std::exchange(announced_, at_hand_) - at_hand_;
         }
         *coming_end_ = host;
         coming_end_ = &host->next;

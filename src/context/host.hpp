@@ -58,8 +58,8 @@ public:
     // A new one; null: the kernel refused, or no memory. `cpus`: as os::host_start.
     Host* start(const HostsWanted& wanted, const os::CpuSet* cpus);
     // So many units are about to need one each. Starts those that will be missing, and waits for none of them: the kernel
-    // starts one while the next is asked for. False: the kernel refused, or no memory; the units find out for themselves.
-    bool prepare(std::size_t count, std::size_t bytes, const os::CpuSet* cpus);
+    // starts one while the next is asked for. Returns how many the kernel refused, or there is no memory for; their units find out for themselves.
+    std::size_t prepare(std::size_t count, std::size_t bytes, const os::CpuSet* cpus);
     // Nobody stands on it any more.
     void give(Host& host);
     // All of them end, also those of units that never go on.

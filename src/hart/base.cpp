@@ -163,9 +163,12 @@ bool Base::take_loose() {
 // When a slice is over that somebody waits for. Nobody tells of the limit, so it is looked at while somebody could have more harts or fewer; and who is told, and has not
 // answered, is told again.
 void Base::plan_look() {
+    // One hart there always is.
+    std::size_t wanting = 0;
     bool limited = false, telling = false;
     for (const Root* root = first_; root != nullptr; root = root->next) {
-        limited |= !root->told && wanted(*root) != 0;
+        wanting += std::max(wanted(*root), root->held);
+        limited |= !root->told && wanting > 1 && wanted(*root) != 0;
         telling |= root->told && root->wanted_back.load() != 0;
     }
     const std::uint64_t now_ns = turns_ || limited || telling ? hooks_.now_ns() : 0;
@@ -194,6 +197,8 @@ void Base::send_out() {
             if (to == nullptr) return;
             --to->coming;
         }
+        const std::uint64_t freed = freed_.load();
+        const bool needs_thread = !to->told;
         // It holds the hart that is on its way, so it stays.
         if (hooks_.send(*to, hooks_.argument)) continue;
         bool left;
@@ -202,7 +207,7 @@ void Base::send_out() {
             uncount(*to);
             left = unlinked(*to);
             // Nobody can be had for the others, either, but for guests, who are there and may have what is left now. Whoever changes something next tries
-            // again. None of them is closing: its request would be over.
+            // again, or whoever comes free (thread_is_free). None of them is closing: its request would be over.
             bool some_guest = false;
             for (Root* root = first_; root != nullptr; root = root->next) {
                 for (; root->coming != 0 && !root->guest; --root->coming) uncount(*root);
@@ -211,7 +216,16 @@ void Base::send_out() {
             if (some_guest) settle();
         }
         if (left) hooks_.closed(*to, hooks_.argument);
+        if (!needs_thread) continue;
+        unserved_.store(true);
+        if (freed_.load() == freed || !unserved_.exchange(false)) continue;
+        std::lock_guard guard(lock_);
+        settle();
     }
+}
+
+void Base::request_nothing() {
+    change([] {});
 }
 
 void Base::tell() {

@@ -123,6 +123,13 @@ public:
         if (root.lulled.load() && root.lulled.exchange(false)) request(root, 0);
     }
 
+    // An OS thread is there that could be sent with a hart, and was not before: who was to have one that nobody could be sent with has it now. Whoever had nobody to send writes that first
+    // and looks then whether somebody has come free, who writes that first and looks then, seq_cst: one of them sees the other.
+    void thread_is_free() {
+        freed_.fetch_add(1);
+        if (unserved_.load() && unserved_.exchange(false)) request_nothing();
+    }
+
     // A slice is over, or the limit may have changed.
     void look();
     // When that is to be called next; os::forever: when something changes. Whoever calls it reads this then.
@@ -155,6 +162,7 @@ private:
     Root* change(Change change, Caller caller = Caller::stays, Root* itself = nullptr);
     Root* settle();                         // after any change; the first that something was granted to, or null: of those that the caller can go to, who are not told
     void plan_look();
+    void request_nothing();
     void send_out();                        // without the lock, as is tell()
     void tell();
 
@@ -163,6 +171,9 @@ private:
     atomic<std::size_t> granted_{0};        // changed under the lock
     atomic<std::uint64_t> grants_{0};       // likewise
     atomic<std::uint64_t> look_at_ns_{os::forever};   // as this is
+
+    atomic<std::uint64_t> freed_{0};        // how often an OS thread has come free
+    atomic<bool> unserved_{false};          // nobody could be sent with a hart
 
     atomic<bool> lacks_{false};             // changed under the lock
     alignas(64) atomic<std::uint32_t> lacked_{0};   // likewise, and written only then: whoever looks for something to do reads it again and again

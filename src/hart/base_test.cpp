@@ -22,12 +22,18 @@ std::uint64_t clock() { return now; }
 struct BaseTest : testing::Test {
     std::vector<Root*> sent;
     bool refuses = false;
+    bool comes_free = false;   // an OS thread, after it was looked for in vain
     Base base{{.limit = limit,
                .now_ns = clock,
                .send = [](Root& root, void* raw) {
                    auto& self = *static_cast<BaseTest*>(raw);
                    if (!self.refuses) self.sent.push_back(&root);
-                   return !self.refuses;
+                   const bool refused = self.refuses;
+                   if (std::exchange(self.comes_free, false)) {
+                       self.refuses = false;
+                       self.base.thread_is_free();
+                   }
+                   return !refused;
                },
                .closed = [](Root& root, void* raw) { static_cast<BaseTest*>(raw)->closed = &root; },
                .tell = [](Root& root, void* raw) { static_cast<BaseTest*>(raw)->told.push_back({&root, root.wanted_back.load()}); },
@@ -198,11 +204,14 @@ TEST_F(BaseTest, OneThatIsToldIsToldWhatIsWantedBackAndOnceMoreWhenItHasNotAnswe
     while (!last) base.give_back(d, last);
 }
 
-TEST_F(BaseTest, TheLimitIsLookedAtAgainWhileSomebodyWantsHarts) {
+TEST_F(BaseTest, TheLimitIsLookedAtAgainWhileMoreThanOneHartIsWanted) {
     EXPECT_EQ(base.look_at_ns(), os::forever);
     base.request(a, 1);
+    EXPECT_EQ(base.look_at_ns(), os::forever) << "there is always one";
+    base.request(a, 1);
     EXPECT_EQ(base.look_at_ns(), 1'000'000'000u);
-    base.request(a, -1);
+    base.request(a, -2);
+    give_back(a);
     give_back(a);
     EXPECT_EQ(base.look_at_ns(), 1'000'000'000u) << "who is back soon need not have it planned anew";
     now = 1'000'000'000;
@@ -249,6 +258,23 @@ TEST_F(BaseTest, WhereNobodyCanBeSentTheHartStaysAndIsTriedAgain) {
     base.look();
     EXPECT_EQ(came(a), 2u);
     EXPECT_EQ(base.granted(), 2u);
+}
+
+TEST_F(BaseTest, WhoeverComesFreeIsSentWithWhatNobodyCouldBeSentWith) {
+    refuses = true;
+    base.request(a, 2);
+    refuses = false;
+    base.thread_is_free();
+    EXPECT_EQ(came(a), 2u);
+    base.request(a, 1);
+    base.thread_is_free();
+    EXPECT_EQ(came(a), 3u) << "each hart once";
+}
+
+TEST_F(BaseTest, WhoeverComesFreeWhileNobodyIsFoundIsSent) {
+    refuses = comes_free = true;
+    base.request(a, 2);
+    EXPECT_EQ(came(a), 2u);
 }
 
 TEST_F(BaseTest, WhatNobodyCouldBeSentWithDoesNotKeepARootFromClosing) {

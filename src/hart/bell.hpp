@@ -63,7 +63,12 @@ public:
     // claimed it: its owner does not go on before, so it is there.
     using Call = void (*)(BasicSleeper& self);
     BasicSleeper() = default;
-    explicit BasicSleeper(Call call) : call_(call) {}
+    // `called`: at first.
+    explicit BasicSleeper(Call call, bool called = true) : call_(call), called_(called) {}
+
+    // Whether it is called from now on, or an OS thread sleeps. While it is awake, or claimed by the caller, and on no bell's list. relaxed: whoever finds it on a list has the list's
+    // lock from the one who has put it there; wake() looks after its claim.
+    void be_called(bool called) { called_.store(called, std::memory_order_relaxed); }
 
     // Step 1, before the first Bell::add. seq_cst, for wake(): the stream looks at its own mail after this.
     void prepare() {
@@ -101,7 +106,7 @@ public:
     // Step 4b for one that is called. True: it sleeps, and whoever claims it calls; it may have been called already. False: it has
     // been claimed before it slept; step 6.
     bool lie_down() {
-        WEFT_ASSERT(call_ != nullptr);
+        WEFT_ASSERT(called_.load(std::memory_order_relaxed));   // relaxed: its own
         std::uint32_t seen = listening;
         if (state_.compare_exchange_strong(seen, asleep, Orders::claim, Orders::woken)) return true;
         stand_up();
@@ -119,7 +124,7 @@ public:
     // when the stream is awake: it looks at its mail after prepare().
     void wake() {
         if (claim() != Claim::asleep) return;
-        if (call_ != nullptr) call_(*this);
+        if (called_.load(std::memory_order_relaxed)) call_(*this);   // relaxed: see be_called()
         else os::futex_wake(state_, 1);
     }
 
@@ -156,6 +161,7 @@ private:
 
     atomic<std::uint32_t> state_{awake};
     const Call call_ = nullptr;
+    atomic<bool> called_{false};
 };
 
 // One per pool: the streams that draw from it and sleep. Aligned so that the count, which each push reads,
@@ -236,7 +242,7 @@ private:
             unlink(*place);
             sleeper = place->sleeper_;
             word = &sleeper->state_;
-            call = sleeper->call_;
+            call = sleeper->called_.load(std::memory_order_relaxed) ? sleeper->call_ : nullptr;   // relaxed: see be_called()
             claimed = sleeper->claim();   // refused: another bell has woken it, try the next
         }
         lock_.unlock();

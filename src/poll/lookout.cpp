@@ -1,6 +1,7 @@
 #include "poll/lookout.hpp"
 
 #include <mutex>
+#include <utility>
 
 #include "os/clock.hpp"
 
@@ -20,17 +21,15 @@ constexpr std::uint64_t patience_ns = 1'000'000;
 bool Lookout::start() {
     std::lock_guard guard(lock_);
     if (started_.load()) return true;
-    if (!os::watch_open(watch_)) return false;
+    if (!open_ && !os::watch_open(watch_)) return false;
+    open_ = true;
     stopping_.store(false);
     const bool made = os::thread_start(thread_, stack_bytes, [](void* raw) {
         os::thread_name("weft/lookout");
         os::thread_without_signals();
         static_cast<Lookout*>(raw)->run();
     }, this);
-    if (!made) {
-        os::watch_close(watch_);
-        return false;
-    }
+    if (!made) return false;
     started_.store(true);
     return true;
 }
@@ -53,14 +52,26 @@ bool Lookout::add(int descriptor, std::uint32_t events, std::uint32_t tag) {
     return os::watch_add(watch_, descriptor, events, tag);
 }
 
-void Lookout::stop() {
+bool Lookout::stand_down() {
     std::lock_guard guard(lock_);
-    if (!started_.load()) return;
+    if (!started_.load()) return false;
     stopping_.store(true);
     os::watch_ring(watch_);
     os::thread_join(thread_);
-    os::watch_close(watch_);
+    patient_until_ns_.store(os::now_ns() + room_ns);
     started_.store(false);
+    return true;
+}
+
+bool Lookout::stand_up() {
+    patient_until_ns_.store(0);
+    return watch(0);
+}
+
+void Lookout::stop() {
+    stand_down();
+    std::lock_guard guard(lock_);
+    if (std::exchange(open_, false)) os::watch_close(watch_);
 }
 
 void Lookout::run() {
@@ -77,6 +88,7 @@ void Lookout::run() {
         const std::size_t ready = os::watch_wait(watch_, timeout_ns, tags, 8);
         for (std::size_t i = 0; i < ready; ++i) ready_(context_, tags[i]);
     }
+    target_.store(os::forever);   // nobody wakes then
 }
 
 }  // namespace weft

@@ -41,6 +41,12 @@ public:
     bool arm(int descriptor, std::uint32_t events, std::uint32_t tag) { return os::watch_arm(watch_, descriptor, events, tag); }
     void remove(int descriptor) { os::watch_remove(watch_, descriptor); }
 
+    // Its thread ends, since somebody else needs the room, for which it is left for a while: room_ns, or until it is to stand up. False: there is none. Deadlines that it was to look at are lost
+    // meanwhile.
+    bool stand_down();
+    // It is there again, and looks. False: the thread could not be started.
+    bool stand_up();
+    static constexpr std::uint64_t room_ns = 10'000'000;
     void stop();
 
 private:
@@ -55,6 +61,7 @@ private:
     atomic<std::uint64_t> target_{os::forever};   // when it wakes by itself
     atomic<bool> stopping_{false};
     os::Lock lock_;
+    bool open_ = false;                           // what it sleeps by: that stays, since others ring it without the lock
     atomic<bool> started_{false};                 // written under the lock
     atomic<std::uint64_t> patient_until_ns_{0};   // watch() has failed to start it
     os::Thread thread_;

@@ -1,6 +1,8 @@
 // The OS threads that take harts to domains, and those that rescue. Each is a stream that draws from one pool, where nothing waits but letters: harts on their way.
 #include <mutex>
 
+#include "os/clock.hpp"
+#include "os/futex.hpp"
 #include "stream/domain.hpp"
 #include "stream/error.hpp"
 #include "stream/guest.hpp"
@@ -19,15 +21,15 @@ struct Sent {
 namespace {
 
 // One is kept for the next: most of the time there is one hart on its way at once, and an allocation takes a good part of that.
-Sent* make_sent(Carriers& by) {
-    Sent* const kept = by.spare.exchange(nullptr);
+Sent* make_sent() {
+    Sent* const kept = runtime().carriers.spare.exchange(nullptr);
     if (kept == nullptr) return os::make<Sent>();
     return new (kept) Sent();
 }
 
-void give_sent(Carriers& by, Sent& sent) {
+void give_sent(Sent& sent) {
     Sent* none = nullptr;
-    if (!by.spare.compare_exchange_strong(none, &sent)) os::destroy(&sent);
+    if (!runtime().carriers.spare.compare_exchange_strong(none, &sent)) os::destroy(&sent);
 }
 
 Domain* domain_of(hart::Root* root) { return reinterpret_cast<Domain*>(root); }
@@ -38,7 +40,7 @@ Sent& sent_by(Unit& letter) { return *static_cast<Sent*>(letter.argument); }
 void bring(Stream& stream, Sent& sent) {
     set_domain(stream, sent.to);
     stream.transition = sent.transition;
-    give_sent(*sent.by, sent);
+    give_sent(sent);
 }
 
 // Of the hart that the calling carrier has brought, until it goes back to the base.
@@ -64,38 +66,68 @@ Pool* obtain_pool(Carriers& by) {
     return by.sent;
 }
 
+// Between two attempts to start one that the kernel has refused.
+constexpr std::uint64_t patience_ns = 1'000'000;
+
 // One more that is not busy yet.
 bool start_carrier(Runtime& of, Carriers& by) {
+    if (by.patient_until_ns != 0 && os::now_ns() < by.patient_until_ns) return false;
     Pool* const sent = obtain_pool(by);
     Sched* const sched = sent == nullptr ? nullptr : sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, const_cast<Pool**>(&sent), 1);
     if (sched == nullptr) return false;
     enlist(*sched);
     Stream* stream;
     if (start_stream(*sched, nullptr, by.name, &stream, of.default_kind, nullptr, true) == WEFT_OK) {
+        by.patient_until_ns = 0;
         ++by.count;
         ++by.started;
         return true;
     }
     dismiss(*sched);
+    by.refused.fetch_add(1);
+    by.patient_until_ns = os::now_ns() + patience_ns;
     return false;
 }
 
+// Of those that take harts somebody who is counted as busy has given his back, and looks for letters next: a letter holds one of the harts that are granted, and each of the
+// others that carriers have is another one.
+bool one_comes_soon(const Runtime& of, const Carriers& by) { return by.what == Carriers::What::harts && by.count != 0 && by.count >= of.base.granted(); }
+
 // One more carrier is busy: an idle one, or a new one. False: there is none, and none can be started.
-bool engage_carrier(Runtime& of, Carriers& by) {
-    if (by.closed || (by.busy >= by.count && !start_carrier(of, by))) return false;
+bool engage_carrier(Runtime& of, Carriers& by, bool starts) {
+    if (by.closed) return false;
+    if (by.busy >= by.count && (!starts || (!one_comes_soon(of, by) && !start_carrier(of, by)))) return false;
     ++by.busy;
     return true;
 }
 
-bool pass_on_by(Carriers& by, Domain& domain, const Transition& transition) {
-    Sent* const sent = make_sent(by);
-    if (sent == nullptr) return false;
-    sent->by = &by;
-    sent->to = &domain;
-    sent->transition = transition;
-    if (send_letter(by, sent->letter, arrive, sent)) return true;
-    give_sent(by, *sent);
-    return false;
+bool engage(Runtime& of, Carriers& by, bool starts) {
+    std::lock_guard guard(by.lock);
+    return engage_carrier(of, by, starts);
+}
+
+// With the lock of `by` held, or where a carrier has been engaged.
+void send_to(Carriers& by, Unit& letter, void (*body)(void*), void* argument) {
+    letter.body = body;
+    letter.argument = argument;
+    letter.kind = Kind::tasklet;
+    letter.flags = Unit::internal;
+    letter.pool = by.sent;
+    pool::push(*by.sent, &letter);
+}
+
+void send_hart_to(Carriers& by, Sent& sent, Domain& domain, const Transition& transition) {
+    sent.by = &by;
+    sent.to = &domain;
+    sent.transition = transition;
+    send_to(by, sent.letter, arrive, &sent);
+}
+
+// An OS thread is engaged for a hart: one that Weft has started, which runs whatever there is, before the one of a guest, which may not; and that before one is started.
+Carriers* engage_for_hart(Runtime& of) {
+    if (engage(of, of.carriers, false)) return &of.carriers;
+    if (engage(of, of.guest_threads, false)) return &of.guest_threads;
+    return engage(of, of.carriers, true) ? &of.carriers : nullptr;
 }
 
 // Whoever is to have the hart comes for it. False: nobody can be had.
@@ -113,36 +145,36 @@ Carriers::~Carriers() {
     if (spare.load() != nullptr) os::destroy(spare.load());
 }
 
-Pool* carriers_pool(Runtime& of) {
-    std::lock_guard guard(of.carriers.lock);
-    return obtain_pool(of.carriers);
+Pool* guest_threads_pool(Runtime& of) {
+    std::lock_guard guard(of.guest_threads.lock);
+    return obtain_pool(of.guest_threads);
 }
 
 void count_guest(Runtime& of, int more) {
-    std::lock_guard guard(of.carriers.lock);
+    std::lock_guard guard(of.guest_threads.lock);
     of.guests.fetch_add(static_cast<std::size_t>(more));
-    of.carriers.count += static_cast<std::size_t>(more);
-    of.carriers.busy += static_cast<std::size_t>(more);
+    of.guest_threads.count += static_cast<std::size_t>(more);
+    of.guest_threads.busy += static_cast<std::size_t>(more);
 }
 
 void lend_thread(Guest& guest) {
     guest.lends = true;
-    carrier_is_free(runtime().carriers);
+    carrier_is_free(runtime().guest_threads);
 }
 
 void keep_thread(Stream& stream) {
-    Runtime& of = runtime();
+    Carriers& threads = runtime().guest_threads;
     stream.guest->lends = false;
     {
-        std::lock_guard guard(of.carriers.lock);
-        if (++of.carriers.busy <= of.carriers.count || start_carrier(of, of.carriers)) return;
+        std::lock_guard guard(threads.lock);
+        if (++threads.busy <= threads.count) return;
     }
-    // A hart is on its way for which this thread was counted on. It goes back.
-    Unit* const letter = pool::pop(*of.carriers.sent);
+    // A hart is on its way for which this thread was counted on. It goes on with another, or back.
+    Unit* const letter = pool::pop(*threads.sent);
     if (letter == nullptr) return;   // somebody has come for it
     bring(stream, sent_by(*letter));
     send_away(stream);
-    carrier_is_free(of.carriers);
+    carrier_is_free(threads);
 }
 
 Domain* onwards(hart::Root* root) {
@@ -165,23 +197,101 @@ hart::Base::Hooks base_hooks(Runtime& of) {
 
 bool send_letter(Carriers& by, Unit& letter, void (*body)(void*), void* argument) {
     std::lock_guard guard(by.lock);
-    if (!engage_carrier(runtime(), by)) return false;
-    letter.body = body;
-    letter.argument = argument;
-    letter.kind = Kind::tasklet;
-    letter.flags = Unit::internal;
-    letter.pool = by.sent;
-    pool::push(*by.sent, &letter);
+    if (!engage_carrier(runtime(), by, true)) return false;
+    send_to(by, letter, body, argument);
     return true;
 }
 
 void carrier_is_free(Carriers& of) {
-    std::lock_guard guard(of.lock);
-    --of.busy;
+    {
+        std::lock_guard guard(of.lock);
+        --of.busy;
+    }
+    if (of.what != Carriers::What::rescue) runtime().base.thread_is_free();
 }
 
-bool pass_on(Domain& domain, const Transition& transition) { return pass_on_by(runtime().carriers, domain, transition); }
-bool pass_on_to_own(Domain& domain) { return pass_on_by(runtime().own_carriers, domain, {}); }
+bool pass_on(Domain& domain, const Transition& transition) {
+    Sent* const sent = make_sent();
+    Carriers* const by = sent == nullptr ? nullptr : engage_for_hart(runtime());
+    if (by != nullptr) {
+        send_hart_to(*by, *sent, domain, transition);
+    } else if (sent != nullptr) {
+        give_sent(*sent);
+    }
+    return by != nullptr;
+}
+
+namespace {
+
+struct Retiring {
+    Unit letter;
+    Carriers* by;
+    Stream* carrier = nullptr;
+    atomic<std::uint32_t> told{0};
+};
+
+// An idle carrier's last letter.
+void retire(void* raw) {
+    auto& one = *static_cast<Retiring*>(raw);
+    Stream& stream = current();
+    {
+        std::lock_guard guard(one.by->lock);
+        --one.by->busy;
+        --one.by->count;
+        one.by->patient_until_ns = os::now_ns() + Lookout::room_ns;
+    }
+    stream.freeing.store(true);
+    one.carrier = &stream;
+    atomic<std::uint32_t>& told = one.told;
+    told.store(1);
+    os::futex_wake(told, 1);   // needs its address only: who waits may be gone
+}
+
+bool retire_carrier(Carriers& by) {
+    Retiring one;
+    one.by = &by;
+    {
+        std::lock_guard guard(by.lock);
+        if (!engage_carrier(runtime(), by, false)) return false;
+        send_to(by, one.letter, retire, &one);
+    }
+    while (one.told.load() == 0) os::futex_wait(one.told, 0);
+    end_stream(*one.carrier);
+    return true;
+}
+
+}  // namespace
+
+bool give_up_thread(Runtime& of, bool& lookout_stood_down) {
+    if (retire_carrier(of.carriers) || retire_carrier(of.rescue.carriers)) return true;
+    // With descriptors somebody waits for what it alone is told.
+    if (of.pollers.live() != 0 || !of.lookout.stand_down()) return false;
+    lookout_stood_down = true;
+    return true;
+}
+
+void watch_again(Runtime& of) {
+    if (of.lookout.stand_up()) return;
+    std::lock_guard guard(of.lock);
+    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+        Stream* const stream = of.streams[rank];
+        if (stream != nullptr && stream->thread_id.load() != 0) ask(*stream, attention::alarm);
+    }
+}
+
+Sent* reserve_carrier() {
+    Sent* const sent = make_sent();
+    if (sent == nullptr || engage(runtime(), runtime().carriers, true)) return sent;
+    give_sent(*sent);
+    return nullptr;
+}
+
+void pass_on_to(Sent& reserved, Domain& domain) { send_hart_to(runtime().carriers, reserved, domain, {}); }
+
+void forgo_carrier(Sent& reserved) {
+    give_sent(reserved);
+    carrier_is_free(runtime().carriers);
+}
 
 void hart_to_domain(Stream& stream, Domain& domain) {
     stream.holds_hart = false;

@@ -70,7 +70,7 @@ std::size_t borrowed_threads(const Runtime& of) {
     std::size_t count = 0;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         const Stream* const stream = of.streams[rank];
-        if (stream != nullptr && stream->thread.handle == 0 && !is_outside(*stream)) ++count;
+        if (stream != nullptr && !stream->starts_late && stream->thread.handle == 0 && !is_outside(*stream)) ++count;
     }
     return count;
 }
@@ -125,7 +125,13 @@ std::uint64_t begin_watch(Stream& stream) {
 }
 
 void look_anew(Runtime& of) {
-    if (of.settings.values.deadlock != WEFT_DEADLOCK_IGNORE && of.base.granted() <= of.guests.load()) ask(*of.streams[0], attention::alarm);
+    if (of.settings.values.deadlock == WEFT_DEADLOCK_IGNORE || of.base.granted() > of.guests.load()) return;
+    // Any that sleeps and has an OS thread; one that is awake looks when it goes to sleep.
+    std::lock_guard guard(of.lock);
+    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+        Stream* const stream = of.streams[rank];
+        if (stream != nullptr && stream->thread_id.load() != 0 && stream->asleep.load()) return ask(*stream, attention::alarm);
+    }
 }
 
 void end_watch(Stream& stream, bool woken) {

@@ -345,6 +345,7 @@ Unit* next_of(Stream& stream, Domain& domain) {
     if (claims_hart(stream)) [[unlikely]] {
         // The hart is the guest's, and goes nowhere else. What has been decided on may be of those that are not to be in its way.
         if (made.what == What::run) make_ready(&stream, *made.unit);
+        if (made.what == What::pass) forgo_carrier(*made.carrier);
         return nullptr;
     }
     switch (made.what) {
@@ -362,12 +363,10 @@ Unit* next_of(Stream& stream, Domain& domain) {
         go_down(stream, domain, made.child);
         break;
     case What::pass:
-        if (pass_on_to_own(domain)) {
-            stream.owes_stir = false;   // the hart stays in the domain, which may end now
-            set_domain(stream, nullptr);
-            break;
-        }
-        [[fallthrough]];   // and the base sends it again
+        pass_on_to(*made.carrier, domain);
+        stream.owes_stir = false;   // the hart stays in the domain, which may end now
+        set_domain(stream, nullptr);
+        break;
     case What::open:
     case What::yield:
         pay_stir(stream, domain);
@@ -530,6 +529,24 @@ weft_status register_domain(const weft_domain_ops& ops, void* self, Domain** mad
     return status;
 }
 
+Domain* found_domain(const weft_domain_ops& ops, void* self) {
+    Domain* const domain = make_domain(nullptr, ops, self);
+    if (domain == nullptr) return nullptr;
+    {
+        std::lock_guard guard(runtime().lock);
+        domain->sibling = std::exchange(runtime().founded, domain);
+    }
+    join_parent(*domain);
+    return domain;
+}
+
+void drop_founded(Runtime& of) {
+    while (Domain* const domain = of.founded) {
+        of.founded = domain->sibling;
+        drop_domain(*domain);
+    }
+}
+
 weft_status unregister_domain(Domain& domain) {
     const Unit* const self = running_or_null();
     if (self == nullptr || self != domain.registrant) return fail(WEFT_WRONG_CONTEXT, "a domain is unregistered by the ULT that has registered it");
@@ -575,6 +592,17 @@ weft_status decide(const Transition& transition) {
     Stream* const stream = current_or_null();
     if (const weft_status status = may_decide(stream); status != WEFT_OK) return status;
     stream->transition = transition;
+    return WEFT_OK;
+}
+
+weft_status decide_to_pass() {
+    Stream* const stream = current_or_null();
+    if (const weft_status status = may_decide(stream); status != WEFT_OK) return status;
+    if (stream->guest == nullptr) return fail(WEFT_WRONG_STATE, "an OS thread of the runtime's has this hart already; weft_carrier_guest tells");
+    Sent* const carrier = reserve_carrier();
+    if (carrier == nullptr) return fail(WEFT_SYSTEM, "there is no other OS thread for this hart, and the kernel starts none (see ulimit -u and the cgroup's pids.max)");
+    stream->transition.what = What::pass;
+    stream->transition.carrier = carrier;
     return WEFT_OK;
 }
 

@@ -32,7 +32,7 @@ struct Domain {
     atomic<std::uint64_t> stirred{0};      // how often it may have got something to do
     atomic<std::uint32_t> turns{0};        // of one that lends by itself
 
-    Unit* registrant = nullptr;
+    Unit* registrant = nullptr;            // null: it was founded
     Pool* former = nullptr;                // where the registrant belongs otherwise
     bool entered = false;                  // the registrant has become a guest for it, and leaves afterwards
     Stream* home = nullptr;                // which alone may run the registrant; null: any
@@ -40,7 +40,7 @@ struct Domain {
 
     os::Lock lock;                         // guards what follows
     Domain* children = nullptr;
-    Domain* sibling = nullptr;             // under the parent's lock, as is this
+    Domain* sibling = nullptr;             // under the parent's lock, as is this; of those that are founded, under the runtime's
     std::ptrdiff_t asked = 0;              // of a parent that lends by itself
 
     Domain(Domain* above, const weft_domain_ops& table, void* given) : parent(above), ops(table), self(given) {}
@@ -51,6 +51,9 @@ struct Domain {
 };
 
 weft_status register_domain(const weft_domain_ops& ops, void* self, Domain** made, Jobs* jobs = nullptr);
+// One that nobody is in, below the base; null: no memory. They go with the runtime.
+Domain* found_domain(const weft_domain_ops& ops, void* self);
+void drop_founded(Runtime& of);
 weft_status unregister_domain(Domain& domain);
 void request_harts(Domain& domain, std::ptrdiff_t delta);
 
@@ -67,6 +70,8 @@ void complete(Domain& domain);
 
 // A decision of the callback that runs on the calling hart.
 weft_status decide(const Transition& transition);
+// The hart goes on with an OS thread of the runtime's.
+weft_status decide_to_pass();
 
 // A context of the domain whose hart calls.
 weft_status make_context(void* stack, std::size_t stack_bytes, const void* site, Unit** made);
@@ -90,12 +95,15 @@ struct Sent;
 
 struct Carriers {
     const char* const name;                // of their OS threads
-    atomic<Sent*> spare{nullptr};
+    enum class What : unsigned char { harts, guests, rescue } const what;   // guests' OS threads take harts as well, and none is started
+    atomic<Sent*> spare{nullptr};          // of `harts`
     atomic<std::size_t> started{0};        // for the counters, which are read under the runtime's lock: that is taken under this one
+    atomic<std::size_t> refused{0};        // by the kernel
     os::Lock lock{};                       // guards what follows
-    std::size_t count = 0;                 // streams; guests' among them
-    std::size_t busy = 0;                  // of them, those that have a letter, or are about to, and those of guests who need them themselves
+    std::size_t count = 0;                 // streams
+    std::size_t busy = 0;                  // of them, those that have a letter, and those of guests who need them themselves; letters on their way are counted, too
     Pool* sent = nullptr;                  // letters on their way
+    std::uint64_t patient_until_ns = 0;    // none is asked for before
     bool closed = false;                   // none is taken any more
 
     ~Carriers();
@@ -108,8 +116,8 @@ hart::Base::Hooks base_hooks(Runtime& of);
 bool send_letter(Carriers& by, Unit& letter, void (*body)(void*), void* argument);
 void carrier_is_free(Carriers& of);
 
-// Where those of harts on their way wait; null: no memory.
-Pool* carriers_pool(Runtime& of);
+// Where those of harts on their way to guests' OS threads wait; null: no memory.
+Pool* guest_threads_pool(Runtime& of);
 
 // A guest's OS thread is there for harts on their way, or no longer; one more, or one less, may be.
 void lend_thread(Guest& guest);
@@ -121,8 +129,10 @@ Domain* onwards(hart::Root* root);
 
 // A carrier, an idle one or a new one, goes on with the hart, which does next what was decided. False: none can be had.
 bool pass_on(Domain& domain, const Transition& transition);
-// The same, with an OS thread that is no guest's.
-bool pass_on_to_own(Domain& domain);
+// An OS thread that is no guest's, for a hart that is about to be passed on; null: none can be had. Then it goes with the hart, or is not needed.
+Sent* reserve_carrier();
+void pass_on_to(Sent& reserved, Domain& domain);
+void forgo_carrier(Sent& reserved);
 
 // A stream's hart becomes the domain's.
 void hart_to_domain(Stream& stream, Domain& domain);

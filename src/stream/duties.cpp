@@ -114,6 +114,7 @@ std::uint64_t sleep_limit(Stream& stream) {
         limit_ns = next_ns > now_ns ? next_ns - now_ns : 0;
     }
     stream.alarm_ns.store(Timers::never);
+    if (of.zero_waits.load()) limit_ns = std::min<std::uint64_t>(limit_ns, longest_poll_sleep_ns);   // another try
     stream.heeded |= attention::unwatched;
     stream.asleep.store(true);
     if (of.pollers.live() == 0) return limit_ns;

@@ -80,7 +80,7 @@ weft_status no_memory() { return fail(WEFT_NO_MEMORY, "no memory for a guest"); 
 
 // The calling OS thread gets a stream, with its code as the unit that runs. Under the guests' lock.
 weft_status make_stream(Runtime& of, Guest& guest) {
-    Pool* const sent = carriers_pool(of);
+    Pool* const sent = guest_threads_pool(of);
     Sched* const sched = sent == nullptr ? nullptr : sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, const_cast<Pool**>(&sent), 1);
     Pool* const pool = sched == nullptr ? nullptr : pool::create_user(pool_table(), &guest);
     if (sched != nullptr) enlist(*sched);

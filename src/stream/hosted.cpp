@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "context/host.hpp"
+#include "os/futex.hpp"
 #include "os/thread_pointer.hpp"
 #include "stream/jobs.hpp"
 #include "stream/join.hpp"
@@ -146,7 +147,24 @@ void* begin_hosted(Stream& stream, Unit& unit) {
 }
 
 bool prepare_hosts(Runtime& of, std::size_t count, std::size_t stack_bytes) {
-    return of.hosts.prepare(count, stack_bytes, cpus_of_process(of));
+    const os::CpuSet* const cpus = cpus_of_process(of);
+    std::size_t missing = of.hosts.prepare(count, stack_bytes, cpus);
+    if (missing == 0) [[likely]] return true;
+    // A host that is missing ends the program, a carrier that is missing makes it slower. One may be on its way to sleep, and the kernel counts a thread for a moment after others have
+    // seen its end.
+    constexpr int most_moments = 400;
+    constexpr std::uint64_t moment_ns = 50'000;
+    const atomic<std::uint32_t> nobody_wakes{0};
+    bool stood_down = false;
+    for (int moments = 0; missing != 0 && moments < most_moments;) {
+        if (!give_up_thread(of, stood_down)) {
+            ++moments;
+            os::futex_wait(nobody_wakes, 0, moment_ns);
+        }
+        missing = of.hosts.prepare(missing, stack_bytes, cpus);
+    }
+    if (stood_down) watch_again(of);
+    return missing == 0;
 }
 
 bool hosts_may_come_free() { return runtime().hosts.in_use() != 0; }

@@ -49,8 +49,10 @@ constexpr Gauge gauges[] = {
      }},
     // Each time that one was: to the streams, a domain or a guest. What a guest takes up again that it has left loose is not counted.
     {"/harts/count/lent", [](const Runtime& of) -> std::uint64_t { return of.base.grants(); }},
-    // OS threads beside the streams: to take harts to domains, and to rescue. They stay until the runtime ends.
-    {"/harts/count/carriers", [](const Runtime& of) -> std::uint64_t { return of.carriers.started.load() + of.own_carriers.started.load() + of.rescue.carriers.started.load(); }},
+    // OS threads beside the streams: to take harts to domains, and to rescue. They stay until the runtime ends, but where hosted units need the room.
+    {"/harts/count/carriers", [](const Runtime& of) -> std::uint64_t { return of.carriers.started.load() + of.rescue.carriers.started.load(); }},
+    // How often the kernel refused one. Where none can be had a guest's OS thread carries what it can.
+    {"/harts/count/carriers-refused", [](const Runtime& of) -> std::uint64_t { return of.carriers.refused.load() + of.rescue.carriers.refused.load(); }},
     {"/rescue/count/looks", [](const Runtime& of) -> std::uint64_t { return of.rescue.looks.load(); }},
     {"/rescue/count/emergencies", [](const Runtime& of) -> std::uint64_t { return of.rescue.emergencies.load(); }},
     {"/rescue/count/running", [](const Runtime& of) -> std::uint64_t { return of.rescue.running.load(); }},

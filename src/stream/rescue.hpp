@@ -40,7 +40,7 @@ struct Rescue {
     atomic<std::uint64_t> look_ns{os::forever};   // when the lookout is to look; 0: it has been woken; forever: not before it is
     atomic<std::uint64_t> looks{0}, emergencies{0}, refused{0};
     atomic<std::size_t> running{0};    // OS threads that stand in, and harts that domains have beyond the limit
-    Carriers carriers{"weft/rescue"};
+    Carriers carriers{"weft/rescue", Carriers::What::rescue};
 
     // The lookout's own.
     Watched* watched = nullptr;        // by rank

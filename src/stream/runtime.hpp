@@ -31,8 +31,8 @@ struct Runtime {
     hart::Base base;
     hart::Root streams_root;                     // the application's streams
     Lending lending;
-    Carriers carriers{"weft/hart"};        // guests' OS threads among them, while they wait
-    Carriers own_carriers{"weft/hart"};    // without those (weft_domain_pass)
+    Carriers carriers{"weft/hart", Carriers::What::harts};
+    Carriers guest_threads{nullptr, Carriers::What::guests};   // which take harts to domains, too, while their guests wait
     Rescue rescue{settings.values.rescue};
     Pollers pollers;
     atomic<Stream*> watch{nullptr};              // the idle stream that looks at the pollers without a descriptor now and then
@@ -41,7 +41,8 @@ struct Runtime {
     Crew crew;
     context::Hosts hosts;
     atomic<std::uint64_t> crew_alarm_ns{os::forever};   // when the lookout is to ask whether the crew is large enough
-    const bool by_itself;                        // a guest has started it: no unit is primary, stream 0 has a carrier of its own, and it stays
+    const bool by_itself;                        // a guest has started it: no unit is primary, stream 0 has a carrier of its own, from when it is needed, and it stays
+    atomic<bool> zero_waits{false};              // stream 0 is needed, and the kernel has refused its OS thread
     atomic<std::size_t> starving{0};             // streams that hold a hart and have only units that got no stack
     Kind default_kind = Kind::lsa;
     Unit* primary = nullptr;
@@ -60,6 +61,7 @@ struct Runtime {
     bool polling = false;                        // there are pollers, and each stream knows it
     bool observing = false;                      // somebody listens, and each stream knows it
     bool bound_once = false;                     // some stream has been bound, so a new carrier may inherit that
+    Domain* founded = nullptr;                   // all, linked by Domain::sibling
     Pool* pools = nullptr;                       // all, linked by Pool::next
     Pool* freed_pools = nullptr;                 // empty; their memory stays what it is (dismiss)
     Sched* scheds = nullptr;                     // all, linked by Sched::next
@@ -119,6 +121,16 @@ bool end_by_itself();
 
 Heap* make_heap(Runtime& of);                    // null: no memory
 weft_status start_stream_zero(Runtime& of, Stream** zero);   // with the calling OS thread for its carrier, unless the runtime starts by itself
+
+// The one that starts by itself has no OS thread before something is pushed to its pool, or asked of it: most programs need none. Again, where the kernel has refused it.
+void start_zero_again(Runtime& of);
+// It is needed now. Returns once it has one.
+void await_thread(Stream& stream);
+
+// An OS thread that Weft can do without ends, for whoever needs the room more: an idle carrier, or the lookout. False: there is none. From a unit; may switch.
+bool give_up_thread(Runtime& of, bool& lookout_stood_down);
+// The lookout has stood down: it, or whoever waits to be told, looks at what it was to watch.
+void watch_again(Runtime& of);
 
 // A stream whose carrier is the calling OS thread; on failure the scheduler is the caller's still. It ends while it runs a unit, or from elsewhere when the thread has left it.
 weft_status start_stream_here(Runtime& of, Sched& sched, const char* name, Guest* guest, Stream** stream);

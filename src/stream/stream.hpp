@@ -34,6 +34,7 @@ namespace weft {
 struct Domain;
 struct Guest;
 struct ObserverList;
+struct Sent;
 namespace trace { class Ring; }
 
 // What one stream allocates from. Streams come and go; heaps stay, so what was freed elsewhere finds home.
@@ -83,7 +84,10 @@ struct Transition {
     enum class What : unsigned char { open, run, enter, reenter, yield, pass };
     What what = What::open;
     Unit* unit = nullptr;
-    Domain* child = nullptr;
+    union {
+        Domain* child = nullptr;
+        Sent* carrier;                     // for the hart that is passed on
+    };
 };
 
 // Where a stream's units come from and go to.
@@ -93,6 +97,9 @@ struct Way {
     Pool* common;
     Pool* standard;
 };
+
+// Called for stream 0 as long as that has no OS thread (start_when_needed): it starts one.
+void start_zero(Sleeper&);
 
 struct Stream {
     // First, and open: programs reach both by the word that leads to the stream (include/weft/here.h).
@@ -177,7 +184,7 @@ struct Stream {
     mem::Stack carrier_stack{};        // the OS thread's own: of the primary unit, or where the carrier waits for the scheduler to end
     void* carrier_context = nullptr;   // where it goes on then; stream 0 has none
     context::Carrier carrier;          // what the OS thread has of its own, while hosted units run
-    Sleeper sleeper;
+    Sleeper sleeper{start_zero, false};
     Bell::Place own_place;
     Bell::Place jobs_place;
     mem::AlternateStack signal_stack;
@@ -192,6 +199,7 @@ struct Stream {
     atomic<const ObserverList*> telling{nullptr};   // whom the stream tells something at this moment
     Posts posts;
     atomic<std::uint32_t> thread_id{0};      // the carrier's; 0: not started
+    bool starts_late = false;                // its OS thread does, with the first that it is needed for (start_when_needed)
     atomic<bool> freeing{false};
     atomic<Pool*> main_pool{nullptr};        // the first of the main scheduler's
     atomic<PrivatePool*> bound{nullptr};     // where units bound to the stream wait; null: there have been none

@@ -41,7 +41,8 @@ void settle_on_carrier(Stream& stream) {
 // An OS thread has the CPUs of the one that started it, which may be a bound carrier, or one of the application's.
 void inherit_nothing(Runtime& of) {
     std::lock_guard guard(of.lock);
-    if ((of.bound_once || current().carries) && current().binding.empty()) os::affinity_set(0, of.cpus);
+    if ((of.bound_once || current().carries || current().starts_late) && current().binding.empty()) os::affinity_set(0, of.cpus);
+    if (current().starts_late) os::thread_set_signals(of.rescue.signals);   // whoever has started it may have others, as the lookout has
 }
 
 // What a stream draws from is free for others.
@@ -200,6 +201,16 @@ weft_status prepare_stream(Runtime& of, Sched& sched, Pool* automatic_pool, cons
     return WEFT_OK;
 }
 
+// One that is in the table, and never had a carrier.
+void abandon_stream(Runtime& of, Stream& stream) {
+    if (stream.main_runs) static_cast<PrivatePool*>(stream.beneath->pools[0])->inbox.take_all();   // its unit
+    forget_main(*stream.main);
+    detach_pools(stream);
+    drop_beneath(stream);
+    leave_table(of, stream);
+    drop_stream(of, &stream);
+}
+
 void discard_stream(Runtime& of, Stream* stream) {
     leave_table(of, *stream);
     stream->heap->next_id = stream->next_id.load();
@@ -292,6 +303,67 @@ void end_stream_here(Runtime& of, Stream& stream) {
     discard_stream(of, &stream);
 }
 
+namespace {
+
+// On the bells and asleep, as a stream that has nothing to do: hart/README.md, "Going to sleep and being woken"; the numbers are its steps.
+void listen(Stream& stream) {
+    Sched& by = *stream.sched;
+    stream.asleep.store(true);
+    stream.sleeper.prepare();                                                        // 1
+    for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.add(by.places[i]);  // 2
+    runtime().jobs.bell.add(stream.jobs_place);
+}
+
+void stop_listening(Stream& stream) {
+    Sched& by = *stream.sched;
+    for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.remove(by.places[i]);   // 5
+    runtime().jobs.bell.remove(stream.jobs_place);
+    stream.asleep.store(false);
+    stream.sleeper.rise();
+}
+
+}  // namespace
+
+// Whoever has claimed it calls: something has come, or is asked.
+void start_zero(Sleeper&) {
+    Runtime& of = runtime();
+    Stream& zero = *of.streams[0];
+    stop_listening(zero);
+    zero.sleeper.be_called(false);
+    // Nobody sleeps there then, and whoever pushes wakes nobody: streams that are idle try again.
+    if (!os::thread_start(zero.thread, of.settings.values.scheduler_stack_bytes, carrier_main, &zero)) of.zero_waits.store(true);
+}
+
+namespace {
+
+weft_status start_when_needed(Runtime& of, Sched& sched, Pool* automatic_pool, Stream** made) {
+    if (weft_status status = prepare_stream(of, sched, automatic_pool, nullptr, false, nullptr, made); status != WEFT_OK) return status;
+    Stream& zero = **made;
+    zero.starts_late = true;
+    set_default_kind(zero, of.default_kind);
+    zero.sleeper.be_called(true);
+    listen(zero);
+    zero.sleeper.lie_down();   // 4b: nobody knows it yet
+    return WEFT_OK;
+}
+
+}  // namespace
+
+void start_zero_again(Runtime& of) {
+    if (of.zero_waits.exchange(false)) start_zero(of.streams[0]->sleeper);
+}
+
+void await_thread(Stream& stream) {
+    constexpr std::uint64_t patience_ns = 1'000'000;
+    while (stream.thread_id.load() == 0) {
+        if (stream.starts_late) {
+            stream.sleeper.wake();
+            start_zero_again(runtime());
+        }
+        os::futex_wait(stream.thread_id, 0, patience_ns);
+    }
+}
+
 weft_status start_stream_zero(Runtime& of, Stream** zero) {
     const std::size_t streams = of.settings.values.streams;
     Pool* first = nullptr;
@@ -308,7 +380,7 @@ weft_status start_stream_zero(Runtime& of, Stream** zero) {
     if (sched == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a scheduler");
     of.streams_root.told = true;
     of.base.join(of.streams_root);
-    if (of.by_itself) return start_stream(*sched, first, nullptr, zero, of.default_kind);
+    if (of.by_itself) return start_when_needed(of, *sched, first, zero);
     if (weft_status status = start_stream_here(of, *sched, nullptr, nullptr, zero); status != WEFT_OK) return status;
     (*zero)->automatic_pool = first;
     hold_hart(**zero);
@@ -339,12 +411,7 @@ weft_status start_stream(Sched& sched, Pool* automatic_pool, const char* name, S
     set_default_kind(*made, kind);
     made->data = data;
     if (!os::thread_start(made->thread, of.settings.values.scheduler_stack_bytes, carrier_main, made)) {
-        if (made->main_runs) static_cast<PrivatePool*>(made->beneath->pools[0])->inbox.take_all();   // its unit
-        forget_main(sched);
-        detach_pools(*made);
-        drop_beneath(*made);
-        leave_table(of, *made);
-        drop_stream(of, made);
+        abandon_stream(of, *made);
         return fail(WEFT_SYSTEM, "the kernel refused another OS thread (see ulimit -u and the cgroup's pids.max)");
     }
     *stream = made;
@@ -365,6 +432,10 @@ weft_status free_stream(Stream& stream) {
 
 void end_stream(Stream& stream) {
     Runtime& of = runtime();
+    if (stream.starts_late && stream.sleeper.sleeps()) {   // at the runtime's end, where nobody comes
+        stop_listening(stream);
+        return abandon_stream(of, stream);
+    }
     unask(stream, attention::pause);
     ask(stream, attention::stop);
     wait_for_end(stream);
@@ -407,7 +478,7 @@ Pool* automatic_pool(weft_pool_kind kind) {
 
 weft_status bind_stream(Stream& stream, const os::CpuSet& cpus, const char* what) {
     Runtime& of = runtime();
-    while (stream.thread_id.load() == 0) os::futex_wait(stream.thread_id, 0);
+    await_thread(stream);
     std::lock_guard guard(of.lock);
     if (!os::affinity_set(stream.thread_id.load(), cpus)) {
         return fail(WEFT_SYSTEM, "the kernel refused to bind stream %zu to %.100s", stream.rank, what);

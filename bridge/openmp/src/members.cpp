@@ -33,34 +33,19 @@ unsigned this_hart() {
 
 namespace {
 
-// For members, one for each argument: a growing crew asks once.
-struct Order {
-    void (*body)(void* argument);
-    const std::vector<void*>* arguments;
-    const Crew* crew;
-    std::size_t stack_bytes;
-    Order* next = nullptr;
-    weft_status status = WEFT_OK;
-    std::atomic<bool> done{false};
-};
-
-// Exists from the first team on. The domain's keeper is a unit of the runtime's that has registered it; whoever wants a member asks the
-// keeper, since a unit that is spawned by a context without a pool being named is a context as well.
+// Exists from the first team on, as does the domain, which nobody is in but members and tasks that are units.
 struct Members {
     Ready ready;
     weft_domain* domain = nullptr;
     weft_pool* pool = nullptr;
-    std::atomic<const std::uint32_t*> wanted{nullptr}, lacked{nullptr};   // words of Weft's
-    weft_status status = WEFT_OK;
-    std::atomic<bool> begun{false};
-    Sleepers beginners;   // wait for that
-    std::atomic<Order*> newest{nullptr};
-    Sleepers keeper;
-    Sleepers waiting;     // for their orders
+    const std::uint32_t* wanted = nullptr;   // words of Weft's
+    const std::uint32_t* lacked = nullptr;
+    std::atomic<bool> has_tasks{false};      // that are units: a hart is asked for them
 };
 
 // Made anew in the child of a fork: nothing of the old is touched there.
 std::atomic<Members*> members{nullptr};
+SpinLock beginning;
 
 // The hart goes back, and the OS thread that carries it may be anywhere.
 void go() {
@@ -68,17 +53,8 @@ void go() {
     weft_domain_yield();
 }
 
-// A guest's OS thread has brought the hart, and is not to carry members.
-void pass(Members& all) {
-    if (!all.ready.any()) return go();
-    if (binding) [[unlikely]] leave_place();
-    weft_domain_pass();
-}
 
-std::uint32_t read(const std::atomic<const std::uint32_t*>& of) {
-    const std::uint32_t* const word = of.load(std::memory_order_acquire);   // acquire: pairs with keep
-    return word == nullptr ? 0 : __atomic_load_n(word, __ATOMIC_RELAXED);   // relaxed: a hint, by the calls' contract
-}
+std::uint32_t read(const std::uint32_t* word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }   // relaxed: a hint, by the calls' contract
 
 struct Member {
     void (*body)(void* argument);
@@ -119,6 +95,19 @@ bool look_again() {
     return false;
 }
 
+// A guest's OS thread has brought the hart, and is not to carry members. Where there is no other, it carries whatever there is: a hart that went back would come to the same thread again, or
+// to none. A member that waits for that guest by no means of OpenMP's then waits for ever.
+void pass(Members& all) {
+    if (!all.ready.any()) return go();
+    if (weft_domain_pass() == WEFT_OK) {
+        if (binding) [[unlikely]] leave_place();
+        return;
+    }
+    weft_unit* const context = all.ready.pop(this_hart());
+    if (context != nullptr) return resume(context);
+    go();
+}
+
 // Only members that fit, and only before their barrier is over. The guest goes on as soon as that is.
 void enter_on_guests_thread(Members& all) {
     const Crew* const lent = lent_to();
@@ -153,88 +142,52 @@ void has_ended(void* raw) {
     if (!member->begun && !told.exchange(true)) fatal_no_thread(WEFT_SYSTEM);
 }
 
-weft_status spawn_member(const Order& order, void* argument) {
+weft_status spawn_member(const Members& all, void (*body)(void*), void* argument, const Crew& crew, std::size_t stack_bytes) {
     weft_unit_options options{};
     options.size = sizeof options;
     options.kind = WEFT_KIND_HOSTED;
-    options.stack_bytes = order.stack_bytes;
+    options.stack_bytes = stack_bytes;
     options.name = "openmp";
-    auto* const member = new Member{order.body, argument, order.crew};
+    auto* const member = new Member{body, argument, &crew};
     options.data = member;
     options.release = has_ended;
-    return weft_ult_spawn_at(nullptr, be, member, &options, nullptr, reinterpret_cast<const void*>(be));
+    return weft_ult_spawn_at(all.pool, be, member, &options, nullptr, reinterpret_cast<const void*>(be));
 }
 
-// All threads are started before the first member begins. A member that began while they are started would wait for its
-// own thread, which is the last one started: two switches and a wake-up by the kernel for each.
-weft_status fill(const Members& all, const Order& order) {
-    // Where the kernel refuses some, the members that lack one say so.
-    weft_hosted_prepare(order.arguments->size(), order.stack_bytes);
-    std::ptrdiff_t more = 0;
-    weft_status status = WEFT_OK;
-    for (void* const argument : *order.arguments) {
-        status = spawn_member(order, argument);
-        if (status != WEFT_OK) break;
-        ++more;
-    }
-    // One for each member, the keeper's being the one that the domain was registered with, however few harts there are:
-    // where those that it has stand in the kernel or spin, rescue lends more to a domain that could use more. One that
-    // finds nothing to do is left alone until a context of it can go on.
-    if (more != 0) weft_domain_request(all.domain, more);
-    return status;
-}
-
-void keep(void* raw) {
-    auto& all = *static_cast<Members*>(raw);
+// Below the base, and not below the domain that the caller may be in: a team's members serve others after it.
+Members& found_members() {
+    auto* const made = new Members;
     weft_domain_ops ops{};
     ops.size = sizeof ops;
     ops.enter = enter;
     ops.unblock = unblock;
-    all.status = weft_domain_register(&ops, &all, &all.domain);
-    if (all.status == WEFT_OK) all.status = weft_unit_pool(weft_unit_self(), &all.pool);
-    if (all.status == WEFT_OK) {
-        all.wanted.store(weft_domain_wanted(all.domain), std::memory_order_release);   // release, both: pairs with the loads of others
-        all.lacked.store(weft_domain_lacked(all.domain), std::memory_order_release);
-    }
-    all.begun.store(true);
-    all.beginners.wake();
-    if (all.status != WEFT_OK) return;
-    for (;;) {
-        all.keeper.sleep([&all] { return all.newest.load() != nullptr; });
-        Order* order = all.newest.exchange(nullptr);
-        while (order != nullptr) {
-            Order* const next = order->next;   // it goes with whoever waits for it
-            order->status = fill(all, *order);
-            order->done.store(true);
-            order = next;
-        }
-        all.waiting.wake();
-    }
+    const weft_status status = weft_domain_found(&ops, made, &made->domain);
+    if (status != WEFT_OK) fatal_no_thread(status);
+    made->pool = weft_domain_pool(made->domain);
+    made->wanted = weft_domain_wanted(made->domain);
+    made->lacked = weft_domain_lacked(made->domain);
+    return *made;
 }
 
 // The members of this process, begun if there are none.
 Members& begin_members() {
-    Members* all = members.load(std::memory_order_acquire);   // acquire: pairs with the exchange below
+    Members* all = members.load(std::memory_order_acquire);   // acquire: pairs with the store below
+    if (all != nullptr) return *all;
+    beginning.lock();
+    all = members.load(std::memory_order_relaxed);   // relaxed: written under the lock
     if (all == nullptr) {
-        auto* const made = new Members;
-        if (members.compare_exchange_strong(all, made)) {
-            all = made;
-            // Below the base, and not below the domain that the caller may be in: a team's members serve others after it.
-            weft_pool* pool = nullptr;
-            weft_status status = weft_stream_pool(weft_stream_at(0), &pool);
-            if (status == WEFT_OK) status = weft_ult_spawn(pool, keep, all, nullptr, nullptr);
-            if (status != WEFT_OK) fatal_no_thread(status);
-        } else {
-            delete made;
-        }
+        all = &found_members();
+        members.store(all, std::memory_order_release);   // release: pairs with the loads of others
     }
-    all->beginners.wait([all] { return all->begun.load(); });
-    if (all->status != WEFT_OK) fatal_no_thread(all->status);
+    beginning.unlock();
     return *all;
 }
 
 // Before any thread of this library's can fork.
-[[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] { members.store(nullptr); });
+[[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] {
+    members.store(nullptr);
+    beginning.unlock();   // nobody holds it any more who could let it go
+});
 
 }  // namespace
 
@@ -258,19 +211,28 @@ void ask_for_harts() {
     weft_domain_request(members.load(std::memory_order_acquire)->domain, 0);   // acquire: as in make_ready
 }
 
-weft_pool* pool_of_members() { return begin_members().pool; }
+// Members ask for a hart each, and a team of one has none.
+weft_pool* pool_of_members() {
+    Members& all = begin_members();
+    if (!all.has_tasks.load(std::memory_order_relaxed) && !all.has_tasks.exchange(true)) weft_domain_request(all.domain, 1);   // relaxed: a hint
+    return all.pool;
+}
 
 void leave_crew() { static_cast<Member*>(weft_unit_data(nullptr))->crew = nullptr; }
 
-void add_members(void (*body)(void* argument), const std::vector<void*>& arguments, const Crew& crew,
-                 std::size_t stack_bytes) {
-    Members& all = begin_members();
-    Order order{body, &arguments, &crew, stack_bytes};
-    order.next = all.newest.load(std::memory_order_relaxed);   // relaxed: the exchange publishes
-    while (!all.newest.compare_exchange_weak(order.next, &order)) {}
-    all.keeper.wake();
-    all.waiting.wait([&order] { return order.done.load(); });
-    if (order.status != WEFT_OK) fatal_no_thread(order.status);
+void add_members(void (*body)(void* argument), const std::vector<void*>& arguments, const Crew& crew, std::size_t stack_bytes) {
+    const Members& all = begin_members();
+    // All threads are started before the first member begins. A member that began while they are started would wait for its
+    // own thread, which is the last one started: two switches and a wake-up by the kernel for each. Where the kernel refuses
+    // some, the members that lack one say so.
+    weft_hosted_prepare(arguments.size(), stack_bytes);
+    for (void* const argument : arguments) {
+        const weft_status status = spawn_member(all, body, argument, crew, stack_bytes);
+        if (status != WEFT_OK) fatal_no_thread(status);
+    }
+    // One for each member, however few harts there are: where those that it has stand in the kernel or spin, rescue lends
+    // more to a domain that could use more. One that finds nothing to do is left alone until a context of it can go on.
+    weft_domain_request(all.domain, static_cast<std::ptrdiff_t>(arguments.size()));
 }
 
 }  // namespace weft_openmp

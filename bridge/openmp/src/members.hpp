@@ -13,13 +13,13 @@ struct Waiting;
 
 // New members of the crew, one for each argument, which run body(argument) at once or soon, and never end. What a stack
 // holds at least: stack_bytes (0: what the C library gives threads). Ends the process with libgomp's message where the
-// system gives no thread. The caller is a unit; may switch.
+// system gives no thread. The caller is a unit.
 void add_members(void (*body)(void* argument), const std::vector<void*>& arguments, const Crew& crew,
                  std::size_t stack_bytes);
 // By a member, which ends: its crew may be gone before it is.
 void leave_crew();
 
-// Where those of the domain lie that are to be spawned: members, and tasks that are units. Begins the members, if there are none. May switch.
+// Where those of the domain lie that are to be spawned: members, and tasks that are units. Begins the members, if there are none.
 weft_pool* pool_of_members();
 
 // Whoever carries the calling hart, by a small number that several may have. In what runs by the carrier's thread pointer:

@@ -2,6 +2,7 @@
  *
  *     process NAME [LIBRARY] */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -276,12 +277,75 @@ static void no_more_threads(void) {
     EQUAL(count(9), 9);
 }
 
+/* ---- as few OS threads as there may be: the kernel counts those of a user, so this process is one's that no other has ---- */
+
+static void limit_threads(rlim_t threads) {
+    const struct rlimit limit = {threads, threads};
+    if (getuid() != 0 || (setuid(100000 + (uid_t)getpid()) != 0 && setuid(65534) != 0)) exit(77);
+    CHECK(setrlimit(RLIMIT_NPROC, &limit) == 0);
+}
+/* A team meets, waits for locks and for tasks, with `threads` OS threads of the process in all. */
+static void limited(int size, int threads) {
+    limit_threads((rlim_t)threads);
+    for (int i = 0; i < 5; ++i) {
+        int done = 0;
+        EQUAL(count(size), size);
+#pragma omp parallel num_threads(size)
+        for (int k = 0; k < 10; ++k) {
+#pragma omp barrier
+#pragma omp critical
+            done++;
+#pragma omp single
+            {
+                for (int task = 0; task < 20; ++task) {
+#pragma omp task
+#pragma omp atomic
+                    done++;
+                }
+#pragma omp taskwait
+            }
+        }
+        EQUAL(done, 10 * (size + 20));
+    }
+}
+static void just_2(void) { limited(2, 2); }
+static void just_4(void) { limited(4, 4); }
+static void just_8(void) { limited(8, 8); }
+static void too_few_2(void) { limited(2, 1); }
+static void too_few_4(void) { limited(4, 3); }
+static void too_few_8(void) { limited(8, 7); }
+/* No more OS threads than the team needs, one for each hart, and one. */
+static void few_more(void) {
+    for (int i = 0; i < 500; ++i) {
+#pragma omp parallel num_threads(8)
+        {
+#pragma omp barrier
+#pragma omp critical
+            (void)i;
+        }
+    }
+    DIR* const tasks = opendir("/proc/self/task");
+    if (tasks == NULL) return;
+    int threads = 0;
+    for (const struct dirent* one; (one = readdir(tasks)) != NULL;) threads += one->d_name[0] != '.';
+    closedir(tasks);
+    CHECK(threads <= 8 + omp_get_num_procs() + 1);
+}
+/* Those that there are go on where it has become too little for a larger team. */
+static void grows_to_8(void) {
+    limit_threads(8);
+    EQUAL(count(2), 2);
+    EQUAL(count(8), 8);
+    for (int i = 0; i < 5; ++i) EQUAL(count(4), 4);
+}
+
 static const struct {
     const char* name;
     void (*run)(void);
 } all[] = {{"exit_0", exit_0}, {"exit_3", exit_3}, {"now_0", now_0}, {"now_3", now_3}, {"exit_nested", exit_nested}, {"exit_in_task", exit_in_task},
            {"aborts", aborts}, {"error", error}, {"main_ends", main_ends}, {"signals", signals}, {"killed", killed}, {"own_mask", own_mask}, {"plugins", plugins},
            {"stacks", stacks}, {"thread_ends", thread_ends}, {"keys", keys}, {"at_exit", at_exit}, {"at_exit_in_region", at_exit_in_region}, {"no_threads", no_threads}, {"no_more_threads", no_more_threads},
+           {"just_2", just_2}, {"just_4", just_4}, {"just_8", just_8}, {"too_few_2", too_few_2}, {"too_few_4", too_few_4}, {"too_few_8", too_few_8}, {"grows_to_8", grows_to_8}, {"few_more", few_more},
            {"interrupted_0", interrupted_0}, {"interrupted_1", interrupted_1}};
 
 int main(int argument_count, char** arguments) {
