@@ -44,3 +44,6 @@ void fatal_no_thread(weft_status status) {
 }
 
 }  // namespace weft_openmp
+
+// Called where an allocation of this library's fails (os/linux/late_cxx.cpp).
+extern "C" [[gnu::visibility("hidden")]] void weft_no_memory(std::size_t bytes) { weft_openmp::fatal_error("Out of memory allocating %zu bytes", bytes); }

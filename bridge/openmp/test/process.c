@@ -339,12 +339,20 @@ static void grows_to_8(void) {
     for (int i = 0; i < 5; ++i) EQUAL(count(4), 4);
 }
 
+/* ---- no more memory ---- */
+
+static void no_memory(void) {
+    const struct rlimit few = {256 << 20, 256 << 20};
+    setrlimit(RLIMIT_AS, &few);
+    EQUAL(count(2000000), 2000000);
+}
+
 static const struct {
     const char* name;
     void (*run)(void);
 } all[] = {{"exit_0", exit_0}, {"exit_3", exit_3}, {"now_0", now_0}, {"now_3", now_3}, {"exit_nested", exit_nested}, {"exit_in_task", exit_in_task},
            {"aborts", aborts}, {"error", error}, {"main_ends", main_ends}, {"signals", signals}, {"killed", killed}, {"own_mask", own_mask}, {"plugins", plugins},
-           {"stacks", stacks}, {"thread_ends", thread_ends}, {"keys", keys}, {"at_exit", at_exit}, {"at_exit_in_region", at_exit_in_region}, {"no_threads", no_threads}, {"no_more_threads", no_more_threads},
+           {"stacks", stacks}, {"thread_ends", thread_ends}, {"keys", keys}, {"at_exit", at_exit}, {"at_exit_in_region", at_exit_in_region}, {"no_threads", no_threads}, {"no_memory", no_memory}, {"no_more_threads", no_more_threads},
            {"just_2", just_2}, {"just_4", just_4}, {"just_8", just_8}, {"too_few_2", too_few_2}, {"too_few_4", too_few_4}, {"too_few_8", too_few_8}, {"grows_to_8", grows_to_8}, {"few_more", few_more},
            {"interrupted_0", interrupted_0}, {"interrupted_1", interrupted_1}};
 

@@ -88,17 +88,29 @@ namespace std {
 const nothrow_t nothrow = nothrow_t{};   // only its type is looked at
 }
 
+// A library whose users know another end than an exception that nobody catches defines it: bridge/openmp, in libgomp's words.
+extern "C" [[gnu::weak, gnu::visibility("hidden")]] void weft_no_memory(std::size_t bytes);
+
+namespace {
+
+[[noreturn, gnu::cold, gnu::noinline]] void lack(std::size_t bytes) {
+    if (weft_no_memory != nullptr) weft_no_memory(bytes);
+    leave<throw_bad_alloc>();
+}
+
+}  // namespace
+
 // Of the C library, and so without a word of the C++ one: OpenMP reads its environment when it is loaded. Nothing that is made here is given away.
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return std::malloc(size == 0 ? 1 : size); }
 void* operator new(std::size_t size) {
     if (void* const made = operator new(size, std::nothrow)) [[likely]] return made;
-    leave<throw_bad_alloc>();
+    lack(size);
 }
 void* operator new[](std::size_t size) { return operator new(size); }
 void* operator new(std::size_t size, std::align_val_t align) {
     void* made = nullptr;
     if (posix_memalign(&made, std::max(static_cast<std::size_t>(align), sizeof(void*)), size) == 0) [[likely]] return made;
-    leave<throw_bad_alloc>();
+    lack(size);
 }
 void* operator new[](std::size_t size, std::align_val_t align) { return operator new(size, align); }
 void operator delete(void* at) noexcept { std::free(at); }
