@@ -68,7 +68,7 @@ WEFT_API weft_status weft_domain_register(const weft_domain_ops *ops, void *self
  * domain  required; receives the domain
  *
  * Returns WEFT_OK, WEFT_INVALID, WEFT_NO_MEMORY, WEFT_NOT_INITIALIZED (no runtime runs; weft_guest_enter starts one). From anywhere; never switches. Since 0.6. */
-WEFT_API weft_status weft_domain_found(const weft_domain_ops *ops, void *self, weft_domain **domain) WEFT_NOTHROW;
+WEFT_API weft_status weft_domain_create(const weft_domain_ops *ops, void *self, weft_domain **domain) WEFT_NOTHROW;
 
 /** Where the domain's contexts belong: what is spawned there is one, and is told by `unblock`. NULL for NULL. From anywhere; never switches. Since 0.6. */
 WEFT_API weft_pool *weft_domain_pool(const weft_domain *domain) WEFT_NOTHROW;

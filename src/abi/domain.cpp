@@ -62,11 +62,11 @@ weft_status weft_domain_register(const weft_domain_ops* ops, void* self, weft_do
     return status;
 }
 
-weft_status weft_domain_found(const weft_domain_ops* ops, void* self, weft_domain** domain) noexcept {
+weft_status weft_domain_create(const weft_domain_ops* ops, void* self, weft_domain** domain) noexcept {
     weft_domain_ops given{};
     if (const weft_status status = read_ops(ops, domain, given); status != WEFT_OK) return status;
     if (runtime_or_null() == nullptr) return not_initialized();
-    Domain* const made = found_domain(given, self);
+    Domain* const made = create_domain(given, self);
     if (made == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a domain");
     *domain = to_handle(made);
     return WEFT_OK;

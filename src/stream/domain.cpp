@@ -529,20 +529,20 @@ weft_status register_domain(const weft_domain_ops& ops, void* self, Domain** mad
     return status;
 }
 
-Domain* found_domain(const weft_domain_ops& ops, void* self) {
+Domain* create_domain(const weft_domain_ops& ops, void* self) {
     Domain* const domain = make_domain(nullptr, ops, self);
     if (domain == nullptr) return nullptr;
     {
         std::lock_guard guard(runtime().lock);
-        domain->sibling = std::exchange(runtime().founded, domain);
+        domain->sibling = std::exchange(runtime().created, domain);
     }
     join_parent(*domain);
     return domain;
 }
 
-void drop_founded(Runtime& of) {
-    while (Domain* const domain = of.founded) {
-        of.founded = domain->sibling;
+void drop_created(Runtime& of) {
+    while (Domain* const domain = of.created) {
+        of.created = domain->sibling;
         drop_domain(*domain);
     }
 }

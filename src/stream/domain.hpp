@@ -32,7 +32,7 @@ struct Domain {
     atomic<std::uint64_t> stirred{0};      // how often it may have got something to do
     atomic<std::uint32_t> turns{0};        // of one that lends by itself
 
-    Unit* registrant = nullptr;            // null: it was founded
+    Unit* registrant = nullptr;            // null: it was created without one
     Pool* former = nullptr;                // where the registrant belongs otherwise
     bool entered = false;                  // the registrant has become a guest for it, and leaves afterwards
     Stream* home = nullptr;                // which alone may run the registrant; null: any
@@ -40,7 +40,7 @@ struct Domain {
 
     os::Lock lock;                         // guards what follows
     Domain* children = nullptr;
-    Domain* sibling = nullptr;             // under the parent's lock, as is this; of those that are founded, under the runtime's
+    Domain* sibling = nullptr;             // under the parent's lock, as is this; of those that were created so, under the runtime's
     std::ptrdiff_t asked = 0;              // of a parent that lends by itself
 
     Domain(Domain* above, const weft_domain_ops& table, void* given) : parent(above), ops(table), self(given) {}
@@ -52,8 +52,8 @@ struct Domain {
 
 weft_status register_domain(const weft_domain_ops& ops, void* self, Domain** made, Jobs* jobs = nullptr);
 // One that nobody is in, below the base; null: no memory. They go with the runtime.
-Domain* found_domain(const weft_domain_ops& ops, void* self);
-void drop_founded(Runtime& of);
+Domain* create_domain(const weft_domain_ops& ops, void* self);
+void drop_created(Runtime& of);
 weft_status unregister_domain(Domain& domain);
 void request_harts(Domain& domain, std::ptrdiff_t delta);
 

@@ -109,7 +109,7 @@ void tear_down(Runtime* ending) {
     ending->crew.stop();
     end_stream_zero(*ending);
     ending->hosts.stop();
-    drop_founded(*ending);
+    drop_created(*ending);
     mem::overflow_remove();
     while (ending->scheds != nullptr) dismiss(*ending->scheds);
     while (ending->pools != nullptr) dismiss(*ending->pools);

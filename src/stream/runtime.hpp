@@ -61,7 +61,7 @@ struct Runtime {
     bool polling = false;                        // there are pollers, and each stream knows it
     bool observing = false;                      // somebody listens, and each stream knows it
     bool bound_once = false;                     // some stream has been bound, so a new carrier may inherit that
-    Domain* founded = nullptr;                   // all, linked by Domain::sibling
+    Domain* created = nullptr;                   // all, linked by Domain::sibling
     Pool* pools = nullptr;                       // all, linked by Pool::next
     Pool* freed_pools = nullptr;                 // empty; their memory stays what it is (dismiss)
     Sched* scheds = nullptr;                     // all, linked by Sched::next

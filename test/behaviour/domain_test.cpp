@@ -498,51 +498,51 @@ TEST(Domain, APauseIsNoWait) {
 }
 
 // Nobody is in it but its contexts.
-struct Founded {
-    void found() {
+struct Created {
+    void create() {
         weft_domain_ops ops{};
         ops.size = sizeof ops;
         ops.enter = [](void* self) {
-            auto& of = *static_cast<Founded*>(self);
+            auto& of = *static_cast<Created*>(self);
             std::lock_guard guard(of.lock);
             if (of.ready.empty()) return;
             EXPECT_EQ(weft_context_resume(of.ready.front()), WEFT_OK) << weft_error_text();
             of.ready.pop_front();
         };
         ops.unblock = [](void* self, weft_unit* context) {
-            auto& of = *static_cast<Founded*>(self);
+            auto& of = *static_cast<Created*>(self);
             std::lock_guard guard(of.lock);
             of.ready.push_back(context);
         };
-        EXPECT_EQ(weft_domain_found(&ops, this, &domain), WEFT_OK) << weft_error_text();
+        EXPECT_EQ(weft_domain_create(&ops, this, &domain), WEFT_OK) << weft_error_text();
     }
     weft_domain* domain = nullptr;
     std::mutex lock;
     std::deque<weft_unit*> ready;
 };
 
-TEST(Domain, WhatIsFoundedRunsWhatIsSpawnedIntoItsPool) {
+TEST(Domain, OneThatNoUltHasRegisteredRunsWhatIsSpawnedIntoItsPool) {
     weft_domain* none = nullptr;
     weft_domain_ops ops{};
     ops.size = sizeof ops;
-    EXPECT_EQ(weft_domain_found(&ops, nullptr, &none), WEFT_INVALID);
+    EXPECT_EQ(weft_domain_create(&ops, nullptr, &none), WEFT_INVALID);
     ops.enter = [](void*) {};
     ops.unblock = [](void*, weft_unit*) {};
-    EXPECT_EQ(weft_domain_found(&ops, nullptr, &none), WEFT_NOT_INITIALIZED);
+    EXPECT_EQ(weft_domain_create(&ops, nullptr, &none), WEFT_NOT_INITIALIZED);
     EXPECT_EQ(weft_domain_pool(nullptr), nullptr);
-    Founded founded;   // until the last hart has left, with the runtime
+    Created created;   // until the last hart has left, with the runtime
     {
         Runtime runtime;
-        founded.found();
-        EXPECT_EQ(weft_domain_parent(founded.domain), nullptr);
-        EXPECT_EQ(weft_domain_unregister(founded.domain), WEFT_WRONG_CONTEXT);
+        created.create();
+        EXPECT_EQ(weft_domain_parent(created.domain), nullptr);
+        EXPECT_EQ(weft_domain_unregister(created.domain), WEFT_WRONG_CONTEXT);
         weft_latch all;
         ASSERT_EQ(weft_latch_init(&all, 3), WEFT_OK);
         for (int i = 0; i < 3; ++i) {
             const auto body = [](void* latch) { EXPECT_EQ(weft_latch_count_down(static_cast<weft_latch*>(latch), 1), WEFT_OK); };
-            EXPECT_EQ(weft_ult_spawn(weft_domain_pool(founded.domain), body, &all, nullptr, nullptr), WEFT_OK);
+            EXPECT_EQ(weft_ult_spawn(weft_domain_pool(created.domain), body, &all, nullptr, nullptr), WEFT_OK);
         }
-        EXPECT_EQ(weft_domain_request(founded.domain, 3), WEFT_OK);
+        EXPECT_EQ(weft_domain_request(created.domain, 3), WEFT_OK);
         EXPECT_EQ(weft_latch_wait(&all), WEFT_OK);
     }
 }

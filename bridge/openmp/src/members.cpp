@@ -155,13 +155,13 @@ weft_status spawn_member(const Members& all, void (*body)(void*), void* argument
 }
 
 // Below the base, and not below the domain that the caller may be in: a team's members serve others after it.
-Members& found_members() {
+Members& create_members() {
     auto* const made = new Members;
     weft_domain_ops ops{};
     ops.size = sizeof ops;
     ops.enter = enter;
     ops.unblock = unblock;
-    const weft_status status = weft_domain_found(&ops, made, &made->domain);
+    const weft_status status = weft_domain_create(&ops, made, &made->domain);
     if (status != WEFT_OK) fatal_no_thread(status);
     made->pool = weft_domain_pool(made->domain);
     made->wanted = weft_domain_wanted(made->domain);
@@ -176,7 +176,7 @@ Members& begin_members() {
     beginning.lock();
     all = members.load(std::memory_order_relaxed);   // relaxed: written under the lock
     if (all == nullptr) {
-        all = &found_members();
+        all = &create_members();
         members.store(all, std::memory_order_release);   // release: pairs with the loads of others
     }
     beginning.unlock();
