@@ -18,11 +18,8 @@ bool has_less(std::size_t a, unsigned weight_a, std::size_t b, unsigned weight_b
 
 bool is_loose(const Root& root) { return root.guest && root.keeps.load() == Root::Keeps::loose; }
 
-std::size_t wanted(const Root& root) {
-    if (is_loose(root)) return 0;
-    const std::size_t asked = root.asked > 0 ? static_cast<std::size_t>(root.asked) : 0;
-    return root.lulled.load() ? std::min(asked, root.held) : asked;
-}
+std::size_t asked(const Root& root) { return root.asked > 0 && !is_loose(root) ? static_cast<std::size_t>(root.asked) : 0; }
+std::size_t wanted(const Root& root) { return root.lulled.load() ? std::min(asked(root), root.held) : asked(root); }
 
 }  // namespace
 
@@ -163,14 +160,15 @@ bool Base::take_loose() {
 // When a slice is over that somebody waits for. Nobody tells of the limit, so it is looked at while somebody could have more harts or fewer; and who is told, and has not
 // answered, is told again.
 void Base::plan_look() {
-    // One hart there always is.
-    std::size_t wanting = 0;
+    std::size_t claimed = 0;
     bool limited = false, telling = false;
     for (const Root* root = first_; root != nullptr; root = root->next) {
-        wanting += std::max(wanted(*root), root->held);
-        limited |= !root->told && wanting > 1 && wanted(*root) != 0;
+        claimed += std::max(asked(*root), root->held);
+        limited |= !root->told && wanted(*root) != 0;
         telling |= root->told && root->wanted_back.load() != 0;
     }
+    // One hart there always is. What is asked for counts, however much of it is wanted now: where the limit is one, whoever has that one may be lulled by it.
+    limited &= claimed > 1;
     const std::uint64_t now_ns = turns_ || limited || telling ? hooks_.now_ns() : 0;
     std::uint64_t at_ns = os::forever;
     for (const Root* root = first_; turns_ && root != nullptr; root = root->next) {

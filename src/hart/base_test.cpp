@@ -250,6 +250,17 @@ TEST_F(BaseTest, OneThatIsTakenWithoutAQuestionMayBeExtra) {
     EXPECT_EQ(base.granted(), 4u);
 }
 
+TEST_F(BaseTest, TheLimitIsLookedAtAlsoWhileALulledRootHasTheOnlyHart) {
+    base.request(a, 2);
+    EXPECT_EQ(came(a), 2u);
+    give_back(a);
+    ASSERT_TRUE(a.lulled.load());
+    now = 1'000'000'000;
+    base.look();
+    EXPECT_EQ(base.look_at_ns(), 2'000'000'000u) << "it asks for two";
+    give_back(a);
+}
+
 TEST_F(BaseTest, WhereNobodyCanBeSentTheHartStaysAndIsTriedAgain) {
     refuses = true;
     base.request(a, 2);
