@@ -185,11 +185,15 @@ template <class Value>
     return true;
 }
 
+// In a function of its own: it makes calls, for which a simple loop's chunk would save registers.
+template <class Value>
+[[gnu::noinline]] bool next_of_other_loop(Value* first, Value* last) { return next_chunk(this_thread(), first, last); }
+
 // What a loop's start may be followed by.
 template <class Value>
 bool next_of_loop(Value* first, Value* last) {
     Share* const share = simple_loop;
-    if (share == nullptr) return next_chunk(this_thread(), first, last);
+    if (share == nullptr) return next_of_other_loop(first, last);
     return simple_chunk(*share, share->cursor.fetch_add(share->chunk, std::memory_order_relaxed), first, last);   // relaxed: iterations are independent
 }
 
