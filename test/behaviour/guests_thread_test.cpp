@@ -1,7 +1,11 @@
 // What the OS threads of guests run while those wait.
 #include "weft/guest.h"
 
+#include <unistd.h>
+
+#include <fstream>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -14,6 +18,17 @@ namespace {
 
 using namespace weft_test;
 
+// Returns when the OS thread sleeps in the kernel: a guest's has been lent then. A hart that is on its way before that is
+// brought by a carrier, which is started for it, and is preferred from then on.
+void await_sleep(pid_t thread) {
+    for (std::string state; state != "S";) {
+        std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/status");
+        for (std::string word; file >> word && word != "State:";) {}
+        file >> state;
+        std::this_thread::yield();
+    }
+}
+
 TEST(GuestsThread, RunsTheContextsOfOthersWhileItsGuestWaits) {
     if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
     Runtime runtime;
@@ -21,14 +36,17 @@ TEST(GuestsThread, RunsTheContextsOfOthersWhileItsGuestWaits) {
     weft_latch waits;
     ASSERT_EQ(weft_latch_init(&waits, 1), WEFT_OK);
     pthread_t others{};
+    pid_t id = 0;
     std::thread thread([&] {
         others = os_thread();
+        id = gettid();
         Inside in;
         EXPECT_EQ(weft_latch_count_down(&waits, 1), WEFT_OK);
         EXPECT_EQ(weft_event_wait(&event, nullptr), WEFT_OK);
         EXPECT_TRUE(pthread_equal(others, os_thread()));
     });
     EXPECT_EQ(weft_latch_wait(&waits), WEFT_OK);
+    await_sleep(id);
     atomic<bool> seen{false};
     auto body = [&] {
         if (pthread_equal(os_thread(), others)) seen.store(true);
@@ -147,7 +165,9 @@ TEST(GuestsThread, IsSparedContextsWhoseDomainPassesTheHartOn) {
     weft_event event = WEFT_EVENT_INIT;
     weft_latch waits;
     ASSERT_EQ(weft_latch_init(&waits, 1), WEFT_OK);
+    pid_t id = 0;
     std::thread thread([&] {
+        id = gettid();
         EXPECT_EQ(weft_carrier_guest(), nullptr);
         Inside in;
         EXPECT_EQ(weft_carrier_guest(), weft_unit_self());
@@ -155,6 +175,7 @@ TEST(GuestsThread, IsSparedContextsWhoseDomainPassesTheHartOn) {
         EXPECT_EQ(weft_event_wait(&event, nullptr), WEFT_OK);
     });
     EXPECT_EQ(weft_latch_wait(&waits), WEFT_OK);
+    await_sleep(id);
     ShyDomain shy;
     shy.rounds_until(shy.passed);
     EXPECT_GT(shy.refused.load(), 0);
@@ -168,13 +189,16 @@ class Awaited {
 public:
     Awaited() {
         EXPECT_EQ(weft_latch_init(&waits_, 1), WEFT_OK);
-        thread_ = std::thread([this] {
+        pid_t id = 0;
+        thread_ = std::thread([&, this] {
+            id = gettid();
             Inside in;
             EXPECT_EQ(weft_latch_count_down(&waits_, 1), WEFT_OK);
             EXPECT_EQ(weft_event_wait(&event_, nullptr), WEFT_OK);
             went_.store(true);
         });
         EXPECT_EQ(weft_latch_wait(&waits_), WEFT_OK);
+        await_sleep(id);
     }
     void tell() {
         if (told_.exchange(true)) return;
