@@ -53,7 +53,6 @@ void go() {
     weft_domain_yield();
 }
 
-
 std::uint32_t read(const std::uint32_t* word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }   // relaxed: a hint, by the calls' contract
 
 struct Member {
