@@ -247,17 +247,24 @@ void retire(void* raw) {
     os::futex_wake(told, 1);   // needs its address only: who waits may be gone
 }
 
+bool send_last_letter(Carriers& by, Retiring& one) {
+    std::lock_guard guard(by.lock);
+    if (!engage_carrier(runtime(), by, false)) return false;
+    send_to(by, one.letter, retire, &one);
+    return true;
+}
+
 bool retire_carrier(Carriers& by) {
+    if (by.retiring.exchange(true)) return false;
     Retiring one;
     one.by = &by;
-    {
-        std::lock_guard guard(by.lock);
-        if (!engage_carrier(runtime(), by, false)) return false;
-        send_to(by, one.letter, retire, &one);
+    const bool sent = send_last_letter(by, one);
+    if (sent) {
+        while (one.told.load() == 0) os::futex_wait(one.told, 0);
+        end_stream(*one.carrier);
     }
-    while (one.told.load() == 0) os::futex_wait(one.told, 0);
-    end_stream(*one.carrier);
-    return true;
+    by.retiring.store(false);
+    return sent;
 }
 
 }  // namespace
