@@ -125,11 +125,11 @@ weft_status weft_domain_ask_back(weft_domain* child, uint32_t harts) noexcept {
 }
 
 weft_status weft_domain_enter(weft_domain* child) noexcept {
-    return child == nullptr ? is_null("child") : decide({What::enter, nullptr, to_domain(child)});
+    return child == nullptr ? is_null("child") : decide({What::enter, nullptr, {to_domain(child)}});
 }
 
-weft_status weft_domain_reenter(void) noexcept { return decide({What::reenter, nullptr, nullptr}); }
-weft_status weft_domain_yield(void) noexcept { return decide({What::yield, nullptr, nullptr}); }
+weft_status weft_domain_reenter(void) noexcept { return decide({What::reenter, nullptr, {}}); }
+weft_status weft_domain_yield(void) noexcept { return decide({What::yield, nullptr, {}}); }
 
 weft_status weft_domain_pass(void) noexcept { return decide_to_pass(); }
 

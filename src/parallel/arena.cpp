@@ -123,15 +123,15 @@ struct Execution : Jobs {
         if (has_to_go()) return nullptr;
         ask_for_jobs(stream, true);   // who forks from now on shows it, and wants a hart
         if (Unit* const unit = next(stream)) return unit;
-        if (has_mail(stream)) decide({Transition::What::reenter, nullptr, nullptr});
+        if (has_mail(stream)) decide({Transition::What::reenter, nullptr, {}});
         return nullptr;
     }
 };
 
 void enter(void* raw) {
     auto& here = *static_cast<Execution*>(raw);
-    if (here.has_to_go()) return void(decide({Transition::What::yield, nullptr, nullptr}));
-    if (Unit* const unit = here.find(current())) decide({Transition::What::run, unit, nullptr});
+    if (here.has_to_go()) return void(decide({Transition::What::yield, nullptr, {}}));
+    if (Unit* const unit = here.find(current())) decide({Transition::What::run, unit, {}});
 }
 
 void unblock(void* raw, weft_unit* context) {

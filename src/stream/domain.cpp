@@ -299,7 +299,7 @@ void take_home(Stream& stream, Domain& domain) {
     }
     if (stream.guest != nullptr) stop_lending(stream);
     set_domain(stream, &domain);
-    stream.transition = {What::run, domain.registrant, nullptr};
+    stream.transition = {What::run, domain.registrant, {}};
 }
 
 // The hart goes, and leaves a context behind that has yielded on it.
@@ -643,7 +643,7 @@ weft_status run_context(Unit& context, void (*body)(void*), void* argument) {
         context.body = body;
         context.argument = argument;
     }
-    return decide({What::run, &context, nullptr});
+    return decide({What::run, &context, {}});
 }
 
 weft_status resume_context(Unit& context) {
@@ -657,7 +657,7 @@ weft_status resume_context(Unit& context) {
         }
         stream->counters.add(trace::Count::resumed);   // it had suspended, and nobody has resumed it
     }
-    return decide({What::run, &context, nullptr});
+    return decide({What::run, &context, {}});
 }
 
 }  // namespace weft
