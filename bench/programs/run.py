@@ -118,7 +118,7 @@ HEAD = ["program", "threads", "plain, s", "weft run, s", "elapsed, ratio", "CPU,
 
 def measured(bench: Bench, results: Results, options: argparse.Namespace) -> list:
     """The rows that were asked for, as far as there was time."""
-    rows, until = [], time.monotonic() + 60 * options.minutes
+    rows, late, until = [], 0, time.monotonic() + 60 * options.minutes
     for setting in options.threads:
         for name in options.programs:
             program = PROGRAMS[name]
@@ -130,13 +130,15 @@ def measured(bench: Bench, results: Results, options: argparse.Namespace) -> lis
                 row = Row(program, setting, [], None)
             if len(row.pairs) < options.pairs and not row.decided_early(options.seconds):
                 if time.monotonic() > until:
-                    print(f"{name}, {setting}: not begun, the {options.minutes:g} minutes are over")
+                    late += 1
                     continue
                 if not bench.measure(row, options.pairs, options.seconds):
                     continue
                 results.keep(row)
                 print("  ".join(told(row)), flush=True)
             rows.append(row)
+    if late:
+        print(f"{late} rows: not begun, the {options.minutes:g} minutes are over")
     return rows
 
 
