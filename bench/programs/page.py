@@ -23,7 +23,7 @@ libraries in it compete for the CPUs?**
 - **It gains nothing** where nothing competes: one library, with no more threads than CPUs. It also
   gains nothing where Weft does not reach: threads that a program makes itself, a JVM, Go, oneTBB, and
   the OpenBLAS in the wheels of NumPy and SciPy.
-- **It costs** about a millisecond for the command itself, and 0.3 ms at the start of each further process.
+- **It costs** about a millisecond for the command itself, and 0.2 ms at the start of each further process.
   A script that starts thousands of short commands feels that; a program that runs for a second does not.
 
 `weft run --report -- PROGRAM` says what was taken over in your program, and what was left alone
