@@ -32,8 +32,9 @@ bool Neighbours::goes_on(std::uint64_t now_ns, const Found& found) {
     if (unused_ns_ >= unused_after_ns || (!found.idle_known && now_ns - since_ns_ >= unknown_after_ns)) return end(now_ns, Because::it_is_over);
     const std::uint64_t window_ns = now_ns - window_ns_;
     if (window_ns < judged_after_ns) return true;
-    if (idle_ns_ * 2 >= withheld_ * window_ns) return end(now_ns, now_ns - since_ns_ >= 4 * judged_after_ns ? Because::it_is_over : Because::it_was_short);
-    if (delay_ns_ * 4 >= window_ns) return end(now_ns, Because::refused);   // there are more, and one hart less has no processor for itself either
+    const bool was_right = now_ns - since_ns_ >= right_after_ns;
+    if (idle_ns_ * 2 >= withheld_ * window_ns) return end(now_ns, was_right ? Because::it_is_over : Because::it_was_short);
+    if (delay_ns_ * 4 >= window_ns) return end(now_ns, was_right ? Because::it_is_over : Because::refused);   // those that are left have no processor for themselves either
     window_ns_ = now_ns;
     delay_ns_ = idle_ns_ = 0;
     return true;

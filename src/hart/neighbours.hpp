@@ -37,6 +37,7 @@ public:
 private:
     static constexpr std::uint64_t longest_window_ns = 40 * ms;   // who waits less often has long phases, and the kernel shares processors better
     static constexpr std::uint64_t judged_after_ns = 40 * ms;
+    static constexpr std::uint64_t right_after_ns = 160 * ms;
     static constexpr std::uint64_t late_after_ns = 40 * ms;
     static constexpr std::uint64_t unused_after_ns = 100 * ms;
     static constexpr std::uint64_t unknown_after_ns = 500 * ms;

@@ -139,4 +139,13 @@ TEST_F(NeighboursTest, WhatWasOfNoUseIsTriedAgainLaterAndLater) {
     EXPECT_LE(again_after_ms(), 60u);
 }
 
+TEST_F(NeighboursTest, WhereThoseThatWereLeftRanForLongItIsSoonTriedAgain) {
+    withhold();
+    for (int turn = 0; turn < 10; ++turn) {
+        for (int look = 0; look < 10; ++look) EXPECT_TRUE(judged.goes_on(now_ns += 20 * ms, found(1, 0)));
+        EXPECT_LE(lasts_ms(found(15, 0)), 40u);
+        EXPECT_LE(again_after_ms(), 60u);
+    }
+}
+
 }  // namespace
