@@ -5,7 +5,7 @@
 #   DIR=path   the tree that `make treesum` hashes (default: /usr/share)
 #   GROUP=g    the tests of this group only: release, models, simulation, debug, asan, tsan, aarch64, lean, fuzz
 #   FIGURES=path   where `make bench-promotion`, `bench-argobots` and `bench-openmp` also put their figures (bench/promotion/figures: the README's)
-#   PARTS=...      of `make bench-openmp`: kernels, nested, oversubscribed, dgemm, constructs, tasks, kmeans (default: all of them)
+#   PARTS=...      of `make bench-openmp`: kernels, nested, oversubscribed, neighbours, dgemm, constructs, tasks, kmeans (default: all of them)
 #   PROGRAMS=... THREADS=... PAIRS=n MINUTES=n AGAIN=yes PAGE=path   of `make bench-programs`: bench/programs/README.md
 #   SETUP=no   packages are neither looked for nor installed (systems without dpkg)
 JOBS ?= $(shell nproc)
@@ -75,7 +75,7 @@ bench-argobots:
 	@cmake --build build/bench-lean --parallel $(JOBS) --target bench_argobots_phases
 	@$(PYTHON) bench/argobots/plot.py build/bench --lean build/bench-lean $(if $(FIGURES),--figures $(FIGURES))
 
-OPENMP_PARTS = $(or $(PARTS),kernels nested oversubscribed dgemm constructs tasks kmeans)
+OPENMP_PARTS = $(or $(PARTS),kernels nested oversubscribed neighbours dgemm constructs tasks kmeans)
 OPENMP_PROGRAMS = $(filter-out constructs tasks kmeans,$(OPENMP_PARTS))
 bench-openmp:
 	@tools/setup bench

@@ -3,7 +3,7 @@
 
     bench/openmp/run.py BUILD_DIR [PART ...] [--rounds N] [--minutes M] [--quick] [--under COMMAND] [--figures DIR]
 
-Parts: kernels, nested, oversubscribed, dgemm (all of them if none is named). Writes BUILD_DIR/bench/openmp/results/: for each part a file of JSON with every
+Parts: kernels, nested, oversubscribed, neighbours, dgemm (all of them if none is named). Writes BUILD_DIR/bench/openmp/results/: for each part a file of JSON with every
 sample, and its tables; and each figure as SVG and PNG if matplotlib is there.
 --rounds    how often each program is run on each runtime; in each round all come once, and the order turns
 --minutes   no round of a part is begun after so many
@@ -13,6 +13,7 @@ sample, and its tables; and each figure as SVG and PNG if matplotlib is there.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -41,6 +42,7 @@ class Case:
     threads: int = 2
     passes: int = 5   # of which each is a sample
     environment: dict = field(default_factory=dict)
+    neighbours: int = 0   # processes beside it that compute all the time
 
 
 def installed(name: str) -> str | None:
@@ -83,6 +85,20 @@ def check(program: pathlib.Path, runtime: str, environment: dict, build: pathlib
 
 # ---- running ---------------------------------------------------------------------------------------------
 
+@contextlib.contextmanager
+def neighbours(count: int):
+    """So many processes compute meanwhile."""
+    there = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        if count:
+            time.sleep(0.2)   # until each has begun
+        yield
+    finally:
+        for one in there:
+            one.kill()
+            one.wait()
+
+
 class Runner:
     def __init__(self, build: pathlib.Path, quick: bool, under: list):
         self.programs = build / "bench" / "openmp"
@@ -116,16 +132,17 @@ class Runner:
             if turn != 0 and time.monotonic() > until:
                 break
             for case in cases:
-                for runtime in order:
-                    of = samples[case.name][runtime]
-                    if of and not of[-1]:
-                        of.append([])
-                        continue
-                    run = self.run(case, runtime, environments[runtime])
-                    for name, values in run.items():
-                        samples[case.name]["sequential" if name.endswith("/sequential") else runtime].append(values)
-                    if not run:
-                        of.append([])
+                with neighbours(case.neighbours):
+                    for runtime in order:
+                        of = samples[case.name][runtime]
+                        if of and not of[-1]:
+                            of.append([])
+                            continue
+                        run = self.run(case, runtime, environments[runtime])
+                        for name, values in run.items():
+                            samples[case.name]["sequential" if name.endswith("/sequential") else runtime].append(values)
+                        if not run:
+                            of.append([])
                 order = order[1:] + order[:1]
             print(f"round {turn + 1} of {rounds}", flush=True)
         return samples
@@ -261,6 +278,28 @@ class Oversubscribed:
         plots.save(figure, "oversubscribed")
 
 
+class Neighbours:
+    """Beside one and two processes that compute all the time: the same kernels, and regions in regions, on 2 processors."""
+    wanted = ("weft", "libgomp", "libgomp_passive")
+    rounds = 9
+
+    def cases(self) -> list:
+        programs = [(name, program, (), 2 * passes) for name, (program, passes) in KERNELS.items()]
+        programs.append(("nested 2x2", "nested", ("--levels=2x2",), 3))
+        return [Case(f"{name}, {count}", program, arguments, 2, passes, neighbours=count) for count in (1, 2) for name, program, arguments, passes in programs]
+
+    def text(self, samples: dict, environments: dict) -> str:
+        return beside_others(samples, environments, "ms a pass: program, neighbours")
+
+    def draw(self, plots: Figures, samples: dict, environments: dict) -> None:
+        figure, axes = plots.pyplot.subplots(figsize=(8, 3.4))
+        bars(axes, samples, environments, lambda of, values: [1e3 * value for value in values])
+        axes.set_yscale("log")
+        axes.set_ylabel("ms a pass (median, quartiles)")
+        axes.set_title("Beside processes that compute (program, how many)")
+        plots.save(figure, "neighbours")
+
+
 class Dgemm:
     """OpenBLAS' products with 8 threads each, from 8 pthreads at once; beside them 8 pthreads with a thread each."""
     wanted = ("weft", "libgomp", "libgomp_passive", "libomp")
@@ -299,7 +338,7 @@ def bars(axes, samples: dict, environments: dict, scaled) -> None:
     axes.legend(fontsize=7)
 
 
-PARTS = {"kernels": Kernels(), "nested": Nested(), "oversubscribed": Oversubscribed(), "dgemm": Dgemm()}
+PARTS = {"kernels": Kernels(), "nested": Nested(), "oversubscribed": Oversubscribed(), "neighbours": Neighbours(), "dgemm": Dgemm()}
 
 
 def main() -> int:

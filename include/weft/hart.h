@@ -33,6 +33,10 @@ typedef struct weft_hart_use {
  * most once a second. Works before weft_init. From any thread or unit; never switches. Since 0.1. */
 WEFT_API size_t weft_hart_limit(void) WEFT_NOTHROW;
 
+/** The caller has a hart, and has looked for what another hart of its library is to do for longer than usual, by some tens of microseconds. Where other processes compute on the processors of this
+ * one, and it comes to that again and again, some harts are withheld for a while (WEFT_NEIGHBOURS). Looks at most once in 10 ms. From anywhere but signal handlers; never switches. Since 0.6. */
+WEFT_API void weft_hart_overdue(void) WEFT_NOTHROW;
+
 /** From now on harts are shared so, whatever weft_settings.hart_policy has said. Returns WEFT_OK, WEFT_INVALID (there is no such policy), WEFT_NOT_INITIALIZED. From anywhere but
  * signal handlers; never switches. Since 0.6. */
 WEFT_API weft_status weft_hart_policy_set(weft_hart_policy policy) WEFT_NOTHROW;

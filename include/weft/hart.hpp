@@ -30,6 +30,9 @@ struct hart_place {
  * a runtime. */
 inline std::size_t hart_limit() noexcept { return weft_hart_limit(); }
 
+/** The caller has waited for another hart of its library for longer than usual (weft_hart_overdue). */
+inline void hart_overdue() noexcept { weft_hart_overdue(); }
+
 /** How the harts are used. */
 inline hart_use harts_in_use() {
     weft_hart_use use{};

@@ -61,6 +61,13 @@ typedef enum weft_rescue {
     WEFT_RESCUE_IGNORE = 3   /**< they wait, and nobody looks */
 } weft_rescue;
 
+/** Whether fewer harts are used for a while where other processes compute on the same processors and harts wait for each other again and again (hart.h, weft_hart_overdue). */
+typedef enum weft_neighbours {
+    WEFT_NEIGHBOURS_DEFAULT = 0,  /**< WEFT_NEIGHBOURS_WITHHOLD */
+    WEFT_NEIGHBOURS_WITHHOLD = 1, /**< they are */
+    WEFT_NEIGHBOURS_IGNORE = 2    /**< nobody looks */
+} weft_neighbours;
+
 /** What a program may ask of the runtime. Zero means the default. */
 typedef struct weft_settings {
     size_t size;                  /**< sizeof(weft_settings) */
@@ -103,6 +110,7 @@ typedef struct weft_settings {
                                        ("units"): as many as there are live units. Since 0.6 */
     size_t harts;                 /**< WEFT_HARTS: harts that the process uses, at most; what CPU set and quota allow is the limit all the same; 0 ("all"): that alone. Kept for
                                        later runtimes that do not say otherwise, and by weft_hart_limit. Since 0.6 */
+    weft_neighbours neighbours;   /**< WEFT_NEIGHBOURS: withhold, ignore: whether harts are withheld beside processes that compute on the same processors; 0: withhold. Since 0.6 */
 } weft_settings;
 
 /** Starts the runtime: the calling OS thread becomes the primary unit of stream 0.

@@ -27,6 +27,10 @@ extern "C" {
 
 size_t weft_hart_limit(void) noexcept { return hart::limit(); }
 
+void weft_hart_overdue(void) noexcept {
+    if (Runtime* const of = runtime_or_null()) wait_is_overdue(*of);
+}
+
 weft_status weft_hart_use_get(weft_hart_use* use) noexcept {
     if (use == nullptr) return is_null("use");
     Runtime* of = runtime_or_null();

@@ -105,8 +105,13 @@ void Base::uncount(Root& root) {
     granted_.fetch_sub(1, std::memory_order_relaxed);
 }
 
+std::size_t Base::limit_in_effect() const {
+    const std::size_t there = hooks_.limit(), withheld = withheld_.load(std::memory_order_relaxed);   // relaxed: a number
+    return there > withheld ? there - withheld : std::min<std::size_t>(there, 1);
+}
+
 Root* Base::settle() {
-    limit_ = hooks_.limit();
+    limit_ = limit_in_effect();
     // What nobody has been sent with is not on its way.
     for (Root* root = first_; root != nullptr; root = root->next) {
         for (; root->coming != 0 && root->held > wanted(*root); --root->coming) uncount(*root);
@@ -375,6 +380,15 @@ void Base::lend_beyond(std::ptrdiff_t harts) {
     change([&] { beyond_ += static_cast<std::size_t>(harts); });
 }
 
+bool Base::withhold(std::size_t harts) {
+    bool may = true;
+    change([&] {
+        for (const Root* root = first_; root != nullptr; root = root->next) may &= !root->told || (root->held == 0 && wanted(*root) == 0);
+        withheld_.store(may ? harts : 0, std::memory_order_relaxed);   // relaxed: under the lock
+    });
+    return may;
+}
+
 void Base::take_beyond(Root& root) {
     change([&] {
         ++beyond_;
@@ -394,7 +408,7 @@ std::size_t Base::lacking(const Root** roots, std::size_t most) const {
 
 std::size_t Base::available() const {
     std::lock_guard guard(lock_);
-    const std::size_t all = hooks_.limit();
+    const std::size_t all = limit_in_effect();
     std::size_t busy = granted();
     for (const Root* root = first_; root != nullptr; root = root->next) busy -= is_loose(*root) ? 1 : 0;
     return all > busy ? all - busy : 0;

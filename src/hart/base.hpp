@@ -107,6 +107,12 @@ public:
     void lend_beyond(std::ptrdiff_t harts);
     void take_beyond(Root& root);
 
+    // So many of the harts that there are go to nobody until it is said otherwise; one is left in any case. False: none does, since a root that is told
+    // has some or wants some: its work cannot go on elsewhere.
+    bool withhold(std::size_t harts);
+    // How many there are besides. Without those of rescue. From anywhere.
+    std::size_t limit_in_effect() const;
+
     // 1 while some root has fewer harts than it has a claim to, or none, and wants one; else 0. What Root::lacked tells guests, as a word for all.
     const atomic<std::uint32_t>& lacked() const { return lacked_; }
 
@@ -170,6 +176,7 @@ private:
     const std::uint64_t slice_ns_;
     atomic<std::size_t> granted_{0};        // changed under the lock
     atomic<std::uint64_t> grants_{0};       // likewise
+    atomic<std::size_t> withheld_{0};       // likewise
     atomic<std::uint64_t> look_at_ns_{os::forever};   // as this is
 
     atomic<std::uint64_t> freed_{0};        // how often an OS thread has come free

@@ -522,5 +522,43 @@ TEST_F(BaseTest, AGuestIsAdmittedThoughNobodyCanBeSentToTheOthers) {
     base.put(one, -1);
 }
 
+TEST_F(BaseTest, AHartThatIsWithheldIsAskedBackAndGoesToNobody) {
+    base.request(a, 4);
+    EXPECT_TRUE(base.withhold(1));
+    EXPECT_EQ(base.limit_in_effect(), 3u);
+    EXPECT_EQ(a.wanted_back, 1u);
+    EXPECT_EQ(give_back(a), nullptr);
+    EXPECT_EQ(a.wanted_back, 0u);
+    EXPECT_EQ(base.available(), 0u);
+    base.request(b, 1);
+    EXPECT_EQ(came(b), 0u);
+    EXPECT_TRUE(base.withhold(0));
+    EXPECT_EQ(came(b), 1u);
+}
+
+TEST_F(BaseTest, OneHartIsLeftHoweverManyAreWithheld) {
+    EXPECT_TRUE(base.withhold(9));
+    EXPECT_EQ(base.limit_in_effect(), 1u);
+    base.request(a, 1);
+    EXPECT_EQ(came(a), 1u);
+}
+
+TEST_F(BaseTest, NoneIsWithheldOfOneThatIsTold) {
+    Root streams;
+    streams.told = true;
+    base.join(streams);
+    EXPECT_TRUE(base.withhold(1));
+    base.take(streams, 1);
+    EXPECT_FALSE(base.withhold(1));
+    EXPECT_EQ(base.limit_in_effect(), 4u);
+    base.put(streams, -1);
+    EXPECT_TRUE(base.withhold(1));
+    base.take(streams, 1);
+    base.close(streams);
+    bool last = false;
+    base.give_back(streams, last);
+    EXPECT_TRUE(last);
+}
+
 }  // namespace
 }  // namespace weft::hart

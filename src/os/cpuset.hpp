@@ -37,4 +37,7 @@ private:
 bool affinity_get(std::uint32_t thread, CpuSet& cpus);
 bool affinity_set(std::uint32_t thread, const CpuSet& cpus);
 
+// For how long those CPUs have been idle, together. False: the kernel does not say.
+bool idle_time(const CpuSet& cpus, std::uint64_t& ns);
+
 }  // namespace weft::os

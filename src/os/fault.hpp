@@ -2,6 +2,8 @@
 // kernel would. In release builds nothing is asked.
 #pragma once
 
+#include <cstdint>
+
 #include "base/atomic.hpp"
 #include "base/config.hpp"
 
@@ -20,6 +22,18 @@ inline bool fault([[maybe_unused]] Door door) {
         if (auto hook = fault_hook.load(std::memory_order_acquire)) [[unlikely]] return hook(door);
     }
     return false;
+}
+
+// What a test wants the kernel to say of delays and idle processors (thread.hpp, cpuset.hpp), in checked builds too. Called from any thread; must not call Weft.
+struct Load {
+    std::uint64_t (*delay_ns)(std::uint32_t thread);
+    std::uint64_t (*idle_ns)();
+};
+inline atomic<const Load*> load_hook{nullptr};
+
+inline const Load* load_for_test() {
+    if constexpr (config::checked) return load_hook.load(std::memory_order_acquire);   // acquire: pairs with the test's store
+    return nullptr;
 }
 
 }  // namespace weft::os

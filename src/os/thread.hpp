@@ -54,6 +54,8 @@ SignalMask thread_signals();      // of the calling thread
 void thread_set_signals(const SignalMask& mask);
 // How much of a processor's time that thread of this process has used. False: there is none, or the kernel does not say.
 bool thread_time(std::uint32_t thread, std::uint64_t& ns);
+// For how long it has been ready altogether and did not run, since others had its processors. False: as above.
+bool thread_delay(std::uint32_t thread, std::uint64_t& ns);
 void thread_yield();              // lets other OS threads run on this processor
 
 }  // namespace weft::os

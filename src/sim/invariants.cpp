@@ -78,8 +78,8 @@ std::string grant_that_is_lost(const Runtime& of) {
         wanting += stands(*guest, Keeps::wants);
         loose += stands(*guest, Keeps::loose);
     }
-    if (wanting == 0 || (loose == 0 && of.base.granted() >= hart::limit())) return {};
-    return sentence("a grant is lost: %zu guests wait for a hart, and of %zu harts %zu are granted, %zu of them loose\n", wanting, hart::limit(), of.base.granted(), loose);
+    if (wanting == 0 || (loose == 0 && of.base.granted() >= of.base.limit_in_effect())) return {};
+    return sentence("a grant is lost: %zu guests wait for a hart, and of %zu harts %zu are granted, %zu of them loose\n", wanting, of.base.limit_in_effect(), of.base.granted(), loose);
 }
 
 std::string units_that_are_lost(Runtime& of) {

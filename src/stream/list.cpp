@@ -49,6 +49,9 @@ constexpr Gauge gauges[] = {
      }},
     // Each time that one was: to the streams, a domain or a guest. What a guest takes up again that it has left loose is not counted.
     {"/harts/count/lent", [](const Runtime& of) -> std::uint64_t { return of.base.grants(); }},
+    // Beside neighbours: now, and how often some have come to be.
+    {"/harts/count/withheld", [](const Runtime& of) -> std::uint64_t { return of.neighbours.withheld.load(); }},
+    {"/harts/count/withholdings", [](const Runtime& of) -> std::uint64_t { return of.neighbours.withholdings.load(); }},
     // OS threads beside the streams: to take harts to domains, and to rescue. They stay until the runtime ends, but where hosted units need the room.
     {"/harts/count/carriers", [](const Runtime& of) -> std::uint64_t { return of.carriers.started.load() + of.rescue.carriers.started.load(); }},
     // How often the kernel refused one. Where none can be had a guest's OS thread carries what it can.

@@ -343,7 +343,8 @@ private:
         }
         for (std::size_t i = 0; i < lacking_; ++i) {
             const hart::Servers& served = own[i].awake != 0 ? own[i] : all;
-            roots_stuck_ |= (served.awake != 0 && served.moving == 0) || all.standing > rescue_.lent;
+            // Those who compute where harts are withheld do so on purpose, and the lookout sees how long.
+            roots_stuck_ |= (served.awake != 0 && served.moving == 0 && of_.neighbours.withheld.load() == 0) || all.standing > rescue_.lent;
         }
     }
 

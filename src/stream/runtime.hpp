@@ -12,6 +12,7 @@
 #include "stream/deadlock.hpp"
 #include "stream/domain.hpp"
 #include "stream/lending.hpp"
+#include "stream/neighbours.hpp"
 #include "stream/observe.hpp"
 #include "stream/rescue.hpp"
 #include "stream/settings.hpp"
@@ -34,6 +35,7 @@ struct Runtime {
     Carriers carriers{"weft/hart", Carriers::What::harts};
     Carriers guest_threads{nullptr, Carriers::What::guests};   // which take harts to domains, too, while their guests wait
     Rescue rescue{settings.values.rescue};
+    Neighbourhood neighbours;
     Pollers pollers;
     atomic<Stream*> watch{nullptr};              // the idle stream that looks at the pollers without a descriptor now and then
     Lookout lookout;

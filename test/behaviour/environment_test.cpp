@@ -79,6 +79,8 @@ const std::vector<Legal> table = {
      [](const weft_settings& s) { return s.rescue_bound; }},
     {"WEFT_HARTS", {{"0", 0}, {"1", 1}, {"1024", 1024}}, and_also(no_numbers, {"1025", "units"}), {"all", "0", "1024"},
      [](const weft_settings& s) { return s.harts; }},
+    {"WEFT_NEIGHBOURS", {{"withhold", WEFT_NEIGHBOURS_WITHHOLD}, {"ignore", WEFT_NEIGHBOURS_IGNORE}}, {"", "1", "0", "on", "off"}, {"withhold", "ignore"},
+     [](const weft_settings& s) -> std::size_t { return s.neighbours; }},
 };
 
 weft_settings in_force() {

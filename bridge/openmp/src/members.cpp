@@ -91,6 +91,7 @@ bool look_again() {
         return true;
     }
     looks = 0;
+    weft_hart_overdue();   // those that would have made a member ready may have lost their processors
     return false;
 }
 

@@ -23,6 +23,11 @@ void SpinLock::wait() const {
     }
 }
 
+std::uint64_t Patience::further(std::uint64_t looks) {
+    if (looks != most) weft_hart_overdue();
+    return most;
+}
+
 // On what runs next: the unit's stack stands still, until somebody resumes it.
 void Sleepers::publish(weft_unit* unit, void* raw) {
     auto& request = *static_cast<Request*>(raw);

@@ -3,6 +3,7 @@
 // Whoever waits is a unit of Weft's: a hosted one (a member) or a guest. One that is outside comes in for as long as it sleeps.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -27,7 +28,8 @@ bool crowded();
 class Patience {
 public:
     bool more() {
-        if (looks_ == most || ((looks_ & 15) == 0 && crowded())) return false;   // at the first look, and then now and then
+        if (looks_ == until_ && (until_ = further(looks_)) == looks_) [[unlikely]] return false;
+        if ((looks_ & 15) == 0 && crowded()) return false;   // at the first look, and then now and then
         ++looks_;
         relax();
         return true;
@@ -38,7 +40,14 @@ public:
     static inline std::uint64_t most = usual;
 
 private:
+    // Some 50 us: what is waited for comes sooner where all harts run.
+    static constexpr std::uint64_t overdue = 1'000;
+
+    // How far it goes on from there, by a value: what has an address is written at each look.
+    static std::uint64_t further(std::uint64_t looks);
+
     std::uint64_t looks_ = 0;
+    std::uint64_t until_ = std::min(most, overdue);
 };
 
 // For a few instructions, never across a switch.

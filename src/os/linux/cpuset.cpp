@@ -4,6 +4,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstdio>
+#include <cstring>
+
+#include "os/fault.hpp"
+
 namespace weft::os {
 namespace {
 
@@ -34,6 +39,25 @@ bool affinity_set(std::uint32_t thread, const CpuSet& cpus) {
         if (cpus.has(cpu)) CPU_SET_S(cpu, KernelSet::bytes, kernel.set());
     }
     return syscall(SYS_sched_setaffinity, thread, KernelSet::bytes, kernel.set()) == 0;
+}
+
+bool idle_time(const CpuSet& cpus, std::uint64_t& ns) {
+    if (const Load* const load = load_for_test()) return ns = load->idle_ns(), true;
+    std::FILE* const file = std::fopen("/proc/stat", "re");
+    if (file == nullptr) return false;
+    std::uint64_t ticks = 0;
+    std::size_t found = 0;
+    char line[512];
+    while (std::fgets(line, sizeof line, file) != nullptr && std::strncmp(line, "cpu", 3) == 0) {
+        unsigned cpu;
+        unsigned long long idle, waits;   // "cpuN user nice system idle iowait ..."
+        if (std::sscanf(line, "cpu%u %*u %*u %*u %llu %llu", &cpu, &idle, &waits) != 3 || !cpus.has(cpu)) continue;
+        ticks += idle + waits;
+        ++found;
+    }
+    std::fclose(file);
+    ns = ticks * (1'000'000'000 / static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK)));
+    return found != 0;
 }
 
 }  // namespace weft::os

@@ -1,12 +1,16 @@
 #include "os/thread.hpp"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
 
 #include "base/atomic.hpp"
 #include "os/fault.hpp"
@@ -123,6 +127,25 @@ bool thread_time(std::uint32_t thread, std::uint64_t& ns) {
     timespec time;
     if (clock_gettime(clock, &time) != 0) return false;
     ns = static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
+    return true;
+}
+
+bool thread_delay(std::uint32_t thread, std::uint64_t& ns) {
+    if (const Load* const load = load_for_test()) return ns = load->delay_ns(thread), true;
+    const int kept = errno;
+    char text[96];
+    std::snprintf(text, sizeof text, "/proc/self/task/%u/schedstat", thread);
+    // By their numbers: the caller may be a hosted unit, which is not to be cancelled here.
+    const long file = syscall(SYS_openat, AT_FDCWD, text, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return errno = kept, false;
+    const long length = syscall(SYS_read, file, text, sizeof text - 1);
+    syscall(SYS_close, file);
+    errno = kept;
+    if (length <= 0) return false;
+    text[length] = '\0';
+    unsigned long long ran, waited;   // "time on a processor, time in the queue of one, slices"
+    if (std::sscanf(text, "%llu %llu", &ran, &waited) != 2) return false;
+    ns = waited;
     return true;
 }
 

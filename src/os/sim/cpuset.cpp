@@ -1,5 +1,6 @@
 #include "os/cpuset.hpp"
 
+#include "os/fault.hpp"
 #include "os/sim/machine.hpp"
 
 namespace weft::os {
@@ -25,6 +26,12 @@ bool affinity_set(std::uint32_t thread, const CpuSet& cpus) {
     if (set == nullptr || there.empty()) return false;
     *set = there;
     return true;
+}
+
+bool idle_time(const CpuSet&, std::uint64_t& ns) {
+    const Load* const load = load_for_test();
+    if (load != nullptr) ns = load->idle_ns();
+    return load != nullptr;
 }
 
 }  // namespace weft::os

@@ -78,6 +78,13 @@ bool thread_time(std::uint32_t thread, std::uint64_t& ns) {
     return sim::hart_time(thread - 1, ns);
 }
 
+// Virtual harts wait for no processor.
+bool thread_delay(std::uint32_t thread, std::uint64_t& ns) {
+    const Load* const load = load_for_test();
+    if (load != nullptr) ns = load->delay_ns(thread);
+    return load != nullptr;
+}
+
 void thread_yield() { sim::pause(std::source_location::current()); }
 
 }  // namespace weft::os
