@@ -18,13 +18,18 @@ bool has_less(std::size_t a, unsigned weight_a, std::size_t b, unsigned weight_b
 
 bool is_loose(const Root& root) { return root.guest && root.keeps.load() == Root::Keeps::loose; }
 
-std::size_t asked(const Root& root) { return root.asked > 0 && !is_loose(root) ? static_cast<std::size_t>(root.asked) : 0; }
-std::size_t wanted(const Root& root) { return root.lulled.load() ? std::min(asked(root), root.held) : asked(root); }
+[[gnu::always_inline]] inline std::size_t asked(const Root& root) { return root.asked > 0 && !is_loose(root) ? static_cast<std::size_t>(root.asked) : 0; }
+[[gnu::always_inline]] inline std::size_t wanted(const Root& root) { return root.lulled.load() ? std::min(asked(root), root.held) : asked(root); }
 
 }  // namespace
 
 std::size_t Base::room() const {
     return limit() > granted() ? limit() - granted() : 0;
+}
+
+std::uint64_t Base::time_ns() {
+    if (time_ns_ == 0) time_ns_ = hooks_.now_ns();
+    return time_ns_;
 }
 
 bool Base::in_slice(const Root& root, std::uint64_t now_ns) const { return root.held != 0 && now_ns < root.since_ns + slice_ns_; }
@@ -40,7 +45,7 @@ void Base::fill() {
     }
     turns_ = policy_ != Policy::first_come && wanting > left;
     if (policy_ == Policy::first_come) return;
-    const std::uint64_t now_ns = turns_ ? hooks_.now_ns() : 0;
+    const std::uint64_t now_ns = turns_ ? time_ns() : 0;
     const auto weight = [&](const Root& of) { return policy_ == Policy::weighted ? of.weight : 1; };
     const auto comes_first = [&](const Root& a, const Root& b) {
         if (in_slice(a, now_ns) != in_slice(b, now_ns)) return in_slice(a, now_ns);
@@ -78,8 +83,9 @@ void Base::ask_back() {
         const std::size_t back = std::max(std::min(beyond_target, lacking), beyond_request);
         lacking -= std::min(lacking, back);
         // Counted before it is said, both ways. relaxed: nobody else writes it.
-        if ((back != 0) != (root->wanted_back.load(std::memory_order_relaxed) != 0)) root->asked_back.fetch_add(1);
-        root->wanted_back.store(static_cast<std::uint32_t>(back));
+        const std::size_t said = root->wanted_back.load(std::memory_order_relaxed);
+        if ((back != 0) != (said != 0)) root->asked_back.fetch_add(1);
+        if (back != said) root->wanted_back.store(static_cast<std::uint32_t>(back));
     }
 }
 
@@ -93,7 +99,7 @@ Root* Base::neediest() const {
 }
 
 void Base::count(Root& root) {
-    if (root.held++ == 0) root.since_ns = hooks_.now_ns();
+    if (root.held++ == 0) root.since_ns = time_ns();
     root.served = grants() + 1;
     grants_.store(root.served, std::memory_order_relaxed);   // relaxed: under the lock, as below
     granted_.fetch_add(1, std::memory_order_relaxed);   // relaxed: under the lock, as below
@@ -128,9 +134,7 @@ Root* Base::settle() {
             if (granted == nullptr && !root->told) granted = root;
         }
         lacking = somebody_lacks();
-        for (Root* root = first_; root != nullptr; root = root->next) {
-            if (root->guest) root->lacked.store(lacking);   // before the look at what is loose
-        }
+        if (lacking != said_lacking_) tell_guests(lacking);   // before the look at what is loose
     } while (lacking && take_loose());
     if (lacked_.load(std::memory_order_relaxed) != (lacking ? 1U : 0U)) lacked_.store(lacking ? 1 : 0);   // relaxed: under the lock
     ask_back();
@@ -138,7 +142,15 @@ Root* Base::settle() {
     bool lacks = false;
     for (const Root* root = first_; root != nullptr; root = root->next) lacks |= wanted(*root) > root->held;
     lacks_.store(lacks);
+    time_ns_ = 0;
     return granted;
+}
+
+void Base::tell_guests(bool lacking) {
+    said_lacking_ = lacking;
+    for (Root* root = first_; root != nullptr; root = root->next) {
+        if (root->guest) root->lacked.store(lacking);
+    }
 }
 
 bool Base::somebody_lacks() const {
@@ -174,7 +186,7 @@ void Base::plan_look() {
     }
     // One hart there always is. What is asked for counts, however much of it is wanted now: where the limit is one, whoever has that one may be lulled by it.
     limited &= claimed > 1;
-    const std::uint64_t now_ns = turns_ || limited || telling ? hooks_.now_ns() : 0;
+    const std::uint64_t now_ns = turns_ || limited || telling ? time_ns() : 0;
     std::uint64_t at_ns = os::forever;
     for (const Root* root = first_; turns_ && root != nullptr; root = root->next) {
         if (in_slice(*root, now_ns)) at_ns = std::min(at_ns, root->since_ns + slice_ns_);
@@ -281,6 +293,7 @@ void Base::link(Root& root) {
     *end = &root;
     root.next = nullptr;
     root.served = grants();
+    if (root.guest) root.lacked.store(said_lacking_);
 }
 
 void Base::close(Root& root) {
@@ -316,7 +329,7 @@ void Base::request(Root& root, std::ptrdiff_t delta) {
 
 void Base::look() {
     change([&] {
-        const std::uint64_t now_ns = hooks_.now_ns();
+        const std::uint64_t now_ns = time_ns();
         if (limit_look_ns_ <= now_ns) limit_look_ns_ = os::forever;   // it is planned anew
         if (tell_again_ns_ > now_ns) return;
         tell_again_ns_ = os::forever;

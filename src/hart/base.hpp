@@ -160,7 +160,9 @@ private:
     void uncount(Root& root);
     bool unlinked(Root& root);              // the last hart of one that is closing, or of a guest, is gone, and so is the root
     void link(Root& root);
+    std::uint64_t time_ns();                // one and no other until the change is settled
     bool somebody_lacks() const;            // a hart that it has a claim to, or any
+    void tell_guests(bool lacking);
     bool take_loose();                      // from a guest
     // Under the lock; what follows from it is seen to. Returns whom the caller takes a hart to, if it asks: the neediest, or itself alone.
     enum class Caller : unsigned char { stays, goes, waits };
@@ -190,6 +192,8 @@ private:
     std::size_t beyond_ = 0;
     Root* first_ = nullptr;                 // in the order in which they came
     Policy policy_;
+    std::uint64_t time_ns_ = 0;             // of the change that is under way; 0: nobody has asked yet
+    bool said_lacking_ = false;             // Root::lacked of all guests on the list
     bool turns_ = false;                    // not all who want a hart can have one
     std::uint64_t limit_look_ns_ = os::forever;
     std::uint64_t tell_again_ns_ = os::forever;

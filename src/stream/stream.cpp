@@ -5,6 +5,7 @@
 
 #include "hart/quota.hpp"
 #include "os/clock.hpp"
+#include "os/thread.hpp"
 #include "stream/begin.hpp"
 #include "stream/deadlock.hpp"
 #include "stream/domain.hpp"
@@ -35,13 +36,19 @@ bool has_mail(const Stream& stream) {
     return (mail_of(stream) & ~not_ours) != 0;
 }
 
-namespace {
-
 // A guest's thread has no hart to look on, or somebody else wants it. A domain that could use more than its share has no claim to the hart, but it has contexts that are ready,
 // and the guest has nothing.
 bool is_wanted_elsewhere(const Stream& stream) {
     return stream.guest != nullptr && (stream.guest->root.keeps.load() != hart::Root::Keeps::held || stream.guest->root.lacked.load() || runtime().base.lacks());
 }
+
+// The kernel likes to bring an OS thread that is woken to its waker's processor, and so whoever is to answer may wait for the one that looks for the answer. Streams of
+// the runtime's own share harts so that they do not meet; guests' threads wake each other all the time.
+void share_processor(const Stream& stream) {
+    if (stream.guest != nullptr) os::thread_yield();
+}
+
+namespace {
 
 // Looks for work for a while before it sleeps, when harts are to spare. True: there is some, in `handed`, or the stream
 // is wanted.
@@ -54,6 +61,7 @@ bool look_around(Stream& stream, std::uint64_t begin_ns) {
     do {
         ask_for_jobs(stream, false);
         for (int i = 0; i < 32; ++i) arch::pause();
+        share_processor(stream);
         if (has_mail(stream)) return true;
         if ((stream.attention.load(std::memory_order_relaxed) & attention::aside) != 0) return false;   // relaxed: a hint
         stream.handed = pick(stream);

@@ -348,6 +348,11 @@ void give_hart_back(Stream& stream);
 bool has_mail(const Stream& stream);
 std::uint32_t mail_of(const Stream& stream);   // the same bits of attention, for anybody: whoever is to see to them
 
+// Of a guest that has nothing to run: its thread has no hart to look on, or somebody else wants it.
+bool is_wanted_elsewhere(const Stream& stream);
+// Between two looks for work, or for an answer: whoever waits for the processor has it first.
+void share_processor(const Stream& stream);
+
 // Whether the stream was asked to stop and nothing waits for it.
 bool should_stop(Stream& stream);
 

@@ -5,6 +5,7 @@
 #include "hart/quota.hpp"
 #include "os/clock.hpp"
 #include "stream/duties.hpp"
+#include "stream/guest.hpp"
 #include "sync/objects.hpp"
 
 namespace weft::sync {
@@ -118,7 +119,8 @@ weft_status wake_elsewhere(Stream* stream, Unit& unit) noexcept {
 bool still_idle(Stream& stream) {
     // relaxed: as Stream::wanted(). That it is observed is nothing that the stream would see to.
     const bool wanted = (stream.attention.load(std::memory_order_relaxed) & ~attention::observing) != 0;
-    return !wanted && sched::quiet(*stream.sched) && (stream.own == nullptr || pool::quiet(*stream.own));
+    const bool guest = stream.guest != nullptr && stream.running == stream.guest->unit;
+    return !wanted && !(guest && is_wanted_elsewhere(stream)) && sched::quiet(*stream.sched) && (stream.own == nullptr || pool::quiet(*stream.own));
 }
 
 bool worth_spinning(const Stream& stream) {

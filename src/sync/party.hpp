@@ -144,6 +144,7 @@ bool spin_until(Come&& come) {
             if (come()) return true;
             arch::pause();
         }
+        share_processor(stream);
     } while (still_idle(stream) && os::now_ns() < until_ns);
     return false;
 }

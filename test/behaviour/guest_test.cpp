@@ -213,6 +213,31 @@ TEST(Guest, ThatWaitsLeavesItsHartToOthers) {
     EXPECT_EQ(steps.load(), phases * count);
 }
 
+// As many as there are harts wait for one that is not admitted before one of them makes room.
+TEST(Guest, ThatWaitsDoesNotLookForTheAnswerOnAHartThatAnotherLacks) {
+    weft_settings settings = with_streams(1);
+    settings.rescue = WEFT_RESCUE_IGNORE;   // or a hart more is there soon
+    settings.spin_ns = 1'000'000'000;
+    Runtime runtime(settings);
+    const int limit = static_cast<int>(weft_hart_limit());
+    weft_latch answer;
+    ASSERT_EQ(weft_latch_init(&answer, 1), WEFT_OK);
+    atomic<int> here{0};
+    with_threads(limit + 1, [&](int self) {
+        if (self != limit) {
+            Inside in;
+            ++here;
+            EXPECT_EQ(weft_latch_wait(&answer), WEFT_OK);
+            return;
+        }
+        while (here.load() != limit) sched_yield();
+        const std::uint64_t begin_ns = weft_now_ns();
+        Inside in;
+        EXPECT_LT(weft_now_ns() - begin_ns, settings.spin_ns);
+        EXPECT_EQ(weft_latch_count_down(&answer, 1), WEFT_OK);
+    });
+}
+
 TEST(Guest, SharesMutexesAndConditionsWithUnits) {
     Runtime runtime(2);
     constexpr int each = 40;

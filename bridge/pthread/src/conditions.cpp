@@ -52,7 +52,7 @@ struct Turn {
         why = late ? turn.waiter.leave() : turn.waiter.wait(deadline.next(shared ? patience.next_ns() : WEFT_FOREVER));
     }
     if (why == Why::time && !late) late = deadline.over();
-    if (const int error = lock(mutex); error != 0) return error;
+    if (const int error = lock_again(mutex); error != 0) return error;
     if (why == Why::cancel) pthread_testcancel();
     return why == Why::time && late ? ETIMEDOUT : 0;
 }

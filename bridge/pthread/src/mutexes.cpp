@@ -46,13 +46,13 @@ void report() {
 bool parks(const pthread_mutex_t& mutex) { return !is(mutex, protects) && may_switch(); }
 
 // By one who may switch and has tried in vain.
-[[gnu::noinline]] int park(pthread_mutex_t* mutex, const Deadline& deadline) {
+[[gnu::noinline]] int park(pthread_mutex_t* mutex, const Deadline& deadline, bool looks = true) {
     const auto trylock = real_trylock.get();
     int answer = EBUSY;
     // One that checks who locks it says so at once; the deadline is long over.
     if (constexpr timespec before{0, 0}; checks_errors(*mutex)) answer = real_timedlock.get()(mutex, &before);
     if (answer != EBUSY && answer != ETIMEDOUT) return answer;
-    for (int i = 0; i < 8; ++i) {   // it may be held for a few instructions
+    for (int i = 0; looks && i < 8; ++i) {   // it may be held for a few instructions
         for (int j = 0; j < 1 << i; ++j) relax();
         if ((answer = trylock(mutex)) != EBUSY) return answer;
     }
@@ -79,6 +79,12 @@ int lock(pthread_mutex_t* mutex) noexcept {
     const int answer = real_trylock.get()(mutex);
     if (answer != EBUSY) [[likely]] return answer;
     return parks(*mutex) ? park(mutex, {}) : real_lock.get()(mutex);
+}
+
+int lock_again(pthread_mutex_t* mutex) noexcept {
+    const int answer = real_trylock.get()(mutex);
+    if (answer != EBUSY) return answer;
+    return parks(*mutex) ? park(mutex, {}, weft::here::kind() == WEFT_KIND_HOSTED) : real_lock.get()(mutex);
 }
 
 int lock_until(pthread_mutex_t* mutex, clockid_t clock, const timespec* time) noexcept {
