@@ -29,12 +29,14 @@ TRIED, SKIPPED = set(), []
 
 PROGRAM = r"""
 #define _GNU_SOURCE
+#include <errno.h>
 #include <omp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <threads.h>
 static int size;
 static size_t depth;
 static long region(void) {
@@ -58,6 +60,15 @@ static void* body(void* result) {
     *(long*)result = region();
     return NULL;
 }
+static int body_of_c11(void* result) {
+    *(long*)result = region();
+    return 0;
+}
+/* Every other one by C11's call, which the C library makes of its own. */
+static int start(int i, pthread_t* thread, long* result) {
+    if (i % 2 == 1) return pthread_create(thread, NULL, body, result);
+    return thrd_create(thread, body_of_c11, result) == thrd_success ? 0 : EAGAIN;
+}
 /* members, callers, turns, share of the stack in percent */
 int main(int count, char** arguments) {
     size = atoi(arguments[1]);
@@ -71,7 +82,7 @@ int main(int count, char** arguments) {
         pthread_t threads[16];
         long sums[16];
         for (int i = 1; i < callers; ++i) {
-            const int error = pthread_create(&threads[i], NULL, body, &sums[i]);
+            const int error = start(i, &threads[i], &sums[i]);
             if (error != 0) return puts(strerror(error)), 3;
         }
         sums[0] = region();
@@ -79,6 +90,35 @@ int main(int count, char** arguments) {
         for (int i = 0; i < callers; ++i) printf("%ld ", sums[i]);
     }
     puts("");
+    return 0;
+}
+"""
+
+NESTED = r"""
+#include <omp.h>
+#include <stdio.h>
+#include <time.h>
+static void compute(int ms) {
+    struct timespec begin, now;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    do clock_gettime(CLOCK_MONOTONIC, &now);
+    while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < ms);
+}
+int main(void) {
+    int members = 0;
+    omp_set_max_active_levels(2);
+    for (int turn = 0; turn < 3; ++turn) {
+#pragma omp parallel num_threads(4) reduction(+ : members)
+        {
+            compute(5 * omp_get_thread_num());
+#pragma omp parallel num_threads(2 + turn) reduction(+ : members)
+            {
+                compute(5);
+                members += 1;
+            }
+        }
+    }
+    printf("%d\n", members);
     return 0;
 }
 """
@@ -217,7 +257,10 @@ class Limits(unittest.TestCase):
         cls.weft = cls.place / "prefix" / "bin" / "weft"
         cls.program = cls.place / "program"
         (cls.place / "program.c").write_text(PROGRAM)
-        subprocess.run([OPTIONS.cc, "-O1", "-fopenmp", cls.place / "program.c", "-o", cls.program], check=True)
+        cls.nested = cls.place / "nested"
+        (cls.place / "nested.c").write_text(NESTED)
+        for program in [cls.program, cls.nested]:
+            subprocess.run([OPTIONS.cc, "-O1", "-fopenmp", program.with_suffix(".c"), "-o", program], check=True)
 
     def result(self, words):
         return "499500 " * (words[1] * words[2]) + "\n"
@@ -266,6 +309,13 @@ class Limits(unittest.TestCase):
             self.no_worse("addresses", f"-v {KiB}", limit(resource.RLIMIT_AS, KiB << 10),
                       said=r"^weft run: the address space is limited to \d+ KiB .* the program runs without Weft; .*\n" if KiB < 98304 else "")
 
+    def works(self, what, threads, command, result):
+        become = users()["a user"]
+        for turn in range(3):
+            with self.subTest(limit=what, program=command[1:], turn=turn):
+                ours = self.run_one([self.weft, "run", "--", *command], limit(resource.RLIMIT_NPROC, threads), become)
+                self.assertEqual((ours.returncode, ours.stdout, ours.stderr), (0, result, ""))
+
     def test_threads(self):
         before = threads_of_the_user()
         for members in [2, 4, 8]:
@@ -274,11 +324,20 @@ class Limits(unittest.TestCase):
 
     def test_threads_of_several_callers(self):
         before = threads_of_the_user()
-        # 4 callers with 4 members each need 16. The pthreads of members stay when their caller ends, as do Weft's own OS threads,
-        # harts + 1 and those of rescue: the program's next pthread_create meets them.
+        # 4 callers with 4 members each need 16. The pthreads of members stay when their caller ends, as do Weft's own OS threads:
+        # they end where the program's next pthread_create is refused. libgomp's stay for a moment, and are met now and then.
         harts = len(os.sched_getaffinity(0))
-        for more in [16 + 2 * harts + 4, 40 + 2 * harts]:
+        for more in [16, 17]:
             self.no_worse("threads", f"-u {more}", limit(resource.RLIMIT_NPROC, before + more), (4, 4, 3, 0), only="a user")
+        for more in [16 + harts + 1, 16 + harts + 5, 40 + 2 * harts]:
+            self.works(f"-u {more}", before + more, [self.program, 4, 4, 3, 0], self.result((4, 4, 3, 0)))
+
+    def test_threads_of_teams_within_teams(self):
+        before = threads_of_the_user()
+        # A member that grows a team of its own runs on an OS thread of Weft's meanwhile, beside those of all members.
+        harts = len(os.sched_getaffinity(0))
+        for more in [16 + harts + 1, 16 + harts + 5]:
+            self.works(f"-u {more}", before + more, [self.nested], "36\n")
 
     def test_stack(self):
         for KiB, percent in [(256, 0), (256, 50), (1024, 70), (8192, 80), (65536, 80)]:

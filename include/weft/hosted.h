@@ -62,8 +62,19 @@ WEFT_API weft_status weft_hosted_signal(uintptr_t thread, int signal) WEFT_NOTHR
  * stack_bytes  of each, as in their weft_unit_options: in bytes; 0: what the C library gives threads
  *
  * Returns WEFT_OK, WEFT_SYSTEM (the kernel refused one, or no memory), WEFT_NOT_INITIALIZED. From any thread or ULT that
- * has 16 KiB of stack left; never switches, and takes the time that it takes to start `count` threads. Since 0.6. */
+ * has 16 KiB of stack left; takes the time that it takes to start `count` threads, and switches only where the kernel
+ * refuses one: OS threads that take harts to domains end then, as in weft_hosted_make_room. Since 0.6. */
 WEFT_API weft_status weft_hosted_prepare(size_t count, size_t stack_bytes) WEFT_NOTHROW;
+
+/** The kernel has refused the caller an OS thread (EAGAIN of pthread_create: RLIMIT_NPROC, pids.max). Those of Weft's end
+ * that it can do without, one after the other: pthreads that are parked for hosted units and promised to none, then those
+ * that take harts to domains and are idle, then the lookout. After each attempt(argument) is called, until it returns
+ * true. Where none is left it waits for some to have nothing to do: 20 ms, and up to 10 s while more of them run units
+ * than there are harts. attempt is required and must not switch.
+ *
+ * Returns WEFT_OK, WEFT_SYSTEM (attempt has not succeeded), WEFT_WRONG_CONTEXT (Weft is starting a thread of its own on
+ * this OS thread), WEFT_NOT_INITIALIZED. From any thread or ULT; may switch. Since 0.6. */
+WEFT_API weft_status weft_hosted_make_room(bool (*attempt)(void *argument), void *argument) WEFT_NOTHROW;
 
 WEFT_END
 

@@ -54,9 +54,16 @@ bool Hosts::make_room() {
         coming->next = std::exchange(idle_, coming);
         ++at_hand_;
     }
+    return end_idle(Promised::yes);
+}
+
+bool Hosts::end_one_to_spare() { return end_idle(Promised::no); }
+
+bool Hosts::end_idle(Promised which) {
     Host* host;
     {
         std::lock_guard guard(lock_);
+        if (which == Promised::no && at_hand_ <= announced_) return false;
         host = unlink_first(idle_, [](const Host&) { return true; });
         if (host == nullptr) return false;
         --at_hand_;

@@ -60,6 +60,8 @@ public:
     // So many units are about to need one each. Starts those that will be missing, and waits for none of them: the kernel
     // starts one while the next is asked for. Returns how many the kernel refused, or there is no memory for; their units find out for themselves.
     std::size_t prepare(std::size_t count, std::size_t bytes, const os::CpuSet* cpus);
+    // An idle one ends that no unit has been promised. False: there is none.
+    bool end_one_to_spare();
     // Nobody stands on it any more.
     void give(Host& host);
     // All of them end, also those of units that never go on.
@@ -83,6 +85,8 @@ private:
     void settle(Host& host);
     void count_taken();
     bool make_room();
+    enum class Promised : bool { no, yes };
+    bool end_idle(Promised which);         // yes: also one that a unit has been promised
     void forget(const Host* host);
     void end(Host* host);
     void reap();

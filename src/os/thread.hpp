@@ -25,6 +25,8 @@ struct SignalMask {
 // the kernel refused, or no memory.
 bool thread_start(Thread& thread, std::size_t stack_bytes, void (*body)(void*), void* argument);
 void thread_join(Thread& thread);
+// Whether the calling OS thread is in thread_start(), at whose locks it must not wait: what the C library is asked for there may come to those that stand in front of it.
+bool thread_is_starting_one();
 
 // The OS threads of the process, whoever has started them; 0: not known.
 std::size_t thread_count();

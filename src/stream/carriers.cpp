@@ -1,4 +1,5 @@
 // The OS threads that take harts to domains, and those that rescue. Each is a stream that draws from one pool, where nothing waits but letters: harts on their way.
+#include <algorithm>
 #include <mutex>
 
 #include "os/clock.hpp"
@@ -234,14 +235,21 @@ struct Retiring {
 void retire(void* raw) {
     auto& one = *static_cast<Retiring*>(raw);
     Stream& stream = current();
+    // Units that it has carried sleep, and stream 0, which would see to that otherwise, may have no OS thread and get none.
+    const bool stays = stream.heap->timers.earliest() != Timers::never;
     {
         std::lock_guard guard(one.by->lock);
         --one.by->busy;
-        --one.by->count;
-        one.by->patient_until_ns = os::now_ns() + Lookout::room_ns;
+        if (!stays) {
+            --one.by->count;
+            one.by->patient_until_ns = os::now_ns() + Lookout::room_ns;
+        }
     }
-    stream.freeing.store(true);
-    one.carrier = &stream;
+    if (!stays) {
+        ask(stream, attention::abandon);   // letters that come now are for the others
+        stream.freeing.store(true);
+        one.carrier = &stream;
+    }
     atomic<std::uint32_t>& told = one.told;
     told.store(1);
     os::futex_wake(told, 1);   // needs its address only: who waits may be gone
@@ -258,13 +266,12 @@ bool retire_carrier(Carriers& by) {
     if (by.retiring.exchange(true)) return false;
     Retiring one;
     one.by = &by;
-    const bool sent = send_last_letter(by, one);
-    if (sent) {
+    if (send_last_letter(by, one)) {
         while (one.told.load() == 0) os::futex_wait(one.told, 0);
-        end_stream(*one.carrier);
+        if (one.carrier != nullptr) end_stream(*one.carrier);
     }
     by.retiring.store(false);
-    return sent;
+    return one.carrier != nullptr;
 }
 
 }  // namespace
@@ -275,6 +282,11 @@ bool give_up_thread(Runtime& of, bool& lookout_stood_down) {
     if (of.pollers.live() != 0 || !of.lookout.stand_down()) return false;
     lookout_stood_down = true;
     return true;
+}
+
+std::size_t busy_carriers(Runtime& of) {
+    std::lock_guard guard(of.carriers.lock);
+    return std::min(of.carriers.busy, of.carriers.count);
 }
 
 void watch_again(Runtime& of) {

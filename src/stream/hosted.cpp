@@ -4,7 +4,8 @@
 #include <utility>
 
 #include "context/host.hpp"
-#include "os/futex.hpp"
+#include "hart/quota.hpp"
+#include "os/clock.hpp"
 #include "os/thread_pointer.hpp"
 #include "stream/jobs.hpp"
 #include "stream/join.hpp"
@@ -146,25 +147,57 @@ void* begin_hosted(Stream& stream, Unit& unit) {
     return arch::prepare(host->stack.top, hosted_main);
 }
 
-bool prepare_hosts(Runtime& of, std::size_t count, std::size_t stack_bytes) {
+namespace {
+
+// One that waits for room, and has an OS thread of Weft's while it looks.
+class WaitsForRoom {
+public:
+    explicit WaitsForRoom(Runtime& of) : of_(of), counts_(hosted_or_null() != nullptr) {
+        if (counts_) of_.wait_for_room.fetch_add(1);
+    }
+    ~WaitsForRoom() {
+        if (counts_) of_.wait_for_room.fetch_sub(1);
+    }
+    WaitsForRoom(const WaitsForRoom&) = delete;
+    WaitsForRoom& operator=(const WaitsForRoom&) = delete;
+
+private:
+    Runtime& of_;
+    const bool counts_;
+};
+
+// The kernel has refused an OS thread that is worth more than those that this library can do without: these end, one after the other, until attempt() succeeds. Some may be about to have
+// nothing to do, and the kernel counts a thread for a moment after others have seen its end. False: it has not succeeded in that time, which is longer while more than `busy` carriers have
+// something to do.
+template <class Attempt>
+bool make_room(Runtime& of, context::Hosts* hosts, Moment moment, std::size_t busy, Attempt attempt) {
+    constexpr int most_moments = 400;
+    constexpr std::uint64_t longest_ns = 10'000'000'000;
+    const WaitsForRoom waits(of);
+    const std::uint64_t until_ns = os::now_ns() + longest_ns;
+    bool stood_down = false, done = false, one_has_ended = false;
+    for (int moments = 0; !done && moments < most_moments; done = attempt()) {
+        one_has_ended = !one_has_ended && ((hosts != nullptr && hosts->end_one_to_spare()) || give_up_thread(of, stood_down));
+        if (one_has_ended) continue;
+        if (busy_carriers(of) <= busy + of.wait_for_room.load() || os::now_ns() > until_ns) ++moments;
+        moment();
+    }
+    if (stood_down) watch_again(of);
+    return done;
+}
+
+}  // namespace
+
+// A host that is missing ends the program, a carrier that is missing makes it slower.
+bool prepare_hosts(Runtime& of, std::size_t count, std::size_t stack_bytes, Moment moment) {
     const os::CpuSet* const cpus = cpus_of_process(of);
     std::size_t missing = of.hosts.prepare(count, stack_bytes, cpus);
     if (missing == 0) [[likely]] return true;
-    // A host that is missing ends the program, a carrier that is missing makes it slower. One may be on its way to sleep, and the kernel counts a thread for a moment after others have
-    // seen its end.
-    constexpr int most_moments = 400;
-    constexpr std::uint64_t moment_ns = 50'000;
-    const atomic<std::uint32_t> nobody_wakes{0};
-    bool stood_down = false;
-    for (int moments = 0; missing != 0 && moments < most_moments;) {
-        if (!give_up_thread(of, stood_down)) {
-            ++moments;
-            os::futex_wait(nobody_wakes, 0, moment_ns);
-        }
-        missing = of.hosts.prepare(missing, stack_bytes, cpus);
-    }
-    if (stood_down) watch_again(of);
-    return missing == 0;
+    return make_room(of, nullptr, moment, 0, [&] { return (missing = of.hosts.prepare(missing, stack_bytes, cpus)) == 0; });
+}
+
+bool make_room_for_program(Runtime& of, bool (*attempt)(void*), void* argument, Moment moment) {
+    return make_room(of, &of.hosts, moment, hart::limit(), [&] { return attempt(argument); });
 }
 
 bool hosts_may_come_free() { return runtime().hosts.in_use() != 0; }

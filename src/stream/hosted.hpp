@@ -11,8 +11,14 @@ struct Runtime;
 // A unit that has not begun gets a host: the context to start it; null: there is none at hand, or, on the scheduler's stack, none can be had.
 void* begin_hosted(Stream& stream, Unit& unit);
 
+// Where the kernel refuses OS threads, waits for a moment, so that others may have nothing to do.
+using Moment = void (*)();
+
 // So many hosted units are about to begin, with stacks of that size: see Hosts::prepare. False: refused.
-bool prepare_hosts(Runtime& of, std::size_t count, std::size_t stack_bytes);
+bool prepare_hosts(Runtime& of, std::size_t count, std::size_t stack_bytes, Moment moment);
+
+// The kernel has refused the program a thread of its own: hosts that are idle end, and other OS threads that can be done without, until attempt(argument) succeeds. False: it has not.
+bool make_room_for_program(Runtime& of, bool (*attempt)(void*), void* argument, Moment moment);
 
 // Whether a host may come free that a unit could have.
 bool hosts_may_come_free();

@@ -45,6 +45,7 @@ struct Runtime {
     atomic<std::uint64_t> crew_alarm_ns{os::forever};   // when the lookout is to ask whether the crew is large enough
     const bool by_itself;                        // a guest has started it: no unit is primary, stream 0 has a carrier of its own, from when it is needed, and it stays
     atomic<bool> zero_waits{false};              // stream 0 is needed, and the kernel has refused its OS thread
+    atomic<std::size_t> wait_for_room{0};        // hosted units, for OS threads that are refused
     atomic<std::size_t> starving{0};             // streams that hold a hart and have only units that got no stack
     Kind default_kind = Kind::lsa;
     Unit* primary = nullptr;
@@ -125,12 +126,14 @@ Heap* make_heap(Runtime& of);                    // null: no memory
 weft_status start_stream_zero(Runtime& of, Stream** zero);   // with the calling OS thread for its carrier, unless the runtime starts by itself
 
 // The one that starts by itself has no OS thread before something is pushed to its pool, or asked of it: most programs need none. Again, where the kernel has refused it.
-void start_zero_again(Runtime& of);
+// False: it refuses still.
+bool start_zero_again(Runtime& of);
 // It is needed now. Returns once it has one.
 void await_thread(Stream& stream);
 
 // An OS thread that Weft can do without ends, for whoever needs the room more: an idle carrier, or the lookout. False: there is none. From a unit; may switch.
 bool give_up_thread(Runtime& of, bool& lookout_stood_down);
+std::size_t busy_carriers(Runtime& of);
 // The lookout has stood down: it, or whoever waits to be told, looks at what it was to watch.
 void watch_again(Runtime& of);
 

@@ -179,7 +179,7 @@ void note_stolen(Stream& stream) {
 void idle(Stream& stream) {
     const std::uint64_t begin_ns = os::now_ns();
     end_starving(stream);
-    if (runtime().zero_waits.load()) start_zero_again(runtime());
+    if (runtime().zero_waits.load() && !start_zero_again(runtime())) runtime().streams[0]->heap->timers.move_to(stream.heap->timers);
     stream.units->flush();
     if (stream.spare != nullptr && stream.spare->next != nullptr) give_spares(stream);   // units have called each other, and many at once
     if (!do_idle_duties(stream) && !look_around(stream, begin_ns) && !(stream.guest != nullptr && lend_out(stream))) sleep(stream);

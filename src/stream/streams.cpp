@@ -349,8 +349,9 @@ weft_status start_when_needed(Runtime& of, Sched& sched, Pool* automatic_pool, S
 
 }  // namespace
 
-void start_zero_again(Runtime& of) {
+bool start_zero_again(Runtime& of) {
     if (of.zero_waits.exchange(false)) start_zero(of.streams[0]->sleeper);
+    return !of.zero_waits.load();
 }
 
 void await_thread(Stream& stream) {

@@ -381,6 +381,43 @@ TEST(HostedPool, APreparedStackThatIsTooSmallIsLeftForAnotherUnit) {
     EXPECT_EQ(counter("/hosts/count/started"), 2u);
 }
 
+// What an attempt to start a thread of the program's does: it succeeds once so many are left.
+struct Attempt {
+    std::uint64_t left;
+    int made = 0;
+
+    static bool make(void* raw) {
+        auto& self = *static_cast<Attempt*>(raw);
+        ++self.made;
+        return counter("/hosts/count/live") <= self.left;
+    }
+};
+
+TEST(HostedPool, IdleOnesEndOneAfterTheOtherForWhoeverNeedsTheRoom) {
+    EXPECT_EQ(weft_hosted_make_room(Attempt::make, nullptr), WEFT_NOT_INITIALIZED);
+    Runtime runtime;
+    const auto how = hosted();
+    std::vector<std::unique_ptr<Ult>> units;
+    for (int i = 0; i < 3; ++i) units.push_back(std::make_unique<Ult>([] { yield(); }, &how));
+    for (const auto& unit : units) EXPECT_EQ(unit->free(), WEFT_OK);
+    ASSERT_EQ(counter("/hosts/count/live"), 3u);
+    Attempt attempt{1};
+    EXPECT_EQ(weft_hosted_make_room(Attempt::make, &attempt), WEFT_OK);
+    EXPECT_EQ(counter("/hosts/count/live"), 1u);
+    EXPECT_GE(attempt.made, 2);
+    EXPECT_EQ(run_hosted([] {}), WEFT_OK);
+    EXPECT_EQ(counter("/hosts/count/started"), 3u);
+}
+
+TEST(HostedPool, ThoseThatArePromisedMakeNoRoom) {
+    Runtime runtime;
+    EXPECT_EQ(weft_hosted_prepare(2, 0), WEFT_OK);
+    Attempt attempt{1};
+    EXPECT_EQ(weft_hosted_make_room(Attempt::make, &attempt), WEFT_SYSTEM);
+    EXPECT_EQ(counter("/hosts/count/live"), 2u);
+    EXPECT_GE(attempt.made, 1);
+}
+
 TEST(HostedPool, ThoseThatNoUnitTakesEndWithTheRuntime) {
     for (int i = 0; i < 3; ++i) {
         Runtime runtime;

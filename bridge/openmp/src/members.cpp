@@ -46,6 +46,8 @@ struct Members {
 // Made anew in the child of a fork: nothing of the old is touched there.
 std::atomic<Members*> members{nullptr};
 SpinLock beginning;
+// Members that nobody calls any more, and that have not ended. The OS threads that they have are for others.
+std::atomic<unsigned> leaving{0};
 
 // The hart goes back, and the OS thread that carries it may be anywhere.
 void go() {
@@ -68,10 +70,9 @@ void be(void* raw) {
     member.body(member.argument);
 }
 
-// The crew of a context, if that is a member.
-const Crew* crew_of(const weft_unit* context) {
-    if (weft_unit_spawn_site(context) != reinterpret_cast<const void*>(be)) return nullptr;   // the program's own, which a member has spawned, or a task that is a unit
-    return static_cast<const Member*>(weft_unit_data(context))->crew;
+// Null: it is the program's own, which a member has spawned, or a task that is a unit.
+Member* member_of(const weft_unit* context) {
+    return weft_unit_spawn_site(context) == reinterpret_cast<const void*>(be) ? static_cast<Member*>(weft_unit_data(context)) : nullptr;
 }
 
 // How often this hart has looked in vain. By the carrier's thread pointer, too.
@@ -113,13 +114,20 @@ void enter_on_guests_thread(Members& all) {
     const Crew* const lent = lent_to();
     if (lent != nullptr && !is_over(*lent)) {
         weft_unit* const context = all.ready.pop_fitting(this_hart(), [lent](const weft_unit* one) {
-            const Crew* const crew = crew_of(one);
-            return crew != nullptr && fits(*crew, *lent);
+            const Member* const member = member_of(one);
+            return member != nullptr && member->crew != nullptr && fits(*member->crew, *lent);
         });
         if (context != nullptr && !is_over(*lent)) {   // what has happened before a member is pushed is seen by whoever has popped it
             return resume(context);
         }
         if (context != nullptr) all.ready.push(context);
+    }
+    if (leaving.load(std::memory_order_relaxed) != 0) {   // relaxed: a hint
+        weft_unit* const context = all.ready.pop_fitting(this_hart(), [](const weft_unit* one) {
+            const Member* const member = member_of(one);
+            return member != nullptr && member->begun && member->crew != nullptr && member->crew->dismissed.load(std::memory_order_relaxed);   // relaxed: as above
+        });
+        if (context != nullptr) return resume(context);
     }
     if (lent == nullptr || !look_again()) pass(all);
 }
@@ -186,6 +194,7 @@ Members& begin_members() {
 // Before any thread of this library's can fork.
 [[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] {
     members.store(nullptr);
+    leaving.store(0);
     beginning.unlock();   // nobody holds it any more who could let it go
 });
 
@@ -218,14 +227,18 @@ weft_pool* pool_of_members() {
     return all.pool;
 }
 
-void leave_crew() { static_cast<Member*>(weft_unit_data(nullptr))->crew = nullptr; }
+void dismiss_members(unsigned count) { leaving.fetch_add(count, std::memory_order_relaxed); }   // relaxed, as below: a number
+
+void leave_crew() {
+    static_cast<Member*>(weft_unit_data(nullptr))->crew = nullptr;
+    leaving.fetch_sub(1, std::memory_order_relaxed);
+}
 
 void add_members(void (*body)(void* argument), const std::vector<void*>& arguments, const Crew& crew, std::size_t stack_bytes) {
     const Members& all = begin_members();
     // All threads are started before the first member begins. A member that began while they are started would wait for its
-    // own thread, which is the last one started: two switches and a wake-up by the kernel for each. Where the kernel refuses
-    // some, the members that lack one say so.
-    weft_hosted_prepare(arguments.size(), stack_bytes);
+    // own thread, which is the last one started: two switches and a wake-up by the kernel for each.
+    if (const weft_status status = weft_hosted_prepare(arguments.size(), stack_bytes); status != WEFT_OK) fatal_no_thread(status);
     for (void* const argument : arguments) {
         const weft_status status = spawn_member(all, body, argument, crew, stack_bytes);
         if (status != WEFT_OK) fatal_no_thread(status);

@@ -16,6 +16,8 @@ struct Waiting;
 // system gives no thread. The caller is a unit.
 void add_members(void (*body)(void* argument), const std::vector<void*>& arguments, const Crew& crew,
                  std::size_t stack_bytes);
+// So many of a crew have nothing to do any more but to leave it, and end: where OS threads are limited, others have theirs then.
+void dismiss_members(unsigned count);
 // By a member, which ends: its crew may be gone before it is.
 void leave_crew();
 

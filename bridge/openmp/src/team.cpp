@@ -49,6 +49,7 @@ pthread_key_t key_of_threads() {
 
 // A thread's end lets its members end.
 void dismiss(Crew& crew) {
+    dismiss_members(static_cast<unsigned>(crew.slots.size()) - 1);
     crew.dismissed.store(true);
     crew.team.helpers.wake();
     crew.spares.wake();

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <type_traits>
 
 #include <weft/guest.h>
 
@@ -71,24 +72,40 @@ struct Start {
 using Pthread = Start<void* (*)(void*)>;
 using Thrd = Start<thrd_start_t>;
 
+// `refused`: what the call says where the kernel gives no more threads. Then Weft's make room; its own find out for themselves.
+template <class... Parameters>
+int start_thread(const void* caller, int refused, int (*call)(Parameters...), std::type_identity_t<Parameters>... arguments) {
+    int answer = 0;
+    auto attempt = [&] {
+        answer = inside_of<int, Parameters...>(weft_hosted_unconfined, call, arguments...);
+        return answer != refused;
+    };
+    if (attempt() || weft_pthread::is_weft(caller)) [[likely]] return answer;
+    const weft_pthread::NotCancelled inside;
+    weft_hosted_make_room([](void* raw) { return (*static_cast<decltype(attempt)*>(raw))(); }, &attempt);
+    return answer;
+}
+
 }  // namespace
 
 extern "C" {
 
 [[gnu::visibility("default")]] int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*body)(void*), void* argument) noexcept {
-    if (!is_admitted(__builtin_return_address(0))) return inside_of(weft_hosted_unconfined, real_create.get(), thread, attributes, body, argument);
+    const void* const caller = __builtin_return_address(0);
+    if (!is_admitted(caller)) return start_thread(caller, EAGAIN, real_create.get(), thread, attributes, body, argument);
     auto* const start = new (std::nothrow) Pthread{body, argument};
     if (start == nullptr) return EAGAIN;
-    const int error = inside_of(weft_hosted_unconfined, real_create.get(), thread, attributes, &Pthread::begin, static_cast<void*>(start));
+    const int error = start_thread(caller, EAGAIN, real_create.get(), thread, attributes, &Pthread::begin, static_cast<void*>(start));
     if (error != 0) delete start;
     return error;
 }
 
 [[gnu::visibility("default")]] int thrd_create(thrd_t* thread, thrd_start_t body, void* argument) {
-    if (!is_admitted(__builtin_return_address(0))) return inside_of(weft_hosted_unconfined, real_thrd_create.get(), thread, body, argument);
+    const void* const caller = __builtin_return_address(0);
+    if (!is_admitted(caller)) return start_thread(caller, thrd_error, real_thrd_create.get(), thread, body, argument);
     auto* const start = new (std::nothrow) Thrd{body, argument};
     if (start == nullptr) return thrd_nomem;
-    const int error = inside_of(weft_hosted_unconfined, real_thrd_create.get(), thread, &Thrd::begin, static_cast<void*>(start));
+    const int error = start_thread(caller, thrd_error, real_thrd_create.get(), thread, &Thrd::begin, static_cast<void*>(start));
     if (error != thrd_success) delete start;
     return error;
 }

@@ -28,6 +28,9 @@ struct Start {
 
 constinit atomic<std::size_t> started{0};
 
+// Nobody switches while it is set, and it is read by whoever the C library calls meanwhile: the compiler's own thread-local access does here.
+thread_local constinit bool starting = false;
+
 // Neither allocates nor frees: the first time that a thread does either, the C library reserves 64 MiB of addresses for
 // it, of which there may be few.
 void* thread_main(void* raw) {
@@ -48,7 +51,9 @@ bool thread_start(Thread& thread, std::size_t stack_bytes, void (*body)(void*), 
     pthread_attr_setstacksize(&attributes, stack_bytes);
     pthread_t created;
     started.fetch_add(1);
+    starting = true;
     const int answer = pthread_create(&created, &attributes, thread_main, start);
+    starting = false;
     pthread_attr_destroy(&attributes);
     if (answer != 0) {
         started.fetch_sub(1);
@@ -59,6 +64,8 @@ bool thread_start(Thread& thread, std::size_t stack_bytes, void (*body)(void*), 
     thread.start = start;
     return true;
 }
+
+bool thread_is_starting_one() { return starting; }
 
 void thread_join(Thread& thread) {
     pthread_join(static_cast<pthread_t>(thread.handle), nullptr);
