@@ -32,6 +32,8 @@ enum class Probe : unsigned char {
     guest_leaves,              // nobody has lacked a hart, and it has not left its own loose
     guest_left_loose,          // it has left its hart loose, and not looked whether somebody lacks one
     guest_hart_taken,          // the base has taken a hart that was loose, and not taken the guest off its list
+    carrier_free,              // a carrier counts as idle, and has not looked for letters
+    carrier_told,              // it has had its last letter, and whoever waits for its end knows
     count_
 };
 

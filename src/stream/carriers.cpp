@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "base/probe.hpp"
 #include "os/clock.hpp"
 #include "os/futex.hpp"
 #include "stream/domain.hpp"
@@ -53,6 +54,7 @@ void arrive(void* raw) {
     bring(stream, sent);
     serve(stream);
     carrier_is_free(by);
+    probe(Probe::carrier_free);
 }
 
 // Under the lock, as what follows.
@@ -246,13 +248,14 @@ void retire(void* raw) {
         }
     }
     if (!stays) {
-        ask(stream, attention::abandon);   // letters that come now are for the others
+        ask(stream, attention::abandon);   // letters that come now are for the others, and one of them may be the last of another
         stream.freeing.store(true);
         one.carrier = &stream;
     }
     atomic<std::uint32_t>& told = one.told;
     told.store(1);
     os::futex_wake(told, 1);   // needs its address only: who waits may be gone
+    probe(Probe::carrier_told);
 }
 
 bool send_last_letter(Carriers& by, Retiring& one) {
@@ -263,14 +266,12 @@ bool send_last_letter(Carriers& by, Retiring& one) {
 }
 
 bool retire_carrier(Carriers& by) {
-    if (by.retiring.exchange(true)) return false;
     Retiring one;
     one.by = &by;
     if (send_last_letter(by, one)) {
         while (one.told.load() == 0) os::futex_wait(one.told, 0);
         if (one.carrier != nullptr) end_stream(*one.carrier);
     }
-    by.retiring.store(false);
     return one.carrier != nullptr;
 }
 

@@ -99,7 +99,6 @@ struct Carriers {
     atomic<Sent*> spare{nullptr};          // of `harts`
     atomic<std::size_t> started{0};        // for the counters, which are read under the runtime's lock: that is taken under this one
     atomic<std::size_t> refused{0};        // by the kernel
-    atomic<bool> retiring{false};          // one of them is about to end: until it has, it may take another letter, which is not to be its last one as well
     os::Lock lock{};                       // guards what follows
     std::size_t count = 0;                 // streams
     std::size_t busy = 0;                  // of them, those that have a letter, and those of guests who need them themselves; letters on their way are counted, too

@@ -3,6 +3,9 @@
 #include <thread>
 #include <vector>
 
+#include <weft/domain.h>
+#include <weft/hosted.h>
+
 #include "pool/deque.hpp"
 #include "stream/stream.hpp"
 #include "test/behaviour/atomic.hpp"
@@ -581,6 +584,86 @@ TEST_F(Windows, AGapInASharedQueueKeepsItsStreamsAwakeAndLosesNothing) {
         outside.join();
         must_happen("both run", [&] { return ran == (second_pushes ? 2 : 1); });
     }
+}
+
+// ---- carriers that end to make room ----------------------------------------------------------------------
+
+namespace {
+
+// Harts come to it, meet, and go: each was brought by a carrier of its own, which is idle then.
+class MeetingPlace {
+public:
+    MeetingPlace() {
+        weft_domain_ops ops{};
+        ops.size = sizeof ops;
+        ops.enter = [](void* raw) {
+            auto& self = *static_cast<MeetingPlace*>(raw);
+            if (self.came_.fetch_add(1) + 1 == most) self.met_ = true;
+            while (!self.met_) std::this_thread::yield();
+            EXPECT_EQ(weft_domain_yield(), WEFT_OK);
+        };
+        ops.unblock = [](void*, weft_unit*) {};
+        EXPECT_EQ(weft_domain_create(&ops, this, &domain_), WEFT_OK) << weft_error_text();
+        EXPECT_EQ(weft_domain_request(domain_, most), WEFT_OK);
+        while (!met_) EXPECT_EQ(weft_sleep_for(100'000), WEFT_OK);   // the caller's hart is one of them
+        EXPECT_EQ(weft_domain_request(domain_, -most), WEFT_OK);
+    }
+    static constexpr int most = 2;
+
+private:
+    weft_domain* domain_ = nullptr;
+    atomic<int> came_{0};
+    atomic<bool> met_{false};
+};
+
+// Stops the first carrier that is idle before it looks for letters, and the first one that has had its last.
+struct Carriers {
+    static inline atomic<int> idle{0}, told{0};
+    static inline atomic<bool> idle_go{false}, told_go{false};
+
+    static void hook(Probe where) {
+        if (where == Probe::carrier_free && idle.fetch_add(1) == 0) must_happen("the idle one goes on", [] { return idle_go.load(); });
+        if (where == Probe::carrier_told && told.fetch_add(1) == 0) must_happen("the one that ends goes on", [] { return told_go.load(); });
+    }
+    static void reset() {
+        idle = told = 0;
+        idle_go = told_go = false;
+        weft::probe_hook.store(hook);
+    }
+};
+
+}  // namespace
+
+TEST_F(Windows, TwoThatMakeRoomAtOnceEndACarrierEach) {
+    if (weft_hart_limit() < MeetingPlace::most) GTEST_SKIP() << "needs a hart for each of two carriers";
+    Carriers::reset();
+    Runtime runtime(streams_with(1, WEFT_POOL_PRIVATE));
+    const MeetingPlace place;
+    const auto streams = [] {
+        weft_hart_use use{};
+        use.size = sizeof use;
+        EXPECT_EQ(weft_hart_use_get(&use), WEFT_OK);
+        return use.streams;
+    };
+    if (forced) must_happen("both are idle", [] { return Carriers::idle == MeetingPlace::most; });
+    atomic<int> made{0};
+    const auto make_room = [&] {
+        EXPECT_EQ(weft_hosted_make_room([](void*) { return true; }, nullptr), WEFT_OK);
+        made.fetch_add(1);
+    };
+    std::thread first(make_room);
+    if (forced) must_happen("one has its last letter", [] { return Carriers::told == 1; });
+    std::thread second(make_room);
+    for (int look = 0; look < 100; ++look) std::this_thread::yield();   // its letter is there, mostly
+    Carriers::told_go = true;
+    while (made == 0) EXPECT_EQ(weft_sleep_for(100'000), WEFT_OK);   // without a hart: they are the others'
+    EXPECT_TRUE(!forced || made == 1) << "the second letter was for the carrier that is stopped";
+    Carriers::idle_go = true;
+    while (made != 2) EXPECT_EQ(weft_sleep_for(100'000), WEFT_OK);
+    first.join();
+    second.join();
+    EXPECT_TRUE(!forced || Carriers::told == 2);
+    must_happen("only the runtime's own stream is left", [&] { return streams() == 1; });
 }
 
 // ---- a release build ---------------------------------------------------------------------------------------
