@@ -431,12 +431,22 @@ weft_status free_stream(Stream& stream) {
     return WEFT_OK;
 }
 
+namespace {
+
+// Of stream 0, at the runtime's end, where nobody comes: whether it has no OS thread. It is on no bell then. One that has an OS thread may sleep, too.
+bool has_never_started(Stream& stream) {
+    if (!stream.starts_late || stream.thread_id.load() != 0) return false;
+    if (runtime().zero_waits.exchange(false)) return true;   // the kernel has refused it, and it does not listen any more
+    if (!stream.sleeper.sleeps()) return false;              // its OS thread is about to begin
+    stop_listening(stream);
+    return true;
+}
+
+}  // namespace
+
 void end_stream(Stream& stream) {
     Runtime& of = runtime();
-    if (stream.starts_late && stream.sleeper.sleeps()) {   // at the runtime's end, where nobody comes
-        stop_listening(stream);
-        return abandon_stream(of, stream);
-    }
+    if (has_never_started(stream)) return abandon_stream(of, stream);
     unask(stream, attention::pause);
     ask(stream, attention::stop);
     wait_for_end(stream);
