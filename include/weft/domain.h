@@ -160,6 +160,16 @@ WEFT_API weft_status weft_context_init(void *stack, size_t stack_bytes, weft_uni
  * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_CONTEXT (not a ULT on a domain's hart), WEFT_WRONG_KIND. Switches. Since 0.6. */
 WEFT_API weft_status weft_context_pause(void (*publish)(weft_unit *context, void *argument), void *argument) WEFT_NOTHROW;
 
+/** Suspends the calling context, as weft_unit_suspend does, in favour of another one of the domain: that runs at once, without a turn of the hart in `enter`. For contexts that hand a
+ * hart on among themselves. They let it come to `enter` now and then all the same, and when the domain is asked to give harts back (weft_domain_wanted): children have their turns there, and
+ * other units of the hart's stream.
+ *
+ * next     a context that weft_context_resume could go on with. It comes to `unblock`, and does not run here, where the hart is taken away before it begins
+ * publish  required; called as publish(context, argument) once the caller's stack has been left: see weft_unit_suspend
+ *
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_CONTEXT (not a ULT on a domain's hart), WEFT_WRONG_KIND, WEFT_WRONG_STATE (`next` cannot go on): then nothing has happened. Switches. Since 0.6. */
+WEFT_API weft_status weft_context_suspend_to(weft_unit *next, void (*publish)(weft_unit *context, void *argument), void *argument) WEFT_NOTHROW;
+
 /** A paused context can go on: its own domain's `unblock` is told, whoever calls (Lithe: ctx_unblock).
  *
  * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE (it has not paused). From anywhere; never switches. Since 0.6. */

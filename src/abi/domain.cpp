@@ -39,6 +39,29 @@ struct Pause : Suspension {
     suspend(stream, request, Waits::domain_pause, nullptr);
 }
 
+struct Handover : Suspension {
+    static constexpr State state = State::suspended;
+    static constexpr std::uint8_t heeded = Unit::at_return;
+
+    void (*call)(weft_unit* context, void* argument);
+    void* argument;
+
+    void publish() { call(weft::to_handle(&self), argument); }
+};
+
+[[gnu::noinline]] void hand_over(Stream& stream, Unit& self, Unit* next, void (*publish)(weft_unit*, void*), void* argument) {
+    Handover request{{self}, publish, argument};
+    suspend_towards(stream, request, next, Waits::as_stated, argument);
+}
+
+// Who may pause: a ULT on a domain's hart.
+weft_status may_pause(const Stream* stream) {
+    const Unit* const self = stream == nullptr ? nullptr : stream->running;
+    if (self == nullptr || stream->domain == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a context pauses: a ULT on a domain's hart");
+    if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet cannot pause; make it a ULT");
+    return WEFT_OK;
+}
+
 weft_status read_ops(const weft_domain_ops* ops, weft_domain* const* domain, weft_domain_ops& given) {
     if (ops == nullptr || domain == nullptr) return is_null(ops == nullptr ? "ops" : "domain");
     if (ops->size < sizeof(std::size_t) || ops->size > 4096) {
@@ -153,10 +176,18 @@ weft_status weft_context_init(void* stack, size_t stack_bytes, weft_unit** conte
 weft_status weft_context_pause(void (*publish)(weft_unit*, void*), void* argument) noexcept {
     if (publish == nullptr) return is_null("publish");
     Stream* const stream = current_or_null();
-    Unit* const self = stream == nullptr ? nullptr : stream->running;
-    if (self == nullptr || stream->domain == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a context pauses: a ULT on a domain's hart");
-    if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet cannot pause; make it a ULT");
-    pause(*stream, *self, publish, argument);
+    if (const weft_status status = may_pause(stream); status != WEFT_OK) return status;
+    pause(*stream, *stream->running, publish, argument);
+    return WEFT_OK;
+}
+
+weft_status weft_context_suspend_to(weft_unit* next, void (*publish)(weft_unit*, void*), void* argument) noexcept {
+    if (next == nullptr || publish == nullptr) return is_null(next == nullptr ? "next" : "publish");
+    Stream* const stream = current_or_null();
+    if (const weft_status status = may_pause(stream); status != WEFT_OK) return status;
+    Unit* successor = nullptr;
+    if (const weft_status status = take_successor(*stream, *to_unit(next), successor); status != WEFT_OK) return status;
+    hand_over(*stream, *stream->running, successor, publish, argument);
     return WEFT_OK;
 }
 

@@ -318,9 +318,7 @@ bool own_units_wait(const Stream& stream) {
 // True: the hart has gone to a child, or is on its way to another OS thread.
 bool others_in_turn(Stream& stream, Domain& domain) {
     constexpr std::uint32_t turn = 16;
-    const std::uint32_t before = domain.turns.load(std::memory_order_relaxed);   // relaxed, both: it need not be right
-    domain.turns.store(before + 1, std::memory_order_relaxed);
-    if (before % turn != turn - 1) return false;
+    if (++stream.domain_turns % turn != 0) return false;   // counted by each stream: harts of one domain would write one line at each turn
     if (Domain* const child = domain.ops.child_requested == nullptr ? child_in_need(domain) : nullptr) {
         pay_stir(stream, domain);
         set_domain(stream, child);
@@ -646,18 +644,43 @@ weft_status run_context(Unit& context, void (*body)(void*), void* argument) {
     return decide({What::run, &context, {}});
 }
 
+namespace {
+
+weft_status claim_context(Stream& stream, Unit& context) {
+    if (context.life.is(State::ready)) return WEFT_OK;   // looked at first: to claim in vain is an atomic operation for nothing
+    if (!context.life.claim()) {
+        return fail(WEFT_WRONG_STATE, "context %llu cannot go on: it waits for something else, or has ended",
+                    static_cast<unsigned long long>(context.id));
+    }
+    stream.counters.add(trace::Count::resumed);   // it had suspended, and nobody has resumed it
+    return WEFT_OK;
+}
+
+}  // namespace
+
 weft_status resume_context(Unit& context) {
     Stream* const stream = current_or_null();
     if (const weft_status status = is_context_here(stream, context); status != WEFT_OK) return status;
     if (const weft_status status = may_decide(stream); status != WEFT_OK) return status;
-    if (!context.life.is(State::ready)) {   // looked at first: to claim in vain is an atomic operation for nothing
-        if (!context.life.claim()) {
-            return fail(WEFT_WRONG_STATE, "context %llu cannot go on: it waits for something else, or has ended",
-                        static_cast<unsigned long long>(context.id));
-        }
-        stream->counters.add(trace::Count::resumed);   // it had suspended, and nobody has resumed it
-    }
+    if (const weft_status status = claim_context(*stream, context); status != WEFT_OK) return status;
     return decide({What::run, &context, {}});
+}
+
+weft_status take_successor(Stream& stream, Unit& context, Unit*& next) {
+    if (const weft_status status = is_context_here(&stream, context); status != WEFT_OK) return status;
+    if (const weft_status status = claim_context(stream, context); status != WEFT_OK) return status;
+    const Domain& domain = *stream.domain;
+    next = nullptr;
+    // relaxed: as wanted()
+    if ((stream.attention.load(std::memory_order_relaxed) & ~attention::leisurely) != 0 || claims_hart(stream) || &context == domain.registrant) [[unlikely]] {
+        make_ready(&stream, context);   // the hart may be taken away, or is not one that runs the registrant: the domain decides
+    } else if (stream.wanted()) [[unlikely]] {
+        stream.transition = {What::run, &context, {}};
+    } else {
+        if (domain.ops.block != nullptr) context.mark(Unit::canary);
+        next = &context;
+    }
+    return WEFT_OK;
 }
 
 }  // namespace weft

@@ -30,7 +30,6 @@ struct Domain {
     atomic<std::uint32_t> asked_back{0};   // as Root's, as is this
     atomic<bool> lulled{false};
     atomic<std::uint64_t> stirred{0};      // how often it may have got something to do
-    atomic<std::uint32_t> turns{0};        // of one that lends by itself
 
     Unit* registrant = nullptr;            // null: it was created without one
     Pool* former = nullptr;                // where the registrant belongs otherwise
@@ -78,6 +77,8 @@ weft_status make_context(void* stack, std::size_t stack_bytes, const void* site,
 void drop_context(Unit& context);          // one that has never run
 weft_status run_context(Unit& context, void (*body)(void*), void* argument);
 weft_status resume_context(Unit& context);
+// A context that could be resumed is to run next, in place of the one that runs, which leaves for `next`. Null: for the scheduler, which finds it.
+weft_status take_successor(Stream& stream, Unit& context, Unit*& next);
 
 // The stream's hart is in that domain from now on; null: in none.
 void set_domain(Stream& stream, Domain* domain);

@@ -171,6 +171,7 @@ struct Stream {
     Transition transition;             // what that is to do next
     bool deciding = false;             // in a callback that may say so
     bool owes_stir = false;            // a context has yielded on its hart: if that goes, others are to come for it
+    std::uint32_t domain_turns = 0;    // how often it has asked a domain what to do next
     bool carries = false;              // it is there to take harts to domains, and is no stream of the program's
     Guest* guest = nullptr;            // of one whose carrier is an OS thread of the application: that (guest.hpp)
     Stream* next_aside = nullptr;      // in Lending::waiting

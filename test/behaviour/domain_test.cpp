@@ -487,6 +487,43 @@ TEST(Domain, IsToldOfEachWaitBeforeItIsToldThatTheContextCanGoOn) {
     EXPECT_EQ(caller.join(), WEFT_OK);
 }
 
+TEST(Domain, AContextThatSuspendsInFavourOfAnotherHandsTheHartOnWithoutATurnOfEnter) {
+    Runtime runtime;
+    Ult caller([] {
+        Library library;
+        weft_latch done;
+        EXPECT_EQ(weft_latch_init(&done, 2), WEFT_OK);
+        weft_unit* waiting = nullptr;
+        weft_unit* published = nullptr;
+        int entered = 0;
+        std::vector<int> order;
+        auto first = [&] {
+            order.push_back(1);
+            waiting = weft_unit_self();
+            EXPECT_EQ(weft_unit_suspend(nullptr, nullptr), WEFT_OK);   // nobody resumes it
+            EXPECT_EQ(library.entered.load(), entered);
+            order.push_back(3);
+            ASSERT_NE(published, nullptr) << "whoever has left comes first";
+            EXPECT_EQ(weft_unit_resume(published), WEFT_OK) << weft_error_text();
+            weft_latch_count_down(&done, 1);
+        };
+        auto second = [&] {
+            order.push_back(2);
+            EXPECT_EQ(weft_context_suspend_to(weft_unit_self(), [](weft_unit*, void*) {}, nullptr), WEFT_WRONG_STATE) << "it runs";
+            entered = library.entered.load();
+            EXPECT_EQ(weft_context_suspend_to(waiting, [](weft_unit* self, void* raw) { *static_cast<weft_unit**>(raw) = self; }, &published), WEFT_OK)
+                << weft_error_text();
+            order.push_back(4);
+            weft_latch_count_down(&done, 1);
+        };
+        library.add(first);
+        library.add(second);
+        EXPECT_EQ(weft_latch_wait(&done), WEFT_OK);
+        EXPECT_EQ(order, (std::vector<int>{1, 2, 3, 4}));
+    });
+    EXPECT_EQ(caller.join(), WEFT_OK);
+}
+
 TEST(Domain, APauseIsNoWait) {
     Runtime runtime;
     Ult caller([] {
@@ -566,6 +603,8 @@ TEST(Domain, WhatCannotBeIsRefused) {
     weft_unit* context = nullptr;
     EXPECT_EQ(weft_context_init(nullptr, 0, &context), WEFT_WRONG_CONTEXT);
     EXPECT_EQ(weft_context_pause([](weft_unit*, void*) {}, nullptr), WEFT_WRONG_CONTEXT);
+    EXPECT_EQ(weft_context_suspend_to(nullptr, [](weft_unit*, void*) {}, nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_context_suspend_to(weft_unit_self(), nullptr, nullptr), WEFT_INVALID);
     ops.unblock = [](void*, weft_unit*) {};
     weft_unit* tasklet = nullptr;
     auto in_tasklet = [&] { EXPECT_EQ(weft_domain_register(&ops, nullptr, &domain), WEFT_WRONG_CONTEXT); };

@@ -11,6 +11,7 @@
 #include <weft/guest.h>
 #include <weft/hart.h>
 #include <weft/hosted.h>
+#include <weft/stream.h>
 #include <weft/unit.h>
 
 #include "bind.hpp"
@@ -25,10 +26,9 @@
 namespace weft_openmp {
 
 unsigned this_hart() {
-    static std::atomic<unsigned> next{0};
-    thread_local constinit unsigned number [[gnu::tls_model("initial-exec")]] = Ready::most_harts;
-    if (number == Ready::most_harts) number = next.fetch_add(1, std::memory_order_relaxed) % Ready::most_harts;   // relaxed: a number
-    return number;
+    std::size_t rank = 0;
+    weft_stream_rank(weft_stream_self(), &rank);
+    return static_cast<unsigned>(rank % Ready::most_harts);
 }
 
 namespace {
@@ -204,6 +204,12 @@ bool crowded() {
     const Members* const all = members.load(std::memory_order_acquire);   // acquire: pairs with begin_members
     if (all == nullptr) return false;
     return all->ready.any() || read(all->wanted) != 0 || read(all->lacked) != 0 || weft_carrier_awaited();
+}
+
+weft_unit* next_member(const Crew& crew) {
+    Members& all = *members.load(std::memory_order_acquire);   // acquire: pairs with begin_members; there is one, where members wait
+    if (read(all.wanted) != 0 || (weft_carrier_guest() != nullptr && is_behind_lent(crew))) return nullptr;
+    return all.ready.next_of_row(this_hart(), crew);
 }
 
 void give_way() {

@@ -24,8 +24,8 @@ void leave_crew();
 // Where those of the domain lie that are to be spawned: members, and tasks that are units. Begins the members, if there are none.
 weft_pool* pool_of_members();
 
-// Whoever carries the calling hart, by a small number that several may have. In what runs by the carrier's thread pointer:
-// callbacks of Weft's.
+// Whoever carries the calling hart, by a small number that several may have. By whatever runs there: callbacks of Weft's,
+// members.
 unsigned this_hart();
 
 // Members that wait, linked to each other, can go on: the hart of that number is the first to look for them. They are

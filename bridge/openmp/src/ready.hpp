@@ -40,7 +40,7 @@ public:
     weft_unit* pop(unsigned hart) {
         Line& own = lines_[hart];
         if (hart >= known_lines_.load(std::memory_order_relaxed)) raise_known_lines(hart + 1);   // relaxed: it only grows
-        weft_unit* context = ++own.turns % 16 == 0 && is_behind(own) ? nullptr : own.pop(filled_lines_);
+        weft_unit* context = ++own.turns % turns_between_looks == 0 && is_behind(own) ? nullptr : own.pop(filled_lines_);
         for (unsigned vain = 0; context == nullptr;) {
             if (Line* const line = with_oldest()) {
                 context = line->pop(filled_lines_);   // null: somebody else was there first
@@ -55,9 +55,18 @@ public:
         note(context, hart);
         return context;
     }
-    // The same of those that fit: its own first, then whatever line has one. For harts that come and go: they have no turns.
+    // By the hart of that number: the first one of its line, if that is of a row of that crew's. Null: pop is to be asked, as each sixteenth time at least.
+    weft_unit* next_of_row(unsigned hart, const Crew& crew) {
+        Line& own = lines_[hart];
+        if (own.turns % turns_between_looks == turns_between_looks - 1) return nullptr;
+        weft_unit* const context = own.pop_of_row(crew, filled_lines_);
+        if (context != nullptr) ++own.turns;   // it is noted: it has waited where it ran
+        return context;
+    }
+    // The same of those that fit: its own first, then whatever line has one. For harts that come and go: nobody is far behind for them.
     template <class Fits>
     weft_unit* pop_fitting(unsigned hart, Fits fits) {
+        ++lines_[hart].turns;
         if (hart >= known_lines_.load(std::memory_order_relaxed)) raise_known_lines(hart + 1);   // relaxed: as above
         weft_unit* context = lines_[hart].pop_fitting(fits, filled_lines_);
         const unsigned used = known_lines_.load(std::memory_order_relaxed);
@@ -70,6 +79,7 @@ public:
 
 private:
     static constexpr unsigned most_vain = 64;
+    static constexpr unsigned turns_between_looks = 16;
 
     // A context, or a row of such.
     struct Entry {
@@ -81,7 +91,7 @@ private:
 
     class alignas(128) Line {
     public:
-        unsigned turns = 0;   // by whoever pops there as its own: it need not be right
+        unsigned turns = 0;   // of whoever pops there as its own: it need not be right
 
         void push(Entry entry, std::atomic<unsigned>& filled_lines) {
             lock_.lock();
@@ -98,6 +108,14 @@ private:
             lock_.lock();
             weft_unit* context = nullptr;
             if (count_ != 0) context = take_first(filled_lines);
+            lock_.unlock();
+            return context;
+        }
+        weft_unit* pop_of_row(const Crew& crew, std::atomic<unsigned>& filled_lines) {
+            if (oldest() == nothing) return nullptr;
+            lock_.lock();
+            weft_unit* context = nullptr;
+            if (count_ != 0 && ring_[first_].row != nullptr && ring_[first_].row->crew == &crew) context = take_first(filled_lines);
             lock_.unlock();
             return context;
         }

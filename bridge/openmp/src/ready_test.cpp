@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <utility>
@@ -45,6 +46,24 @@ TEST_F(ReadyContexts, OfARowComeOneByOneInItsOrderBetweenThoseBeforeAndAfterIt) 
     for (const unsigned number : {1, 5, 6, 7, 3}) EXPECT_EQ(ready.pop(0), context(number));
     EXPECT_EQ(ready.pop(0), nullptr);
     EXPECT_FALSE(ready.any());
+}
+
+TEST_F(ReadyContexts, OfARowComeToAMemberOfItsCrewAloneAndNotAtEachTurn) {
+    const auto* const crew = reinterpret_cast<const Crew*>(alignof(std::max_align_t));
+    const auto* const other = reinterpret_cast<const Crew*>(2 * alignof(std::max_align_t));
+    Waiting row[20];
+    for (unsigned i = 0; i < 20; ++i) row[i] = {context(i + 1), i + 1 < 20 ? &row[i + 1] : nullptr, crew};
+    ready.push_row(1, row, 20);
+    EXPECT_EQ(ready.next_of_row(1, *other), nullptr);
+    EXPECT_EQ(ready.next_of_row(0, *crew), nullptr) << "another hart's line";
+    unsigned taken = 0;
+    while (ready.next_of_row(1, *crew) == context(taken + 1)) ++taken;
+    EXPECT_EQ(taken, 15u) << "then others have a turn";
+    EXPECT_EQ(ready.pop(1), context(16));
+    for (unsigned number = 17; number <= 20; ++number) EXPECT_EQ(ready.next_of_row(1, *crew), context(number));
+    ready.push(context(21));
+    EXPECT_EQ(ready.next_of_row(0, *crew), nullptr) << "no row";
+    EXPECT_EQ(ready.next_of_row(1, *crew), nullptr) << "nobody is left";
 }
 
 TEST_F(ReadyContexts, OfARowAreTakenWhereTheyFitAndByHartsThatHaveNone) {

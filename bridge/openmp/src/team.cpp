@@ -79,10 +79,12 @@ void reset(Slot& slot, Team& team) {
 }
 
 // Those that arrive at a region's end. The last one wakes thread 0.
-void arrive(Team& team) {
+void arrive(Team& team, unsigned count) {
     const unsigned size = team.size.load(std::memory_order_relaxed);   // relaxed: the region's; the next one may begin once this has arrived
-    if (team.arrived.fetch_add(1) + 1 == size) team.closer.wake();
+    if (team.arrived.fetch_add(count) + count == size) team.closer.wake();
 }
+
+bool are_many(const Team& team) { return team.many.load(std::memory_order_relaxed); }   // relaxed: the region's; from the dock, a guess
 
 // Waits in the dock for a region later than `seen`; returns its number, 0 when the crew is dismissed.
 std::uint64_t dock(Thread& me, Slot& slot, std::uint64_t seen) {
@@ -90,8 +92,16 @@ std::uint64_t dock(Thread& me, Slot& slot, std::uint64_t seen) {
     const auto called = [&] { return slot.region.load() != seen || crew.dismissed.load(); };
     const auto spare = [&] { return slot.number >= crew.awake.load(); };
     while (!called()) {
-        if (spare()) crew.spares.wait([&] { return called() || !spare(); });
-        else if (!run_some_task(me, nullptr)) crew.team.helpers.wait([&] { return called() || spare() || may_find_task(me, nullptr); });
+        if (spare()) {
+            // It may have been the next one of some who have arrived. It is no longer of the team, for which others are to add them up.
+            if (are_many(crew.team)) crew.team.helpers.wake();
+            crew.spares.wait([&] { return called() || !spare(); });
+        } else if (!run_some_task(me, nullptr)) {
+            crew.team.helpers.wait([&] { return called() || spare() || may_find_task(me, nullptr); }, are_many(crew.team) ? seen : 0, [&](unsigned count) {
+                arrive(crew.team, count);
+                return true;
+            });
+        }
     }
     return crew.dismissed.load() ? 0 : slot.region.load();
 }
@@ -130,7 +140,8 @@ void be_member(void* raw) {
         go_on_in_loop(slot);
         go_on_behind(*slot.crew);
         team.body(team.data);
-        arrive(team);
+        if (are_many(team)) team.helpers.count_arrival(region);   // and waits in the dock
+        else arrive(team, 1);
     }
     thread_in_region = nullptr;
     me.stand_alone();
@@ -207,7 +218,7 @@ void Crew::grow(unsigned size) {
     std::vector<void*> members;
     for (unsigned number = std::max(1U, before); number < size; ++number) members.push_back(slots[number].get());
     if (members.empty()) return;
-    team.helpers.have_members();
+    team.helpers.have_members(*this);
     users.fetch_add(static_cast<unsigned>(members.size()), std::memory_order_relaxed);   // relaxed: only who is in adds
     add_members(be_member, members, *this, environment().stack_bytes);
     count_members(static_cast<unsigned>(members.size()));
@@ -331,7 +342,8 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
     }
     team.body = body;
     team.data = data;
-    team.size.store(size, std::memory_order_relaxed);   // relaxed: as below
+    team.size.store(size, std::memory_order_relaxed);   // relaxed, both: as below
+    team.many.store(team.helpers.makes_many(size), std::memory_order_relaxed);
     team.bind = bind;
     team.outer = &outer;
     team.outer_slot = me.slot;
@@ -375,7 +387,7 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
 
 void end_region(Thread& me) {
     Team& team = *me.team;
-    team.arrived.fetch_add(1);
+    team.arrived.fetch_add(1 + (are_many(team) ? team.helpers.gather(team.crew->regions) : 0));
     close(me);
     if (team.counted) team.group->fetch_sub(team.size - 1, std::memory_order_relaxed);   // relaxed: a number
     end_shares(team);
@@ -391,20 +403,49 @@ void end_region(Thread& me) {
     if (team.entered) weft_guest_leave();
 }
 
+namespace {
+
+// The caller has added up that all are here.
+inline void end_barrier(Thread& me, Team& team, std::uint64_t generation) {
+    close(me);
+    end_cancelled_construct(team);
+    team.arrived.store(0, std::memory_order_relaxed);   // relaxed: the generation publishes
+    team.generation.store(generation + 1);
+    team.helpers.wake();
+}
+
+// A member of a team whose members are many, which are counted in their rows.
+[[gnu::noinline]] void meet_among_many(Thread& me, Team& team) {
+    const std::uint64_t generation = team.generation.load(std::memory_order_relaxed);   // relaxed: as in meet
+    team.helpers.count_arrival(team.crew->regions);
+    bool last = false;
+    while (team.generation.load(std::memory_order_acquire) == generation) {   // acquire: as in meet
+        if (run_some_task(me, nullptr)) continue;
+        team.helpers.wait([&] { return team.generation.load(std::memory_order_acquire) != generation || may_find_task(me, nullptr); }, team.crew->regions, [&](unsigned count) {   // acquire: as above
+            last = team.arrived.fetch_add(count) + count == team.size;
+            return last;
+        });
+        if (!last) continue;
+        end_barrier(me, team, generation);
+        break;
+    }
+    go_on_behind(*team.crew);
+}
+
+}  // namespace
+
 void meet(Thread& me) {
     Team& team = *me.team;
+    if (are_many(team) && me.member) return meet_among_many(me, team);
     if (team.size == 1) {
         if (team.tasked.load(std::memory_order_relaxed)) wait_in_task(me, [&team] { return all_tasks_ended(team); });   // relaxed: its own
         end_cancelled_construct(team);
         return;
     }
     const std::uint64_t generation = team.generation.load(std::memory_order_relaxed);   // relaxed: it stays until this thread has arrived
-    if (team.arrived.fetch_add(1) + 1 == team.size) {
-        close(me);
-        end_cancelled_construct(team);
-        team.arrived.store(0, std::memory_order_relaxed);   // relaxed: the generation publishes
-        team.generation.store(generation + 1);
-        team.helpers.wake();
+    const unsigned count = 1 + (are_many(team) ? team.helpers.gather(team.crew->regions) : 0);
+    if (team.arrived.fetch_add(count) + count == team.size) {
+        end_barrier(me, team, generation);
         return go_on_behind(*team.crew);
     }
     while (team.generation.load(std::memory_order_acquire) == generation) {   // acquire: pairs with the store above

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <weft/domain.h>
 #include <weft/hart.h>
 
 #include "bind.hpp"
@@ -92,9 +93,11 @@ bool Sleepers::wake_first(const void* key) {
 }
 
 // More rows than harts: of the OS threads that have carried a hart, any may carry one now.
-void Helpers::have_members() {
+void Helpers::have_members(const Crew& crew) {
     if (rows_ != nullptr) return;
-    row_count_ = std::clamp(4 * std::bit_ceil(static_cast<unsigned>(weft_hart_limit())), 8U, most_rows);
+    crew_ = &crew;
+    harts_ = static_cast<unsigned>(weft_hart_limit());
+    row_count_ = std::clamp(4 * std::bit_ceil(harts_), 8U, most_rows);
     rows_ = std::make_unique<Row[]>(row_count_);
 }
 
@@ -106,9 +109,35 @@ std::uint32_t Helpers::count() const {
 
 bool Helpers::is_member() { return this_thread().member; }
 
-void Helpers::suspend(const Condition& condition) {
-    Request request{this, condition, {}};
-    const weft_status status = weft_unit_suspend(publish, &request);
+namespace {
+
+constexpr unsigned region_shift = 32;   // of a row's count of arrivals
+constexpr std::uint64_t counted_in(std::uint64_t region, std::uint32_t count) { return region << region_shift | count; }
+
+}  // namespace
+
+// What a member has written before it arrives comes before the end of what it has arrived at: seq_cst, all, as the team's counter.
+void Helpers::count_arrival(std::uint64_t region) {
+    std::atomic<std::uint64_t>& arrived = rows_[this_hart() & (row_count_ - 1)].arrived;
+    std::uint64_t seen = arrived.load();
+    while (!arrived.compare_exchange_weak(seen, seen == 0 ? counted_in(region, 1) : seen + 1)) {}   // of an earlier region nothing is left
+}
+
+unsigned Helpers::gather(std::uint64_t region) {
+    unsigned sum = 0;
+    for (unsigned i = 0; i < row_count_; ++i) {
+        std::atomic<std::uint64_t>& arrived = rows_[i].arrived;
+        std::uint64_t seen = arrived.load();
+        const auto of_region = [&] { return seen != 0 && seen >> region_shift == static_cast<std::uint32_t>(region); };
+        while (of_region() && !arrived.compare_exchange_weak(seen, 0)) {}
+        if (of_region()) sum += static_cast<std::uint32_t>(seen);   // and taken
+    }
+    return sum;
+}
+
+void Helpers::suspend(const Condition& condition, weft_unit* next) {
+    Request request{this, condition, {nullptr, nullptr, crew_}};
+    const weft_status status = next == nullptr ? weft_unit_suspend(publish, &request) : weft_context_suspend_to(next, publish, &request);
     if (status != WEFT_OK) [[unlikely]] fatal("cannot wait", status);
     come_back();
 }

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include <weft/guest.h>
 #include <weft/unit.h>
@@ -20,6 +21,11 @@ inline void relax() {
     asm volatile("isb" ::: "memory");
 #endif
 }
+
+struct Crew;
+
+// The member of that crew that the calling hart is to go on with, if another one of them waits now. Null: its domain is to decide. By a member of it, which is to leave for that one at once.
+weft_unit* next_member(const Crew& crew);
 
 // Whether contexts are ready that no hart runs, or harts are asked for by others: then to look is to take somebody's time.
 bool crowded();
@@ -156,23 +162,39 @@ private:
 struct Waiting {
     weft_unit* unit = nullptr;
     Waiting* next = nullptr;
+    const Crew* crew = nullptr;
 };
 
 // Those of a team that wait for all others, or for the next region. Where a team has more threads than there are harts
 // each barrier puts nearly all of them here. So members wait in rows, one for each hart, of those that it has run last: to
 // wait writes no memory that another hart writes, and a row becomes ready as a whole, without a look at any of those in it.
-// The hart that goes on with one resumes it (weft_context_resume). Thread 0, which may be a guest or any unit of the
-// program's, waits apart.
+// The hart that goes on with one resumes it (weft_context_resume), and one that waits leaves for the next one of the row
+// itself, where there is one. Thread 0, which may be a guest or any unit of the program's, waits apart.
+//
+// Where members are many they are counted in rows, too, when they arrive somewhere: each would take the team's counter from
+// another hart. Who finds no next one of its row adds up what the rows have counted. That comes to pass after each
+// arrival: who is next is one of the team as well, and comes here in its turn, whichever hart it goes on with.
 class Helpers {
 public:
     // For a team that has members. Before any of them waits.
-    void have_members();
+    void have_members(const Crew& crew);
+    // That the team has as many threads as this makes them many.
+    bool makes_many(unsigned threads) const { return threads > harts_; }
 
-    // As of Sleepers.
+    // As of Sleepers. `counted`: in which region those are counted here who arrive, 0: in none. gathered(count) is told when so many have been added up; true: the caller is to look again.
+    template <class Holds, class Gathered>
+    [[gnu::always_inline]] void wait(const Holds& holds, std::uint64_t counted, const Gathered& gathered) {
+        if (!holds()) [[unlikely]] look_and_sleep(holds, counted, gathered);
+    }
+    // Of a team whose members are not counted here.
     template <class Holds>
     [[gnu::always_inline]] void wait(const Holds& holds) {
-        if (!holds()) [[unlikely]] look_and_sleep(holds);
+        wait(holds, 0, [](unsigned) { return false; });
     }
+    // The calling member has arrived, and is about to wait.
+    void count_arrival(std::uint64_t region);
+    // How many have been counted in that region and not gathered yet. Who has not seen yet that the next region has begun takes none of those.
+    unsigned gather(std::uint64_t region);
     void wake() {
         others_.wake();   // the one that may need its own OS thread comes first (Sleepers::wake_all)
         if (filled_.load() != 0) [[unlikely]] wake_members();
@@ -188,6 +210,7 @@ private:
         Waiting* last = nullptr;
         std::atomic<std::uint32_t> count{0};    // read by others, too
         unsigned hart = 0;                      // that has put the last one here
+        std::atomic<std::uint64_t> arrived{0};  // and have not been gathered: the region's number, and how many
     };
     struct Request {
         Helpers* list;
@@ -196,17 +219,29 @@ private:
     };
     static constexpr unsigned most_rows = 64;
 
-    template <class Holds>
-    [[gnu::noinline]] void look_and_sleep(const Holds& holds) {
-        for (Patience patience; patience.more();) {
-            if (holds()) return;
-        }
-        if (!is_member()) return others_.sleep(holds);
+    template <class Holds, class Gathered>
+    [[gnu::noinline]] void look_and_sleep(const Holds& holds, std::uint64_t counted, const Gathered& gathered) {
+        const bool member = is_member(), many = member && counted != 0;
         const Condition condition{[](const void* raw) { return (*static_cast<const Holds*>(raw))(); }, &holds};
-        while (!holds()) suspend(condition);
+        bool patient = true;
+        do {
+            weft_unit* const next = many ? next_member(*crew_) : nullptr;
+            if (next == nullptr) {
+                if (many) {
+                    if (const unsigned count = gather(counted); count != 0 && gathered(count)) return;
+                }
+                if (std::exchange(patient, false)) {
+                    for (Patience patience; patience.more();) {
+                        if (holds()) return;
+                    }
+                }
+                if (!member) return others_.sleep(holds);
+            }
+            suspend(condition, next);
+        } while (!holds());
     }
     static bool is_member();
-    void suspend(const Condition& condition);
+    void suspend(const Condition& condition, weft_unit* next);
     static void publish(weft_unit* unit, void* raw);
     void wake_members();
     bool wake_member();
@@ -217,6 +252,8 @@ private:
     Sleepers others_{Until::the_barrier};
     std::unique_ptr<Row[]> rows_;
     unsigned row_count_ = 0;                    // a power of two
+    unsigned harts_ = ~0U;                      // that there are at most; without members nobody is many
+    const Crew* crew_ = nullptr;
 };
 
 }  // namespace weft_openmp

@@ -131,6 +131,33 @@ static void sizes_change(void) {
     }
 }
 
+/* All of a crowd are there when a barrier ends, and their tasks have run: also where the region before had more threads, which are woken and left out. */
+static void crowds_meet(void) {
+    for (int round = 0; round < 60; ++round) {
+        const int size = round % 3 == 0 ? 33 : 5 + round * 7 % 24;
+        int here = 0, ran = 0, bad = 0;
+#pragma omp parallel num_threads(size) reduction(+ : bad)
+        for (int turn = 1; turn <= 3; ++turn) {
+#pragma omp atomic
+            here++;
+#pragma omp task shared(ran)
+            {
+#pragma omp atomic
+                ran++;
+            }
+#pragma omp barrier
+            int seen, done;
+#pragma omp atomic read
+            seen = here;
+#pragma omp atomic read
+            done = ran;
+            bad += seen != size * turn || done != size * turn;
+#pragma omp barrier
+        }
+        EQUAL(bad, 0);
+    }
+}
+
 int main(void) {
     sizes_and_numbers();
     if_clause();
@@ -139,5 +166,6 @@ int main(void) {
     barriers();
     masters();
     sizes_change();
+    crowds_meet();
     return verdict();
 }
