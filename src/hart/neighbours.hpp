@@ -14,8 +14,10 @@ public:
     static constexpr std::uint64_t look_every_ns = 20 * ms;      // and the lookout does, while harts are withheld
 
     // Somebody who has a hart waits for another one for longer than usual. `delay_ns`: for how long the OS threads of those with something to do did not run since the last look, together.
-    // Returns how many harts are to be withheld.
-    std::size_t overdue(std::uint64_t now_ns, std::uint64_t delay_ns, std::size_t harts);
+    // `idle_ns`: for how long processors were idle since then, where `suspects`. Returns how many harts are to be withheld.
+    std::size_t overdue(std::uint64_t now_ns, std::uint64_t delay_ns, std::size_t harts, std::uint64_t idle_ns = 0);
+    // Whether the last one looked like neighbours. From then on it is to be known how long processors are idle.
+    bool suspects() const { return in_a_row_ != 0; }
 
     // They are, from now on; or could not be.
     void begin(std::uint64_t now_ns);

@@ -52,6 +52,15 @@ TEST_F(NeighboursTest, OneHartIsWithheldWhereTwoAreDelayedTwiceInARow) {
     EXPECT_EQ(judged.withheld(), 1u);
 }
 
+TEST_F(NeighboursTest, ThreadsOfOursThatShareAProcessorWhileAnotherOneIsIdleAreNone) {
+    judged.overdue(now_ns, 0, 2);
+    for (int look = 0; look < 20; ++look) {
+        EXPECT_EQ(judged.overdue(now_ns += 10 * ms, 7 * ms, 2, judged.suspects() ? 10 * ms : 0), 0u);
+    }
+    EXPECT_EQ(judged.overdue(now_ns += 10 * ms, 7 * ms, 2), 0u) << "the other one has not been looked at before";
+    EXPECT_EQ(judged.overdue(now_ns += 10 * ms, 7 * ms, 2, 1 * ms), 1u);
+}
+
 TEST_F(NeighboursTest, ADelayNowAndThenIsNone) {
     judged.overdue(now_ns, 0, 2);
     for (int turn = 0; turn < 20; ++turn) {

@@ -4,9 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 #include <initializer_list>
+#include <sstream>
+#include <string>
 #include <thread>
 
 #include "base/random.hpp"
@@ -126,4 +130,35 @@ TEST(Affinity, ToNoCpuOrOfNoThreadIsRefused) {
 }
 
 }  // namespace
+// By the C++ library, and in ticks.
+std::uint64_t idle_ticks(const CpuSet& cpus) {
+    std::ifstream file("/proc/stat");
+    std::uint64_t sum = 0;
+    for (std::string line; std::getline(file, line) && line.starts_with("cpu");) {
+        if (line[3] == ' ' || !cpus.has(static_cast<unsigned>(std::stoul(line.substr(3))))) continue;
+        std::istringstream words(line);
+        std::string name;
+        std::uint64_t user = 0, nice = 0, system = 0, idle = 0, waits = 0;
+        words >> name >> user >> nice >> system >> idle >> waits;
+        sum += idle + waits;
+    }
+    return sum;
+}
+
+TEST(IdleTime, IsWhatTheKernelSaysOfThoseProcessors) {
+    CpuSet all;
+    ASSERT_TRUE(affinity_get(0, all));
+    const CpuSet one = set_of({all.at(0)});
+    const std::uint64_t tick_ns = 1'000'000'000 / static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK));
+    for (const CpuSet& cpus : {all, one}) {
+        std::uint64_t ns = 0;
+        const std::uint64_t before = idle_ticks(cpus);
+        ASSERT_TRUE(idle_time(cpus, ns));
+        EXPECT_GE(ns, before * tick_ns);
+        EXPECT_LE(ns, idle_ticks(cpus) * tick_ns);
+    }
+    std::uint64_t ns = 0;
+    EXPECT_FALSE(idle_time(CpuSet{}, ns)) << "there is none";
+}
+
 }  // namespace weft::os

@@ -39,13 +39,19 @@ std::uint64_t switches(const Runtime& of) {
     return sum(of, trace::Count::run);
 }
 
+// For how long processors were idle since the last call; 0 where the kernel does not say.
+std::uint64_t idle_since(Neighbourhood& by, bool& known) {
+    const std::uint64_t before_ns = by.idle_ns;
+    known = os::idle_time(hart::process_cpus(), by.idle_ns);
+    return known && by.idle_ns > before_ns ? by.idle_ns - before_ns : 0;
+}
+
 hart::Neighbours::Found look(Runtime& of) {
     Neighbourhood& by = of.neighbours;
     hart::Neighbours::Found found;
     found.delay_ns = delay_since(of);
-    const std::uint64_t idle_ns = by.idle_ns, before = by.switches;
-    found.idle_known = os::idle_time(hart::process_cpus(), by.idle_ns);
-    if (found.idle_known && by.idle_ns > idle_ns) found.idle_ns = by.idle_ns - idle_ns;
+    found.idle_ns = idle_since(by, found.idle_known);
+    const std::uint64_t before = by.switches;
     by.switches = switches(of);
     found.switched = by.switches != before;
     found.lacks = of.base.lacks();
@@ -62,7 +68,13 @@ void wait_is_overdue(Runtime& of) {
     if (now_ns < due_ns || !by.due_ns.compare_exchange_strong(due_ns, now_ns + hart::Neighbours::overdue_every_ns, std::memory_order_relaxed)) return;
     if (!by.lock.try_lock()) return;
     std::lock_guard guard(by.lock, std::adopt_lock);
-    if (by.judged.withheld() != 0 || by.judged.overdue(now_ns, delay_since(of), of.base.granted()) == 0) return;
+    if (by.judged.withheld() != 0) return;
+    bool known;
+    const std::uint64_t idle_ns = by.judged.suspects() ? idle_since(by, known) : 0;
+    if (by.judged.overdue(now_ns, delay_since(of), of.base.granted(), idle_ns) == 0) {
+        if (by.judged.suspects()) idle_since(by, known);   // from here on
+        return;
+    }
     by.look_ns.store(0);
     if (of.lookout.watch(0)) return;   // which does it
     by.look_ns.store(os::forever);

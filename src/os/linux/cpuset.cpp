@@ -1,9 +1,11 @@
 #include "os/cpuset.hpp"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 
@@ -43,19 +45,33 @@ bool affinity_set(std::uint32_t thread, const CpuSet& cpus) {
 
 bool idle_time(const CpuSet& cpus, std::uint64_t& ns) {
     if (const Load* const load = load_for_test()) return ns = load->idle_ns(), true;
-    std::FILE* const file = std::fopen("/proc/stat", "re");
-    if (file == nullptr) return false;
+    const int kept = errno;
+    // By their numbers: the caller may be a hosted unit, which is not to be cancelled here.
+    const long file = syscall(SYS_openat, AT_FDCWD, "/proc/stat", O_RDONLY | O_CLOEXEC);
+    if (file < 0) return errno = kept, false;
     std::uint64_t ticks = 0;
-    std::size_t found = 0;
-    char line[512];
-    while (std::fgets(line, sizeof line, file) != nullptr && std::strncmp(line, "cpu", 3) == 0) {
-        unsigned cpu;
-        unsigned long long idle, waits;   // "cpuN user nice system idle iowait ..."
-        if (std::sscanf(line, "cpu%u %*u %*u %*u %llu %llu", &cpu, &idle, &waits) != 3 || !cpus.has(cpu)) continue;
-        ticks += idle + waits;
-        ++found;
+    std::size_t found = 0, have = 0;
+    char text[1024];   // lines of processors, the first ones, are shorter
+    for (bool more = true; more;) {
+        const long length = syscall(SYS_read, file, text + have, sizeof text - 1 - have);
+        if (length <= 0) break;
+        text[have += static_cast<std::size_t>(length)] = '\0';
+        char* line = text;
+        for (char* end; more && (end = std::strchr(line, '\n')) != nullptr; line = end + 1) {
+            *end = '\0';
+            more = std::strncmp(line, "cpu", 3) == 0;
+            unsigned cpu;
+            unsigned long long idle, waits;   // "cpuN user nice system idle iowait ..."
+            if (!more || line[3] == ' ') continue;   // all together
+            if (std::sscanf(line, "cpu%u %*u %*u %*u %llu %llu", &cpu, &idle, &waits) != 3 || !cpus.has(cpu)) continue;
+            ticks += idle + waits;
+            ++found;
+        }
+        have = std::strlen(line);
+        std::memmove(text, line, have);
     }
-    std::fclose(file);
+    syscall(SYS_close, file);
+    errno = kept;
     ns = ticks * (1'000'000'000 / static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK)));
     return found != 0;
 }
