@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "../../common/held.hpp"
 #include "../../common/loaded.hpp"
 
 extern "C" {
@@ -24,6 +25,7 @@ namespace weft_openblas {
 
 namespace {
 
+using weft_bridge::Held;
 using weft_bridge::Loaded;
 
 constexpr int most_guarded = 256;   // at once: a library past them runs unguarded
@@ -240,18 +242,10 @@ Target target_by_name(const View& view, const void* return_address) {
     return caller.exec;
 }
 
-class Finding {
-public:
-    Finding() { pthread_mutex_lock(&finding); }
-    ~Finding() { pthread_mutex_unlock(&finding); }
-    Finding(const Finding&) = delete;
-    Finding& operator=(const Finding&) = delete;
-};
-
 }  // namespace
 
 Target exec_of(const void* return_address) {
-    const Finding lock;
+    const Held lock{finding};
     if (const Target* const target = find_known(return_address)) return *target;
     const View view = learn_all();
     const Caller* only = nullptr;
@@ -271,7 +265,7 @@ Target exec_of(const void* return_address) {
 void each_threads_target(const void* return_address, void (*visit)(const ThreadsTarget& target, int count), int count) {
     std::vector<ThreadsTarget> targets;
     {
-        const Finding lock;
+        const Held lock{finding};
         const View view = learn_all();
         for (const Caller& caller : view.callers) {
             if (caller.threads_slots.empty() || caller.threads.set_threads == nullptr) continue;

@@ -1,7 +1,11 @@
 // Every routine of levels 1 to 3, in the four types, from one BLAS and from another: the same results but for rounding. Sizes on both sides of what is worth threads to
 // OpenBLAS, strides of either sign, every combination of the letters that a routine has.
 //
-//   blas TESTED REFERENCE [--digest]      two libraries by their paths; --digest: what the first one has said to the last bit, as a number for each type
+//   blas TESTED REFERENCE [OPTION ...]    two libraries by their paths
+//   --digest       what the first one has said to the last bit, as a number for each type
+//   --write=FILE   every number that the first one has said goes there
+//   --expect=FILE  it says what another run has written, but for rounding
+//   --shift=BYTES  every vector lies so far behind where it would lie
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -12,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -21,6 +26,8 @@ namespace {
 void *libraries[2];   // what is tested, and what it is compared with
 int failures = 0;
 std::uint64_t digest = 0;
+std::FILE *written = nullptr, *expected = nullptr;
+std::size_t shift = 0;   // a multiple of what malloc aligns to
 
 std::uint64_t state = 1;
 double uniform() {   // in [-1, 1); the same in every run
@@ -55,10 +62,24 @@ template <class T> std::vector<T> tame_matrix(int n, int lda) {
     return a;
 }
 
+// What the libraries are given lies `shift` bytes behind where malloc puts it.
+template <class T> struct Shifted {
+    using value_type = T;
+    Shifted() = default;
+    template <class U> Shifted(const Shifted<U> &) {}
+    T *allocate(std::size_t n) {
+        void *const block = std::malloc(n * sizeof(T) + shift);
+        if (!block) throw std::bad_alloc();
+        return reinterpret_cast<T *>(static_cast<char *>(block) + shift);
+    }
+    void deallocate(T *at, std::size_t) { std::free(reinterpret_cast<char *>(at) - shift); }
+    friend bool operator==(const Shifted &, const Shifted &) { return true; }
+};
+
 // Calls `name` of both libraries with the same arguments. Those that are pointers to vectors are copied for each; numbers and letters go by address, as Fortran has it.
 template <class T> struct Copy {
-    std::vector<T> values[2];
-    explicit Copy(const std::vector<T> &v) : values{v, v} {}
+    std::vector<T, Shifted<T>> values[2];
+    explicit Copy(const std::vector<T> &v) : values{{v.begin(), v.end()}, {v.begin(), v.end()}} {}
 };
 template <class T> T *argument(Copy<T> &copy, int which) { return copy.values[which].data(); }
 template <class A> const A *argument(const A &a, int) { return &a; }
@@ -81,19 +102,40 @@ template <class Result, class... A> void call(Result *results, const std::string
     }
 }
 
-template <class T> void compare(const std::string &what, const T *a, const T *b, std::size_t n, double terms) {
+// `allowed` is relative to the largest of what is expected, or to 1 where that is less.
+template <class T> void compare_within(const std::string &what, const T *a, const T *b, std::size_t n, double allowed) {
     double largest = 1, off = 0;
     for (std::size_t i = 0; i < n; ++i) {
         largest = std::max<double>(largest, std::abs(b[i]));
         const double difference = std::abs(a[i] - b[i]);
         off = difference >= off || difference != difference ? difference : off;   // one that is not a number stays
     }
+    if (!(off <= allowed * largest)) {
+        ++failures;
+        if (failures < 40) std::printf("%s differs by %.3g, allowed are %.3g\n", what.c_str(), off, allowed * largest);
+    }
+}
+
+[[noreturn]] void give_up(const char *what) {
+    std::perror(what);
+    std::exit(2);
+}
+
+std::FILE *opened(const std::string &path, const char *how) {
+    std::FILE *const file = std::fopen(path.c_str(), how);
+    if (!file) give_up(path.c_str());
+    return file;
+}
+
+template <class T> void compare(const std::string &what, const T *a, const T *b, std::size_t n, double terms) {
     const unsigned char *bytes = reinterpret_cast<const unsigned char *>(a);
     for (std::size_t i = 0; i < n * sizeof(T); ++i) digest = (digest ^ bytes[i]) * 0x100000001b3ULL;
-    const double allowed = 4 * std::numeric_limits<Real<T>>::epsilon() * (terms + 4) * largest;
-    if (!(off <= allowed)) {
-        ++failures;
-        if (failures < 40) std::printf("%s differs by %.3g, allowed are %.3g\n", what.c_str(), off, allowed);
+    compare_within(what, a, b, n, 4 * std::numeric_limits<Real<T>>::epsilon() * (terms + 4));
+    if (written && std::fwrite(a, sizeof(T), n, written) != n) give_up("what is written");
+    if (expected) {
+        std::vector<T> other(n);
+        if (std::fread(other.data(), sizeof(T), n, expected) != n) give_up("what is expected");
+        compare_within(what + ", beside what was written,", a, other.data(), n, sizeof(Real<T>) == 8 ? 1e-10 : 1e-6);   // single precision has 7 digits
     }
 }
 template <class T> void compare(const std::string &what, Copy<T> &v, double terms) { compare(what, v.values[0].data(), v.values[1].data(), v.values[0].size(), terms); }
@@ -162,7 +204,7 @@ template <class T> void level1() {
                 for (const char *kind : {"nrm2", "asum"}) {
                     R results[2];
                     call<R>(results, of + kind, n, cx, incx);
-                    // OpenBLAS 0.3.21 adds wrongly where the processor has AVX-512, with one thread as well: both runtimes are to say the same, which the digest tells.
+                    // OpenBLAS 0.3.21 adds wrongly where the processor has AVX-512, with one thread as well: both runtimes are to say the same, which --digest and --expect tell.
                     if (of + kind == "scasum") results[1] = results[0];
                     compare(text(of + kind, n, incx), results, terms);
                 }
@@ -341,7 +383,20 @@ template <class T> void all_of_type(bool with_digest) {
 
 int main(int argc, char **argv) {
     if (argc < 3) return 2;
-    const bool with_digest = argc > 3 && std::strcmp(argv[3], "--digest") == 0;
+    bool with_digest = false;
+    for (int i = 3; i < argc; ++i) {
+        const std::string option = argv[i], value = option.substr(option.find('=') + 1);
+        if (option == "--digest")
+            with_digest = true;
+        else if (option.rfind("--write=", 0) == 0)
+            written = opened(value, "wb");
+        else if (option.rfind("--expect=", 0) == 0)
+            expected = opened(value, "rb");
+        else if (option.rfind("--shift=", 0) == 0)
+            shift = std::stoul(value);
+        else
+            return 2;
+    }
     for (int i = 0; i < 2; ++i) {
         libraries[i] = dlopen(argv[1 + i], RTLD_NOW | RTLD_LOCAL);
         if (!libraries[i]) {
@@ -353,6 +408,7 @@ int main(int argc, char **argv) {
     all_of_type<float>(with_digest);
     all_of_type<std::complex<double>>(with_digest);
     all_of_type<std::complex<float>>(with_digest);
+    if (written && std::fclose(written) != 0) give_up("what is written");
     std::printf("%d differ\n", failures);
     return failures != 0;
 }

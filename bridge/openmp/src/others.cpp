@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "../../common/held.hpp"
 #include "../../common/loaded.hpp"
 #include "export.hpp"
 
@@ -18,6 +19,7 @@ namespace weft_openmp {
 
 namespace {
 
+using weft_bridge::Held;
 using weft_bridge::Loaded;
 
 // ---- the runtimes that are asked -----------------------------------------------------------------------
@@ -32,14 +34,6 @@ constexpr int most_others = 8;
 Found found[most_others];
 std::atomic<int> count_found{0};
 pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER;   // whoever holds it calls nothing that waits but the loader's list
-
-class Finding {
-public:
-    Finding() { pthread_mutex_lock(&finding); }
-    ~Finding() { pthread_mutex_unlock(&finding); }
-    Finding(const Finding&) = delete;
-    Finding& operator=(const Finding&) = delete;
-};
 [[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] { finding = PTHREAD_MUTEX_INITIALIZER; });
 
 bool is_own(const Loaded& object) { return object.holds(reinterpret_cast<const void*>(&is_own)); }
@@ -80,7 +74,7 @@ template <class Which>
 void begin_to_ask(Which which) {
     std::vector<std::string> to_keep;
     {
-        const Finding lock;
+        const Held lock{finding};
         weft_bridge::each_loaded([&](const Loaded& object) {
             if (is_runtime(object) && which(object) && add(object) && object.path[0] != '\0') to_keep.emplace_back(object.path);
             return false;
@@ -252,7 +246,7 @@ Facts known_facts_of(const void* caller) {
     Facts& place = known[(reinterpret_cast<std::uintptr_t>(caller) >> 2) % 64];
     const auto counts = weft_bridge::loader_counts();
     {
-        const Finding lock;
+        const Held lock{finding};
         if (counts != since) {
             std::fill(std::begin(known), std::end(known), Facts{});
             since = counts;
@@ -260,7 +254,7 @@ Facts known_facts_of(const void* caller) {
         if (place.caller == caller) return place;
     }
     const Facts facts = facts_of(caller);
-    const Finding lock;
+    const Held lock{finding};
     if (counts == since) place = facts;
     return facts;
 }
