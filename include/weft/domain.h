@@ -101,7 +101,8 @@ WEFT_API weft_status weft_domain_request(weft_domain *domain, ptrdiff_t delta) W
 WEFT_API const uint32_t *weft_domain_wanted(const weft_domain *domain) WEFT_NOTHROW;
 
 /** Whether somebody lacks a hart that he has a claim to, or has none and wants one: not 0 then, also before a hart is asked back for it, which happens when a turn is over (WEFT_SLICE_NS). As a word,
- * as weft_domain_wanted. Whoever only looks for something to do on a hart of the domain lets it go then: nobody spins on what somebody else wants. Valid while the domain is registered. Since 0.6. */
+ * as weft_domain_wanted. Whoever only looks for something to do on a hart of the domain lets it go then: nobody spins on what somebody else wants. It says the same for all domains that are lent to
+ * by one runtime, and for NULL. Valid while the domain is registered; for NULL, while the runtime runs (0 where there is none). Since 0.6. */
 WEFT_API const uint32_t *weft_domain_lacked(const weft_domain *domain) WEFT_NOTHROW;
 
 /** How much of the harts is due to a domain that no other lends to, where they are shared by weights (WEFT_HART_WEIGHTED): 1 until it is set, as of everybody.

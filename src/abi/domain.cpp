@@ -126,7 +126,8 @@ const uint32_t* weft_domain_wanted(const weft_domain* domain) noexcept {
 }
 
 const uint32_t* weft_domain_lacked(const weft_domain* domain) noexcept {
-    return domain == nullptr ? &no_word : reinterpret_cast<const std::uint32_t*>(&runtime().base.lacked());
+    const Runtime* const of = domain == nullptr ? runtime_or_null() : &runtime();
+    return of == nullptr ? &no_word : reinterpret_cast<const std::uint32_t*>(&of->base.lacked());
 }
 
 weft_status weft_domain_weight_set(weft_domain* domain, unsigned weight) noexcept {

@@ -25,8 +25,10 @@ void SpinLock::wait() const {
 }
 
 std::uint64_t Patience::further(std::uint64_t looks) {
-    if (looks != most) weft_hart_overdue();
-    return most;
+    if (looks == most) return most;
+    if (looks == overdue) weft_hart_overdue();
+    syscall(SYS_sched_yield);   // two harts' OS threads may have come to one processor; the kernel's, since a member that can go on makes it crowded
+    return std::min(most, looks + overdue);
 }
 
 // On what runs next: the unit's stack stands still, until somebody resumes it.

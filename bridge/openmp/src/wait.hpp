@@ -46,7 +46,7 @@ public:
     static inline std::uint64_t most = usual;
 
 private:
-    // Some 50 us: what is waited for comes sooner where all harts run.
+    // Some 50 us: what is waited for comes sooner where all harts run. After each of these the kernel may give the processor to another thread.
     static constexpr std::uint64_t overdue = 1'000;
 
     // How far it goes on from there, by a value: what has an address is written at each look.

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 
+#include <weft/domain.h>
 #include <weft/io.h>
 
 #include "caller.hpp"
@@ -52,8 +53,12 @@ int sleep_for(std::uint64_t duration_ns, timespec* left) {
 
 bool is_duration(const timespec& time) { return time.tv_sec >= 0 && is_valid(time); }
 
-// How a thread yields, again and again. Where others compute meanwhile, that is all it takes. Where each comes back at once, whoever it waits for has no hart: it
-// is a guest, in another domain, or one of the kernel's threads, and a yield goes to none of those before the hart's turn is over. So now and then the caller sleeps for a moment.
+// Whether somebody waits for a hart: a hint.
+bool somebody_lacks_a_hart() { return __atomic_load_n(weft_domain_lacked(nullptr), __ATOMIC_RELAXED) != 0; }   // relaxed: by the call's contract
+
+// How a thread yields, again and again. Where others compute meanwhile, that is all it takes. Where each yield comes back at once, nobody that it goes to has anything to do. What is waited for
+// may have no hart, being a guest or in another domain, and a yield goes there only when the hart's turn is over: so where somebody lacks one the caller sleeps for a moment now and then.
+// Where all have one, to sleep would delay whatever comes next; then the kernel is asked to let others have the processor. Streams that take turns are not seen: a sleep each millisecond is for those.
 class Yields {
 public:
     void next() {
@@ -64,20 +69,31 @@ public:
         if (!quick) {
             in_a_row_ = 0;
             nap_ns_ = least_nap_ns;
-        } else if (++in_a_row_ >= patient) {
-            weft_sleep_for(nap_ns_);
-            last_ns_ = weft_now_ns();
-            in_a_row_ = patient / 2;
-            if (nap_ns_ < most_nap_ns) nap_ns_ *= 2;
+            awake_since_ns_ = now_ns;
+        } else if (++in_a_row_ % patient == 0) {
+            look_around();
         }
         if (!yielded) syscall(SYS_sched_yield);
     }
 
 private:
-    static constexpr std::uint64_t quick_ns = 20'000, least_nap_ns = 25'000, most_nap_ns = 400'000;
-    static constexpr unsigned patient = 64;
+    static constexpr std::uint64_t quick_ns = 20'000, least_nap_ns = 25'000, most_nap_ns = 400'000, longest_ns = 1'000'000;
+    static constexpr unsigned patient = 16, most_turns = 32;
 
-    std::uint64_t last_ns_, nap_ns_;
+    [[gnu::noinline]] void look_around() {
+        const bool lacked = somebody_lacks_a_hart();
+        if (lacked ? in_a_row_ >= most_turns : last_ns_ - awake_since_ns_ >= longest_ns) {
+            weft_sleep_for(nap_ns_);
+            if (lacked && nap_ns_ < most_nap_ns) nap_ns_ *= 2;
+            in_a_row_ = most_turns / 2;
+            awake_since_ns_ = last_ns_ = weft_now_ns();
+        } else {
+            syscall(SYS_sched_yield);
+            last_ns_ = weft_now_ns();
+        }
+    }
+
+    std::uint64_t last_ns_, nap_ns_, awake_since_ns_;
     unsigned in_a_row_;
 };
 

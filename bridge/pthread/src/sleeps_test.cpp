@@ -1,5 +1,6 @@
 #include <sched.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <threads.h>
 #include <time.h>
 
@@ -10,6 +11,14 @@
 #include "test_support.hpp"
 
 using namespace weft_pthread_test;
+
+// In front of Weft's, for the bridge, too: how often a thread has slept by it.
+static std::atomic<int> naps;
+extern "C" [[gnu::visibility("default")]] weft_status weft_sleep_for(std::uint64_t duration_ns) noexcept {
+    static const auto next = reinterpret_cast<decltype(&weft_sleep_for)>(dlsym(RTLD_NEXT, "weft_sleep_for"));
+    ++naps;
+    return next(duration_ns);
+}
 
 namespace {
 
@@ -151,6 +160,52 @@ TEST_F(Sleeps, WhoLooksAndYieldsLetsTheOthersRun) {
             }
         };
         const Hosted first([&] { body(0); }), second([&] { body(1); }), third([&] { body(2); });
+    });
+}
+
+TEST_F(Sleeps, ALookerThatYieldsStaysAwakeWhereAllHaveHarts) {
+    in_child([] {
+        Runtime runtime;
+        // It is told apart from a machine that is busy by trying again.
+        bool stayed = false;
+        for (int tries = 0; tries < 10 && !stayed; ++tries) {
+            naps = 0;
+            const Hosted looker([] {
+                for (int i = 0; i < 400; ++i) sched_yield();
+            });
+            until([&] { return weft_unit_join(looker.handle()) == WEFT_OK; });
+            stayed = naps == 0;
+        }
+        EXPECT_TRUE(stayed);
+    });
+}
+
+TEST_F(Sleeps, ALookerThatYieldsSleepsNowAndThenWhereSomebodyLacksAHart) {
+    in_child([] {
+        cpu_set_t cpus;
+        ASSERT_EQ(sched_getaffinity(0, sizeof cpus, &cpus), 0);
+        const int first = [&] {
+            int cpu = 0;
+            while (!CPU_ISSET(cpu, &cpus)) ++cpu;
+            return cpu;
+        }();
+        CPU_ZERO(&cpus);
+        CPU_SET(first, &cpus);
+        ASSERT_EQ(sched_setaffinity(0, sizeof cpus, &cpus), 0);   // and so there is one hart
+        Runtime runtime;
+        std::atomic<bool> come{false};
+        std::thread other([&] {
+            EXPECT_EQ(weft_guest_enter(), WEFT_OK);
+            come = true;
+            EXPECT_EQ(weft_guest_leave(), WEFT_OK);
+        });
+        while (__atomic_load_n(weft_domain_lacked(nullptr), __ATOMIC_RELAXED) == 0) syscall(SYS_sched_yield);
+        naps = 0;
+        int looks = 0;
+        for (; !come; ++looks) sched_yield();
+        EXPECT_GE(naps, 1);
+        EXPECT_LT(looks, 1000);
+        other.join();
     });
 }
 
