@@ -26,6 +26,9 @@ void __asan_unpoison_memory_region(void const volatile* address, std::size_t siz
 
 namespace weft::sanitizer {
 
+// Whether the program looks for leaks when it ends, while this is a release. What an OS thread has that starts just then is taken for one.
+inline bool of_the_program_looks_for_leaks() { return !config::checked && __lsan_register_root_region != nullptr; }
+
 // ---- thread sanitizer ---------------------------------------------------------------------------
 
 // The fiber that the calling context is, in the eyes of the thread sanitizer; null without it.

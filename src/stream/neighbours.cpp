@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "base/sanitizer.hpp"
 #include "hart/quota.hpp"
 #include "os/clock.hpp"
 #include "os/cpuset.hpp"
@@ -61,7 +62,7 @@ hart::Neighbours::Found look(Runtime& of) {
 }  // namespace
 
 void wait_is_overdue(Runtime& of) {
-    if (of.settings.values.neighbours == WEFT_NEIGHBOURS_IGNORE) return;
+    if (of.settings.values.neighbours == WEFT_NEIGHBOURS_IGNORE || sanitizer::of_the_program_looks_for_leaks()) return;   // else more OS threads start at any time
     Neighbourhood& by = of.neighbours;
     const std::uint64_t now_ns = os::now_ns();
     std::uint64_t due_ns = by.due_ns.load(std::memory_order_relaxed);   // relaxed, both: one of those who come looks
