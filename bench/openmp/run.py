@@ -194,6 +194,16 @@ KERNELS = {"cg": ("cg", 5), "ft": ("ft", 5), "is": ("is", 10)}
 CROWDS = (2, 8, 64)
 
 
+def draw_passes(plots: Figures, samples: dict, environments: dict, name: str, title: str, width: float, scale: str = "linear") -> None:
+    """Bars of the times of a pass, a group for each case."""
+    figure, axes = plots.pyplot.subplots(figsize=(width, 3.4))
+    bars(axes, samples, environments, lambda of, values: [1e3 * value for value in values])
+    axes.set_yscale(scale)
+    axes.set_ylabel("ms a pass (median, quartiles)")
+    axes.set_title(title)
+    plots.save(figure, name)
+
+
 class Kernels:
     """Alone it costs nothing: cg, ft and is at 1 and at 2 threads."""
     wanted = ("weft", "libgomp", "libomp")
@@ -206,11 +216,7 @@ class Kernels:
         return beside_others(samples, environments, "ms a pass: kernel, threads")
 
     def draw(self, plots: Figures, samples: dict, environments: dict) -> None:
-        figure, axes = plots.pyplot.subplots(figsize=(7, 3.4))
-        bars(axes, samples, environments, lambda of, values: [1e3 * value for value in values])
-        axes.set_ylabel("ms a pass (median, quartiles)")
-        axes.set_title("One program alone (kernel, threads)")
-        plots.save(figure, "kernels")
+        draw_passes(plots, samples, environments, "kernels", "One program alone (kernel, threads)", 7)
 
 
 class Nested:
@@ -292,12 +298,7 @@ class Neighbours:
         return beside_others(samples, environments, "ms a pass: program, neighbours")
 
     def draw(self, plots: Figures, samples: dict, environments: dict) -> None:
-        figure, axes = plots.pyplot.subplots(figsize=(8, 3.4))
-        bars(axes, samples, environments, lambda of, values: [1e3 * value for value in values])
-        axes.set_yscale("log")
-        axes.set_ylabel("ms a pass (median, quartiles)")
-        axes.set_title("Beside processes that compute (program, how many)")
-        plots.save(figure, "neighbours")
+        draw_passes(plots, samples, environments, "neighbours", "Beside processes that compute (program, how many)", 8, "log")
 
 
 class Dgemm:
