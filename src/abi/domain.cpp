@@ -54,7 +54,7 @@ struct Handover : Suspension {
     suspend_towards(stream, request, next, Waits::as_stated, argument);
 }
 
-// Who may pause: a ULT on a domain's hart.
+// WEFT_OK where the caller may pause: it is a ULT on a domain's hart.
 weft_status may_pause(const Stream* stream) {
     const Unit* const self = stream == nullptr ? nullptr : stream->running;
     if (self == nullptr || stream->domain == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a context pauses: a ULT on a domain's hart");

@@ -56,7 +56,7 @@ SignalMask thread_signals();      // of the calling thread
 void thread_set_signals(const SignalMask& mask);
 // How much of a processor's time that thread of this process has used. False: there is none, or the kernel does not say.
 bool thread_time(std::uint32_t thread, std::uint64_t& ns);
-// For how long it has been ready altogether and did not run, since others had its processors. False: as above.
+// The time that this thread was ready and did not run, in all, since other threads had its processors. False: there is no such thread, or the kernel does not say.
 bool thread_delay(std::uint32_t thread, std::uint64_t& ns);
 void thread_yield();              // lets other OS threads run on this processor
 

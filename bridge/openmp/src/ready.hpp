@@ -63,7 +63,7 @@ public:
         if (context != nullptr) ++own.turns;   // it is noted: it has waited where it ran
         return context;
     }
-    // The same of those that fit: its own first, then whatever line has one. For harts that come and go: nobody is far behind for them.
+    // By the hart of that number: the first context that fits, of its own line or else of another. It does not look which one has waited longest, as pop does: such harts come and go.
     template <class Fits>
     weft_unit* pop_fitting(unsigned hart, Fits fits) {
         ++lines_[hart].turns;

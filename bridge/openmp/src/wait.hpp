@@ -172,7 +172,7 @@ struct Waiting {
 // itself, where there is one. Thread 0, which may be a guest or any unit of the program's, waits apart.
 //
 // Where members are many they are counted in rows, too, when they arrive somewhere: each would take the team's counter from
-// another hart. Who finds no next one of its row adds up what the rows have counted. That comes to pass after each
+// another hart. A member that finds no next one of its row adds up what the rows have counted. That comes to pass after each
 // arrival: who is next is one of the team as well, and comes here in its turn, whichever hart it goes on with.
 class Helpers {
 public:
@@ -193,7 +193,7 @@ public:
     }
     // The calling member has arrived, and is about to wait.
     void count_arrival(std::uint64_t region);
-    // How many have been counted in that region and not gathered yet. Who has not seen yet that the next region has begun takes none of those.
+    // Takes what has been counted in that region and not gathered yet, and returns how many. Counts of a later region stay where they are.
     unsigned gather(std::uint64_t region);
     void wake() {
         others_.wake();   // the one that may need its own OS thread comes first (Sleepers::wake_all)
