@@ -35,6 +35,10 @@ WEFT_API weft_status weft_guest_enter(void) WEFT_NOTHROW;
  * From anywhere; may switch where values are destroyed. Since 0.6. */
 WEFT_API weft_status weft_guest_leave(void) WEFT_NOTHROW;
 
+/** The calling guest has been woken for nothing and is about to wait again: all are told of a change that concerns one of them. When it is woken next and waits for a hart, it comes where it stood before, as
+ * long as it has had its hart for less than WEFT_SLICE_NS altogether since it came there. Where no guest calls nothing is done. From anywhere; never switches. Since 0.6. */
+WEFT_API void weft_guest_in_vain(void) WEFT_NOTHROW;
+
 /** The guest, as the unit that its code is, on whose OS thread the caller runs: itself, if a guest calls; the one that waits, if its OS thread has brought a hart to a domain (in `enter` of
  * weft_domain_ops: then weft_domain_pass takes the hart elsewhere). NULL: an OS thread of the runtime's, or one that is outside. From anywhere; never switches. Since 0.6. */
 WEFT_API weft_unit *weft_carrier_guest(void) WEFT_NOTHROW;

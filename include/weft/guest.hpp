@@ -16,6 +16,9 @@ public:
     guest& operator=(const guest&) = delete;
     /** Leaves, on the same thread: no domain that was registered inside is left. */
     ~guest() { weft_guest_leave(); }
+
+    /** The caller has been woken for nothing, and waits again (weft_guest_in_vain). */
+    static void in_vain() noexcept { weft_guest_in_vain(); }
 };
 
 }  // namespace v0

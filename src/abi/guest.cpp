@@ -10,6 +10,8 @@ weft_status weft_guest_enter(void) noexcept { return enter_as_guest(); }
 
 weft_status weft_guest_leave(void) noexcept { return leave_as_guest(); }
 
+void weft_guest_in_vain(void) noexcept { wait_in_vain(); }
+
 weft_unit* weft_carrier_guest(void) noexcept {
     const Stream* const stream = current_or_null();
     return stream == nullptr || stream->guest == nullptr ? nullptr : to_handle(stream->guest->unit);

@@ -100,8 +100,8 @@ Root* Base::neediest() const {
 
 void Base::count(Root& root) {
     if (root.held++ == 0) root.since_ns = time_ns();
-    root.served = grants() + 1;
-    grants_.store(root.served, std::memory_order_relaxed);   // relaxed: under the lock, as below
+    root.served = ++order_;
+    grants_.store(grants() + 1, std::memory_order_relaxed);   // relaxed: under the lock, as below
     granted_.fetch_add(1, std::memory_order_relaxed);   // relaxed: under the lock, as below
 }
 
@@ -292,7 +292,11 @@ void Base::link(Root& root) {
     while (*end != nullptr) end = &(*end)->next;
     *end = &root;
     root.next = nullptr;
-    root.served = grants();
+    if (!root.stays) {
+        root.place = ++order_;
+        root.vain_ns = 0;
+    }
+    root.served = root.place;
     if (root.guest) root.lacked.store(said_lacking_);
 }
 
@@ -309,7 +313,15 @@ bool Base::unlinked(Root& root) {
     Root** at = &first_;
     while (*at != &root) at = &(*at)->next;
     *at = root.next;
+    root.stays = root.guest && stays_in_place(root);
     return true;
+}
+
+// It has been woken for nothing. Its turn is over all the same once it has had its hart for a slice, however many times that took.
+bool Base::stays_in_place(Root& guest) {
+    if (!std::exchange(guest.in_vain, false)) return false;
+    guest.vain_ns += time_ns() - guest.since_ns;
+    return guest.vain_ns < slice_ns_;
 }
 
 void Base::set_policy(Policy policy) {

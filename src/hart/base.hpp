@@ -39,6 +39,8 @@ struct Root {
     // other.
     atomic<bool> lacked{false};
     bool guest = false;
+    // It has been woken for nothing, and waits again: it keeps its place among those who want a hart. Its own, while it has one.
+    bool in_vain = false;
 
     // The base's, under its lock.
     Root* next = nullptr;
@@ -47,7 +49,10 @@ struct Root {
     std::size_t held = 0;                   // harts that are in it, or on their way
     std::size_t target = 0;                 // what the policy leaves it
     std::size_t coming = 0;                 // of held: granted, and nobody has been sent with it yet
-    std::uint64_t served = 0;               // the number of the latest grant to it
+    std::uint64_t served = 0;               // when it came, or was granted its latest: where it stands among those who want one
+    std::uint64_t place = 0;                // of a guest: the same, when it came last and had not waited in vain
+    bool stays = false;                     // and it comes there again,
+    std::uint64_t vain_ns = 0;              // having had its hart for so long since then
     std::uint64_t since_ns = 0;             // when it came to its first hart: its slice begins
     bool closing = false;                   // it leaves with its last hart
     bool told = false;                      // constant
@@ -160,6 +165,7 @@ private:
     void uncount(Root& root);
     bool unlinked(Root& root);              // the last hart of one that is closing, or of a guest, is gone, and so is the root
     void link(Root& root);
+    bool stays_in_place(Root& guest);
     std::uint64_t time_ns();                // one and no other until the change is settled
     bool somebody_lacks() const;            // a hart that it has a claim to, or any
     void tell_guests(bool lacking);
@@ -193,6 +199,7 @@ private:
     Root* first_ = nullptr;                 // in the order in which they came
     Policy policy_;
     std::uint64_t time_ns_ = 0;             // of the change that is under way; 0: nobody has asked yet
+    std::uint64_t order_ = 0;               // Root::served of the latest
     bool said_lacking_ = false;             // Root::lacked of all guests on the list
     bool turns_ = false;                    // not all who want a hart can have one
     std::uint64_t limit_look_ns_ = os::forever;

@@ -461,6 +461,54 @@ TEST_F(BaseTest, OneThatComesLateHasItsTurnOnceASliceIsOver) {
     base.put(three, -1);
 }
 
+// One hart. Who waits again for what it was woken for gives the hart to who comes next, and is the first of those who wait afterwards.
+struct InVain : BaseTest {
+    GuestRoot one, two, three;
+
+    void SetUp() override {
+        BaseTest::SetUp();
+        harts = 1;
+        EXPECT_TRUE(base.admit(one));
+        EXPECT_FALSE(base.admit(two));
+        EXPECT_FALSE(base.admit(three));
+    }
+    void TearDown() override {
+        for (Root* next = one.held != 0 ? &one : two.held != 0 ? &two : &three; next != nullptr;) next = base.release(*next);
+        BaseTest::TearDown();
+    }
+    // It waits, and is woken at once, where others have come meanwhile.
+    Root* waits_again(GuestRoot& guest, bool in_vain) {
+        guest.in_vain = in_vain;
+        Root* const next = base.release(guest);
+        EXPECT_FALSE(base.admit(guest));
+        return next;
+    }
+};
+
+TEST_F(InVain, WhoIsWokenForNothingKeepsItsPlace) {
+    EXPECT_EQ(waits_again(one, true), &two);
+    EXPECT_EQ(waits_again(two, false), &one);
+    EXPECT_EQ(waits_again(one, false), &three);
+}
+
+TEST_F(InVain, WhoIsWokenForSomethingGoesToTheEnd) {
+    EXPECT_EQ(waits_again(one, false), &two);
+    EXPECT_EQ(waits_again(two, false), &three);
+}
+
+TEST_F(InVain, AfterASliceAltogetherItGoesToTheEndAsWell) {
+    now += slice / 2;
+    EXPECT_EQ(waits_again(one, true), &two);
+    EXPECT_EQ(waits_again(two, false), &one);
+    now += slice / 2;
+    EXPECT_EQ(waits_again(one, true), &three);
+    EXPECT_EQ(waits_again(three, true), &two);
+    EXPECT_EQ(waits_again(two, false), &three);
+    EXPECT_EQ(waits_again(three, false), &one);
+    EXPECT_EQ(waits_again(one, true), &two);   // it has come anew
+    EXPECT_EQ(waits_again(two, false), &one);
+}
+
 TEST_F(BaseTest, AHartThatAGuestHasLeftLooseIsTakenWhenSomebodyLacksOne) {
     harts = 2;
     GuestRoot one, two, three;

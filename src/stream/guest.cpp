@@ -301,6 +301,10 @@ weft_status leave_as_guest() noexcept {
     return WEFT_OK;
 }
 
+void wait_in_vain() noexcept {
+    if (Guest* const guest = calling_guest()) guest->root.in_vain = true;
+}
+
 void admitted(Guest& guest) {
     const Waking waking(&guest);
     guest.admitted = true;
@@ -443,6 +447,7 @@ void guests_forked() {
     mine->root.keeps.store(Keeps::nothing);
     mine->root.asked = 0;
     mine->root.held = mine->root.coming = 0;
+    mine->root.in_vain = mine->root.stays = false;
 }
 
 void open_to_guests() {

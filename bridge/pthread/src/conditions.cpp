@@ -3,6 +3,9 @@
 #include <threads.h>
 
 #include <cerrno>
+#include <utility>
+
+#include <weft/guest.h>
 
 #include "c11.hpp"
 #include "caller.hpp"
@@ -36,8 +39,12 @@ struct Turn {
     }
 };
 
+// The condition that this thread has waited for last, if it has not told others of anything since. Who waits for it again was woken for nothing.
+[[gnu::tls_model("initial-exec")]] constinit thread_local const pthread_cond_t* latest = nullptr;
+
 [[gnu::noinline]] int wait_parked(pthread_cond_t* condition, pthread_mutex_t* mutex, const Deadline& deadline) {
     pthread_testcancel();
+    if (std::exchange(latest, condition) == condition) weft_guest_in_vain();
     Why why = Why::time;
     bool late = false;
     {
@@ -51,6 +58,7 @@ struct Turn {
         Patience patience;
         why = late ? turn.waiter.leave() : turn.waiter.wait(deadline.next(shared ? patience.next_ns() : WEFT_FOREVER));
     }
+    if (why == Why::time) latest = nullptr;
     if (why == Why::time && !late) late = deadline.over();
     if (const int error = lock_again(mutex); error != 0) return error;
     if (why == Why::cancel) pthread_testcancel();
@@ -80,11 +88,13 @@ int timed_wait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec
 }
 
 int signal_one(pthread_cond_t* condition) {
+    latest = nullptr;
     if (Lot::any(condition) && Lot::wake(condition, 1).count != 0) return 0;
     return real_signal.get()(condition);
 }
 
 int signal_all(pthread_cond_t* condition) {
+    latest = nullptr;
     if (Lot::any(condition)) Lot::wake(condition, ~0u);
     return real_broadcast.get()(condition);
 }

@@ -95,6 +95,42 @@ TEST_F(Guests, OneThatWaitsInTheCLibraryGivesItsHartBack) {
     });
 }
 
+// One condition for all, each change of which concerns one thread alone; they begin to wait in the opposite order. In any fixed order half of them would be woken
+// before the one whose turn it is.
+TEST_F(Guests, WhoWaitsForItsTurnForLongestIsWokenFirst) {
+    on_one_cpu();
+    in_child([] {
+        constexpr int count = 8, rounds = 100;
+        std::mutex mutex;
+        std::condition_variable changed;
+        int turn = -1, wakes = 0;
+        std::atomic<int> waiting{0};
+        std::vector<std::thread> threads;
+        for (int mine = count - 1; mine >= 0; --mine) {
+            threads.emplace_back([&, mine] {
+                for (int i = 0; i < rounds; ++i) {
+                    std::unique_lock lock(mutex);
+                    ++waiting;
+                    while (turn != mine) {
+                        changed.wait(lock);
+                        ++wakes;
+                    }
+                    turn = (mine + 1) % count;
+                    changed.notify_all();
+                }
+            });
+            while (waiting != count - mine) sched_yield();
+        }
+        {
+            const std::lock_guard lock(mutex);
+            turn = 0;
+            changed.notify_all();
+        }
+        for (std::thread& thread : threads) thread.join();
+        EXPECT_LT(wakes, 2 * count * rounds);
+    });
+}
+
 TEST_F(Guests, OneThatJoinsOrSleepsGivesItsHartBack) {
     on_one_cpu();
     in_child([] {

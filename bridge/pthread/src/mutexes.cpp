@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstdio>
 
+#include <weft/guest.h>
+
 #include "caller.hpp"
 #include "lot.hpp"
 #include "real.hpp"
@@ -45,13 +47,17 @@ void report() {
 
 bool parks(const pthread_mutex_t& mutex) { return !is(mutex, protects) && may_switch(); }
 
+// Who waits for the mutex for the first time, or comes back to it: lock_again().
+enum class Comes : bool { anew, back };
+
 // By one who may switch and has tried in vain.
-[[gnu::noinline]] int park(pthread_mutex_t* mutex, const Deadline& deadline, bool looks = true) {
+[[gnu::noinline]] int park(pthread_mutex_t* mutex, const Deadline& deadline, Comes comes = Comes::anew) {
     const auto trylock = real_trylock.get();
     int answer = EBUSY;
     // One that checks who locks it says so at once; the deadline is long over.
     if (constexpr timespec before{0, 0}; checks_errors(*mutex)) answer = real_timedlock.get()(mutex, &before);
     if (answer != EBUSY && answer != ETIMEDOUT) return answer;
+    const bool looks = comes == Comes::anew || weft::here::kind() == WEFT_KIND_HOSTED;
     for (int i = 0; looks && i < 8; ++i) {   // it may be held for a few instructions
         for (int j = 0; j < 1 << i; ++j) relax();
         if ((answer = trylock(mutex)) != EBUSY) return answer;
@@ -61,6 +67,7 @@ bool parks(const pthread_mutex_t& mutex) { return !is(mutex, protects) && may_sw
         self.enter();
         if ((answer = trylock(mutex)) != EBUSY) return answer;
         if (deadline.over()) return ETIMEDOUT;
+        if (comes == Comes::back) weft_guest_in_vain();
         if (self.wait(deadline.next(patience.next_ns())) != Why::waker) continue;
         if ((answer = trylock(mutex)) != EBUSY) return answer;
         self.in_vain();
@@ -84,7 +91,7 @@ int lock(pthread_mutex_t* mutex) noexcept {
 int lock_again(pthread_mutex_t* mutex) noexcept {
     const int answer = real_trylock.get()(mutex);
     if (answer != EBUSY) return answer;
-    return parks(*mutex) ? park(mutex, {}, weft::here::kind() == WEFT_KIND_HOSTED) : real_lock.get()(mutex);
+    return parks(*mutex) ? park(mutex, {}, Comes::back) : real_lock.get()(mutex);
 }
 
 int lock_until(pthread_mutex_t* mutex, clockid_t clock, const timespec* time) noexcept {
