@@ -217,9 +217,9 @@ void give_way() {
     come_back();
 }
 
-void make_ready(unsigned hart, Waiting* first, unsigned count) {
+void make_ready(unsigned hart, const WaitingRow& row) {
     // acquire: pairs with begin_members; there is one, where members wait
-    members.load(std::memory_order_acquire)->ready.push_row(hart, first, count);
+    members.load(std::memory_order_acquire)->ready.push_row(hart, row);
 }
 
 void ask_for_harts() {

@@ -9,7 +9,7 @@
 namespace weft_openmp {
 
 struct Crew;
-struct Waiting;
+struct WaitingRow;
 
 // New members of the crew, one for each argument, which run body(argument) at once or soon, and never end. What a stack
 // holds at least: stack_bytes (0: what the C library gives threads). Ends the process with libgomp's message where the
@@ -30,7 +30,7 @@ unsigned this_hart();
 
 // Members that wait, linked to each other, can go on: the hart of that number is the first to look for them. They are
 // suspended until a hart goes on with them. ask_for_harts() is to follow.
-void make_ready(unsigned hart, Waiting* first, unsigned count);
+void make_ready(unsigned hart, const WaitingRow& row);
 void ask_for_harts();
 
 // Lets other members run, where any is ready; else the kernel's threads.

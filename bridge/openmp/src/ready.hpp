@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <weft/unit.h>
@@ -32,18 +33,18 @@ public:
         if (noted >> hart_bits == reinterpret_cast<std::uintptr_t>(context) >> line_bits) hart = static_cast<unsigned>(noted & (most_harts - 1));
         lines_[hart].push({context, stamps_.fetch_add(1, std::memory_order_relaxed)}, filled_lines_);   // relaxed: a number
     }
-    // Contexts that wait, linked, which the hart of that number has run last.
-    void push_row(unsigned hart, Waiting* first, unsigned count) {
-        lines_[hart].push({nullptr, stamps_.fetch_add(count, std::memory_order_relaxed), first}, filled_lines_);   // relaxed: a number
+    // Contexts that wait, which the hart of that number has run last.
+    void push_row(unsigned hart, const WaitingRow& row) {
+        lines_[hart].push({nullptr, stamps_.fetch_add(row.count, std::memory_order_relaxed), row.first, row.last}, filled_lines_);   // relaxed: a number
     }
     // By the hart of that number.
     weft_unit* pop(unsigned hart) {
         Line& own = lines_[hart];
         if (hart >= known_lines_.load(std::memory_order_relaxed)) raise_known_lines(hart + 1);   // relaxed: it only grows
-        weft_unit* context = ++own.turns % turns_between_looks == 0 && is_behind(own) ? nullptr : own.pop(filled_lines_);
+        weft_unit* context = ++own.turns % turns_between_looks == 0 && is_behind(own) ? nullptr : own.pop(End::front, filled_lines_);
         for (unsigned vain = 0; context == nullptr;) {
             if (Line* const line = with_oldest()) {
-                context = line->pop(filled_lines_);   // null: somebody else was there first
+                context = line->pop(line == &own ? End::front : End::back, filled_lines_);   // null: somebody else was there first
                 continue;
             }
             // The lines are looked at one by one, and a hart that yields a context and goes on with another one asks
@@ -68,9 +69,9 @@ public:
     weft_unit* pop_fitting(unsigned hart, Fits fits) {
         ++lines_[hart].turns;
         if (hart >= known_lines_.load(std::memory_order_relaxed)) raise_known_lines(hart + 1);   // relaxed: as above
-        weft_unit* context = lines_[hart].pop_fitting(fits, filled_lines_);
+        weft_unit* context = lines_[hart].pop_fitting(End::front, fits, filled_lines_);
         const unsigned used = known_lines_.load(std::memory_order_relaxed);
-        for (unsigned i = 0; i < used && context == nullptr; ++i) context = lines_[i].pop_fitting(fits, filled_lines_);
+        for (unsigned i = 0; i < used && context == nullptr; ++i) context = lines_[i].pop_fitting(End::back, fits, filled_lines_);
         if (context != nullptr) note(context, hart);
         return context;
     }
@@ -85,8 +86,11 @@ private:
     struct Entry {
         weft_unit* context;
         std::uint64_t stamp;
-        Waiting* row = nullptr;
+        Waiting* row = nullptr;    // the first one
+        Waiting* last = nullptr;   // of it
     };
+    // Of a row: its own hart goes on from the front, others take from the back, where their own rows may follow (Helpers).
+    enum class End : unsigned char { front, back };
     static constexpr std::uint64_t nothing = ~std::uint64_t{0};
 
     class alignas(128) Line {
@@ -103,11 +107,11 @@ private:
             }
             lock_.unlock();
         }
-        weft_unit* pop(std::atomic<unsigned>& filled_lines) {
+        weft_unit* pop(End end, std::atomic<unsigned>& filled_lines) {
             if (oldest() == nothing) return nullptr;
             lock_.lock();
             weft_unit* context = nullptr;
-            if (count_ != 0) context = take_first(filled_lines);
+            if (count_ != 0) context = take_first(end, filled_lines);
             lock_.unlock();
             return context;
         }
@@ -115,18 +119,18 @@ private:
             if (oldest() == nothing) return nullptr;
             lock_.lock();
             weft_unit* context = nullptr;
-            if (count_ != 0 && ring_[first_].row != nullptr && ring_[first_].row->crew == &crew) context = take_first(filled_lines);
+            if (count_ != 0 && ring_[first_].row != nullptr && ring_[first_].row->crew == &crew) context = take_first(End::front, filled_lines);
             lock_.unlock();
             return context;
         }
         template <class Fits>
-        weft_unit* pop_fitting(Fits fits, std::atomic<unsigned>& filled_lines) {
+        weft_unit* pop_fitting(End end, Fits fits, std::atomic<unsigned>& filled_lines) {
             if (oldest() == nothing) return nullptr;
             lock_.lock();
             weft_unit* context = nullptr;
             for (std::size_t at = 0; at < count_ && context == nullptr; ++at) {
                 Entry& here = entry(at);
-                if (here.row != nullptr) context = take_fitting(here.row, fits);
+                if (here.row != nullptr) context = take_fitting(here, end, fits);
                 else if (fits(here.context)) context = here.context;
                 if (context == nullptr || here.row != nullptr) continue;
                 for (; at != 0; --at) entry(at) = entry(at - 1);
@@ -141,27 +145,40 @@ private:
 
     private:
         Entry& entry(std::size_t at) { return ring_[(first_ + at) % ring_.size()]; }
-        weft_unit* take_first(std::atomic<unsigned>& filled_lines) {
+        weft_unit* take_first(End end, std::atomic<unsigned>& filled_lines) {
             Entry& first = ring_[first_];
             weft_unit* context = first.context;
-            if (first.row != nullptr) {
-                context = first.row->unit;
-                first.row = first.row->next;   // it goes with its context
-                if (first.row != nullptr) return context;
+            if (first.row != first.last) {
+                // It goes with its context.
+                if (end == End::front) return std::exchange(first.row, first.row->next)->unit;
+                return std::exchange(first.last, first.last->before)->unit;
             }
+            if (first.row != nullptr) context = first.row->unit;
             drop_first(filled_lines);
             return context;
         }
         // Out of a row, of which the last one taken leaves none.
         template <class Fits>
-        static weft_unit* take_fitting(Waiting*& row, Fits fits) {
-            for (Waiting** at = &row; *at != nullptr; at = &(*at)->next) {
-                if (!fits((*at)->unit)) continue;
-                weft_unit* const context = (*at)->unit;
-                *at = (*at)->next;
-                return context;
+        static weft_unit* take_fitting(Entry& row, End end, Fits fits) {
+            for (Waiting* one = end == End::front ? row.row : row.last;; one = end == End::front ? one->next : one->before) {
+                if (fits(one->unit)) {
+                    take_out(row, *one);
+                    return one->unit;
+                }
+                if (one == (end == End::front ? row.last : row.row)) return nullptr;
             }
-            return nullptr;
+        }
+        static void take_out(Entry& row, const Waiting& one) {
+            if (row.row == row.last) {
+                row.row = row.last = nullptr;
+            } else if (&one == row.row) {
+                row.row = one.next;
+            } else if (&one == row.last) {
+                row.last = one.before;
+            } else {
+                one.before->next = one.next;
+                one.next->before = one.before;
+            }
         }
         void drop_first(std::atomic<unsigned>& filled_lines) {
             first_ = (first_ + 1) % ring_.size();

@@ -17,6 +17,15 @@ namespace {
 // Never looked into. Descriptors of units are lines of memory.
 weft_unit* context(std::uintptr_t number) { return reinterpret_cast<weft_unit*>(number << 6); }
 
+// A row of contexts, from `first` on.
+template <std::size_t count>
+WaitingRow linked(Waiting (&row)[count], std::uintptr_t first, const Crew* crew = nullptr) {
+    for (std::size_t i = 0; i < count; ++i) {
+        row[i] = {context(first + i), i + 1 < count ? &row[i + 1] : nullptr, i == 0 ? nullptr : &row[i - 1], crew, static_cast<unsigned>(i)};
+    }
+    return {row, &row[count - 1], count};
+}
+
 class ReadyContexts : public ::testing::Test {
 protected:
     // Contexts 1 to count, each run once by hart 0 or, the even ones, hart 1.
@@ -39,9 +48,9 @@ TEST_F(ReadyContexts, ComeBackToTheHartThatHasRunThemLast) {
 
 TEST_F(ReadyContexts, OfARowComeOneByOneInItsOrderBetweenThoseBeforeAndAfterIt) {
     run_once(4);
-    Waiting row[] = {{context(5), &row[1]}, {context(6), &row[2]}, {context(7), nullptr}};
+    Waiting row[3];
     ready.push(context(1));
-    ready.push_row(0, row, 3);
+    ready.push_row(0, linked(row, 5));
     ready.push(context(3));
     for (const unsigned number : {1, 5, 6, 7, 3}) EXPECT_EQ(ready.pop(0), context(number));
     EXPECT_EQ(ready.pop(0), nullptr);
@@ -52,8 +61,7 @@ TEST_F(ReadyContexts, OfARowComeToAMemberOfItsCrewAloneAndNotAtEachTurn) {
     const auto* const crew = reinterpret_cast<const Crew*>(alignof(std::max_align_t));
     const auto* const other = reinterpret_cast<const Crew*>(2 * alignof(std::max_align_t));
     Waiting row[20];
-    for (unsigned i = 0; i < 20; ++i) row[i] = {context(i + 1), i + 1 < 20 ? &row[i + 1] : nullptr, crew};
-    ready.push_row(1, row, 20);
+    ready.push_row(1, linked(row, 1, crew));
     EXPECT_EQ(ready.next_of_row(1, *other), nullptr);
     EXPECT_EQ(ready.next_of_row(0, *crew), nullptr) << "another hart's line";
     unsigned taken = 0;
@@ -68,15 +76,29 @@ TEST_F(ReadyContexts, OfARowComeToAMemberOfItsCrewAloneAndNotAtEachTurn) {
 
 TEST_F(ReadyContexts, OfARowAreTakenWhereTheyFitAndByHartsThatHaveNone) {
     run_once(4);
-    Waiting row[] = {{context(5), &row[1]}, {context(6), &row[2]}, {context(7), nullptr}};
-    ready.push_row(0, row, 3);
+    Waiting row[3];
+    ready.push_row(0, linked(row, 5));
     const auto take = [this](unsigned number) {
         return ready.pop_fitting(1, [number](const weft_unit* one) { return one == context(number); });
     };
     EXPECT_EQ(take(6), context(6));
     EXPECT_EQ(take(6), nullptr);
-    EXPECT_EQ(ready.pop(1), context(5));
-    EXPECT_EQ(take(7), context(7));
+    EXPECT_EQ(ready.pop(1), context(7));
+    EXPECT_EQ(take(5), context(5));
+    EXPECT_FALSE(ready.any());
+}
+
+TEST_F(ReadyContexts, OfARowAreTakenFromItsBackByOtherHarts) {
+    run_once(4);
+    Waiting row[6];
+    ready.push_row(0, linked(row, 5));
+    EXPECT_EQ(ready.pop(1), context(10));
+    EXPECT_EQ(ready.pop(0), context(5));
+    EXPECT_EQ(ready.pop_fitting(1, [](const weft_unit* one) { return one != context(9); }), context(8));
+    EXPECT_EQ(ready.pop(1), context(9));
+    EXPECT_EQ(ready.pop(0), context(6));
+    EXPECT_EQ(ready.pop(0), context(7));
+    EXPECT_EQ(ready.pop(0), nullptr);
     EXPECT_FALSE(ready.any());
 }
 

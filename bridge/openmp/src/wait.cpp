@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -138,11 +139,26 @@ unsigned Helpers::gather(std::uint64_t region) {
 }
 
 void Helpers::suspend(const Condition& condition, weft_unit* next) {
-    Request request{this, condition, {nullptr, nullptr, crew_}};
+    Request request{this, condition, {nullptr, nullptr, nullptr, crew_, this_thread().slot->number}};
     const weft_status status = next == nullptr ? weft_unit_suspend(publish, &request) : weft_context_suspend_to(next, publish, &request);
     if (status != WEFT_OK) [[unlikely]] fatal("cannot wait", status);
     come_back();
 }
+
+namespace {
+
+// One in so many may stand beside none of its neighbours before rows are dealt anew.
+constexpr std::uint32_t few = 8;
+
+constexpr std::uint64_t between_deals_ns = 2'000'000;
+
+std::uint64_t now_ns() {
+    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+}
+
+bool are_neighbours(const Waiting& one, const Waiting& other) { return one.number + 1 == other.number || other.number + 1 == one.number; }
+
+}  // namespace
 
 // By the hart that goes on with something else, as Sleepers::publish.
 void Helpers::publish(weft_unit* unit, void* raw) {
@@ -155,14 +171,18 @@ void Helpers::publish(weft_unit* unit, void* raw) {
     request.waiting.unit = unit;
     Waiting* const before = row.last;
     (before == nullptr ? row.first : before->next) = &request.waiting;
+    request.waiting.before = before;
     row.last = &request.waiting;
     row.hart = hart;
+    const std::uint32_t breaks = row.breaks;
+    if (before != nullptr && !are_neighbours(*before, request.waiting)) ++row.breaks;
     const std::uint32_t count = row.count.load(std::memory_order_relaxed);   // relaxed, all: written under the lock
     row.count.store(count + 1, std::memory_order_relaxed);
     if (count == 0) list.filled_.fetch_or(bit);
     if (!request.condition.holds(request.condition.raw)) return row.lock.unlock();
     (before == nullptr ? row.first : before->next) = nullptr;
     row.last = before;
+    row.breaks = breaks;
     row.count.store(count, std::memory_order_relaxed);
     if (count == 0) list.filled_.fetch_and(~bit);
     row.lock.unlock();
@@ -170,22 +190,53 @@ void Helpers::publish(weft_unit* unit, void* raw) {
 }
 
 void Helpers::wake_members() {
-    bool some = false;
+    Taken taken[most_rows];   // and not initialized: mostly two are written, on a stack whose other lines are far
+    unsigned rows = 0;
+    std::uint32_t all = 0, breaks = 0;
     for (std::uint64_t left = filled_.load(); left != 0; left &= left - 1) {
         Row& row = rows_[std::countr_zero(left)];
         row.lock.lock();
-        Waiting* const first = row.first;
         const std::uint32_t count = row.count.load(std::memory_order_relaxed);   // relaxed, both: as in publish
-        const unsigned hart = row.hart;
+        taken[rows] = {{row.first, row.last, count}, row.hart};
         row.first = row.last = nullptr;
         row.count.store(0, std::memory_order_relaxed);
-        if (first != nullptr) filled_.fetch_and(~(left & -left));
+        if (count != 0) filled_.fetch_and(~(left & -left));
+        breaks += std::exchange(row.breaks, 0);
         row.lock.unlock();
-        if (first == nullptr) continue;
-        make_ready(hart, first, count);
-        some = true;
+        if (count == 0) continue;
+        all += count;
+        ++rows;
     }
-    if (some) ask_for_harts();
+    if (rows == 0) return;
+    if (rows > 1 && breaks > all / few) deal(taken, rows);
+    for (unsigned i = 0; i < rows; ++i) make_ready(taken[i].hart, taken[i].row);
+    ask_for_harts();
+}
+
+// Of each member it reads and writes what lies on its stack, which another hart may have near: for 64 members that takes some 10 us. So it is done
+// seldom: where one of them has more to do than others, members change their harts at each barrier.
+void Helpers::deal(Taken* rows, unsigned count) {
+    if (!dealing_.try_lock()) return;   // others wake some as well: it is not worth waiting for
+    const std::uint64_t now = now_ns();
+    if (now < next_deal_ns_) return dealing_.unlock();
+    next_deal_ns_ = now + between_deals_ns;
+    dealt_.clear();
+    for (unsigned i = 0; i < count; ++i) {
+        for (Waiting* one = rows[i].row.first; one != nullptr; one = one->next) dealt_.push_back(one);
+    }
+    std::sort(dealt_.begin(), dealt_.end(), [](const Waiting* one, const Waiting* other) { return one->number < other->number; });
+    auto from = dealt_.begin();
+    for (unsigned i = 0; i < count; ++i) {
+        const auto to = from + rows[i].row.count;
+        if (i % 2 != 0) std::reverse(from, to);
+        rows[i].row.first = *from;
+        for (Waiting* before = nullptr; from != to; before = *from++) {
+            (*from)->before = before;
+            (*from)->next = from + 1 == to ? nullptr : from[1];
+        }
+        rows[i].row.last = to[-1];
+    }
+    dealing_.unlock();
 }
 
 bool Helpers::wake_member() {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include <weft/guest.h>
 #include <weft/unit.h>
@@ -162,7 +163,16 @@ private:
 struct Waiting {
     weft_unit* unit = nullptr;
     Waiting* next = nullptr;
+    Waiting* before = nullptr;   // but of the first of a row
     const Crew* crew = nullptr;
+    unsigned number = 0;         // in its team
+};
+
+// Members that wait, linked to each other.
+struct WaitingRow {
+    Waiting* first;
+    Waiting* last;
+    std::uint32_t count;
 };
 
 // Those of a team that wait for all others, or for the next region. Where a team has more threads than there are harts
@@ -170,6 +180,11 @@ struct Waiting {
 // wait writes no memory that another hart writes, and a row becomes ready as a whole, without a look at any of those in it.
 // The hart that goes on with one resumes it (weft_context_resume), and one that waits leaves for the next one of the row
 // itself, where there is one. Thread 0, which may be a guest or any unit of the program's, waits apart.
+//
+// What neighbours work on often shares lines of the cache, so a hart is best off with members of consecutive numbers. Rows that have
+// become ready are dealt anew, therefore, when too many members stand beside none of their neighbours: each hart gets as many as it
+// had. Every second row runs downwards. So the ends of two rows are neighbours, and a hart that is done and takes the last member of
+// another's row keeps both in order.
 //
 // Where members are many they are counted in rows, too, when they arrive somewhere: each would take the team's counter from
 // another hart. A member that finds no next one of its row adds up what the rows have counted. That comes to pass after each
@@ -208,6 +223,7 @@ private:
         SpinLock lock;                          // guards what follows
         Waiting* first = nullptr;
         Waiting* last = nullptr;
+        std::uint32_t breaks = 0;               // how many stand behind another one than a neighbour of theirs
         std::atomic<std::uint32_t> count{0};    // read by others, too
         unsigned hart = 0;                      // that has put the last one here
         std::atomic<std::uint64_t> arrived{0};  // and have not been gathered: the region's number, and how many
@@ -218,6 +234,10 @@ private:
         Waiting waiting;
     };
     static constexpr unsigned most_rows = 64;
+    struct Taken {
+        WaitingRow row;
+        unsigned hart;
+    };
 
     template <class Holds, class Gathered>
     [[gnu::noinline]] void look_and_sleep(const Holds& holds, std::uint64_t counted, const Gathered& gathered) {
@@ -245,6 +265,7 @@ private:
     static void publish(weft_unit* unit, void* raw);
     void wake_members();
     bool wake_member();
+    void deal(Taken* rows, unsigned count);
 
     // A bit for each row that is not empty; changed under the row's lock. seq_cst, as the loads of it: who makes a condition
     // true looks here then, and a member looks at the condition when it has its place in a row whose bit is set.
@@ -252,6 +273,9 @@ private:
     Sleepers others_{Until::the_barrier};
     std::unique_ptr<Row[]> rows_;
     unsigned row_count_ = 0;                    // a power of two
+    SpinLock dealing_;                          // guards the next two
+    std::uint64_t next_deal_ns_ = 0;
+    std::vector<Waiting*> dealt_;
     unsigned harts_ = ~0U;                      // that there are at most; without members nobody is many
     const Crew* crew_ = nullptr;
 };
