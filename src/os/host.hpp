@@ -5,7 +5,9 @@
 #include <cstdint>
 
 #include "base/atomic.hpp"
+#include "base/sanitizer.hpp"
 #include "os/cpuset.hpp"
+#include "os/futex.hpp"
 #include "os/local.hpp"
 #include "os/thread.hpp"
 
@@ -47,9 +49,20 @@ void host_begin();
 // `cpus`: where it may run; null: as the calling thread. One call at a time.
 bool host_start(HostThread& host, std::size_t bytes, const CpuSet* cpus);
 // Waits until it is parked. By one thread.
-void host_await(HostThread& host);
+inline void host_await(HostThread& host) {
+    std::uint32_t seen = 0;
+    while (seen != 1) {
+        if (seen == 0 && !host.parked.compare_exchange_strong(seen, 2)) continue;
+        futex_wait(host.parked, 2);
+        seen = host.parked.load();
+    }
+    sanitizer::tsan_acquire(&host);
+}
 // Nobody stands on its stack any more: it ends, and its destructors run. Once; then it is to be joined.
-void host_release(HostThread& host);
+inline void host_release(HostThread& host) {
+    host.released.store(1);
+    futex_wake(host.released, 1);
+}
 
 // Calls body(argument) on a host's stack, by its thread pointer. False: that has been left by pthread_exit, or because the pthread was cancelled; the
 // frames in between have been unwound, and the pthread is good for nothing any more but its end.

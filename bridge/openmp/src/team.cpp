@@ -78,13 +78,18 @@ void reset(Slot& slot, Team& team) {
     slot.ended.store(0, std::memory_order_relaxed);
 }
 
-// Those that arrive at a region's end. The last one wakes thread 0.
-void arrive(Team& team, unsigned count) {
-    const unsigned size = team.size.load(std::memory_order_relaxed);   // relaxed: the region's; the next one may begin once this has arrived
-    if (team.arrived.fetch_add(count) + count == size) team.closer.wake();
+bool are_many(const Team& team) { return team.helpers.makes_many(team.size.load(std::memory_order_relaxed)); }   // relaxed: the region's; from the dock, a guess
+
+// So many have arrived. Whether all are here now: the caller is the one to say so.
+inline bool completes(Team& team, unsigned count) {
+    const unsigned size = team.size.load(std::memory_order_relaxed);   // relaxed: the region's; the next one may begin once these have arrived
+    return count != 0 && team.arrived.fetch_add(count) + count == size;
 }
 
-bool are_many(const Team& team) { return team.many.load(std::memory_order_relaxed); }   // relaxed: the region's; from the dock, a guess
+// A thread arrives in that region, at a barrier or at its end; in_row: it waits among the members then. Whether all are here now.
+inline bool arrive(Team& team, std::uint64_t region, bool in_row) {
+    return completes(team, are_many(team) ? team.helpers.arrive_among_many(region, in_row) : 1);
+}
 
 // Waits in the dock for a region later than `seen`; returns its number, 0 when the crew is dismissed.
 std::uint64_t dock(Thread& me, Slot& slot, std::uint64_t seen) {
@@ -93,12 +98,12 @@ std::uint64_t dock(Thread& me, Slot& slot, std::uint64_t seen) {
     const auto spare = [&] { return slot.number >= crew.awake.load(); };
     while (!called()) {
         if (spare()) {
-            // It may have been the next one of some who have arrived. It is no longer of the team, for which others are to add them up.
+            // It may have been the next one of some that have arrived. It is no longer of the team, for which others are to add them up.
             if (are_many(crew.team)) crew.team.helpers.wake();
             crew.spares.wait([&] { return called() || !spare(); });
         } else if (!run_some_task(me, nullptr)) {
-            crew.team.helpers.wait([&] { return called() || spare() || may_find_task(me, nullptr); }, are_many(crew.team) ? seen : 0, [&](unsigned count) {
-                arrive(crew.team, count);
+            crew.team.helpers.wait(are_many(crew.team) ? seen : 0, [&] { return called() || spare() || may_find_task(me, nullptr); }, [&](unsigned count) {
+                if (completes(crew.team, count)) crew.team.closer.wake();
                 return true;
             });
         }
@@ -140,8 +145,7 @@ void be_member(void* raw) {
         go_on_in_loop(slot);
         go_on_behind(*slot.crew);
         team.body(team.data);
-        if (are_many(team)) team.helpers.count_arrival(region);   // and waits in the dock
-        else arrive(team, 1);
+        if (arrive(team, region, true)) team.closer.wake();
     }
     thread_in_region = nullptr;
     me.stand_alone();
@@ -342,8 +346,7 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
     }
     team.body = body;
     team.data = data;
-    team.size.store(size, std::memory_order_relaxed);   // relaxed, both: as below
-    team.many.store(team.helpers.makes_many(size), std::memory_order_relaxed);
+    team.size.store(size, std::memory_order_relaxed);   // relaxed: as below
     team.bind = bind;
     team.outer = &outer;
     team.outer_slot = me.slot;
@@ -387,7 +390,7 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
 
 void end_region(Thread& me) {
     Team& team = *me.team;
-    team.arrived.fetch_add(1 + (are_many(team) ? team.helpers.gather(team.crew->regions) : 0));
+    arrive(team, team.crew->regions, false);
     close(me);
     if (team.counted) team.group->fetch_sub(team.size - 1, std::memory_order_relaxed);   // relaxed: a number
     end_shares(team);
@@ -414,21 +417,17 @@ inline void end_barrier(Thread& me, Team& team, std::uint64_t generation) {
     team.helpers.wake();
 }
 
-// A member of a team whose members are many, which are counted in their rows.
+// Of a team whose members are many: kept apart, since in others each instruction here counts.
 [[gnu::noinline]] void meet_among_many(Thread& me, Team& team) {
     const std::uint64_t generation = team.generation.load(std::memory_order_relaxed);   // relaxed: as in meet
-    team.helpers.count_arrival(team.crew->regions);
-    bool last = false;
-    while (team.generation.load(std::memory_order_acquire) == generation) {   // acquire: as in meet
+    const std::uint64_t region = team.crew->regions;
+    bool last = arrive(team, region, me.member);
+    while (!last && team.generation.load(std::memory_order_acquire) == generation) {   // acquire: as in meet
         if (run_some_task(me, nullptr)) continue;
-        team.helpers.wait([&] { return team.generation.load(std::memory_order_acquire) != generation || may_find_task(me, nullptr); }, team.crew->regions, [&](unsigned count) {   // acquire: as above
-            last = team.arrived.fetch_add(count) + count == team.size;
-            return last;
-        });
-        if (!last) continue;
-        end_barrier(me, team, generation);
-        break;
+        last = team.helpers.wait(region, [&] { return team.generation.load(std::memory_order_acquire) != generation || may_find_task(me, nullptr); },   // acquire: as above
+                                 [&team](unsigned count) { return completes(team, count); });
     }
+    if (last) end_barrier(me, team, generation);
     go_on_behind(*team.crew);
 }
 
@@ -436,15 +435,14 @@ inline void end_barrier(Thread& me, Team& team, std::uint64_t generation) {
 
 void meet(Thread& me) {
     Team& team = *me.team;
-    if (are_many(team) && me.member) return meet_among_many(me, team);
+    if (are_many(team)) return meet_among_many(me, team);
     if (team.size == 1) {
         if (team.tasked.load(std::memory_order_relaxed)) wait_in_task(me, [&team] { return all_tasks_ended(team); });   // relaxed: its own
         end_cancelled_construct(team);
         return;
     }
     const std::uint64_t generation = team.generation.load(std::memory_order_relaxed);   // relaxed: it stays until this thread has arrived
-    const unsigned count = 1 + (are_many(team) ? team.helpers.gather(team.crew->regions) : 0);
-    if (team.arrived.fetch_add(count) + count == team.size) {
+    if (team.arrived.fetch_add(1) + 1 == team.size) {
         end_barrier(me, team, generation);
         return go_on_behind(*team.crew);
     }

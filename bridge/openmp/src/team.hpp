@@ -49,7 +49,6 @@ struct alignas(128) Team {
     void (*body)(void* data) = nullptr;
     void* data = nullptr;
     std::atomic<unsigned> size{1};                // read by those in the dock while it changes: they take no part, or are called later
-    std::atomic<bool> many{false};                // its members are, and are counted in rows when they arrive (wait.hpp); read as size
     unsigned level = 0, active_level = 0;
     const Icv* icv = nullptr;                     // of the implicit tasks, at first
     std::atomic<unsigned>* group = nullptr;       // how many threads the contention group has, where there is a limit; its initial thread is one

@@ -112,29 +112,15 @@ std::uint32_t Helpers::count() const {
 
 bool Helpers::is_member() { return this_thread().member; }
 
-namespace {
-
-constexpr unsigned region_shift = 32;   // of a row's count of arrivals
-constexpr std::uint64_t counted_in(std::uint64_t region, std::uint32_t count) { return region << region_shift | count; }
-
-}  // namespace
-
-// What a member has written before it arrives comes before the end of what it has arrived at: seq_cst, all, as the team's counter.
-void Helpers::count_arrival(std::uint64_t region) {
-    std::atomic<std::uint64_t>& arrived = rows_[this_hart() & (row_count_ - 1)].arrived;
-    std::uint64_t seen = arrived.load();
-    while (!arrived.compare_exchange_weak(seen, seen == 0 ? counted_in(region, 1) : seen + 1)) {}   // of an earlier region nothing is left
+unsigned Helpers::arrive_among_many(std::uint64_t region, bool in_row) {
+    if (!in_row) return 1 + gather(region);
+    rows_[this_hart() & (row_count_ - 1)].arrived.count(region);
+    return 0;
 }
 
 unsigned Helpers::gather(std::uint64_t region) {
     unsigned sum = 0;
-    for (unsigned i = 0; i < row_count_; ++i) {
-        std::atomic<std::uint64_t>& arrived = rows_[i].arrived;
-        std::uint64_t seen = arrived.load();
-        const auto of_region = [&] { return seen != 0 && seen >> region_shift == static_cast<std::uint32_t>(region); };
-        while (of_region() && !arrived.compare_exchange_weak(seen, 0)) {}
-        if (of_region()) sum += static_cast<std::uint32_t>(seen);   // and taken
-    }
+    for (unsigned i = 0; i < row_count_; ++i) sum += rows_[i].arrived.take(region);
     return sum;
 }
 

@@ -13,6 +13,8 @@
 #include <weft/guest.h>
 #include <weft/unit.h>
 
+#include "arrivals.hpp"
+
 namespace weft_openmp {
 
 inline void relax() {
@@ -186,30 +188,30 @@ struct WaitingRow {
 // had. Every second row runs downwards. So the ends of two rows are neighbours, and a hart that is done and takes the last member of
 // another's row keeps both in order.
 //
-// Where members are many they are counted in rows, too, when they arrive somewhere: each would take the team's counter from
-// another hart. A member that finds no next one of its row adds up what the rows have counted. That comes to pass after each
-// arrival: who is next is one of the team as well, and comes here in its turn, whichever hart it goes on with.
+// Where members are many they are counted in rows, too, when they arrive somewhere (arrivals.hpp). A member that finds no
+// next one of its row adds up what the rows have counted. That comes to pass after each arrival: who is next is one of the
+// team as well, and comes here in its turn, whichever hart it goes on with.
 class Helpers {
 public:
     // For a team that has members. Before any of them waits.
     void have_members(const Crew& crew);
-    // That the team has as many threads as this makes them many.
+    // That the team has as many threads as this makes its members many.
     bool makes_many(unsigned threads) const { return threads > harts_; }
 
-    // As of Sleepers. `counted`: in which region those are counted here who arrive, 0: in none. gathered(count) is told when so many have been added up; true: the caller is to look again.
+    // Where members are many, one arrives in that region, at a barrier or at its end. How many are to be added to the team's count: none, where it waits in its row and is counted there;
+    // else it brings what the rows have counted, since it may be the next one of some: thread 0 of a team within a team is a member, too.
+    unsigned arrive_among_many(std::uint64_t region, bool in_row);
+    // As of Sleepers. region: in which those are counted that arrive, 0: in none. gathered(count) is told when so many of them are to be added to the team's count; true: the caller is to look again. Whether it was.
     template <class Holds, class Gathered>
-    [[gnu::always_inline]] void wait(const Holds& holds, std::uint64_t counted, const Gathered& gathered) {
-        if (!holds()) [[unlikely]] look_and_sleep(holds, counted, gathered);
+    [[gnu::always_inline]] bool wait(std::uint64_t region, const Holds& holds, const Gathered& gathered) {
+        if (!holds()) [[unlikely]] return look_and_sleep(region, holds, gathered);
+        return false;
     }
-    // Of a team whose members are not counted here.
+    // For what nobody arrives at.
     template <class Holds>
     [[gnu::always_inline]] void wait(const Holds& holds) {
-        wait(holds, 0, [](unsigned) { return false; });
+        wait(0, holds, [](unsigned) { return false; });
     }
-    // The calling member has arrived, and is about to wait.
-    void count_arrival(std::uint64_t region);
-    // Takes what has been counted in that region and not gathered yet, and returns how many. Counts of a later region stay where they are.
-    unsigned gather(std::uint64_t region);
     void wake() {
         others_.wake();   // the one that may need its own OS thread comes first (Sleepers::wake_all)
         if (filled_.load() != 0) [[unlikely]] wake_members();
@@ -226,7 +228,7 @@ private:
         std::uint32_t breaks = 0;               // how many stand behind another one than a neighbour of theirs
         std::atomic<std::uint32_t> count{0};    // read by others, too
         unsigned hart = 0;                      // that has put the last one here
-        std::atomic<std::uint64_t> arrived{0};  // and have not been gathered: the region's number, and how many
+        Arrivals arrived;                       // of members that this hart runs
     };
     struct Request {
         Helpers* list;
@@ -240,26 +242,31 @@ private:
     };
 
     template <class Holds, class Gathered>
-    [[gnu::noinline]] void look_and_sleep(const Holds& holds, std::uint64_t counted, const Gathered& gathered) {
-        const bool member = is_member(), many = member && counted != 0;
+    [[gnu::noinline]] bool look_and_sleep(std::uint64_t region, const Holds& holds, const Gathered& gathered) {
+        const bool member = is_member(), counted = member && region != 0;
         const Condition condition{[](const void* raw) { return (*static_cast<const Holds*>(raw))(); }, &holds};
         bool patient = true;
         do {
-            weft_unit* const next = many ? next_member(*crew_) : nullptr;
+            weft_unit* const next = counted ? next_member(*crew_) : nullptr;
             if (next == nullptr) {
-                if (many) {
-                    if (const unsigned count = gather(counted); count != 0 && gathered(count)) return;
+                if (counted) {
+                    if (const unsigned count = gather(region); count != 0 && gathered(count)) return true;
                 }
                 if (std::exchange(patient, false)) {
                     for (Patience patience; patience.more();) {
-                        if (holds()) return;
+                        if (holds()) return false;
                     }
                 }
-                if (!member) return others_.sleep(holds);
+                if (!member) {
+                    others_.sleep(holds);
+                    return false;
+                }
             }
             suspend(condition, next);
         } while (!holds());
+        return false;
     }
+    unsigned gather(std::uint64_t region);
     static bool is_member();
     void suspend(const Condition& condition, weft_unit* next);
     static void publish(weft_unit* unit, void* raw);
@@ -271,11 +278,11 @@ private:
     // true looks here then, and a member looks at the condition when it has its place in a row whose bit is set.
     std::atomic<std::uint64_t> filled_{0};
     Sleepers others_{Until::the_barrier};
-    std::unique_ptr<Row[]> rows_;
-    unsigned row_count_ = 0;                    // a power of two
     SpinLock dealing_;                          // guards the next two
     std::uint64_t next_deal_ns_ = 0;
     std::vector<Waiting*> dealt_;
+    alignas(64) std::unique_ptr<Row[]> rows_;   // apart from what those that wait write: these do not change
+    unsigned row_count_ = 0;                    // a power of two
     unsigned harts_ = ~0U;                      // that there are at most; without members nobody is many
     const Crew* crew_ = nullptr;
 };

@@ -311,21 +311,6 @@ bool host_start(HostThread& host, std::size_t bytes, const CpuSet* cpus) {
     return true;
 }
 
-void host_await(HostThread& host) {
-    std::uint32_t seen = 0;
-    while (seen != 1) {
-        if (seen == 0 && !host.parked.compare_exchange_strong(seen, 2)) continue;
-        futex_wait(host.parked, 2);
-        seen = host.parked.load();
-    }
-    sanitizer::tsan_acquire(&host);
-}
-
-void host_release(HostThread& host) {
-    host.released.store(1);
-    futex_wake(host.released, 1);
-}
-
 bool host_call(void (*body)(void*), void* argument) {
     __pthread_unwind_buf_t frame;
     if (__sigsetjmp(reinterpret_cast<__jmp_buf_tag*>(frame.__cancel_jmp_buf), 0) != 0) return false;

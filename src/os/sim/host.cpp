@@ -45,20 +45,6 @@ bool host_start(HostThread& host, std::size_t bytes, const CpuSet*) {
     return thread_start(host.thread, 0, host_main, &host);
 }
 
-void host_await(HostThread& host) {
-    std::uint32_t seen = 0;
-    while (seen != 1) {
-        if (seen == 0 && !host.parked.compare_exchange_strong(seen, 2)) continue;
-        futex_wait(host.parked, 2);
-        seen = host.parked.load();
-    }
-}
-
-void host_release(HostThread& host) {
-    host.released.store(1);
-    futex_wake(host.released, 1);
-}
-
 bool host_call(void (*body)(void*), void* argument) { return body(argument), true; }
 bool host_settle() { return true; }
 bool host_end_of_unit(const HostThread&) { return true; }

@@ -1,0 +1,108 @@
+// How guests wait: their harts are for others meanwhile.
+#include "weft/guest.h"
+
+#include <sched.h>
+
+#include <algorithm>
+
+#include "test/behaviour/atomic.hpp"
+#include "test/behaviour/forks.hpp"
+#include "test/behaviour/guests.hpp"
+
+namespace {
+
+using namespace weft_test;
+
+// Those who are inside never leave before all have been there.
+TEST(Guest, NobodyWaitsForEverWhileOthersYield) {
+    Runtime runtime;
+    const int count = 2 * static_cast<int>(std::min<std::size_t>(weft_hart_limit(), 8)) + 3;
+    atomic<int> come{0};
+    with_threads(count, [&](int) {
+        Inside in;
+        ++come;
+        until([&] { return come.load() == count; });
+    });
+    EXPECT_EQ(come.load(), count);
+}
+
+TEST(Guest, ThatWaitsLeavesItsHartToOthers) {
+    Runtime runtime;
+    const int count = static_cast<int>(std::min<std::size_t>(weft_hart_limit(), 8)) + 3;
+    constexpr int phases = 10;
+    weft_barrier barrier;
+    ASSERT_EQ(weft_barrier_init(&barrier, static_cast<std::size_t>(count), nullptr, nullptr), WEFT_OK);
+    atomic<int> steps{0};
+    with_threads(count, [&](int) {
+        Inside in;
+        for (int phase = 1; phase <= phases; ++phase) {
+            ++steps;
+            weft_barrier_wait(&barrier);
+            EXPECT_GE(steps.load(), phase * count);
+        }
+    });
+    EXPECT_EQ(steps.load(), phases * count);
+}
+
+// As many as there are harts wait for one that is not admitted before one of them makes room.
+TEST(Guest, ThatWaitsDoesNotLookForTheAnswerOnAHartThatAnotherLacks) {
+    weft_settings settings = with_streams(1);
+    settings.rescue = WEFT_RESCUE_IGNORE;   // or a hart more is there soon
+    settings.spin_ns = 1'000'000'000;
+    Runtime runtime(settings);
+    const int limit = static_cast<int>(weft_hart_limit());
+    weft_latch answer;
+    ASSERT_EQ(weft_latch_init(&answer, 1), WEFT_OK);
+    atomic<int> here{0};
+    with_threads(limit + 1, [&](int self) {
+        if (self != limit) {
+            Inside in;
+            ++here;
+            EXPECT_EQ(weft_latch_wait(&answer), WEFT_OK);
+            return;
+        }
+        while (here.load() != limit) sched_yield();
+        const std::uint64_t begin_ns = weft_now_ns();
+        Inside in;
+        EXPECT_LT(weft_now_ns() - begin_ns, settings.spin_ns / 2);
+        EXPECT_EQ(weft_latch_count_down(&answer, 1), WEFT_OK);
+    });
+}
+
+TEST(Guest, SharesMutexesAndConditionsWithUnits) {
+    Runtime runtime(2);
+    constexpr int each = 40;
+    weft_mutex mutex = WEFT_MUTEX_INIT;
+    weft_cond come = WEFT_COND_INIT;
+    int made = 0, taken = 0;
+    const auto make = [&] {
+        for (int i = 0; i < each; ++i) {
+            EXPECT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
+            ++made;
+            EXPECT_EQ(weft_cond_signal(&come), WEFT_OK);
+            EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
+            if (i % 8 == 0) {
+                EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+            }
+        }
+    };
+    const auto take = [&] {
+        for (int i = 0; i < each; ++i) {
+            EXPECT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
+            while (made == taken) EXPECT_EQ(weft_cond_wait(&come, &mutex), WEFT_OK);
+            ++taken;
+            EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
+        }
+    };
+    Ult maker(make), taker(take);
+    with_threads(6, [&](int self) {
+        Inside in;
+        self % 2 == 0 ? make() : take();
+    });
+    EXPECT_EQ(maker.join(), WEFT_OK);
+    EXPECT_EQ(taker.join(), WEFT_OK);
+    EXPECT_EQ(made, 4 * each);
+    EXPECT_EQ(taken, 4 * each);
+}
+
+}  // namespace
