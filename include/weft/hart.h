@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 
+#include <stdbool.h>
+
 #include <weft/status.h>
 
 WEFT_BEGIN
@@ -36,6 +38,12 @@ WEFT_API size_t weft_hart_limit(void) WEFT_NOTHROW;
 /** The caller has a hart, and has looked for what another hart of its library is to do for longer than usual, by some tens of microseconds. Where other processes compute on the processors of this
  * one, and it comes to that again and again, some harts are withheld for a while (WEFT_NEIGHBOURS). Looks at most once in 10 ms. From anywhere but signal handlers; never switches. Since 0.6. */
 WEFT_API void weft_hart_overdue(void) WEFT_NOTHROW;
+
+/** The caller has looked in vain, and more than once, for what somebody else is to do and no call of Weft's tells of, and yields. weft_unit_yield goes to those who are ready on the caller's hart; this, to those
+ * as well that have none: a guest lets domains have its hart that could use more, until one of those has nothing to do, or also looks in vain (or WEFT_SLICE_NS are over); a context of a domain lets a guest or another domain
+ * have one that lacks it. True: so it was, and the caller has its turn again. False: nobody could use the hart, or the caller is neither, and nothing has happened.
+ * From anywhere but signal handlers and callbacks; switches. Since 0.6. */
+WEFT_API bool weft_hart_make_way(void) WEFT_NOTHROW;
 
 /** From now on harts are shared so, whatever weft_settings.hart_policy has said. Returns WEFT_OK, WEFT_INVALID (there is no such policy), WEFT_NOT_INITIALIZED. From anywhere but
  * signal handlers; never switches. Since 0.6. */

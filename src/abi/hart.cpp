@@ -6,6 +6,7 @@
 #include "abi/convert.hpp"
 #include "hart/quota.hpp"
 #include "hart/topology.hpp"
+#include "stream/guest.hpp"
 
 using namespace weft;
 
@@ -30,6 +31,8 @@ size_t weft_hart_limit(void) noexcept { return hart::limit(); }
 void weft_hart_overdue(void) noexcept {
     if (Runtime* const of = runtime_or_null()) wait_is_overdue(*of);
 }
+
+bool weft_hart_make_way(void) noexcept { return make_way(); }
 
 weft_status weft_hart_use_get(weft_hart_use* use) noexcept {
     if (use == nullptr) return is_null("use");

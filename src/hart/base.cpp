@@ -38,10 +38,20 @@ bool Base::in_slice(const Root& root, std::uint64_t now_ns) const { return root.
 // have one they take turns, each for a slice, and the next is who was served longest ago.
 void Base::fill() {
     std::size_t left = limit(), wanting = 0;
+    bool some_aside = false;
+    const auto begin = [&](Root& root) {
+        root.target = policy_ == Policy::first_come ? std::min(left, wanted(root)) : 0;
+        left -= root.target;
+    };
     for (Root* root = first_; root != nullptr; root = root->next) {
-        root->target = policy_ == Policy::first_come ? std::min(left, wanted(*root)) : 0;
-        left -= root->target;
+        if (root->aside && root->aside_since_ns + slice_ns_ <= time_ns()) root->aside = false;
+        some_aside |= root->aside;
+        if (root->aside) continue;
+        begin(*root);
         if (wanted(*root) != 0) ++wanting;
+    }
+    for (Root* root = first_; some_aside && root != nullptr; root = root->next) {
+        if (root->aside) begin(*root);
     }
     turns_ = policy_ != Policy::first_come && wanting > left;
     if (policy_ == Policy::first_come) return;
@@ -53,6 +63,7 @@ void Base::fill() {
         return a.served < b.served;
     };
     const auto better = [&](const Root& a, const Root& b) {
+        if (a.aside != b.aside) return b.aside;
         if (has_less(a.target, weight(a), b.target, weight(b))) return true;
         if (has_less(b.target, weight(b), a.target, weight(a))) return false;
         return turns_ && a.target == 0 ? comes_first(a, b) : a.held > a.target && b.held <= b.target;
@@ -99,6 +110,7 @@ Root* Base::neediest() const {
 }
 
 void Base::count(Root& root) {
+    root.aside = false;
     if (root.held++ == 0) root.since_ns = time_ns();
     root.served = ++order_;
     grants_.store(grants() + 1, std::memory_order_relaxed);   // relaxed: under the lock, as below
@@ -140,8 +152,14 @@ Root* Base::settle() {
     ask_back();
     plan_look();
     bool lacks = false;
-    for (const Root* root = first_; root != nullptr; root = root->next) lacks |= wanted(*root) > root->held;
+    std::uint64_t make_way_at_ns = os::forever;
+    for (const Root* root = first_; root != nullptr; root = root->next) {
+        if (wanted(*root) <= root->held) continue;
+        lacks = true;
+        if (root->held == 0) make_way_at_ns = std::min(make_way_at_ns, root->aside ? root->aside_since_ns + root->aside_for_ns : 0);
+    }
     lacks_.store(lacks);
+    if (make_way_at_ns != make_way_at_ns_.load(std::memory_order_relaxed)) make_way_at_ns_.store(make_way_at_ns, std::memory_order_relaxed);   // relaxed, both: a hint
     time_ns_ = 0;
     return granted;
 }
@@ -190,6 +208,9 @@ void Base::plan_look() {
     std::uint64_t at_ns = os::forever;
     for (const Root* root = first_; turns_ && root != nullptr; root = root->next) {
         if (in_slice(*root, now_ns)) at_ns = std::min(at_ns, root->since_ns + slice_ns_);
+    }
+    for (const Root* root = first_; root != nullptr; root = root->next) {
+        if (root->aside) at_ns = std::min(at_ns, root->aside_since_ns + slice_ns_);
     }
     // What was planned stays, also when nobody wants it any more: to plan a time that comes before all others wakes a thread, and a domain that goes to sleep may be back soon.
     const auto plan = [&](std::uint64_t& planned_ns, bool wanted, std::uint64_t after_ns) {
@@ -371,6 +392,28 @@ Root* Base::release(Root& guest) {
     }, Caller::goes);
 }
 
+Root* Base::step_aside(Root& guest) {
+    return change([&] {
+        uncount(guest);
+        guest.aside = true;
+        const std::uint64_t least_aside_ns = slice_ns_ / 128;
+        const bool in_vain = time_ns() - guest.since_ns < least_aside_ns;   // it has done nothing but look since it came to its hart
+        guest.aside_for_ns = in_vain && guest.aside_for_ns != 0 ? std::min(2 * guest.aside_for_ns, slice_ns_) : least_aside_ns;
+        guest.aside_since_ns = time_ns();
+    }, Caller::goes);
+}
+
+void Base::make_way(Root& root) {
+    change([&] {
+        root.since_ns = 0;
+        for (Root* other = first_; other != nullptr; other = other->next) {
+            if (!other->aside || other->aside_since_ns + other->aside_for_ns > time_ns()) continue;
+            other->aside = false;
+            break;
+        }
+    });
+}
+
 void Base::hand_over(Root& root, Root& guest, bool& last) {
     change([&] {
         uncount(root);
@@ -426,7 +469,7 @@ std::size_t Base::lacking(const Root** roots, std::size_t most) const {
     std::lock_guard guard(lock_);
     std::size_t found = 0;
     for (const Root* root = first_; root != nullptr && found < most; root = root->next) {
-        if (wanted(*root) > root->held) roots[found++] = root;
+        if (wanted(*root) > root->held && !root->aside) roots[found++] = root;
     }
     return found;
 }

@@ -54,6 +54,9 @@ struct Root {
     bool stays = false;                     // and it comes there again,
     std::uint64_t vain_ns = 0;              // having had its hart for so long since then
     std::uint64_t since_ns = 0;             // when it came to its first hart: its slice begins
+    bool aside = false;                     // a guest that has looked in vain: it wants a hart that nobody else has a use for,
+    std::uint64_t aside_since_ns = 0;       // since then, for a slice at most, and for this long also where others look in vain
+    std::uint64_t aside_for_ns = 0;
     bool closing = false;                   // it leaves with its last hart
     bool told = false;                      // constant
     std::size_t told_of = 0;                // how many it was told of last
@@ -99,6 +102,13 @@ public:
     bool admit(Root& guest);
     // A guest gives its hart back. As give_back().
     Root* release(Root& guest);
+    // A guest has looked in vain for what somebody else is to do. It gives its hart to others, and gets one again that nobody else has a use for; after a slice, or when another one that looks makes
+    // way, it wants one as ever. Returns as give_back(), or `guest` itself: nobody else had a use for it, and it has its hart.
+    Root* step_aside(Root& guest);
+    // One that has a hart of the root's has looked in vain: the slice is over, and the first guest that has stepped aside wants a hart as ever.
+    void make_way(Root& root);
+    // When that can be of use: somebody lacks a hart then.
+    std::uint64_t make_way_at_ns() const { return make_way_at_ns_.load(std::memory_order_relaxed); }   // relaxed: a hint
     // A hart of the root's becomes the guest's, which has none; `last` as above.
     void hand_over(Root& root, Root& guest, bool& last);
     // A guest that is `outside` may be destroyed after this: whoever has just taken its hart may still be taking it off the list.
@@ -190,6 +200,7 @@ private:
     atomic<std::uint64_t> freed_{0};        // how often an OS thread has come free
     atomic<bool> unserved_{false};          // nobody could be sent with a hart
 
+    atomic<std::uint64_t> make_way_at_ns_{os::forever};   // changed under the lock
     atomic<bool> lacks_{false};             // changed under the lock
     alignas(64) atomic<std::uint32_t> lacked_{0};   // likewise, and written only then: whoever looks for something to do reads it again and again
 

@@ -444,6 +444,75 @@ TEST_F(BaseTest, AGuestIsAdmittedAtOnceOrInItsTurn) {
     EXPECT_EQ(base.granted(), 0u);
 }
 
+// A guest that has looked in vain, beside a root that could use more harts than there are.
+struct StepsAside : BaseTest {
+    GuestRoot guest;
+
+    void SetUp() override {
+        BaseTest::SetUp();
+        harts = 2;
+        EXPECT_TRUE(base.admit(guest));
+        base.request(a, 4);
+        EXPECT_EQ(a.held, 1u);
+        EXPECT_EQ(base.step_aside(guest), &a);
+        EXPECT_EQ(a.held, 2u);
+        EXPECT_EQ(a.wanted_back.load(), 0u);
+    }
+    void TearDown() override {
+        base.request(a, -a.asked);
+        if (guest.held == 0) {
+            EXPECT_EQ(give_back(a), &guest);
+        }
+        EXPECT_EQ(base.release(guest), nullptr);
+        BaseTest::TearDown();
+    }
+};
+
+TEST_F(StepsAside, AGuestHasAHartAgainThatNobodyElseHasAUseFor) {
+    EXPECT_EQ(base.lacked().load(), 1u) << "whoever only looks for something to do lets a hart go";
+    a.lulled.store(true);
+    EXPECT_EQ(give_back(a), &guest);
+    EXPECT_EQ(base.lacked().load(), 0u);
+    base.stir(a);
+    EXPECT_EQ(a.wanted_back.load(), 0u);
+    EXPECT_EQ(a.held, 1u) << "it has its hart as any guest";
+}
+
+TEST_F(StepsAside, AGuestIsNextWhenAnotherThatLooksMakesWay) {
+    base.make_way(a);
+    EXPECT_EQ(a.wanted_back.load(), 0u) << "not at once: that would have no end";
+    now = base.make_way_at_ns();
+    EXPECT_LT(now, slice);
+    base.make_way(a);
+    EXPECT_EQ(a.wanted_back.load(), 1u);
+    EXPECT_EQ(give_back(a), &guest);
+}
+
+TEST_F(StepsAside, AGuestWaitsLongerEachTimeThatItHasLookedInVain) {
+    const std::uint64_t first = base.make_way_at_ns() - now;
+    now += first;
+    base.make_way(a);
+    EXPECT_EQ(give_back(a), &guest);
+    EXPECT_EQ(base.step_aside(guest), &a);
+    EXPECT_EQ(base.make_way_at_ns() - now, 2 * first);
+}
+
+TEST_F(StepsAside, AGuestWantsAHartAsEverAfterASlice) {
+    EXPECT_EQ(base.look_at_ns(), slice);
+    now = slice;
+    base.look();
+    EXPECT_EQ(a.wanted_back.load(), 1u);
+    EXPECT_EQ(give_back(a), &guest);
+}
+
+TEST_F(BaseTest, AGuestThatStepsAsideForNobodyKeepsItsHart) {
+    GuestRoot guest;
+    EXPECT_TRUE(base.admit(guest));
+    EXPECT_EQ(base.step_aside(guest), &guest);
+    EXPECT_EQ(guest.held, 1u);
+    EXPECT_EQ(base.release(guest), nullptr);
+}
+
 // Who has the hart was served longer ago than the one who waits has been there.
 TEST_F(BaseTest, OneThatComesLateHasItsTurnOnceASliceIsOver) {
     harts = 2;

@@ -1,5 +1,6 @@
 #include "stream/guest.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -377,6 +378,45 @@ bool lends_itself(Stream& stream) {
     return true;
 }
 
+namespace {
+
+// To step aside wakes two OS threads, each of which takes the kernel tens of microseconds. Where the guest has had its hart again sooner than this, on average, it keeps it more often than not.
+constexpr std::uint64_t worth_two_wakeups_ns = 150'000;
+constexpr unsigned most_stays = 1024;
+
+bool step_aside(Guest& guest) {
+    if (!runtime().base.lacks()) return false;
+    if (guest.stays != 0) {
+        --guest.stays;
+        return false;
+    }
+    const std::uint64_t since_ns = os::now_ns();
+    guest.steps_aside = true;
+    const weft_status status = yield_now();
+    if (std::exchange(guest.steps_aside, false) || status != WEFT_OK) return false;
+    guest.aside_ns = (7 * guest.aside_ns + os::now_ns() - since_ns) / 8;
+    guest.stayed = guest.aside_ns < worth_two_wakeups_ns ? std::min(2 * guest.stayed + 8, most_stays) : 0;
+    guest.stays = guest.stayed;
+    return true;
+}
+
+}  // namespace
+
+bool make_way() {
+    Stream* const stream = current_or_null();
+    if (stream == nullptr || stream->running == nullptr) return false;
+    if (stream->domain == nullptr) {
+        Guest* const guest = calling_guest();
+        return guest != nullptr && step_aside(*guest);
+    }
+    hart::Base& base = runtime().base;
+    if (base.lacked().load(std::memory_order_relaxed) == 0) return false;   // relaxed: a hint
+    Domain* of = stream->domain;
+    while (of->parent != nullptr) of = of->parent;
+    if (of->root.wanted_back.load() == 0 && base.make_way_at_ns() <= os::now_ns()) base.make_way(of->root);
+    return yield_now() == WEFT_OK;
+}
+
 void stop_lending(Stream& stream) {
     if (Unit* const letter = std::exchange(stream.handed, nullptr)) pool::push(*letter->pool, letter);   // another is to come for that
     if (stream.guest->lends) keep_thread(stream);
@@ -396,7 +436,15 @@ void go_on(Stream& stream) {
     if (seen != Keeps::ready) return;
     if (stream.domain != nullptr) send_away(stream);
     stop_lending(stream);
-    if (!std::exchange(guest.admitted, false) && slice_is_over(root)) {
+    const bool admitted_now = std::exchange(guest.admitted, false);
+    if (std::exchange(guest.steps_aside, false)) {
+        root.keeps.store(Keeps::wants);
+        hart::Root* const next = runtime().base.step_aside(root);
+        if (next != &root) {
+            if (Domain* const domain = onwards(next)) set_domain(stream, domain);
+            return;
+        }
+    } else if (!admitted_now && slice_is_over(root)) {
         // It has yielded, or need not wait any more: it goes to the end of those who wait for a hart.
         root.keeps.store(Keeps::wants);
         hart::Root* const next = runtime().base.release(root);

@@ -35,6 +35,10 @@ struct Guest {
     unsigned inits = 0;                    // of them, those of weft_init
     bool admitted = false;                 // and has not gone on since: it is its turn
     bool has_signal_stack = false;         // ours, perhaps: since it ran units of others
+    bool steps_aside = false;              // it has looked in vain, and yields. So it does
+    unsigned stays = 0;                    // when it has kept its hart so often,
+    unsigned stayed = 0;                   // and did so often before the last time;
+    std::uint64_t aside_ns = 1'000'000;    // for how long it has been aside, on average
     bool lends = false;                    // its OS thread is counted among the carriers that are free
     atomic<std::uint32_t> wakers{0};       // who is about to wake its stream: that stays meanwhile
 
@@ -83,6 +87,9 @@ void carries_hart(Guest& guest);
 void carries_none(Guest& guest);
 // It has, and the guest can go on: with that hart, before anything else is done with it.
 inline bool claims_hart(const Stream& stream) { return stream.guest != nullptr && stream.lender == nullptr && stream.guest->root.keeps.load() == hart::Root::Keeps::claims; }
+
+// By a ULT that looks for what somebody else is to do, and that no call tells it of: it has looked in vain, and yields, to those that have no hart, too. False: nobody could use its hart.
+bool make_way();
 
 // The base has granted a hart to the guest, whose unit wants one.
 void admitted(Guest& guest);

@@ -55,7 +55,8 @@ namespace {
 bool look_around(Stream& stream, std::uint64_t begin_ns) {
     Jobs& jobs = runtime().jobs;
     const std::uint64_t spin_ns = runtime().settings.values.spin_ns;
-    if (spin_ns <= 1 || stream.sched->sleeps_at_once() || runtime().base.granted() > hart::limit() || is_wanted_elsewhere(stream)) return false;
+    const std::size_t most = hart::limit() - (stream.only_carries() && stream.guest == nullptr ? 1 : 0);   // a carrier that looks has no hart for it
+    if (spin_ns <= 1 || stream.sched->sleeps_at_once() || runtime().base.granted() > most || is_wanted_elsewhere(stream)) return false;
     const Search search(jobs);
     std::uint64_t now_ns;
     do {
@@ -68,7 +69,7 @@ bool look_around(Stream& stream, std::uint64_t begin_ns) {
         if (stream.handed == nullptr) stream.handed = take_job(stream);
         if (stream.handed != nullptr) return true;
         if (!stream.sched->stateless() && !sched::quiet(*stream.sched)) return true;   // it picks for itself
-        if (is_wanted_elsewhere(stream)) return false;
+        if (is_wanted_elsewhere(stream) || runtime().base.granted() > most) return false;
         now_ns = os::now_ns();
     } while (now_ns - begin_ns < spin_ns && now_ns < stream.heap->timers.earliest());
     return false;

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include <weft/domain.h>
+#include <weft/hart.h>
 #include <weft/io.h>
 
 #include "caller.hpp"
@@ -57,7 +58,7 @@ bool is_duration(const timespec& time) { return time.tv_sec >= 0 && is_valid(tim
 bool somebody_lacks_a_hart() { return __atomic_load_n(weft_domain_lacked(nullptr), __ATOMIC_RELAXED) != 0; }   // relaxed: by the call's contract
 
 // How a thread yields, again and again. Where others compute meanwhile, that is all it takes. Where each yield comes back at once, nobody that it goes to has anything to do. What is waited for
-// may have no hart, being a guest or in another domain, and a yield goes there only when the hart's turn is over: so where somebody lacks one the caller sleeps for a moment now and then.
+// may have no hart, being a guest or in another domain, and a yield goes there only when the hart's turn is over: so where somebody lacks one the caller makes way for it, or, where that cannot be, sleeps for a moment now and then.
 // Where all have one, to sleep would delay whatever comes next; then the kernel is asked to let others have the processor. Streams that take turns are not seen: a sleep each millisecond is for those.
 class Yields {
 public:
@@ -81,6 +82,11 @@ private:
     static constexpr unsigned patient = 16, most_turns = 32;
 
     [[gnu::noinline]] void look_around() {
+        if (weft_hart_make_way()) {
+            in_a_row_ = 0;
+            awake_since_ns_ = last_ns_ = weft_now_ns();
+            return;
+        }
         const bool lacked = somebody_lacks_a_hart();
         if (lacked ? in_a_row_ >= most_turns : last_ns_ - awake_since_ns_ >= longest_ns) {
             weft_sleep_for(nap_ns_);
