@@ -107,6 +107,7 @@ void tear_down(Runtime* ending) {
     dumps_end();
     ending->lookout.stop();   // before the streams that it looks at are gone
     ending->crew.stop();
+    stop_other_streams(*ending);   // carriers that have started since: the lookout hands harts out, too
     end_stream_zero(*ending);
     ending->hosts.stop();
     drop_created(*ending);

@@ -398,11 +398,23 @@ weft_status start_other_streams(Runtime& of) {
     return WEFT_OK;
 }
 
-void stop_other_streams(Runtime& of) {
+namespace {
+
+// One to be ended, which nobody else ends; null: there is none.
+Stream* claim_other_stream(Runtime& of) {
+    const std::lock_guard starting(of.carriers.lock);   // a carrier that is in the table has its OS thread then
+    const std::lock_guard guard(of.lock);
     for (std::size_t rank = of.ranks_used; rank-- > 1;) {
-        Stream* const stream = of.streams[rank];
-        if (stream != nullptr && !stream->freeing.exchange(true)) end_stream(*stream);
+        if (of.streams[rank] != nullptr && !of.streams[rank]->freeing.exchange(true)) return of.streams[rank];
     }
+    return nullptr;
+}
+
+}  // namespace
+
+// Each one anew: one that ends may send its hart on, and a carrier start for it, in any place of the table.
+void stop_other_streams(Runtime& of) {
+    while (Stream* const stream = claim_other_stream(of)) end_stream(*stream);
 }
 
 weft_status start_stream(Sched& sched, Pool* automatic_pool, const char* name, Stream** stream, Kind kind, void* data, bool carries) {
