@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <weft/domain.h>
 #include <weft/hart.h>
+#include <weft/sync.h>
 
 #include "bind.hpp"
 #include "fatal.hpp"
@@ -138,10 +138,6 @@ constexpr std::uint32_t few = 8;
 
 constexpr std::uint64_t between_deals_ns = 2'000'000;
 
-std::uint64_t now_ns() {
-    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
-}
-
 bool are_neighbours(const Waiting& one, const Waiting& other) { return one.number + 1 == other.number || other.number + 1 == one.number; }
 
 }  // namespace
@@ -203,7 +199,7 @@ void Helpers::wake_members() {
 // seldom: where one of them has more to do than others, members change their harts at each barrier.
 void Helpers::deal(Taken* rows, unsigned count) {
     if (!dealing_.try_lock()) return;   // others wake some as well: it is not worth waiting for
-    const std::uint64_t now = now_ns();
+    const std::uint64_t now = weft_now_ns();
     if (now < next_deal_ns_) return dealing_.unlock();
     next_deal_ns_ = now + between_deals_ns;
     dealt_.clear();
