@@ -33,6 +33,10 @@ inline std::size_t hart_limit() noexcept { return weft_hart_limit(); }
 /** The caller has waited for another hart of its library for longer than usual (weft_hart_overdue). */
 inline void hart_overdue() noexcept { weft_hart_overdue(); }
 
+/** The caller has looked in vain for what somebody else is to do, and yields, to those that have no hart, too
+ * (weft_hart_make_way). False: nobody could use the hart, and nothing has happened. */
+inline bool make_way() noexcept { return weft_hart_make_way(); }
+
 /** How the harts are used. */
 inline hart_use harts_in_use() {
     weft_hart_use use{};

@@ -410,10 +410,11 @@ bool make_way() {
         return guest != nullptr && step_aside(*guest);
     }
     hart::Base& base = runtime().base;
-    if (base.lacked().load(std::memory_order_relaxed) == 0) return false;   // relaxed: a hint
+    const bool lacks = base.lacked().load(std::memory_order_relaxed) != 0;   // relaxed: a hint
+    if (!lacks && !stream->wanted()) return false;   // wanted: the guest has a hart again whose OS thread this is, for one
     Domain* of = stream->domain;
     while (of->parent != nullptr) of = of->parent;
-    if (of->root.wanted_back.load() == 0 && base.make_way_at_ns() <= os::now_ns()) base.make_way(of->root);
+    if (lacks && of->root.wanted_back.load() == 0 && base.make_way_at_ns() <= os::now_ns()) base.make_way(of->root);
     return yield_now() == WEFT_OK;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "test/behaviour/atomic.hpp"
+#include "test/behaviour/created_domain.hpp"
 #include "test/behaviour/several.hpp"
 
 namespace {
@@ -533,30 +534,6 @@ TEST(Domain, APauseIsNoWait) {
     });
     EXPECT_EQ(caller.join(), WEFT_OK);
 }
-
-// Nobody is in it but its contexts.
-struct Created {
-    void create() {
-        weft_domain_ops ops{};
-        ops.size = sizeof ops;
-        ops.enter = [](void* self) {
-            auto& of = *static_cast<Created*>(self);
-            std::lock_guard guard(of.lock);
-            if (of.ready.empty()) return;
-            EXPECT_EQ(weft_context_resume(of.ready.front()), WEFT_OK) << weft_error_text();
-            of.ready.pop_front();
-        };
-        ops.unblock = [](void* self, weft_unit* context) {
-            auto& of = *static_cast<Created*>(self);
-            std::lock_guard guard(of.lock);
-            of.ready.push_back(context);
-        };
-        EXPECT_EQ(weft_domain_create(&ops, this, &domain), WEFT_OK) << weft_error_text();
-    }
-    weft_domain* domain = nullptr;
-    std::mutex lock;
-    std::deque<weft_unit*> ready;
-};
 
 TEST(Domain, OneThatNoUltHasRegisteredRunsWhatIsSpawnedIntoItsPool) {
     weft_domain* none = nullptr;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "test/behaviour/atomic.hpp"
+#include "test/behaviour/created_domain.hpp"
 #include "test/behaviour/forks.hpp"
 #include "test/behaviour/guests.hpp"
 
@@ -67,6 +68,51 @@ TEST(Guest, ThatWaitsDoesNotLookForTheAnswerOnAHartThatAnotherLacks) {
         EXPECT_LT(weft_now_ns() - begin_ns, settings.spin_ns / 2);
         EXPECT_EQ(weft_latch_count_down(&answer, 1), WEFT_OK);
     });
+}
+
+template <class Condition>
+void make_way_until(Condition condition) {
+    while (!condition()) {
+        weft_hart_make_way();
+        std::this_thread::yield();   // OS threads are not at one another's mercy either
+    }
+}
+
+// A team of a domain's looks for each other, and a guest for the team, as OpenBLAS' threads do: without a call that tells of it. The team needs all harts at once, and has them only while the guest has none.
+TEST(Guest, ThatLooksInVainStepsAsideUntilThoseItLooksForLookInVain) {
+    weft_settings settings = with_streams(1);
+    settings.rescue = WEFT_RESCUE_IGNORE;   // or a hart more is there soon
+    settings.slice_ns = 1'000'000'000;     // or the guest would have its turn by that
+    struct Team {
+        Created domain;   // until the last hart has left, with the runtime
+        int count = static_cast<int>(std::min<std::size_t>(weft_hart_limit(), 8));
+        atomic<int> running{0};
+        atomic<bool> seen{false};
+        weft_latch done;
+    } team;
+    ASSERT_EQ(weft_latch_init(&team.done, static_cast<std::size_t>(team.count)), WEFT_OK);
+    Runtime runtime(settings);
+    EXPECT_FALSE(weft_hart_make_way()) << "neither a guest nor a domain's context";
+    const std::uint64_t begin_ns = weft_now_ns();
+    with_threads(1, [&](int) {
+        Inside in;
+        EXPECT_FALSE(weft_hart_make_way()) << "nobody could use its hart";
+        team.domain.create();
+        const auto member = [](void* raw) {
+            auto& of = *static_cast<Team*>(raw);
+            ++of.running;
+            while (of.running.load() != of.count) std::this_thread::yield();
+            make_way_until([&] { return of.seen.load(); });
+            EXPECT_EQ(weft_latch_count_down(&of.done, 1), WEFT_OK);
+        };
+        for (int i = 0; i < team.count; ++i) EXPECT_EQ(weft_ult_spawn(weft_domain_pool(team.domain.domain), member, &team, nullptr, nullptr), WEFT_OK);
+        EXPECT_EQ(weft_domain_request(team.domain.domain, team.count), WEFT_OK);
+        make_way_until([&] { return team.running.load() == team.count; });
+        team.seen.store(true);
+        EXPECT_EQ(weft_latch_wait(&team.done), WEFT_OK);
+        EXPECT_EQ(weft_domain_request(team.domain.domain, -team.count), WEFT_OK);
+    });
+    EXPECT_LT(weft_now_ns() - begin_ns, settings.slice_ns / 2);
 }
 
 TEST(Guest, SharesMutexesAndConditionsWithUnits) {

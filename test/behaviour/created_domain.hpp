@@ -1,0 +1,37 @@
+// A domain that no ULT has registered: nobody is in it but its contexts, which run in the order in which they can go on.
+#pragma once
+
+#include <deque>
+#include <mutex>
+
+#include <gtest/gtest.h>
+
+#include "weft/domain.h"
+#include "weft/status.h"
+
+namespace weft_test {
+
+struct Created {
+    void create() {
+        weft_domain_ops ops{};
+        ops.size = sizeof ops;
+        ops.enter = [](void* self) {
+            auto& of = *static_cast<Created*>(self);
+            std::lock_guard guard(of.lock);
+            if (of.ready.empty() || __atomic_load_n(weft_domain_wanted(of.domain), __ATOMIC_RELAXED) != 0) return;   // the hart goes back
+            EXPECT_EQ(weft_context_resume(of.ready.front()), WEFT_OK) << weft_error_text();
+            of.ready.pop_front();
+        };
+        ops.unblock = [](void* self, weft_unit* context) {
+            auto& of = *static_cast<Created*>(self);
+            std::lock_guard guard(of.lock);
+            of.ready.push_back(context);
+        };
+        EXPECT_EQ(weft_domain_create(&ops, this, &domain), WEFT_OK) << weft_error_text();
+    }
+    weft_domain* domain = nullptr;
+    std::mutex lock;
+    std::deque<weft_unit*> ready;
+};
+
+}  // namespace weft_test
