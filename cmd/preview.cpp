@@ -180,8 +180,8 @@ private:
     void say(const Object& object, Verdict about) {
         const Kind kind = kind_of(object);
         if (kind == Kind::none || kind == Kind::threads) return;
-        const bool is_guarded = kind == Kind::openmp && object.exec_blas && object.needs_openmp &&
-                                has(Piece::openblas) && !options_.native_openmp;
+        const bool computes = kind == Kind::openblas || (kind == Kind::openmp && object.needs_openmp);
+        const bool is_guarded = computes && object.exec_blas && has(Piece::openblas) && !options_.native_openmp;
         if (about == Verdict::guarded && is_guarded) return would(name_of(about), object, guarded_openblas);
         const bool gnu = kind == Kind::openmp || kind == Kind::openmp_queries || kind == Kind::libgomp;
         const Verdict verdict = gnu && !options_.native_openmp ? Verdict::taken_over : Verdict::left_alone;

@@ -39,8 +39,7 @@ void look_at_slot(Seen& seen, const List<Object>& objects, const char* name, boo
     if (!construct && !query && !exec) return;
     const Object* const target = object_at(objects, value);
     if (exec) {
-        seen.guarded = target != nullptr && begins(target->soname, "libweft_openblas") &&
-                       seen.object->any_needed([](const char* needed) { return std::strstr(needed, "omp") != nullptr; });
+        seen.guarded = target != nullptr && begins(target->soname, "libweft_openblas");
         return;
     }
     const bool ours = target != nullptr && target->is_ours;
@@ -181,6 +180,10 @@ void add_findings(Program& program, const Seen& seen, const List<Seen>& all, boo
         add(libraries, seen, Verdict::taken_over, Kind::openmp_queries);
     }
     const bool known = seen.constructs != 0 && !is_runtime;
+    if (seen.guarded && seen.regions == 0 && seen.threads != 0) {
+        add(libraries, seen, Verdict::limited, Kind::openblas);
+        libraries.back().threads = 0;   // those are told with its threads
+    }
     add_threads(program, seen, known || (seen.llvm != 0 && !is_runtime) ? Kind::threads : kind_without_openmp(seen));
 }
 

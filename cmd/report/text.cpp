@@ -78,6 +78,7 @@ String what_of(const Group& group, const Program& program) {
     case Kind::libgomp:
         return library.verdict == Verdict::taken_over ? name + ", whose callers run on Weft" : "libgomp: " + threads_of(group, program);
     case Kind::llvm_client: return name + (library.by.empty() ? String(", which Weft does not serve") : ", which runs on " + library.by);
+    case Kind::openblas: return library.verdict == Verdict::limited && group.threads == 0 ? String(weft_command::guarded_openblas) : name + ": " + threads_of(group, program);
     case Kind::threads: return threads_of(group, program);
     default: return name + ": " + threads_of(group, program);
     }

@@ -36,8 +36,8 @@ PROGRAMS = [
             "This OpenBLAS has threads of its own, never more than CPUs, and a single caller competes with nothing.",
             debian, library="openblas-pthread"),
     Program("numpy-pthread-callers", f"The same library, called by {CALLERS} Python threads at once (`eigh`)",
-            "Callers spin for the library's one execution slot, and its threads spin for each other, so that the time of a run "
-            "varies by a factor of eight, without `weft run` as well as with it. Weft does not reach these threads.",
+            "Callers spin for the library's threads, and those for each other, so that the time of a run varies by a factor "
+            "of eight. Under `weft run` callers wait until the one before them is done.",
             debian_callers(1), library="openblas-pthread", tolerance=CALLED_FROM_THREADS),
     Program("numpy-openmp", "Debian's NumPy over OpenBLAS with OpenMP (libopenblas0-openmp), on the main thread",
             "One caller and as many threads as CPUs gain nothing. With more threads than CPUs, libgomp's threads spin "

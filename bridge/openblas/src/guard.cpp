@@ -1,5 +1,5 @@
-// exec_blas, through which OpenBLAS built with OpenMP runs everything that it does in parallel. It takes the process's one slot by a bare loop of compare-and-swap, and would keep its hart
-// from the caller that has the slot. Here a caller waits as others do in Weft before it is let in, and finds the slot free. And goto_set_num_threads, which OpenBLAS calls when
+// exec_blas, through which OpenBLAS runs everything that it does in parallel. Built with OpenMP it takes the process's one slot by a bare loop of compare-and-swap; with threads of its own it looks for one that
+// is free by a bare loop. Either would keep its hart, or its CPU, from the caller that is inside. Here a caller waits as others do in Weft before it is let in, and finds the slot free. And goto_set_num_threads, which OpenBLAS calls when
 // omp_get_max_threads says another number than it did last: it frees the buffers of threads beyond the number, which a caller that is inside may be using.
 #include <dlfcn.h>
 

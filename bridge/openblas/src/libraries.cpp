@@ -101,17 +101,6 @@ View look() {
     return view;
 }
 
-// Whether the OpenBLAS runs its parts by OpenMP. With threads of its own it has a lock that waits.
-bool uses_openmp(const void* base) {
-    bool uses = false;
-    weft_bridge::each_loaded([&uses, base](const Loaded& object) {
-        if (reinterpret_cast<const void*>(object.first) != base) return false;
-        weft_bridge::each_needed(object, [&uses](const char* name) { uses |= std::strstr(name, "omp") != nullptr; });   // libgomp, libomp, libiomp5
-        return true;
-    });
-    return uses;
-}
-
 // What `handle` has of that name, or what it has loaded; not what this library has in front of it.
 template <class Function>
 Function function_of(void* handle, const char* name) {
@@ -164,7 +153,7 @@ void find_targets(const View& view, void* handle, Caller& caller) {
     caller.exec.exec = function_of<Exec>(handle, "exec_blas");
     caller.threads.set_threads = function_of<SetThreads>(handle, "goto_set_num_threads");
     const void* const base = base_of(reinterpret_cast<const void*>(caller.exec.exec));
-    if (base == nullptr || !uses_openmp(base)) return;
+    if (base == nullptr) return;
     const bool fresh = reinterpret_cast<const void*>(caller.object.first) == base && !caller.exec_slots.empty();
     Library* library = record_of(view, base, fresh);
     // Where an OpenBLAS whose own calls never come by here has been replaced by another one, its functions lie elsewhere.
