@@ -65,6 +65,11 @@ int team(void) {
     return omp_in_parallel ? omp_in_parallel() : 7;
 }
 """
+# Its exec_blas is called by the loader's table, as Debian's is.
+GUARDED_BLAS = THREADED_BLAS.replace("int team(void) {", """
+__attribute__((noinline)) int exec_blas(long count, void* queue) { return count != 1 || queue != 0; }
+int team(void) {
+    if (exec_blas(1, 0) != 0) return 8;""")
 # Stands for LLVM's runtime, which has entry points for gcc's programs, too.
 LLVM_RUNTIME = """
 #include <pthread.h>
@@ -292,6 +297,13 @@ class Report(Case):
         self.assertEqual(done.stdout, "0\n")
         self.assertIn(f"left alone: {library}: OpenBLAS: 2 threads of its own\n", done.stderr)
         self.assertNotRegex(done.stderr, "taken over|limited")
+
+    def test_an_openblas_with_threads_of_its_own_is_limited_and_its_threads_are_left_alone(self):
+        library = self.shared("libopenblas.so", GUARDED_BLAS, "-pthread", "-fPIC", "-fno-inline", "-fsemantic-interposition")
+        done = self.call("run", "--report", "--", self.compile(LOADER, "-ldl", name="loader"), library)
+        self.assertEqual(done.stdout, "0\n")
+        self.assertIn(f"limited: {library}: OpenBLAS: one call at a time computes in parallel", done.stderr)
+        self.assertIn(f"left alone: {library}: OpenBLAS: 2 threads of its own\n", done.stderr)
 
     def test_regions_are_told_by_library_also_of_those_that_were_unloaded(self):
         """Each comes to lie where the one before it did."""
