@@ -530,7 +530,7 @@ TEST_F(BaseTest, OneThatComesLateHasItsTurnOnceASliceIsOver) {
     base.put(three, -1);
 }
 
-// One hart. Who waits again for what it was woken for gives the hart to who comes next, and is the first of those who wait afterwards.
+// One hart. A guest that waits again for what it was woken for gives the hart to the next one, and is the first of those that wait afterwards.
 struct InVain : BaseTest {
     GuestRoot one, two, three;
 

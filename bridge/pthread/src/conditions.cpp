@@ -39,7 +39,7 @@ struct Turn {
     }
 };
 
-// The condition that this thread has waited for last, if it has not told others of anything since. Who waits for it again was woken for nothing.
+// The condition that this thread has waited for last, if it has not told others of anything since. If it waits for that one again, it was woken for nothing.
 [[gnu::tls_model("initial-exec")]] constinit thread_local const pthread_cond_t* latest = nullptr;
 
 [[gnu::noinline]] int wait_parked(pthread_cond_t* condition, pthread_mutex_t* mutex, const Deadline& deadline) {

@@ -47,7 +47,7 @@ void report() {
 
 bool parks(const pthread_mutex_t& mutex) { return !is(mutex, protects) && may_switch(); }
 
-// Who waits for the mutex for the first time, or comes back to it: lock_again().
+// Whether the thread waits for the mutex for the first time, or comes back to it from a condition: lock_again().
 enum class Comes : bool { anew, back };
 
 // By one who may switch and has tried in vain.
