@@ -61,6 +61,4 @@ std::string Image::soname() const {
     return found.empty() ? std::string() : found[0];
 }
 
-std::vector<std::string> Image::needed() const { return dynamic_strings(DT_NEEDED); }
-
 }  // namespace weft_command

@@ -21,7 +21,6 @@ public:
     // The loader that it names; empty: none, as in a library or a static program.
     [[nodiscard]] std::string interpreter() const;
     [[nodiscard]] std::string soname() const;
-    [[nodiscard]] std::vector<std::string> needed() const;
 
     // Calls symbol(name, defined, weak) for each symbol of the dynamic table and, where `all`, of the static one.
     template <class Symbol>

@@ -80,7 +80,7 @@ struct Object {
     std::string path;
     std::string soname;
     unsigned constructs = 0, queries = 0, llvm = 0;  // functions of OpenMP that it calls
-    bool starts_threads = false, opens = false, needs_openmp = false, exec_blas = false;
+    bool starts_threads = false, opens = false, exec_blas = false;
     bool defines_gnu = false, defines_llvm = false;  // a runtime's entry points
 };
 
@@ -115,9 +115,6 @@ Object look_into(const std::string& path) {
     if (object.starts_threads && !object.defines_gnu && !object.defines_llvm) {
         object.defines_llvm = image.contains(llvm_words);
         object.defines_gnu = image.contains(gnu_words);
-    }
-    for (const std::string& needed : image.needed()) {
-        object.needs_openmp = object.needs_openmp || needed.find("omp") != std::string::npos;
     }
     return object;
 }
@@ -180,7 +177,7 @@ private:
     void say(const Object& object, Verdict about) {
         const Kind kind = kind_of(object);
         if (kind == Kind::none || kind == Kind::threads) return;
-        const bool computes = kind == Kind::openblas || (kind == Kind::openmp && object.needs_openmp);
+        const bool computes = kind == Kind::openblas || kind == Kind::openmp;
         const bool is_guarded = computes && object.exec_blas && has(Piece::openblas) && !options_.native_openmp;
         if (about == Verdict::guarded && is_guarded) return would(name_of(about), object, guarded_openblas);
         const bool gnu = kind == Kind::openmp || kind == Kind::openmp_queries || kind == Kind::libgomp;
