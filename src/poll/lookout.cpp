@@ -52,13 +52,15 @@ bool Lookout::add(int descriptor, std::uint32_t events, std::uint32_t tag) {
     return os::watch_add(watch_, descriptor, events, tag);
 }
 
-bool Lookout::stand_down() {
+bool Lookout::stand_down() { return end(os::now_ns() + room_ns); }
+
+bool Lookout::end(std::uint64_t patient_until_ns) {
     std::lock_guard guard(lock_);
     if (!started_.load()) return false;
     stopping_.store(true);
     os::watch_ring(watch_);
     os::thread_join(thread_);
-    patient_until_ns_.store(os::now_ns() + room_ns);
+    patient_until_ns_.store(patient_until_ns);
     started_.store(false);
     return true;
 }
@@ -69,7 +71,8 @@ bool Lookout::stand_up() {
 }
 
 void Lookout::stop() {
-    stand_down();
+    patient_until_ns_.store(os::forever);   // where it has not started: streams that end may still ask for it
+    end(os::forever);
     std::lock_guard guard(lock_);
     if (std::exchange(open_, false)) os::watch_close(watch_);
 }

@@ -47,9 +47,11 @@ public:
     // It is there again, and looks. False: the thread could not be started.
     bool stand_up();
     static constexpr std::uint64_t room_ns = 10'000'000;
+    // For good: watch() does not start it again.
     void stop();
 
 private:
+    bool end(std::uint64_t patient_until_ns);
     bool ring();
     bool start();
     bool start_now_and_then();

@@ -166,7 +166,7 @@ void hand_over_timers(Stream& stream) {
 std::uint64_t lookout_round(void* context) {
     auto& of = *static_cast<Runtime*>(context);
     const std::uint64_t now_ns = os::now_ns();
-    std::uint64_t next_ns = std::min({look_at_harts(of, now_ns), watch_over(of, now_ns), look_at_neighbours(of, now_ns)});   // before the lock: they may start OS threads
+    std::uint64_t next_ns = std::min({look_at_harts(of, now_ns), watch_over(of, now_ns), look_at_neighbours(of, now_ns), look_after_zero(of, now_ns)});   // before the lock: they may start OS threads
     std::lock_guard guard(of.lock);
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         Stream* stream = of.streams[rank];

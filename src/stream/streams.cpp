@@ -324,14 +324,29 @@ void stop_listening(Stream& stream) {
 
 }  // namespace
 
+namespace {
+
+// Between two attempts of the lookout's to start the OS thread that the kernel has refused.
+constexpr std::uint64_t zero_again_ns = 10'000'000;
+
+bool start_zeros_thread(Runtime& of) {
+    Stream& zero = *of.streams[0];
+    return os::thread_start(zero.thread, of.settings.values.scheduler_stack_bytes, carrier_main, &zero);
+}
+
+}  // namespace
+
 // Whoever has claimed it calls: something has come, or is asked.
 void start_zero(Sleeper&) {
     Runtime& of = runtime();
     Stream& zero = *of.streams[0];
     stop_listening(zero);
     zero.sleeper.be_called(false);
-    // Nobody sleeps there then, and whoever pushes wakes nobody: streams that are idle try again.
-    if (!os::thread_start(zero.thread, of.settings.values.scheduler_stack_bytes, carrier_main, &zero)) of.zero_waits.store(true);
+    if (start_zeros_thread(of)) return;
+    // Nobody sleeps there now, so whoever pushes wakes nobody. Streams that are idle try again, and the lookout: all of
+    // them may be asleep, or there is none. Where the lookout cannot be had either, the next idle stream is all there is.
+    of.zero_waits.store(true);
+    of.lookout.watch(os::now_ns() + zero_again_ns);
 }
 
 namespace {
@@ -350,8 +365,13 @@ weft_status start_when_needed(Runtime& of, Sched& sched, Pool* automatic_pool, S
 }  // namespace
 
 bool start_zero_again(Runtime& of) {
-    if (of.zero_waits.exchange(false)) start_zero(of.streams[0]->sleeper);
+    if (of.zero_waits.exchange(false) && !start_zeros_thread(of)) of.zero_waits.store(true);
     return !of.zero_waits.load();
+}
+
+std::uint64_t look_after_zero(Runtime& of, std::uint64_t now_ns) {
+    if (!of.zero_waits.load() || start_zero_again(of)) return os::forever;
+    return now_ns + zero_again_ns;
 }
 
 void await_thread(Stream& stream) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "os/fault.hpp"
 #include "test/behaviour/atomic.hpp"
 #include "test/behaviour/guests.hpp"
 #include "weft/algorithm.hpp"
@@ -16,6 +17,7 @@
 namespace {
 
 using namespace weft_test;
+using weft::os::Door;
 
 // Registered before any runtime starts, so it is called after the runtime's own.
 bool asked_at_exit = false;
@@ -59,6 +61,24 @@ TEST(GuestAlone, ItsStreamsHaveOsThreadsOfTheirOwn) {
     EXPECT_EQ(unit.join(), WEFT_OK);
     EXPECT_EQ(zero, weft_stream_at(0));
     EXPECT_EQ(weft_stream_free(weft_stream_at(0)), WEFT_WRONG_CONTEXT);
+}
+
+// Everything sleeps when the unit comes, so no stream that is idle tries again to start stream 0's OS thread.
+TEST(GuestAlone, AUnitOfStreamZeroRunsOnceTheKernelHasAnOsThreadForIt) {
+    if (!weft::config::checked) return;   // a release build has no injector
+    static atomic<bool> refused;
+    const auto program = [] {
+        weft_pool* pool = nullptr;
+        {
+            Inside in;
+            if (weft_stream_pool(weft_stream_at(0), &pool) != WEFT_OK) std::exit(1);
+        }
+        weft::os::fault_hook.store([](Door door) { return door == Door::thread && !refused.exchange(true); });
+        Ult unit([] {}, nullptr, pool);
+        if (unit.join() != WEFT_OK) std::exit(1);
+        std::exit(refused ? 7 : 1);
+    };
+    EXPECT_EXIT(program(), testing::ExitedWithCode(7), "");
 }
 
 TEST(GuestAlone, InitAndFinalizeNestOnAPlainThread) {
