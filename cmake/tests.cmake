@@ -57,13 +57,15 @@ function(weft_label test size)
   set_tests_properties(${test} PROPERTIES LABELS "${WEFT_GROUP};${size};budget=${WEFT_BUDGET_${upper}}s")
 endfunction()
 
-# Under an emulator a program cannot start itself anew, and sees the emulator's memory beside its own, the emulator's handlers of
-# faults instead of the kernel's, the CPUs of one thread for those of all, and an OS thread of the emulator's that takes no part, and
-# might wake somebody (deadlock). The child of a fork that starts an OS thread ends the emulator.
+# Under an emulator a program cannot start itself anew, and sees the emulator's memory beside its own, the emulator's
+# handlers of faults and words about them instead of the kernel's, the CPUs of one thread for those of all, and an OS
+# thread of the emulator's that takes no part, and might wake somebody (deadlock). The child of a fork that starts an OS
+# thread ends the emulator.
 if(CMAKE_CROSSCOMPILING)
   set(WEFT_TEST_ARGUMENTS --gtest_death_test_style=fast)
   list(APPEND weft_left_out Faults.GuardsThatFail* Million.* StartStop.*Times* OneCreatesOneFrees.* Overflow.IsTold* Overflow.AFaultThatIsNone* AccessDeathTest.*
-    HartLimit.* HostedTraps.*SetsTheIds* HostedTraps.*ThatOfTheIds Deadlock.* DeadlockWatch.* Fork.* GuestAloneDeathTest.*)
+    HartLimit.* HostedTraps.*SetsTheIds* HostedTraps.*ThatOfTheIds Deadlock.* DeadlockWatch.* Fork.* GuestAloneDeathTest.* CrashDeathTest.*
+    Host.ReservesNoMoreThanItsStack Host.HasHalfTheStackWhereItsOwnFindsNoRoom*)
 endif()
 
 # Tests of what the library was built without: that it is refused is in features_test.cpp.
