@@ -46,7 +46,8 @@ if(NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
     return()
   endif()
 endif()
-set(programs regions loops sharing tasks nested cancel icv threads places exceptions entries old_locks clauses atomics depends everything routines)
+set(programs regions loops sharing tasks nested cancel icv threads places exceptions entries old_locks clauses atomics
+    depends everything routines leagues)
 set(alone thousands far newer doacross forked composer follow task_kinds)
 # What explicit tasks may be instead of calls on a member's stack, and what is run with each. depends.c is not: its tasks use threadprivate variables.
 set(task_kinds full lsa roc ss sc auto hosted)

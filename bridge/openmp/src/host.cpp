@@ -6,7 +6,6 @@
 #include <cstring>
 #include <memory>
 #include <strings.h>
-#include <utility>
 #include <vector>
 
 #include "depend.hpp"
@@ -18,43 +17,19 @@ using namespace weft_openmp;   // NOLINT: entry points
 
 namespace {
 
-// A region that begins with an initial thread: as if it were called outside of all others.
-class Apart {
-public:
-    explicit Apart(unsigned thread_limit = 0)
-        : me_(this_thread()), team_(me_.team), slot_(me_.slot), task_(me_.task), under_(me_.under), depth_(me_.depth) {
-        const Icv* const icv = task_->icv;
-        me_.stand_alone();
-        me_.depth = depth_;   // crews above are at work
-        group_before_ = std::exchange(me_.team->group, &group_);
-        before_ = std::exchange(me_.task->icv, icv);
-        if (thread_limit == 0) return;
-        Icv limited = *icv;
-        limited.thread_limit = std::min(limited.thread_limit, thread_limit);
-        me_.set_icv(limited);
-    }
-    ~Apart() {
-        me_.task->icv = before_;
-        me_.team->group = group_before_;
-        me_.team = team_;
-        me_.slot = slot_;
-        me_.task = task_;
-        me_.under = under_;
-    }
-    Apart(const Apart&) = delete;
-    Apart& operator=(const Apart&) = delete;
+const Icv* limited(const Icv* icv, unsigned thread_limit) {
+    if (thread_limit == 0 || thread_limit >= icv->thread_limit) return icv;
+    Icv values = *icv;
+    values.thread_limit = thread_limit;
+    return interned(values);
+}
 
-private:
-    Thread& me_;
-    Team* const team_;
-    Slot* const slot_;
-    Task* const task_;
-    const Task* const under_;
-    const unsigned depth_;
-    const Icv* before_;
-    std::atomic<unsigned> group_{1};   // a contention group of its own
-    std::atomic<unsigned>* group_before_;
-};
+// The calling thread's team of one is that team of the league from now on, and its task the initial one there.
+void begin_team(League league) {
+    const Thread& me = this_thread();
+    me.team->league = league;
+    me.task->icv = me.team->of_league;
+}
 
 // How the compiler says that the host's code is to have a copy of a variable (in the low byte of its kind; the next one has the logarithm of its alignment).
 constexpr unsigned kind_bits = 0xff, firstprivate = 8;
@@ -91,14 +66,14 @@ void run_on_host(void (*body)(void*), std::size_t count, void** addresses, const
         given[i] = copy;
         copies.emplace_back(copy);
     }
-    const Apart apart(thread_limit);
+    const Apart apart(limited(this_thread().task->icv, thread_limit));
     body(given.data());
 }
 
 }  // namespace
 
 OPENMP_API void GOMP_target(int, void (*body)(void*), const void*, std::size_t, void** addresses, std::size_t*, unsigned char*) {
-    const Apart apart;
+    const Apart apart(this_thread().task->icv);
     body(addresses);
 }
 OPENMP_API void GOMP_target_ext(int, void (*body)(void*), std::size_t count, void** addresses, std::size_t* sizes, unsigned short* kinds, unsigned,
@@ -125,46 +100,39 @@ OPENMP_API void GOMP_offload_unregister_ver(unsigned, const void*, int, const vo
 
 // ---- teams -----------------------------------------------------------------------------------------
 
+// In a target region: the calls of each team come one after the other.
 OPENMP_API void GOMP_teams(unsigned, unsigned thread_limit) {
-    Thread& me = this_thread();
-    me.team_number = 0;
-    me.teams = 1;
-    if (thread_limit == 0) return;
-    Icv values = me.icv();
-    values.thread_limit = thread_limit;
-    me.set_icv(values);
+    const Thread& me = this_thread();
+    me.team->of_league = limited(me.task->icv, thread_limit);
+    begin_team({});
 }
 // Called before each team of the league; false when there is no other.
 OPENMP_API bool GOMP_teams4(unsigned, unsigned most, unsigned thread_limit, bool first) {
     Thread& me = this_thread();
     if (first) {
         GOMP_teams(0, thread_limit);
-        me.teams = std::max(most, 1U);
+        me.team->league.teams = std::max(most, 1U);
         return true;
     }
-    if (me.team_number + 1 == me.teams) return false;
-    ++me.team_number;
-    return true;
+    meet(me);   // all tasks of a team have ended when its part has
+    const League league = me.team->league;
+    const bool more = league.number + 1 != league.teams;
+    if (more) begin_team({league.number + 1, league.teams});
+    return more;
 }
 OPENMP_API void GOMP_teams_reg(void (*body)(void*), void* data, unsigned count, unsigned thread_limit, unsigned) {
-    Thread& me = this_thread();
     const Environment& said = environment();
     if (count == 0) count = said.teams != 0 ? static_cast<unsigned>(said.teams) : 3;   // libgomp's own choice on the host
     if (thread_limit == 0) thread_limit = static_cast<unsigned>(said.teams_thread_limit);
-    {
-        const Apart apart(thread_limit);
-        me.teams = count;
-        for (unsigned i = 0; i < count; ++i) {
-            me.team_number = i;
-            body(data);
-        }
+    const Icv* const icv = limited(this_thread().task->icv, thread_limit);
+    for (unsigned i = 0; i < count; ++i) {
+        const Apart apart(icv, {i, count});
+        body(data);
     }
-    me.teams = 1;
-    me.team_number = 0;
 }
 
-PLACE_QUERY(omp_get_num_teams, return static_cast<int>(me.teams);)
-PLACE_QUERY(omp_get_team_num, return static_cast<int>(me.team_number);)
+PLACE_QUERY(omp_get_num_teams, return static_cast<int>(me.team->league.teams);)
+PLACE_QUERY(omp_get_team_num, return static_cast<int>(me.team->league.number);)
 ANY_PLACE_QUERY(omp_get_num_teams)
 ANY_PLACE_QUERY(omp_get_team_num)
 QUERY(int, omp_get_max_teams, return environment().teams;)
