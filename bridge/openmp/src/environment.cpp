@@ -325,6 +325,13 @@ const Icv* interned(const Icv& values) {
     return &set->values;   // for good
 }
 
+const Icv* limited(const Icv* icv, unsigned thread_limit) {
+    if (thread_limit == 0 || thread_limit >= icv->thread_limit) return icv;
+    Icv values = *icv;
+    values.thread_limit = thread_limit;
+    return interned(values);
+}
+
 Environment& environment() {
     static Environment* const said = [] {
         auto* const made = new Environment;

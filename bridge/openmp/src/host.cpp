@@ -1,14 +1,10 @@
-// Leagues of teams, and target regions: there is no device but the host, on which they run, one team after the other.
+// Leagues of teams, one after the other, and the routines of devices: there is none but the host.
 #include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
-#include <strings.h>
-#include <vector>
 
-#include "depend.hpp"
 #include "fatal.hpp"
 #include "routine.hpp"
 #include "team.hpp"
@@ -17,13 +13,6 @@ using namespace weft_openmp;   // NOLINT: entry points
 
 namespace {
 
-const Icv* limited(const Icv* icv, unsigned thread_limit) {
-    if (thread_limit == 0 || thread_limit >= icv->thread_limit) return icv;
-    Icv values = *icv;
-    values.thread_limit = thread_limit;
-    return interned(values);
-}
-
 // The calling thread's team of one is that team of the league from now on, and its task the initial one there.
 void begin_team(League league) {
     const Thread& me = this_thread();
@@ -31,74 +20,7 @@ void begin_team(League league) {
     me.task->icv = me.team->of_league;
 }
 
-// How the compiler says that the host's code is to have a copy of a variable (in the low byte of its kind; the next one has the logarithm of its alignment).
-constexpr unsigned kind_bits = 0xff, firstprivate = 8;
-
-// Of a target region's clauses the compiler says num_teams and thread_limit in words, up to a null one: what is told in the second byte; its value above, or in the next word where
-// it does not fit or is not known.
-unsigned thread_limit_in(void** words) {
-    constexpr std::uintptr_t value_follows = 1U << 7, what = 0xff00, thread_limit = 2U << 8;
-    constexpr unsigned value_from = 16;
-    unsigned limit = 0;
-    for (; words != nullptr && *words != nullptr; ++words) {
-        const auto word = reinterpret_cast<std::uintptr_t>(*words);
-        const auto value = (word & value_follows) != 0 ? reinterpret_cast<std::intptr_t>(*++words) : static_cast<std::intptr_t>(word) >> value_from;
-        if ((word & what) == thread_limit) limit = value < 0 || value > INT_MAX ? 0 : static_cast<unsigned>(value);
-    }
-    return limit;
-}
-
-void run_on_host(void (*body)(void*), std::size_t count, void** addresses, const std::size_t* sizes, const unsigned short* kinds, unsigned thread_limit) {
-    if (const char* const offload = std::getenv("OMP_TARGET_OFFLOAD"); offload != nullptr && strcasecmp(offload, "mandatory") == 0) {
-        fatal_error("OMP_TARGET_OFFLOAD is set to MANDATORY, but device not found");
-    }
-    struct Free {
-        void operator()(void* memory) const { std::free(memory); }
-    };
-    std::vector<std::unique_ptr<void, Free>> copies;
-    std::vector<void*> given(addresses, addresses + count);
-    for (std::size_t i = 0; i < count && kinds != nullptr; ++i) {
-        if ((kinds[i] & kind_bits) != firstprivate) continue;
-        const std::size_t alignment = std::max<std::size_t>(std::size_t{1} << (kinds[i] >> 8), 16);
-        void* const copy = std::aligned_alloc(alignment, (std::max<std::size_t>(sizes[i], 1) + alignment - 1) / alignment * alignment);
-        if (copy == nullptr) fatal_error("Out of memory allocating %zu bytes", sizes[i]);
-        std::memcpy(copy, addresses[i], sizes[i]);
-        given[i] = copy;
-        copies.emplace_back(copy);
-    }
-    const Apart apart(limited(this_thread().task->icv, thread_limit));
-    body(given.data());
-}
-
 }  // namespace
-
-OPENMP_API void GOMP_target(int, void (*body)(void*), const void*, std::size_t, void** addresses, std::size_t*, unsigned char*) {
-    const Apart apart(this_thread().task->icv);
-    body(addresses);
-}
-OPENMP_API void GOMP_target_ext(int, void (*body)(void*), std::size_t count, void** addresses, std::size_t* sizes, unsigned short* kinds, unsigned,
-                                void** dependences, void** clauses) {
-    if (dependences != nullptr) wait_for_depended(this_thread(), dependences);
-    run_on_host(body, count, addresses, sizes, kinds, thread_limit_in(clauses));
-}
-// The host's memory is the host's already.
-OPENMP_API void GOMP_target_data(int, const void*, std::size_t, void**, std::size_t*, unsigned char*) {}
-OPENMP_API void GOMP_target_data_ext(int, std::size_t, void**, std::size_t*, unsigned short*) {}
-OPENMP_API void GOMP_target_end_data() {}
-OPENMP_API void GOMP_target_update(int, const void*, std::size_t, void**, std::size_t*, unsigned char*) {}
-OPENMP_API void GOMP_target_update_ext(int, std::size_t, void**, std::size_t*, unsigned short*, unsigned, void** dependences) {
-    if (dependences != nullptr) wait_for_depended(this_thread(), dependences);
-}
-OPENMP_API void GOMP_target_enter_exit_data(int, std::size_t, void**, std::size_t*, unsigned short*, unsigned, void** dependences) {
-    if (dependences != nullptr) wait_for_depended(this_thread(), dependences);
-}
-// Code for devices comes with programs; nothing here can run it.
-OPENMP_API void GOMP_offload_register(const void*, int, const void*) {}
-OPENMP_API void GOMP_offload_unregister(const void*, int, const void*) {}
-OPENMP_API void GOMP_offload_register_ver(unsigned, const void*, int, const void*) {}
-OPENMP_API void GOMP_offload_unregister_ver(unsigned, const void*, int, const void*) {}
-
-// ---- teams -----------------------------------------------------------------------------------------
 
 // In a target region: the calls of each team come one after the other.
 OPENMP_API void GOMP_teams(unsigned, unsigned thread_limit) {
