@@ -47,7 +47,7 @@ if(NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
   endif()
 endif()
 set(programs regions loops sharing tasks nested cancel icv threads places exceptions entries old_locks clauses atomics
-    depends everything routines target_firstprivate target_objects target_tasks leagues)
+    depends everything routines target_firstprivate target_objects target_tasks leagues offload)
 set(alone thousands far newer doacross forked composer follow task_kinds)
 # What explicit tasks may be instead of calls on a member's stack, and what is run with each. depends.c is not: its tasks use threadprivate variables.
 set(task_kinds full lsa roc ss sc auto hosted)

@@ -270,6 +270,7 @@ void read_all(Environment& said) {
         for (const char* const word : {"DEFAULT", "MANDATORY", "DISABLED"}) {
             if (!same(text, word)) continue;
             said.offload = word;
+            said.offload_is_mandatory = same("MANDATORY", word);
             return true;
         }
         return false;

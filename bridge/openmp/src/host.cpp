@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "devices.hpp"
 #include "fatal.hpp"
 #include "routine.hpp"
 #include "team.hpp"
@@ -65,8 +66,8 @@ OF_NUMBER(void, omp_set_teams_thread_limit, if (value >= 0) environment().teams_
 // ---- devices ---------------------------------------------------------------------------------------
 
 QUERY(int, omp_get_num_devices, return 0;)
-QUERY(int, omp_get_initial_device, return 0;)
-QUERY(int, omp_get_device_num, return 0;)
+QUERY(int, omp_get_initial_device, return host_device;)
+QUERY(int, omp_get_device_num, return host_device;)
 QUERY(int, omp_is_initial_device, return 1;)
 QUERY(int, omp_get_default_device, return this_thread().icv().device;)
 OF_NUMBER(void, omp_set_default_device, Icv values = this_thread().icv(); values.device = std::max(value, 0); this_thread().set_icv(values);)
@@ -74,17 +75,40 @@ OF_NUMBER(void, omp_set_default_device, Icv values = this_thread().icv(); values
 namespace {
 
 // -1 is omp_initial_device of OpenMP 5.2, which some write today.
-bool is_host(int device) { return device == 0 || device == -1; }
+bool is_host(int device) { return device == host_device || device == -1; }
+
+[[noreturn]] void no_device() { fatal_error("OMP_TARGET_OFFLOAD is set to MANDATORY, but device not found"); }
+
+// What a routine is to do with a device's memory.
+bool may_use(int device) {
+    demand_device_of_routine(device);
+    return is_host(device);
+}
 
 }  // namespace
 
-OPENMP_API void* omp_target_alloc(std::size_t bytes, int device) { return is_host(device) ? std::malloc(bytes) : nullptr; }
-OPENMP_API void omp_target_free(void* memory, int device) {
-    if (is_host(device)) std::free(memory);
+namespace weft_openmp {
+
+void demand_device_of_directive(int device) {
+    constexpr int by_default = -1, by_if = -2;   // as the compiler says it
+    if (!environment().offload_is_mandatory || device == by_if) return;
+    if (device == by_default) device = this_thread().icv().device;
+    if (device != host_device) no_device();
 }
-OPENMP_API int omp_target_is_present(const void*, int device) { return is_host(device) ? 1 : 0; }
+
+void demand_device_of_routine(int device) {
+    if (environment().offload_is_mandatory && device > host_device) no_device();
+}
+
+}  // namespace weft_openmp
+
+OPENMP_API void* omp_target_alloc(std::size_t bytes, int device) { return may_use(device) ? std::malloc(bytes) : nullptr; }
+OPENMP_API void omp_target_free(void* memory, int device) {
+    if (memory != nullptr && may_use(device)) std::free(memory);
+}
+OPENMP_API int omp_target_is_present(const void* memory, int device) { return memory == nullptr || may_use(device) ? 1 : 0; }
 OPENMP_API int omp_target_memcpy(void* to, const void* from, std::size_t bytes, std::size_t to_offset, std::size_t from_offset, int to_device, int from_device) {
-    if (!is_host(to_device) || !is_host(from_device)) return EINVAL;
+    if (!may_use(to_device) || !may_use(from_device)) return EINVAL;
     std::memcpy(static_cast<char*>(to) + to_offset, static_cast<const char*>(from) + from_offset, bytes);
     return 0;
 }
@@ -92,7 +116,7 @@ OPENMP_API int omp_target_memcpy_rect(void* to, const void* from, std::size_t el
                                       const std::size_t* to_offsets, const std::size_t* from_offsets, const std::size_t* to_dimensions,
                                       const std::size_t* from_dimensions, int to_device, int from_device) {
     if (to == nullptr && from == nullptr) return INT_MAX;   // how many dimensions are supported
-    if (!is_host(to_device) || !is_host(from_device) || element == 0 || dimensions < 1) return EINVAL;
+    if (!may_use(to_device) || !may_use(from_device) || element == 0 || dimensions < 1) return EINVAL;
     std::size_t to_bytes = element, from_bytes = element;   // of one step in the first dimension
     for (int i = 1; i < dimensions; ++i) {
         if (__builtin_mul_overflow(to_bytes, to_dimensions[i], &to_bytes) || __builtin_mul_overflow(from_bytes, from_dimensions[i], &from_bytes)) return EINVAL;
@@ -110,8 +134,14 @@ OPENMP_API int omp_target_memcpy_rect(void* to, const void* from, std::size_t el
     }
     return 0;
 }
-OPENMP_API int omp_target_associate_ptr(const void*, const void*, std::size_t, std::size_t, int) { return EINVAL; }
-OPENMP_API int omp_target_disassociate_ptr(const void*, int) { return EINVAL; }
+OPENMP_API int omp_target_associate_ptr(const void*, const void*, std::size_t, std::size_t, int device) {
+    demand_device_of_routine(device);
+    return EINVAL;
+}
+OPENMP_API int omp_target_disassociate_ptr(const void*, int device) {
+    demand_device_of_routine(device);
+    return EINVAL;
+}
 
 // Nothing is held for a device, and members are kept: a region later would have to make them again.
 OPENMP_API int omp_pause_resource(int kind, int device) { return (kind == 1 || kind == 2) && is_host(device) && this_thread().team->level == 0 ? 0 : -1; }

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "depend.hpp"
+#include "devices.hpp"
 #include "export.hpp"
 #include "fatal.hpp"
 #include "tasking.hpp"
@@ -124,11 +125,14 @@ void keep_order(unsigned flags, void** dependences) {
 
 }  // namespace
 
-OPENMP_API void GOMP_target(int, void (*body)(void*), const void*, std::size_t, void** addresses, std::size_t*, unsigned char*) {
+OPENMP_API void GOMP_target(int device, void (*body)(void*), const void*, std::size_t, void** addresses, std::size_t*,
+                            unsigned char*) {
+    demand_device_of_directive(device);
     run_on_host(body, addresses, 0);
 }
-OPENMP_API void GOMP_target_ext(int, void (*body)(void*), std::size_t count, void** addresses, std::size_t* sizes,
+OPENMP_API void GOMP_target_ext(int device, void (*body)(void*), std::size_t count, void** addresses, std::size_t* sizes,
                                 unsigned short* kinds, unsigned flags, void** dependences, void** clauses) {
+    demand_device_of_directive(device);
     Encounter met{body, count, addresses, sizes, kinds, thread_limit_in(clauses)};
     if ((flags & nowait) == 0) return run_included(met, dependences);
     const Layout layout(met);
@@ -136,16 +140,24 @@ OPENMP_API void GOMP_target_ext(int, void (*body)(void*), std::size_t count, voi
               static_cast<long>(layout.bytes), static_cast<long>(layout.alignment), dependences);
 }
 // The host's memory is the host's already.
-OPENMP_API void GOMP_target_data(int, const void*, std::size_t, void**, std::size_t*, unsigned char*) {}
-OPENMP_API void GOMP_target_data_ext(int, std::size_t, void**, std::size_t*, unsigned short*) {}
+OPENMP_API void GOMP_target_data(int device, const void*, std::size_t, void**, std::size_t*, unsigned char*) {
+    demand_device_of_directive(device);
+}
+OPENMP_API void GOMP_target_data_ext(int device, std::size_t, void**, std::size_t*, unsigned short*) {
+    demand_device_of_directive(device);
+}
 OPENMP_API void GOMP_target_end_data() {}
-OPENMP_API void GOMP_target_update(int, const void*, std::size_t, void**, std::size_t*, unsigned char*) {}
-OPENMP_API void GOMP_target_update_ext(int, std::size_t, void**, std::size_t*, unsigned short*, unsigned flags,
+OPENMP_API void GOMP_target_update(int device, const void*, std::size_t, void**, std::size_t*, unsigned char*) {
+    demand_device_of_directive(device);
+}
+OPENMP_API void GOMP_target_update_ext(int device, std::size_t, void**, std::size_t*, unsigned short*, unsigned flags,
                                        void** dependences) {
+    demand_device_of_directive(device);
     keep_order(flags, dependences);
 }
-OPENMP_API void GOMP_target_enter_exit_data(int, std::size_t, void**, std::size_t*, unsigned short*, unsigned flags,
+OPENMP_API void GOMP_target_enter_exit_data(int device, std::size_t, void**, std::size_t*, unsigned short*, unsigned flags,
                                             void** dependences) {
+    demand_device_of_directive(device);
     keep_order(flags, dependences);
 }
 // Code for devices comes with programs; nothing here can run it.
