@@ -36,8 +36,10 @@ unsigned thread_limit_in(void** words) {
 
 std::size_t up(std::size_t bytes, std::size_t alignment) { return (bytes + alignment - 1) / alignment * alignment; }
 
+// It begins with what the environment has said, whatever the program has set since (OpenMP 5.0, 2.5.4.1: with the values of
+// the device that runs it).
 void run_on_host(void (*body)(void*), void** addresses, unsigned thread_limit) {
-    const Apart apart(limited(this_thread().task->icv, thread_limit));
+    const Apart apart(limited(environment().initial, thread_limit));
     body(addresses);
 }
 
