@@ -47,7 +47,8 @@ if(NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
   endif()
 endif()
 set(programs regions loops sharing tasks nested cancel icv threads places exceptions entries old_locks clauses atomics
-    depends everything routines target_firstprivate target_objects target_tasks target_icv leagues offload)
+    depends everything routines target_firstprivate target_objects target_tasks target_icv target_data leagues teams
+    distribute team_objects devices offload)
 set(alone thousands far newer doacross forked composer follow task_kinds league_icv)
 # What explicit tasks may be instead of calls on a member's stack, and what is run with each. depends.c is not: its tasks use threadprivate variables.
 set(task_kinds full lsa roc ss sc auto hosted)
@@ -177,7 +178,7 @@ foreach(name IN LISTS programs alone)
 endforeach()
 
 # Fortran, with integers of 4 bytes and of 8: the routines' names differ.
-set(fortran_programs fortran target target_absent)
+set(fortran_programs fortran target target_absent teams)
 set(fortran_alone target_absent)   # on libgomp it crashes by what the compiler leaves unsaid
 function(weft_openmp_fortran_test name level bytes)
   string(REPLACE "fortran_fortran" "fortran" test fortran_${name}_${bytes}_${level})

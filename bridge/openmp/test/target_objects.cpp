@@ -10,7 +10,7 @@ namespace {
 
 struct Pair {
     int first = 1, second = 2;
-    friend bool operator==(const Pair&, const Pair&) = default;
+    friend bool operator==(const Pair& a, const Pair& b) { return a.first == b.first && a.second == b.second; }
 };
 
 // A reference's object is copied, not its address: the object outside keeps its value.
