@@ -47,9 +47,9 @@ if(NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
   endif()
 endif()
 set(programs regions loops sharing tasks nested cancel icv threads places exceptions entries old_locks clauses atomics
-    depends everything routines target_firstprivate target_objects target_tasks target_icv target_data leagues teams
-    distribute team_objects devices offload)
-set(alone thousands far newer doacross forked composer follow task_kinds league_icv)
+    depends everything routines target_firstprivate target_objects target_tasks target_cancel target_icv target_data
+    leagues teams distribute team_objects devices offload)
+set(alone thousands far newer doacross forked composer follow task_kinds league_icv target_events)
 # What explicit tasks may be instead of calls on a member's stack, and what is run with each. depends.c is not: its tasks use threadprivate variables.
 set(task_kinds full lsa roc ss sc auto hosted)
 set(with_task_kinds tasks clauses cancel exceptions nested target_tasks)
@@ -168,7 +168,7 @@ foreach(name IN LISTS programs alone)
     if(name STREQUAL "tasks" AND NOT level STREQUAL "O0")
       weft_openmp_wrong_kind(${program})
     endif()
-    if(name MATCHES "^(cancel|target_tasks)$")
+    if(name MATCHES "^(cancel|target_tasks|target_cancel)$")
       weft_openmp_test(${name}_${level}_on ${program} ${size} ENVIRONMENT "${on_weft};OMP_CANCELLATION=true")
       if(WEFT_GROUP STREQUAL "release")
         weft_openmp_test(${name}_${level}_on_libgomp ${program} full ENVIRONMENT "OMP_WAIT_POLICY=passive;OMP_CANCELLATION=true")
