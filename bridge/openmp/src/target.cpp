@@ -136,7 +136,7 @@ OPENMP_API void GOMP_target_ext(int device, void (*body)(void*), std::size_t cou
                                 unsigned short* kinds, unsigned flags, void** dependences, void** clauses) {
     demand_device_of_directive(device);
     Encounter met{body, count, addresses, sizes, kinds, thread_limit_in(clauses)};
-    if ((flags & nowait) == 0) return run_included(met, dependences);
+    if ((flags & nowait) == 0 || this_thread().task->final()) return run_included(met, dependences);
     const Layout layout(met);
     make_task([](void* region) { static_cast<Region*>(region)->run(); }, &met, make_region,
               static_cast<long>(layout.bytes), static_cast<long>(layout.alignment), dependences);

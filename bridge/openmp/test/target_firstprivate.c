@@ -182,6 +182,35 @@ static void in_tasks(void) {
     }
 }
 
+/* Where the region has to wait for a task ahead, the copy is the encounter's, whatever that task does. Nobody but the
+   encountering thread can run the task: it does so while it waits for it. */
+static void of_the_encounter(void) {
+    struct pair pair = {1, 2}, late = {0, 0};
+    int order __attribute__((unused)) = 0, alone = 0;
+    omp_lock_t lock;
+    omp_init_lock(&lock);
+    omp_set_lock(&lock);
+#pragma omp parallel num_threads(2)
+    {
+#pragma omp masked
+        {
+            alone = omp_get_num_threads() == 1;
+#pragma omp task depend(out : order) shared(pair)
+            pair.first = 3;
+#pragma omp target depend(in : order) firstprivate(pair) map(tofrom : late)
+            late = pair;
+            omp_unset_lock(&lock);
+        }
+        if (omp_get_thread_num() != 0) {
+            omp_set_lock(&lock);
+            omp_unset_lock(&lock);
+        }
+    }
+    EQUAL(late.first, alone ? 3 : 1);
+    EQUAL(pair.first, 3);
+    omp_destroy_lock(&lock);
+}
+
 /* Combined constructs take it for the target region, and again for what is within. */
 static void combined(void) {
     struct pair pair = {3, 4};
@@ -231,6 +260,7 @@ int main(void) {
     by_default();
     by_each_thread();
     in_tasks();
+    of_the_encounter();
     combined();
     if_false(0);
     if_false(1);

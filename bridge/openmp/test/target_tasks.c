@@ -132,7 +132,7 @@ static void ended_by_barrier(void) {
    behind, changes them. */
 static void copies_of_the_encounter(void) {
     EACH_SIZE(size) {
-        struct row row = {{1}}, seen = {{0}}, late = {{0}};
+        struct row row = {{1}}, seen = {{0}};
         int order = 0, small = 1, small_seen = 0;
 #pragma omp parallel num_threads(size)
 #pragma omp single
@@ -152,28 +152,29 @@ static void copies_of_the_encounter(void) {
         EQUAL(seen.cells[0], 1);
         EQUAL(small_seen, 1);
         EQUAL(row.cells[0], 2);
-        /* Nobody but the encountering thread can run the task ahead: it does so while it waits for it. */
-        omp_lock_t lock;
-        omp_init_lock(&lock);
-        omp_set_lock(&lock);
-#pragma omp parallel num_threads(2)
-        {
-#pragma omp masked
+    }
+}
+
+/* In a final task nothing is deferred, and what a construct with nowait depends on has ended when it is passed. */
+static void in_final_tasks(void) {
+    EACH_SIZE(size) {
+        int value = 0, wrong = 0;
+#pragma omp parallel num_threads(size)
+#pragma omp single
+        for (int i = 1; i <= 5; ++i) {
+#pragma omp task final(1) shared(value, wrong)
             {
-#pragma omp task depend(out : order) shared(row)
-                row.cells[0] = 3;
-#pragma omp target depend(in : order) firstprivate(row) map(tofrom : late)
-                late = row;
-                if (omp_get_num_threads() > 1) EQUAL(late.cells[0], 2);
-                omp_unset_lock(&lock);
+                struct row row = {{i}};
+#pragma omp target nowait depend(inout : value) firstprivate(row) map(tofrom : value)
+                value += row.cells[0];
+                row.cells[0] = -1;
+#pragma omp target update nowait depend(inout : value) to(value)
+                wrong += value != i * (i + 1) / 2;
             }
-            if (omp_get_thread_num() != 0) {
-                omp_set_lock(&lock);
-                omp_unset_lock(&lock);
-            }
+#pragma omp taskwait
         }
-        EQUAL(row.cells[0], 3);
-        omp_destroy_lock(&lock);
+        EQUAL(value, 15);
+        EQUAL(wrong, 0);
     }
 }
 
@@ -264,6 +265,7 @@ int main(void) {
     waited_for();
     ended_by_barrier();
     copies_of_the_encounter();
+    in_final_tasks();
     many_deferred(40);
     many_deferred(1);
     outside_of_all();
