@@ -120,6 +120,10 @@ foreach(name IN LISTS programs alone)
       # Programs composed at random, for so many seconds.
       if(NOT level STREQUAL "O0")
         weft_openmp_test(composer ${program} full ENVIRONMENT ${on_weft} OMP_CANCELLATION=true ARGUMENTS 60)
+        weft_openmp_test(composer_targets ${program} full ENVIRONMENT ${on_weft} OMP_CANCELLATION=true
+          ARGUMENTS targets 15)
+        weft_openmp_test(composer_targets_soak ${program} soak ENVIRONMENT ${on_weft} OMP_CANCELLATION=true
+          ARGUMENTS targets 300)
         weft_openmp_test(composer_uncancelled ${program} full ENVIRONMENT ${on_weft} ARGUMENTS 15)
         if(WEFT_GROUP STREQUAL "release")
           weft_openmp_test(composer_libgomp ${program} full ENVIRONMENT OMP_WAIT_POLICY=passive OMP_CANCELLATION=true ARGUMENTS 10)

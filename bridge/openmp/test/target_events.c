@@ -14,7 +14,10 @@ static void ends_with_its_tasks(void) {
                 {
                     omp_event_handle_t event;
 #pragma omp task detach(event) shared(ended)
-                    ended++;
+                    {
+#pragma omp atomic
+                        ended++;
+                    }
                     handed = event;
 #pragma omp atomic write release
                     given = 1;
