@@ -327,7 +327,7 @@ const Icv* interned(const Icv& values) {
 }
 
 const Icv* limited(const Icv* icv, unsigned thread_limit) {
-    if (thread_limit == 0 || thread_limit >= icv->thread_limit) return icv;
+    if (thread_limit == 0) return icv;
     Icv values = *icv;
     values.thread_limit = thread_limit;
     return interned(values);

@@ -31,7 +31,7 @@ struct Icv {
 
 // The one set of these values.
 const Icv* interned(const Icv& values);
-// With a thread_limit clause; 0: there is none.
+// With a thread_limit clause, which holds whatever OMP_THREAD_LIMIT has said, as on libgomp; 0: there is none.
 const Icv* limited(const Icv* icv, unsigned thread_limit);
 
 // What the environment has said, and what holds for the process.

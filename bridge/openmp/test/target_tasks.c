@@ -178,6 +178,37 @@ static void in_final_tasks(void) {
     }
 }
 
+/* Every kind of dependence, objects and iterators among them, orders regions as it orders other tasks. */
+static void every_kind(void) {
+    EACH_SIZE(size) {
+        int cells[4] = {0}, sum = 0, wrong = 0;
+        omp_depend_t object;
+#pragma omp depobj(object) depend(inout : cells[0])
+#pragma omp parallel num_threads(size)
+#pragma omp single
+        {
+            for (int i = 0; i < 4; ++i) {
+#pragma omp target nowait depend(out : cells[i]) map(tofrom : cells[i : 1])
+                cells[i] = i + 1;
+            }
+            /* All four have ended. */
+#pragma omp target nowait depend(iterator(int k = 0 : 4), in : cells[k]) map(tofrom : wrong) map(to : cells)
+            wrong += cells[0] + cells[1] + cells[2] + cells[3] != 10;
+#pragma omp target nowait depend(mutexinoutset : cells[0]) map(tofrom : cells)
+            cells[0]++;
+#pragma omp task depend(mutexinoutset : cells[0]) shared(cells)
+            cells[0]++;
+#pragma omp target nowait depend(depobj : object) map(tofrom : cells, sum)
+            sum = cells[0];
+#pragma omp target depend(depobj : object) map(tofrom : cells)
+            cells[0] *= 10;
+            wrong += cells[0] != 30 || sum != 3;
+        }
+        EQUAL(wrong, 0);
+#pragma omp depobj(object) destroy
+    }
+}
+
 /* Arrays whose length only the run knows, and many regions at once, each with its own. */
 static void many_deferred(int count) {
     EACH_SIZE(size) {
@@ -266,6 +297,7 @@ int main(void) {
     ended_by_barrier();
     copies_of_the_encounter();
     in_final_tasks();
+    every_kind();
     many_deferred(40);
     many_deferred(1);
     outside_of_all();
