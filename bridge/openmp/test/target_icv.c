@@ -143,6 +143,30 @@ static void limits(void) {
     EQUAL(omp_get_thread_limit(), first.of[limit]);
 }
 
+/* The thread stays in its place, and a region has all places for its teams, whatever part of them the thread had. */
+static void places(void) {
+    const int all = omp_get_partition_num_places();
+    EACH_SIZE(size) {
+        int wrong = 0;
+#pragma omp parallel num_threads(size) proc_bind(spread) reduction(+ : wrong)
+        {
+            const int mine = omp_get_place_num(), part = omp_get_partition_num_places();
+            int here = 0;
+#pragma omp target map(tofrom : here)
+            {
+                here += omp_get_place_num() != mine || omp_get_partition_num_places() != all;
+#pragma omp parallel num_threads(2) proc_bind(close) reduction(+ : here)
+                {
+                    here += omp_get_partition_num_places() != all;
+                    here += omp_get_thread_num() == 0 && omp_get_place_num() != mine;
+                }
+            }
+            wrong += here + (omp_get_place_num() != mine || omp_get_partition_num_places() != part);
+        }
+        EQUAL(wrong, 0);
+    }
+}
+
 /* default-device-var, and a loop whose schedule is that of the region. */
 static void others(void) {
     int told = -1, iterations = 0, sum = 0;
@@ -185,6 +209,7 @@ int main(void) {
     in_tasks();
     teams_within();
     limits();
+    places();
     others();
     of_the_process();
     return verdict();
