@@ -52,7 +52,7 @@ set(programs regions loops sharing tasks nested cancel icv threads places except
 set(alone thousands far newer doacross forked composer follow task_kinds league_icv target_events)
 # What explicit tasks may be instead of calls on a member's stack, and what is run with each. depends.c is not: its tasks use threadprivate variables.
 set(task_kinds full lsa roc ss sc auto hosted)
-set(with_task_kinds tasks clauses cancel exceptions nested target_tasks)
+set(with_task_kinds tasks clauses cancel exceptions nested target_tasks leagues)
 # As users compile: optimised and not; under a sanitizer and in the debug build as those are.
 if(WEFT_GROUP STREQUAL "release")
   set(levels O0 O3)
