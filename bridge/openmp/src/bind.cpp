@@ -67,10 +67,14 @@ void begin_binding() {
     confine(0, 0);
 }
 
-void place_alone(Thread& me) {
+void place_alone(Slot& slot) {
     if (!binding) return;
     const auto places = static_cast<unsigned>(bound_places().size());
-    settle(*me.crews[0]->slots[0], 0, 0, places);
+    settle(slot, 0, 0, places);
+}
+
+void place_apart(Slot& slot, const Slot& from) {
+    settle(slot, from.place, 0, static_cast<unsigned>(bound_places().size()));
 }
 
 void place_team(Team& team, const Slot& from, Bind policy) {

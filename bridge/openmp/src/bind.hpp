@@ -24,8 +24,11 @@ const cpu_set_t& unbound_cpus();
 // By the library's constructor, on the first thread.
 void begin_binding();
 
-// The partition of a thread outside of all regions.
-void place_alone(Thread& me);
+// The place and the partition of a thread outside of all regions.
+void place_alone(Slot& slot);
+// Those of a thread that has been in `from`, in a region that begins as if outside of all others: it stays in its place,
+// and has all for its teams.
+void place_apart(Slot& slot, const Slot& from);
 // The places of a team that thread 0 makes, which is in `from`.
 void place_team(Team& team, const Slot& from, Bind policy);
 // The thread is in its slot's place from now on.

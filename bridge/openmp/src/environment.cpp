@@ -270,6 +270,7 @@ void read_all(Environment& said) {
         for (const char* const word : {"DEFAULT", "MANDATORY", "DISABLED"}) {
             if (!same(text, word)) continue;
             said.offload = word;
+            said.offload_is_mandatory = same("MANDATORY", word);
             return true;
         }
         return false;
@@ -323,6 +324,13 @@ const Icv* interned(const Icv& values) {
     if (set == nullptr) set = first = new Set{values, first};
     lock.unlock();
     return &set->values;   // for good
+}
+
+const Icv* limited(const Icv* icv, unsigned thread_limit) {
+    if (thread_limit == 0) return icv;
+    Icv values = *icv;
+    values.thread_limit = thread_limit;
+    return interned(values);
 }
 
 Environment& environment() {

@@ -31,6 +31,8 @@ struct Icv {
 
 // The one set of these values.
 const Icv* interned(const Icv& values);
+// With a thread_limit clause, which holds whatever OMP_THREAD_LIMIT has said, as on libgomp; 0: there is none.
+const Icv* limited(const Icv* icv, unsigned thread_limit);
 
 // What the environment has said, and what holds for the process.
 struct Environment {
@@ -49,7 +51,8 @@ struct Environment {
     bool follows_load = false;                  // WEFT_OMP_MAX_THREADS: what foreign threads are promised
     std::string affinity_format;
     std::vector<std::vector<int>> places;       // OMP_PLACES or GOMP_CPU_AFFINITY: their CPUs, in order; none where nothing is bound
-    const char* offload = "DEFAULT";            // OMP_TARGET_OFFLOAD: there is no device, whatever it says
+    const char* offload = "DEFAULT";            // OMP_TARGET_OFFLOAD: as it was said
+    bool offload_is_mandatory = false;
 };
 
 // Deferred tasks are units of their own (unit_task.hpp). Written once, as the environment is read.

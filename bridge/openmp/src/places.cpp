@@ -237,8 +237,8 @@ std::string host_name() {
 std::optional<std::string> field(std::string_view name) {
     const Thread& me = this_thread();
     const auto is = [name](char letter, const char* word) { return (name.size() == 1 && name[0] == letter) || name == word; };
-    if (is('t', "team_num")) return std::to_string(me.team_number);
-    if (is('T', "num_teams")) return std::to_string(me.teams);
+    if (is('t', "team_num")) return std::to_string(me.team->league.number);
+    if (is('T', "num_teams")) return std::to_string(me.team->league.teams);
     if (is('L', "nesting_level")) return std::to_string(me.team->level);
     if (is('n', "thread_num")) return std::to_string(me.slot->number);
     if (is('N', "num_threads")) return std::to_string(me.team->size);

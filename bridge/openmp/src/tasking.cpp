@@ -192,6 +192,11 @@ inline void plain_undeferred(Thread& me, void (*body)(void*), void* data, unsign
 
 }  // namespace
 
+void weft_openmp::make_task(void (*body)(void*), void* from, void (*copy)(void*, void*), long bytes, long alignment,
+                            void** dependences) {
+    any_task(body, {from, copy, bytes, alignment, dependences != nullptr ? depend_given : 0U, true, dependences});
+}
+
 OPENMP_API void GOMP_task(void (*body)(void*), void* data, void (*copy)(void*, void*), long bytes, long alignment, bool if_clause,
                           unsigned flags, void** dependences, int priority, void* detach) {
     Thread* const me = this_thread_or_null;   // null where tasks are units

@@ -1,4 +1,4 @@
-// Groups of tasks: what taskgroup, taskloop and the reductions of tasks share.
+// Groups of tasks: what taskgroup, taskloop and the reductions of tasks share. And tasks that the library makes.
 #pragma once
 
 #include <cstdint>
@@ -13,5 +13,10 @@ void begin_group(Thread& me, std::uintptr_t* reductions);
 void end_group(Thread& me);
 // The group that has just begun has these reductions (reduction.cpp).
 void start_group_reductions(Thread& me, std::uintptr_t* reductions);
+
+// What GOMP_task does, for a task that may be deferred: a target region's. copy(to, from) fills its memory in, of that size
+// and alignment, when it is made.
+void make_task(void (*body)(void* data), void* from, void (*copy)(void* to, void* from), long bytes, long alignment,
+               void** dependences);
 
 }  // namespace weft_openmp

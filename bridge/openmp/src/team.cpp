@@ -244,16 +244,31 @@ void Thread::begin_alone() {
     stand_alone();
 }
 
+namespace {
+
+void begin_team_of_one(Crew& crew, const Icv* icv, std::atomic<unsigned>& group) {
+    Team& team = crew.team;
+    team.icv = icv;
+    team.group = &group;
+    // relaxed, all: nobody else is there
+    team.tasked.store(false, std::memory_order_relaxed);
+    team.cancelled.store(false, std::memory_order_relaxed);
+    team.construct_cancelled.store(false, std::memory_order_relaxed);
+    team.ended_elsewhere.store(0, std::memory_order_relaxed);
+    team.created_elsewhere.store(0, std::memory_order_relaxed);
+    start_shares(team);
+    reset(*crew.slots[0], team);
+}
+
+}  // namespace
+
 // Where it is outside of all regions: of a member that is after its last one, so the thousands of a large team need none.
 void Thread::make_crew_of_one() {
     crews[0] = std::make_unique<Crew>(nullptr);
     Crew& alone = *crews[0];
-    alone.team.icv = environment().initial;
     group.store(1, std::memory_order_relaxed);   // relaxed: nobody else is there
-    alone.team.group = &group;
-    start_shares(alone.team);
-    reset(*alone.slots[0], alone.team);
-    place_alone(*this);
+    begin_team_of_one(alone, environment().initial, group);
+    place_alone(*alone.slots[0]);
 }
 
 void Thread::stand_alone() {
@@ -270,8 +285,10 @@ Thread::~Thread() {
     thread_in_region = this_thread_or_null = own_thread = nullptr;
     shown.hide();
     give_back(counts);
-    for (auto& crew : crews) {
-        if (crew != nullptr) dismiss(*crew.release());
+    for (auto* const of_depths_or_apart : {&crews, &aparts}) {
+        for (auto& crew : *of_depths_or_apart) {
+            if (crew != nullptr) dismiss(*crew.release());
+        }
     }
     give_tasks_back(*this);
 }
@@ -346,6 +363,7 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
     }
     team.body = body;
     team.data = data;
+    team.league = outer.league;
     team.size.store(size, std::memory_order_relaxed);   // relaxed: as below
     team.bind = bind;
     team.outer = &outer;
@@ -404,6 +422,36 @@ void end_region(Thread& me) {
     if (me.depth == 0 && !me.member) thread_in_region = nullptr;   // a member's own region goes on
     go_on_in_loop(*me.slot);
     if (team.entered) weft_guest_leave();
+}
+
+Apart::Apart(const Icv* icv, League league)
+    : me_(this_thread()), team_(me_.team), slot_(me_.slot), task_(me_.task), under_(me_.under), of_unit_(me_.of_unit) {
+    if (me_.aparts_begun == me_.aparts.size()) me_.aparts.push_back(std::make_unique<Crew>(nullptr));
+    Crew& crew = *me_.aparts[me_.aparts_begun++];
+    Team& team = crew.team;
+    begin_team_of_one(crew, icv, group_);
+    team.league = league;
+    if (binding) [[unlikely]] place_apart(*crew.slots[0], *slot_);
+    me_.team = &team;
+    me_.slot = crew.slots[0].get();
+    me_.task = &me_.slot->implicit;
+    me_.under = nullptr;
+    me_.of_unit = false;   // the slot is its own
+    go_on_in_loop(*me_.slot);
+}
+
+Apart::~Apart() {
+    Team& team = *me_.team;
+    meet(me_);
+    end_shares(team);
+    for (void* const memory : std::exchange(team.free_at_end, {})) std::free(memory);
+    --me_.aparts_begun;
+    me_.team = team_;
+    me_.slot = slot_;
+    me_.task = task_;
+    me_.under = under_;
+    me_.of_unit = of_unit_;
+    go_on_in_loop(*me_.slot);
 }
 
 namespace {

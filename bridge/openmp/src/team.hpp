@@ -44,10 +44,16 @@ struct alignas(128) Slot {
     std::atomic<std::uint64_t> region{0};         // the number of the region that it is to take part in
 };
 
+// Where a team is in a league of teams, and every team that its threads make.
+struct League {
+    unsigned number = 0, teams = 1;
+};
+
 // The team of a region. There is one for each crew, used again and again.
 struct alignas(128) Team {
     void (*body)(void* data) = nullptr;
     void* data = nullptr;
+    League league;
     std::atomic<unsigned> size{1};                // read by those in the dock while it changes: they take no part, or are called later
     unsigned level = 0, active_level = 0;
     const Icv* icv = nullptr;                     // of the implicit tasks, at first
@@ -87,6 +93,7 @@ struct alignas(128) Team {
     std::uint64_t nodes = 0;                                      // under the lock: in the list and in the slots
     alignas(64) std::atomic<std::uint64_t> singles{0};            // that somebody has been the first at
     std::vector<void*> free_at_end;                               // by thread 0
+    const Icv* of_league = nullptr;        // of the initial tasks of a league's teams in a target region
 };
 
 // Lets go of a crew that the caller is one of the users of.
@@ -134,7 +141,8 @@ struct alignas(64) Thread {
     std::vector<std::unique_ptr<Crew>> crews;
     unsigned depth = 0;
     Crew* lends = nullptr;                        // whose members its OS thread carries, while it waits for them
-    unsigned team_number = 0, teams = 1;          // of a league
+    unsigned aparts_begun = 0;                    // of those that follow
+    std::vector<std::unique_ptr<Crew>> aparts;    // one for each Apart that is within another; they stay
     int place = -1;                               // where it runs; its slot's, once it has taken part in the region
     std::atomic<unsigned> group{1};               // of which it is the initial thread
     unsigned threads_of_team = 0;                 // thread_limit of the teams construct; 0: none
@@ -236,6 +244,26 @@ unsigned threads_for(const Thread& me, unsigned wanted);
 void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned size, Bind bind, std::uintptr_t* reductions = nullptr,
                   void (*prepare)(Team& team, void* argument) = nullptr, void* argument = nullptr);
 void end_region(Thread& me);
+
+// What begins with an initial thread, as if it were met outside of all regions: a target region, and each team of a
+// league. The calling thread runs it, in a team of one of its own: what it is in the middle of in other teams, level 0's
+// among them, it finds again as it was.
+class Apart {
+public:
+    explicit Apart(const Icv* icv, League league = {});   // those of its initial task
+    ~Apart();                                             // once all tasks have ended that it has made
+    Apart(const Apart&) = delete;
+    Apart& operator=(const Apart&) = delete;
+
+private:
+    Thread& me_;
+    Team* const team_;
+    Slot* const slot_;
+    Task* const task_;
+    const Task* const under_;
+    const bool of_unit_;
+    std::atomic<unsigned> group_{1};                      // a contention group of its own
+};
 
 // All threads of the team meet: none goes on before all are here and all tasks have ended.
 void meet(Thread& me);

@@ -1,7 +1,9 @@
 /* Programs composed at random: regions in regions, loops, tasks in them, cancellations, and so on, to a depth of four. Each adds to a sum what a walk over the same program
  * without OpenMP says that it must. Prints the seed of one that does not.
  *
- *     composer [SECONDS [SEED]] */
+ *     composer [targets] [SECONDS [SEED]]
+ *
+ * With `targets` also target regions and leagues, in which libgomp 12 crashes. */
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
@@ -41,6 +43,83 @@ static void not_here(void) {
  *
  * Of a construct that is cancelled only what runs in any case counts: what the canceller does before, and what it has waited for. The rest adds to `nothing`. */
 static long team(uint64_t seed, int depth, int threads, long* sum);
+static long alone(uint64_t seed, int depth, long* sum);
+
+/* ---- target regions, each of which begins as the program does ---- */
+
+static int kinds = 14;   /* of what one thread meets */
+
+static void begin_region(void) {
+    if (omp_get_level() != 0 || omp_get_num_threads() != 1 || omp_get_num_teams() != 1) abort();
+    omp_set_max_active_levels(8);
+}
+
+/* Deferred ones: each has the copies of its encounter. */
+static void deferred_targets(uint64_t seed, int depth, int count, long* sum) {
+    for (int i = 0; i < count; ++i) {
+        int copies[3] = {i, 0, 0};
+        const uint64_t here = child(seed, i);
+#pragma omp target nowait firstprivate(copies)
+        {
+            begin_region();
+            alone(here, depth, sum);
+            add(sum, copies[0]);
+        }
+        copies[0] = 1000;
+    }
+#pragma omp taskwait
+}
+
+/* A chain of them: each finds what the one before has left. */
+static void chained_targets(uint64_t seed, int depth, int count, long* sum) {
+    int link = 0;
+    for (int i = 0; i < count; ++i) {
+#pragma omp target nowait depend(inout : link) map(tofrom : link) firstprivate(i)
+        {
+            begin_region();
+            if (link != i) abort();
+            link = i + 1;
+            alone(seed, depth, sum);
+        }
+    }
+#pragma omp taskwait
+}
+
+static void one_team(uint64_t seed, int depth, int count, long* sum) {
+    const int mine = omp_get_team_num();
+    omp_set_max_active_levels(8);
+    alone(seed, depth, sum);
+    if (omp_get_team_num() != mine || omp_get_num_teams() != count) abort();
+    add(sum, 1);
+}
+
+static long targets(int kind, uint64_t seed, int depth, int count, long* sum) {
+    const uint64_t here = child(seed, 0);
+    if (sum == NULL) {
+        if (kind != 1) return (alone(here, depth, NULL) + (kind != 2)) * (kind == 0 ? 1 : count);
+        long total = 0;
+        for (int i = 0; i < count; ++i) total += alone(child(seed, i), depth, NULL) + i;
+        return total;
+    }
+    if (kind == 1) deferred_targets(seed, depth, count, sum);
+    if (kind == 2) chained_targets(here, depth, count, sum);
+    if (kind == 0) {
+        const int copies[5] = {1, 2, 3, 4, 5};
+#pragma omp target firstprivate(copies)
+        {
+            begin_region();
+            alone(here, depth, sum);
+            add(sum, copies[0]);
+        }
+    }
+    if (kind == 3) {
+#pragma omp target teams num_teams(count)
+        one_team(here, depth, count, sum);
+    }
+    return 0;
+}
+
+/* ---- what one thread meets ---- */
 
 static long alone(uint64_t seed, int depth, long* sum) {
     uint64_t state = seed;
@@ -48,8 +127,9 @@ static long alone(uint64_t seed, int depth, long* sum) {
         if (sum != NULL) add(sum, 1);
         return 1;
     }
-    const int kind = below(&state, 14), count = 1 + below(&state, 4), who = below(&state, count);
+    const int kind = below(&state, kinds), count = 1 + below(&state, 4), who = below(&state, count);
     long total = 0;
+    if (kind >= 14) return targets(kind - 14, seed, depth - 1, count, sum);
     switch (kind) {
     case 0:   /* a region */
     case 1: {
@@ -392,6 +472,11 @@ static double now(void) {
 }
 
 int main(int count, char** arguments) {
+    if (count > 1 && strcmp(arguments[1], "targets") == 0) {
+        kinds = 18;
+        --count;
+        ++arguments;
+    }
     const double seconds = count > 1 ? atof(arguments[1]) : 5;
     const int one = count > 2;
     uint64_t seed = one ? strtoull(arguments[2], NULL, 0) : (uint64_t)time(NULL) << 20;
