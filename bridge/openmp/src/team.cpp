@@ -320,6 +320,23 @@ unsigned threads_for(const Thread& me, unsigned wanted) {
     return icv.thread_limit == ~0U ? wanted : take_threads(*me.team->group, wanted, icv.thread_limit);
 }
 
+namespace {
+
+[[gnu::noinline]] const Icv& with_allocator(const Icv& values, std::uintptr_t allocator) {
+    Icv changed = values;
+    changed.allocator = allocator;
+    return *interned(changed);
+}
+
+// What a region begins with: its task's values, but for those that only implicit tasks have (OpenMP 5.1, table 2.3).
+inline const Icv& inherited(const Thread& me) {
+    const Icv &of_task = *me.task->icv, &of_implicit = *me.slot->implicit.icv;
+    if (of_task.allocator == of_implicit.allocator) [[likely]] return of_task;
+    return with_allocator(of_task, of_implicit.allocator);
+}
+
+}  // namespace
+
 void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned size, Bind bind, std::uintptr_t* reductions,
                   void (*prepare)(Team& team, void* argument), void* argument) {
     Team& outer = *me.team;
@@ -333,10 +350,10 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
     Crew& crew = *me.crews[me.depth];
     crew.grow(size);
     Team& team = crew.team;
-    const Icv& from = me.icv();
+    const Icv& from = inherited(me);
     team.level = outer.level + 1;
     team.active_level = outer.active_level + (size > 1 ? 1 : 0);
-    team.icv = me.task->icv;
+    team.icv = &from;
     const Environment& said = environment();
     if (team.level < said.threads.size() || team.level < said.bind.size()) {
         Icv next = from;
