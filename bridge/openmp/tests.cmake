@@ -47,7 +47,7 @@ if(NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
   endif()
 endif()
 set(programs regions loops sharing tasks nested cancel icv threads places exceptions entries old_locks clauses atomics depends everything routines)
-list(APPEND programs memory memory_regions memory_objects)
+list(APPEND programs memory memory_regions memory_objects affinity)
 set(alone pools thousands far newer doacross forked composer follow task_kinds)
 # What explicit tasks may be instead of calls on a member's stack, and what is run with each. depends.c is not: its tasks use threadprivate variables.
 set(task_kinds full lsa roc ss sc auto hosted)
@@ -170,7 +170,7 @@ endforeach()
 
 # Fortran, with integers of 4 bytes and of 8: the routines' names differ.
 find_program(WEFT_GFORTRAN NAMES gfortran-12 gfortran)
-set(fortran_programs fortran memory)
+set(fortran_programs fortran memory affinity)
 
 function(weft_openmp_fortran name bytes level)
   set(made ${name}_fortran_${bytes}_${level})
@@ -271,6 +271,23 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
     add_test(NAME openmp_variables COMMAND ${variables})
     weft_label(openmp_variables_some quick)
     weft_label(openmp_variables full)
+    # What is said on standard error, beside libgomp as well.
+    add_executable(openmp_messages test/messages.c)
+    target_compile_options(openmp_messages PRIVATE -Wall -fopenmp -O2)
+    target_link_options(openmp_messages PRIVATE -fopenmp)
+    set_target_properties(openmp_messages PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
+    add_dependencies(openmp_messages weft_openmp)
+    set(in_fortran)
+    if(WEFT_GFORTRAN)
+      add_custom_command(OUTPUT openmp_messages_fortran
+        COMMAND ${WEFT_GFORTRAN} -fopenmp -O2 ${CMAKE_CURRENT_SOURCE_DIR}/test/messages.f90 -o openmp_messages_fortran
+        DEPENDS test/messages.f90 VERBATIM)
+      add_custom_target(openmp_messages_fortran_made ALL DEPENDS openmp_messages_fortran)
+      set(in_fortran --fortran ${CMAKE_CURRENT_BINARY_DIR}/openmp_messages_fortran)
+    endif()
+    add_test(NAME openmp_messages COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/test/messages.py
+      --program $<TARGET_FILE:openmp_messages> ${in_fortran} --weft $<TARGET_FILE_DIR:weft_openmp>:$<TARGET_FILE_DIR:weft>)
+    weft_label(openmp_messages quick)
   endif()
   find_program(WEFT_TASKSET taskset)
   foreach(name spin yield rendezvous barriers pipes ring relay conditions foreign threads tasks forks)
