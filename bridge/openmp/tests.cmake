@@ -48,7 +48,7 @@ if(NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
 endif()
 set(programs regions loops sharing tasks nested cancel icv threads places exceptions entries old_locks clauses atomics depends everything routines)
 list(APPEND programs memory memory_regions memory_objects affinity)
-set(alone pools thousands far newer doacross forked composer follow task_kinds)
+set(alone pools choices thousands far newer doacross forked composer follow task_kinds)
 # What explicit tasks may be instead of calls on a member's stack, and what is run with each. depends.c is not: its tasks use threadprivate variables.
 set(task_kinds full lsa roc ss sc auto hosted)
 set(with_task_kinds tasks clauses cancel exceptions nested)

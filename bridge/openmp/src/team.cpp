@@ -111,9 +111,20 @@ std::uint64_t dock(Thread& me, Slot& slot, std::uint64_t seen) {
     return crew.dismissed.load() ? 0 : slot.region.load();
 }
 
-// OMP_DISPLAY_AFFINITY: of each thread at its first region, and when the team's size has changed.
-[[gnu::noinline]] void show_affinity(Slot& slot) {
-    if (std::exchange(slot.size_shown, slot.crew->team.size) == slot.crew->team.size) return;
+// Whether a thread of the region is new, or has another place than before, or the team another size: then all are shown.
+[[gnu::noinline]] bool affinity_has_changed(Crew& crew, unsigned size) {
+    bool changed = false;
+    for (unsigned i = 0; i < size; ++i) {
+        Slot& slot = *crew.slots[i];
+        changed |= std::exchange(slot.size_shown, size) != size;
+        changed |= std::exchange(slot.place_shown, slot.place) != slot.place;
+    }
+    return changed;
+}
+
+// OMP_DISPLAY_AFFINITY.
+[[gnu::noinline]] void show_affinity(const Slot& slot) {
+    if (!slot.crew->team.shows_affinity) return;
     const std::string text = affinity_of_this_thread({}) + "\n";
     std::fputs(text.c_str(), stderr);
 }
@@ -322,17 +333,18 @@ unsigned threads_for(const Thread& me, unsigned wanted) {
 
 namespace {
 
-[[gnu::noinline]] const Icv& with_allocator(const Icv& values, std::uintptr_t allocator) {
-    Icv changed = values;
-    changed.allocator = allocator;
+[[gnu::noinline]] const Icv& inherited_from_explicit(const Icv& of_task, const Icv& of_implicit) {
+    if (of_task.allocator == of_implicit.allocator) return of_task;
+    Icv changed = of_task;
+    changed.allocator = of_implicit.allocator;
     return *interned(changed);
 }
 
-// What a region begins with: its task's values, but for those that only implicit tasks have (OpenMP 5.1, table 2.3).
+// What a region begins with: its task's values, but for the one that only implicit tasks have (OpenMP 5.1, table 2.3).
 inline const Icv& inherited(const Thread& me) {
-    const Icv &of_task = *me.task->icv, &of_implicit = *me.slot->implicit.icv;
-    if (of_task.allocator == of_implicit.allocator) [[likely]] return of_task;
-    return with_allocator(of_task, of_implicit.allocator);
+    const Task& implicit = me.slot->implicit;
+    if (me.task == &implicit) [[likely]] return *implicit.icv;
+    return inherited_from_explicit(*me.task->icv, *implicit.icv);
 }
 
 }  // namespace
@@ -398,7 +410,10 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
     go_on_in_loop(*me.slot);
     const unsigned before = crew.awake.exchange(size);
     if (size == 1) return;
-    if (said.display_affinity) [[unlikely]] show_affinity(*me.slot);
+    if (said.display_affinity) [[unlikely]] {
+        team.shows_affinity = affinity_has_changed(crew, size);
+        show_affinity(*me.slot);
+    }
     ++crew.regions;
     for (unsigned i = 1; i < size; ++i) crew.slots[i]->region.store(crew.regions);
     team.helpers.wake();

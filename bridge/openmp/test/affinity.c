@@ -260,6 +260,25 @@ static void of_regions(void) {
     }
 }
 
+/* All threads of a region say something where one of them has come to another place. */
+static void of_places(void) {
+    begin_display();
+#pragma omp parallel num_threads(2) proc_bind(close)
+    wrong_count += omp_get_num_threads() != 2;
+    displayed("  <1 1/2 0000> ", 2);
+    for (int round = 0; round < 4; ++round) {
+        begin_display();
+        if (round < 2) {
+#pragma omp parallel num_threads(2) proc_bind(primary)
+            wrong_count += omp_get_place_num() != 0;
+        } else {
+#pragma omp parallel num_threads(2) proc_bind(close)
+            wrong_count += omp_get_place_num() != omp_get_thread_num();
+        }
+        displayed(round % 2 == 0 ? "  <1 0/2 0000> " : NULL, round % 2 == 0 ? 2 : 0);
+    }
+}
+
 static int display(void) {
     char name[] = "/tmp/affinity-XXXXXX", format[64];
     file = mkstemp(name);
@@ -268,14 +287,23 @@ static int display(void) {
     dup2(file, 2);
     CHECK(omp_get_affinity_format(format, sizeof format) == 19 && strcmp(format, "  <%L %n/%N %0.4a> ") == 0);
     omp_set_max_active_levels(2);
-    on_request();
-    of_regions();
+    if (omp_get_num_places() >= 2) {
+        of_places();
+    } else {
+        on_request();
+        of_regions();
+    }
     dup2(error, 2);
     return verdict();
 }
 
 int main(int count, char** arguments) {
-    if (count > 1) return display();
+    if (count > 1) {
+        const int wrong = display();
+        if (wrong || getenv("OMP_PLACES") != NULL) return wrong;
+        setenv("OMP_PLACES", "threads", 1);   /* of which there may be one: then once more as before */
+        execv("/proc/self/exe", arguments);
+    }
     omp_set_max_active_levels(2);
     numbers();
     words();

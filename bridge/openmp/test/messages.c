@@ -44,6 +44,18 @@ static int warning(const char* name) {
 #pragma omp single
 #pragma omp task
         warn("in a task");
+    } else if (strcmp(name, "settings") == 0) {
+        /* The environment is displayed as it was at first, whatever has been set since. */
+        omp_set_num_threads(7);
+        omp_set_schedule(omp_sched_guided, 9);
+        omp_set_dynamic(1);
+        omp_set_max_active_levels(3);
+        omp_set_default_allocator(omp_const_mem_alloc);
+        omp_set_default_device(2);
+        omp_set_affinity_format("set %n");
+#pragma omp parallel num_threads(2)
+#pragma omp single
+        omp_display_env(0);
     } else {
         return 0;
     }
