@@ -309,6 +309,25 @@ static void moves(void) {
     omp_destroy_allocator(one);
 }
 
+/* What the pool would have and the system has not is counted no longer once it has been refused. */
+static void refusals(void) {
+    for (size_t alignment = 1; alignment <= 64; alignment *= 64) {
+        const omp_allocator_handle_t vast =
+            of_pool(SIZE_MAX / 2 + 200000, alignment, omp_atv_null_fb, omp_null_allocator);
+        char* block = omp_alloc(5000, vast);
+        fill(block, 5000);
+        for (int i = 0; i < 4; ++i) {
+            CHECK(omp_alloc(SIZE_MAX / 2, vast) == NULL && omp_calloc(SIZE_MAX / 8, 4, vast) == NULL);
+            CHECK(omp_realloc(block, SIZE_MAX / 2, vast, vast) == NULL);
+        }
+        CHECK(has(vast, 1000000) && is_filled(block, 5000));
+        block = omp_realloc(block, 6000, vast, vast);
+        CHECK(is_filled(block, 5000));
+        omp_free(block, vast);
+        omp_destroy_allocator(vast);
+    }
+}
+
 int main(void) {
     traits();
     spaces();
@@ -319,6 +338,7 @@ int main(void) {
     contents();
     growth();
     moves();
+    refusals();
     omp_free(NULL, omp_null_allocator);
     omp_free(NULL, omp_default_mem_alloc);
     return verdict();
