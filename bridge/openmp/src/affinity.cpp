@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,10 +14,13 @@
 #include "fatal.hpp"
 #include "icv.hpp"
 #include "places.hpp"
+#include "wait.hpp"
 
 namespace weft_openmp {
 
 namespace {
+
+SpinLock setting;   // guards affinity-format-var, which any thread may set and read
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
@@ -101,8 +105,13 @@ private:
 
 }  // namespace
 
+std::string affinity_format() {
+    const std::lock_guard guard(setting);
+    return environment().affinity_format;
+}
+
 std::string affinity_of_this_thread(std::string_view format) {
-    return Fields(format.empty() ? std::string_view(environment().affinity_format) : format).shown();
+    return format.empty() ? Fields(affinity_format()).shown() : Fields(format).shown();
 }
 
 }  // namespace weft_openmp
@@ -113,10 +122,11 @@ namespace {
 
 // Fortran's formats have a length, and all blanks are theirs. A null ends them as one of C's.
 std::string_view fortran(const char* text, std::size_t length) { return {text, strnlen(text, length)}; }
-void to_fortran(std::string_view text, char* buffer, std::size_t length) {
+std::int32_t to_fortran(std::string_view text, char* buffer, std::size_t length) {
     const std::size_t copied = std::min(text.size(), length);
     std::memcpy(buffer, text.data(), copied);
     std::memset(buffer + copied, ' ', length - copied);
+    return static_cast<std::int32_t>(text.size());
 }
 std::size_t to_c(std::string_view text, char* buffer, std::size_t bytes) {
     if (bytes != 0) {
@@ -127,21 +137,24 @@ std::size_t to_c(std::string_view text, char* buffer, std::size_t bytes) {
     return text.size();
 }
 
+void set(std::string_view format) {
+    std::string text(format);
+    const std::lock_guard guard(setting);
+    environment().affinity_format.swap(text);
+}
+
 void display(std::string_view format) { std::fputs((affinity_of_this_thread(format) + "\n").c_str(), stderr); }
 std::string_view from_c(const char* format) { return format == nullptr ? std::string_view() : format; }
 
 }  // namespace
 
-OPENMP_API void omp_set_affinity_format(const char* format) { environment().affinity_format = format; }
-OPENMP_API void omp_set_affinity_format_(const char* format, std::size_t length) {
-    environment().affinity_format = fortran(format, length);
-}
+OPENMP_API void omp_set_affinity_format(const char* format) { set(format); }
+OPENMP_API void omp_set_affinity_format_(const char* format, std::size_t length) { set(fortran(format, length)); }
 OPENMP_API std::size_t omp_get_affinity_format(char* buffer, std::size_t bytes) {
-    return to_c(environment().affinity_format, buffer, bytes);
+    return to_c(affinity_format(), buffer, bytes);
 }
 OPENMP_API std::int32_t omp_get_affinity_format_(char* buffer, std::size_t length) {
-    to_fortran(environment().affinity_format, buffer, length);
-    return static_cast<std::int32_t>(environment().affinity_format.size());
+    return to_fortran(affinity_format(), buffer, length);
 }
 OPENMP_API void omp_display_affinity(const char* format) { display(from_c(format)); }
 OPENMP_API void omp_display_affinity_(const char* format, std::size_t length) { display(fortran(format, length)); }
@@ -150,7 +163,5 @@ OPENMP_API std::size_t omp_capture_affinity(char* buffer, std::size_t bytes, con
 }
 OPENMP_API std::int32_t omp_capture_affinity_(char* buffer, const char* format, std::size_t length,
                                               std::size_t format_length) {
-    const std::string text = affinity_of_this_thread(fortran(format, format_length));
-    to_fortran(text, buffer, length);
-    return static_cast<std::int32_t>(text.size());
+    return to_fortran(affinity_of_this_thread(fortran(format, format_length)), buffer, length);
 }

@@ -55,13 +55,17 @@ public:
                 if (accept(':') && (!number(stride) || std::abs(stride) > most)) return std::nullopt;
             }
             if (excluded) {
-                if (count != 1 || std::erase(all, *place) == 0) return std::nullopt;
+                if (count != 1) return std::nullopt;
+                if (std::erase(all, *place) == 0) {
+                    complain("Trying to remove a non-existing place from list of places");
+                    return std::nullopt;
+                }
                 continue;
             }
             for (long i = 0; i < count; ++i) {
                 Place shifted;
                 for (const int cpu : *place) {
-                    if (!add(shifted, cpu + i * stride)) return std::nullopt;
+                    if (!add(shifted, cpu, i, stride)) return std::nullopt;
                 }
                 all.push_back(std::move(shifted));
             }
@@ -100,7 +104,7 @@ private:
     std::optional<Place> one() {
         long cpu;
         Place place;
-        if (!number(cpu) || !add(place, cpu)) return std::nullopt;
+        if (!number(cpu) || !add(place, cpu, 0, 1)) return std::nullopt;
         return place;
     }
     std::optional<Place> list() {
@@ -114,19 +118,29 @@ private:
                 if (accept(':') && (!number(stride) || std::abs(stride) > most)) return std::nullopt;
             }
             for (long i = 0; i < count; ++i) {
-                const long cpu = first + i * stride;
-                if (excluded ? std::erase(place, cpu) == 0 : !add(place, cpu)) return std::nullopt;
+                if (excluded ? !remove(place, first + i * stride) : !add(place, first, i, stride)) return std::nullopt;
             }
         } while (accept(','));
         return accept('}') ? std::optional(place) : std::nullopt;
     }
 
-    // In order, each once. False: no CPU can have that number.
-    static bool add(Place& place, long cpu) {
-        if (cpu < 0 || cpu > most) return false;
+    // In order, each once. False: no CPU can have that number, which is told as libgomp has it.
+    static bool add(Place& place, long first, long steps, long stride) {
+        const long cpu = first + steps * stride;
+        if (cpu < 0 || cpu > most) {
+            if (steps == 0) complain("Logical CPU number %lu out of range", static_cast<unsigned long>(cpu));
+            else complain("Logical CPU number %ld+%ld out of range", cpu - stride, stride);
+            return false;
+        }
         const auto at = std::lower_bound(place.begin(), place.end(), cpu);
         if (at == place.end() || *at != cpu) place.insert(at, static_cast<int>(cpu));
         return true;
+    }
+
+    static bool remove(Place& place, long cpu) {
+        if (std::erase(place, cpu) != 0) return true;
+        complain("Logical CPU %ld to be removed is not in the set", cpu);
+        return false;
     }
 
     static constexpr long most = 1 << 20;   // a number of a CPU's, or of CPUs

@@ -1,4 +1,5 @@
-/* Where libgomp 12 does otherwise than the specification says (bind-var), or that leaves a choice (pausing). */
+/* Where libgomp 12 does otherwise than the specification says (bind-var), or that leaves a choice (pausing, and
+   affinity formats that threads set at once). */
 #include <string.h>
 #include <unistd.h>
 
@@ -77,6 +78,38 @@ static void pausing(void) {
     EQUAL(omp_get_max_threads(), 5);
 }
 
+/* ---- affinity formats ---- */
+
+enum { text_bytes = 512 };
+
+static int is_of_one(const char* text) {
+    for (const char* at = text; *at != '\0'; ++at) {
+        if (*at != *text) return 0;
+    }
+    return 1;
+}
+
+/* Threads that set and read it at once see what one of them has set. */
+static void set_at_once(int threads) {
+    int mixed = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : mixed)
+    {
+        const int number = omp_get_thread_num();
+        char format[text_bytes], seen[text_bytes];
+        for (int i = 0; i < 5000; ++i) {
+            const int length = 1 + (i * 37 + number * 11) % 300;
+            memset(format, 'a' + number, (size_t)length);
+            format[length] = '\0';
+            omp_set_affinity_format(format);
+            omp_capture_affinity(seen, sizeof seen, "");
+            mixed += !is_of_one(seen);
+            omp_get_affinity_format(seen, sizeof seen);
+            mixed += !is_of_one(seen);
+        }
+    }
+    EQUAL(mixed, 0);
+}
+
 int main(int count, char** arguments) {
     const int at = count > 1 ? atoi(arguments[1]) : -1;
     if (at >= 0) {
@@ -84,6 +117,7 @@ int main(int count, char** arguments) {
         within(at);
     } else {
         pausing();
+        set_at_once(4);
     }
     if (verdict() != 0 || at + 1 == case_count) return verdict();
     char next[16];

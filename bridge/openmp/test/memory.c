@@ -53,21 +53,24 @@ static int is_filled(const char* block, size_t bytes) {
 
 /* ---- traits ---- */
 
+/* Whether there is an allocator with this trait, by which so much memory can be had. */
+static int is_legal(omp_alloctrait_key_t key, omp_uintptr_t value, size_t bytes) {
+    const omp_allocator_handle_t allocator = of_trait(key, value);
+    if (allocator == omp_null_allocator) return 0;
+    CHECK(bytes == 0 || has(allocator, bytes));
+    omp_destroy_allocator(allocator);
+    return 1;
+}
+
 /* A trait has the values that the table of the specification allows, the default among them, and no others. */
 static void values(omp_alloctrait_key_t key, omp_uintptr_t first, omp_uintptr_t last) {
     for (omp_uintptr_t value = 0; value <= omp_atv_interleaved + 1; ++value) {
-        const omp_allocator_handle_t allocator = of_trait(key, value);
         const int legal = value >= first && value <= last;
-        if ((allocator != omp_null_allocator) != legal) {
-            fprintf(stderr, "trait %d, value %lu\n", (int)key, (unsigned long)value);
-            CHECK((allocator != omp_null_allocator) == legal);
-        }
-        CHECK(!legal || has(allocator, 100));
-        omp_destroy_allocator(allocator);
+        if (is_legal(key, value, 100) == legal) continue;
+        fprintf(stderr, "trait %d, value %lu\n", (int)key, (unsigned long)value);
+        CHECK(is_legal(key, value, 100) == legal);
     }
-    const omp_allocator_handle_t allocator = of_trait(key, omp_atv_default);
-    CHECK(allocator != omp_null_allocator && has(allocator, 100));
-    omp_destroy_allocator(allocator);
+    CHECK(is_legal(key, omp_atv_default, 100));
 }
 
 static void traits(void) {
@@ -77,15 +80,12 @@ static void traits(void) {
     values(omp_atk_pinned, omp_atv_false, omp_atv_false);   /* none is pinned */
     values(omp_atk_fallback, omp_atv_default_mem_fb, omp_atv_allocator_fb);
     for (omp_uintptr_t value = 0; value < 100; ++value) {
-        const int legal = value != 0 && (value & (value - 1)) == 0;
-        CHECK((of_trait(omp_atk_alignment, value) != omp_null_allocator) == legal);
-        CHECK(of_trait(omp_atk_pool_size, value) != omp_null_allocator);
+        EQUAL(is_legal(omp_atk_alignment, value, 100), value != 0 && (value & (value - 1)) == 0);
+        CHECK(is_legal(omp_atk_pool_size, value, 0));
     }
-    CHECK(has(of_trait(omp_atk_alignment, omp_atv_default), 100));
-    CHECK(has(of_trait(omp_atk_pool_size, omp_atv_default), 100000));
+    CHECK(is_legal(omp_atk_alignment, omp_atv_default, 100) && is_legal(omp_atk_pool_size, omp_atv_default, 100000));
     for (int key = 0; key <= 9; key += 9) {
-        CHECK(of_trait((omp_alloctrait_key_t)key, 1) == omp_null_allocator);
-        CHECK(of_trait((omp_alloctrait_key_t)key, omp_atv_default) == omp_null_allocator);
+        CHECK(!is_legal((omp_alloctrait_key_t)key, 1, 0) && !is_legal((omp_alloctrait_key_t)key, omp_atv_default, 0));
     }
     /* One that cannot be had spoils the others. */
     const omp_alloctrait_t mixed[] = {

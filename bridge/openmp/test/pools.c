@@ -129,6 +129,10 @@ static void circles(void) {
     CHECK(!has(own, 10000) && !has(other, 10000) && has(own, 4000));
     omp_set_default_allocator(omp_null_allocator);
     CHECK(has(own, 10000));
+    /* By default there is none but the default allocator. */
+    const omp_allocator_handle_t unnamed = of_pool(omp_atk_fb_data, omp_atv_default, omp_atv_allocator_fb);
+    CHECK(has(unnamed, 10000));
+    omp_destroy_allocator(unnamed);
     omp_destroy_allocator(other);
     omp_destroy_allocator(own);
 }

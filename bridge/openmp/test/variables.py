@@ -63,7 +63,8 @@ TOGETHER = [
 # Left out, since doc/openmp.md says of them that they differ: numbers of threads above what an int holds, the rest of a value whose beginning libgomp takes ("truex", "static,x"), negative GOMP_SPINCOUNTs, teams under OMP_DYNAMIC, a
 # limit for several teams at once, CPUs in GOMP_CPU_AFFINITY that the process has not, and those in OMP_PLACES that no CPU mask of the kernel's has room for.
 # What is said in libgomp's words; the rest has our own behind the variable's name.
-SAME_WORDS = ("libgomp: Stack size ", "libgomp: None of the places ", "libgomp: Number of places ")
+SAME_WORDS = tuple("libgomp: " + words for words in ("Stack size ", "None of the places ", "Number of places ",
+                                                     "Logical CPU ", "Trying to remove "))
 USUAL = {"300000": "as usual", "20000": "as usual", "30000000000": "for long", "2000000": "for long"}   # GOMP_SPINCOUNT, where nobody has said one
 
 
