@@ -47,9 +47,13 @@ if(NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
   endif()
 endif()
 set(programs regions loops sharing tasks nested cancel icv threads places exceptions entries old_locks clauses atomics
-    depends everything routines target_firstprivate target_objects target_tasks target_cancel target_icv target_data
-    leagues teams distribute team_objects devices offload)
-set(alone thousands far newer doacross forked composer follow task_kinds league_icv target_events)
+    depends everything routines)
+list(APPEND programs target_firstprivate target_objects target_tasks target_cancel target_icv target_data leagues teams
+     distribute team_objects devices offload)
+list(APPEND programs memory memory_regions memory_objects affinity)
+set(alone thousands far newer doacross forked composer follow task_kinds league_icv target_events pools choices)
+# Those that ask what cancellation does run with it as well as without.
+set(with_cancellation cancel target_tasks target_cancel memory_regions)
 # What explicit tasks may be instead of calls on a member's stack, and what is run with each. depends.c is not: its tasks use threadprivate variables.
 set(task_kinds full lsa roc ss sc auto hosted)
 set(with_task_kinds tasks clauses cancel exceptions nested target_tasks leagues)
@@ -64,8 +68,8 @@ endif()
 if(WEFT_SANITIZE)
   list(REMOVE_ITEM alone forked)
 endif()
-# Members stay until the process ends.
-set(on_weft "TSAN_OPTIONS=report_thread_leaks=0;LD_LIBRARY_PATH=$<TARGET_FILE_DIR:weft_openmp>:$<TARGET_FILE_DIR:weft>")
+# Members stay until the process ends. Sizes that no memory has are asked for, and refused.
+set(on_weft "TSAN_OPTIONS=report_thread_leaks=0:allocator_may_return_null=1;ASAN_OPTIONS=allocator_may_return_null=1;LD_LIBRARY_PATH=$<TARGET_FILE_DIR:weft_openmp>:$<TARGET_FILE_DIR:weft>")
 
 # A word that means no kind is reported under Weft's name, and ignored.
 function(weft_openmp_wrong_kind program)
@@ -172,7 +176,7 @@ foreach(name IN LISTS programs alone)
     if(name STREQUAL "tasks" AND NOT level STREQUAL "O0")
       weft_openmp_wrong_kind(${program})
     endif()
-    if(name MATCHES "^(cancel|target_tasks|target_cancel)$")
+    if(name IN_LIST with_cancellation)
       weft_openmp_test(${name}_${level}_on ${program} ${size} ENVIRONMENT "${on_weft};OMP_CANCELLATION=true")
       if(WEFT_GROUP STREQUAL "release")
         weft_openmp_test(${name}_${level}_on_libgomp ${program} full ENVIRONMENT "OMP_WAIT_POLICY=passive;OMP_CANCELLATION=true")
@@ -182,7 +186,7 @@ foreach(name IN LISTS programs alone)
 endforeach()
 
 # Fortran, with integers of 4 bytes and of 8: the routines' names differ.
-set(fortran_programs fortran target target_absent teams)
+set(fortran_programs fortran target target_absent teams memory affinity)
 set(fortran_alone target_absent)   # on libgomp it crashes by what the compiler leaves unsaid
 function(weft_openmp_fortran_test name level bytes)
   string(REPLACE "fortran_fortran" "fortran" test fortran_${name}_${bytes}_${level})
@@ -282,6 +286,23 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
     add_test(NAME openmp_variables COMMAND ${variables})
     weft_label(openmp_variables_some quick)
     weft_label(openmp_variables full)
+    # What is said on standard error, beside libgomp as well.
+    add_executable(openmp_messages test/messages.c)
+    target_compile_options(openmp_messages PRIVATE -Wall -fopenmp -O2)
+    target_link_options(openmp_messages PRIVATE -fopenmp)
+    set_target_properties(openmp_messages PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
+    add_dependencies(openmp_messages weft_openmp)
+    set(in_fortran)
+    if(WEFT_GFORTRAN)
+      add_custom_command(OUTPUT openmp_messages_fortran
+        COMMAND ${WEFT_GFORTRAN} -fopenmp -O2 ${CMAKE_CURRENT_SOURCE_DIR}/test/messages.f90 -o openmp_messages_fortran
+        DEPENDS test/messages.f90 VERBATIM)
+      add_custom_target(openmp_messages_fortran_made ALL DEPENDS openmp_messages_fortran)
+      set(in_fortran --fortran ${CMAKE_CURRENT_BINARY_DIR}/openmp_messages_fortran)
+    endif()
+    add_test(NAME openmp_messages COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/test/messages.py
+      --program $<TARGET_FILE:openmp_messages> ${in_fortran} --weft $<TARGET_FILE_DIR:weft_openmp>:$<TARGET_FILE_DIR:weft>)
+    weft_label(openmp_messages quick)
   endif()
   find_program(WEFT_TASKSET taskset)
   foreach(name spin yield rendezvous barriers pipes ring relay conditions foreign threads tasks forks)

@@ -65,7 +65,7 @@ std::string all(bool verbose) {
     line(text, "OMP_DEFAULT_DEVICE", std::to_string(icv.device));
     line(text, "OMP_MAX_TASK_PRIORITY", std::to_string(said.max_task_priority));
     line(text, "OMP_DISPLAY_AFFINITY", truth(said.display_affinity));
-    line(text, "OMP_AFFINITY_FORMAT", said.affinity_format);
+    line(text, "OMP_AFFINITY_FORMAT", affinity_format());
     line(text, "OMP_ALLOCATOR", allocators[icv.allocator - 1]);
     line(text, "OMP_TARGET_OFFLOAD", said.offload);
     if (verbose) {

@@ -5,18 +5,62 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 namespace weft_openmp {
 
 namespace {
 
-// One write, so that lines of several threads stay whole.
-void print(bool blank_before, const char* format, std::va_list arguments) {
-    char line[1024];
-    const std::size_t head = static_cast<std::size_t>(std::snprintf(line, sizeof line, "%slibgomp: ", blank_before ? "\n" : ""));
-    std::vsnprintf(line + head, sizeof line - head - 1, format, arguments);
-    std::strcat(line, "\n");
-    std::fputs(line, stderr);
+constexpr char head[] = "\nlibgomp: ";   // with the line feed that libgomp has before each message
+constexpr std::size_t head_length = sizeof head - 1;
+
+// For a text: so many bytes of the caller's where they are enough, and else of the heap. Null: there are none.
+class Room {
+public:
+    explicit Room(std::size_t bytes)
+        : memory_(bytes <= sizeof small_ ? small_ : static_cast<char*>(std::malloc(bytes))) {}
+    ~Room() {
+        if (memory_ != small_) std::free(memory_);
+    }
+    Room(const Room&) = delete;
+    Room& operator=(const Room&) = delete;
+    char* memory() { return memory_; }
+
+private:
+    char small_[512];
+    char* memory_;
+};
+
+// In one write, so that lines of several threads stay whole; in several only where there is no memory for a long one.
+void say(std::string_view what, std::string_view text) {
+    const std::size_t length = head_length + what.size() + text.size() + 1;
+    Room room(length);
+    if (char* const line = room.memory()) {
+        std::memcpy(line, head, head_length);
+        what.copy(line + head_length, what.size());
+        text.copy(line + head_length + what.size(), text.size());
+        line[length - 1] = '\n';
+        std::fwrite(line, 1, length, stderr);
+        return;
+    }
+    for (const std::string_view part : {std::string_view(head, head_length), what, text, std::string_view("\n")}) {
+        std::fwrite(part.data(), 1, part.size(), stderr);
+    }
+}
+
+void print(const char* format, std::va_list arguments) {
+    std::va_list once_more;
+    va_copy(once_more, arguments);
+    const int wanted = std::vsnprintf(nullptr, 0, format, arguments);
+    const std::size_t length = wanted < 0 ? 0 : static_cast<std::size_t>(wanted);
+    Room room(length + 1);
+    if (char* const text = room.memory()) {
+        std::vsnprintf(text, length + 1, format, once_more);
+        say({}, {text, length});
+    } else {
+        say("Out of memory", {});
+    }
+    va_end(once_more);
 }
 
 }  // namespace
@@ -24,14 +68,16 @@ void print(bool blank_before, const char* format, std::va_list arguments) {
 void complain(const char* format, ...) {
     std::va_list arguments;
     va_start(arguments, format);
-    print(false, format, arguments);
+    print(format, arguments);
     va_end(arguments);
 }
+
+void complain_of(std::string_view what, std::string_view text) { say(what, text); }
 
 void fatal_error(const char* format, ...) {
     std::va_list arguments;
     va_start(arguments, format);
-    print(true, format, arguments);   // as libgomp ends
+    print(format, arguments);
     va_end(arguments);
     std::exit(EXIT_FAILURE);
 }

@@ -4,6 +4,7 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "devices.hpp"
 #include "fatal.hpp"
@@ -151,11 +152,18 @@ OPENMP_API int omp_pause_resource_all_(const std::int32_t* kind) { return omp_pa
 
 // ---- messages --------------------------------------------------------------------------------------
 
-OPENMP_API void GOMP_warning(const char* text, std::size_t bytes) {
-    if (text == nullptr) complain("error directive encountered");
-    else complain("error directive encountered: %.*s", static_cast<int>(bytes == ~std::size_t{0} ? std::strlen(text) : bytes), text);
+namespace {
+
+// `what` ends with what comes before a text. Fortran tells the text's length; of C's it ends where there is a null.
+void tell(std::string_view what, const char* text, std::size_t bytes) {
+    if (text == nullptr) complain_of(what.substr(0, what.size() - 2), {});
+    else complain_of(what, bytes == ~std::size_t{0} ? std::string_view(text) : std::string_view(text, bytes));
 }
+
+}  // namespace
+
+OPENMP_API void GOMP_warning(const char* text, std::size_t bytes) { tell("error directive encountered: ", text, bytes); }
 OPENMP_API void GOMP_error(const char* text, std::size_t bytes) {
-    if (text == nullptr) fatal_error("fatal error: error directive encountered");
-    fatal_error("fatal error: error directive encountered: %.*s", static_cast<int>(bytes == ~std::size_t{0} ? std::strlen(text) : bytes), text);
+    tell("fatal error: error directive encountered: ", text, bytes);
+    std::exit(EXIT_FAILURE);
 }

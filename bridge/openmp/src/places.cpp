@@ -14,6 +14,8 @@
 #include <unistd.h>
 #include <vector>
 
+#include <weft/hosted.h>
+
 #include "bind.hpp"
 #include "export.hpp"
 #include "fatal.hpp"
@@ -53,13 +55,17 @@ public:
                 if (accept(':') && (!number(stride) || std::abs(stride) > most)) return std::nullopt;
             }
             if (excluded) {
-                if (count != 1 || std::erase(all, *place) == 0) return std::nullopt;
+                if (count != 1) return std::nullopt;
+                if (std::erase(all, *place) == 0) {
+                    complain("Trying to remove a non-existing place from list of places");
+                    return std::nullopt;
+                }
                 continue;
             }
             for (long i = 0; i < count; ++i) {
                 Place shifted;
                 for (const int cpu : *place) {
-                    if (!add(shifted, cpu + i * stride)) return std::nullopt;
+                    if (!add(shifted, cpu, i, stride)) return std::nullopt;
                 }
                 all.push_back(std::move(shifted));
             }
@@ -98,7 +104,7 @@ private:
     std::optional<Place> one() {
         long cpu;
         Place place;
-        if (!number(cpu) || !add(place, cpu)) return std::nullopt;
+        if (!number(cpu) || !add(place, cpu, 0, 1)) return std::nullopt;
         return place;
     }
     std::optional<Place> list() {
@@ -112,19 +118,29 @@ private:
                 if (accept(':') && (!number(stride) || std::abs(stride) > most)) return std::nullopt;
             }
             for (long i = 0; i < count; ++i) {
-                const long cpu = first + i * stride;
-                if (excluded ? std::erase(place, cpu) == 0 : !add(place, cpu)) return std::nullopt;
+                if (excluded ? !remove(place, first + i * stride) : !add(place, first, i, stride)) return std::nullopt;
             }
         } while (accept(','));
         return accept('}') ? std::optional(place) : std::nullopt;
     }
 
-    // In order, each once. False: no CPU can have that number.
-    static bool add(Place& place, long cpu) {
-        if (cpu < 0 || cpu > most) return false;
+    // In order, each once. False: no CPU can have that number, which is told as libgomp has it.
+    static bool add(Place& place, long first, long steps, long stride) {
+        const long cpu = first + steps * stride;
+        if (cpu < 0 || cpu > most) {
+            if (steps == 0) complain("Logical CPU number %lu out of range", static_cast<unsigned long>(cpu));
+            else complain("Logical CPU number %ld+%ld out of range", cpu - stride, stride);
+            return false;
+        }
         const auto at = std::lower_bound(place.begin(), place.end(), cpu);
         if (at == place.end() || *at != cpu) place.insert(at, static_cast<int>(cpu));
         return true;
+    }
+
+    static bool remove(Place& place, long cpu) {
+        if (std::erase(place, cpu) != 0) return true;
+        complain("Logical CPU %ld to be removed is not in the set", cpu);
+        return false;
     }
 
     static constexpr long most = 1 << 20;   // a number of a CPU's, or of CPUs
@@ -233,8 +249,15 @@ std::string host_name() {
     return name;
 }
 
-// A field of an affinity format (OpenMP 5.1, table 6.2), by its letter or its name; nothing if there is none.
-std::optional<std::string> field(std::string_view name) {
+// Of a hosted unit the number that it keeps, whichever OS thread carries it.
+long thread_id() {
+    const auto hosted = static_cast<long>(weft_hosted_thread_id());
+    return hosted != 0 ? hosted : syscall(SYS_gettid);
+}
+
+}  // namespace
+
+std::optional<std::string> affinity_field(std::string_view name) {
     const Thread& me = this_thread();
     const auto is = [name](char letter, const char* word) { return (name.size() == 1 && name[0] == letter) || name == word; };
     if (is('t', "team_num")) return std::to_string(me.team->league.number);
@@ -245,49 +268,9 @@ std::optional<std::string> field(std::string_view name) {
     if (is('a', "ancestor_tnum")) return std::to_string(me.team->outer_slot == nullptr ? -1 : static_cast<int>(me.team->outer_slot->number));
     if (is('H', "host")) return host_name();
     if (is('P', "process_id")) return std::to_string(getpid());
-    if (is('i', "native_thread_id")) return std::to_string(syscall(SYS_gettid));
+    if (is('i', "native_thread_id")) return std::to_string(thread_id());
     if (is('A', "thread_affinity")) return ranges(allowed());
     return std::nullopt;
-}
-
-}  // namespace
-
-std::string affinity_of_this_thread(std::string_view format) {
-    if (format.empty()) format = environment().affinity_format;
-    std::string text;
-    for (std::size_t i = 0; i < format.size(); ++i) {
-        if (format[i] != '%') {
-            text += format[i];
-            continue;
-        }
-        if (++i == format.size()) break;
-        if (format[i] == '%') {
-            text += '%';
-            continue;
-        }
-        bool zeros = false, right = false;
-        std::size_t width = 0;
-        if (format[i] == '0') zeros = true, ++i;
-        if (i < format.size() && format[i] == '.') right = true, ++i;
-        while (i < format.size() && std::isdigit(static_cast<unsigned char>(format[i])) != 0) width = width * 10 + static_cast<std::size_t>(format[i++] - '0');
-        if (i == format.size()) break;
-        std::string_view name = format.substr(i, 1);
-        if (format[i] == '{') {
-            const std::size_t end = format.find('}', i);
-            if (end == std::string_view::npos) break;
-            name = format.substr(i + 1, end - i - 1);
-            i = end;
-        }
-        std::string value = field(name).value_or("undefined");
-        const bool number = !value.empty() && std::all_of(value.begin(), value.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-        if (value.size() < width) {
-            const std::size_t missing = width - value.size();
-            if (right) value.insert(0, missing, zeros && number ? '0' : ' ');
-            else value.append(missing, ' ');
-        }
-        text += value;
-    }
-    return text;
 }
 
 const std::vector<Place>& bound_places() { return places(); }
@@ -318,25 +301,6 @@ using namespace weft_openmp;   // NOLINT: entry points
 
 namespace {
 
-// Fortran's texts have a length, and blanks up to it.
-std::string_view fortran(const char* text, std::size_t length) {
-    while (length != 0 && text[length - 1] == ' ') --length;
-    return {text, length};
-}
-void to_fortran(std::string_view text, char* buffer, std::size_t length) {
-    const std::size_t copied = std::min(text.size(), length);
-    std::memcpy(buffer, text.data(), copied);
-    std::memset(buffer + copied, ' ', length - copied);
-}
-std::size_t to_c(std::string_view text, char* buffer, std::size_t bytes) {
-    if (bytes != 0) {
-        const std::size_t copied = std::min(text.size(), bytes - 1);
-        std::memcpy(buffer, text.data(), copied);
-        buffer[copied] = '\0';
-    }
-    return text.size();
-}
-
 const Place* place(int number) { return number < 0 || static_cast<std::size_t>(number) >= places().size() ? nullptr : &places()[static_cast<std::size_t>(number)]; }
 
 template <class Number>
@@ -366,27 +330,3 @@ OPENMP_API int omp_get_partition_num_places_() { return omp_get_partition_num_pl
 OPENMP_API void omp_get_partition_place_nums(int* numbers) { copy_numbers(numbers); }
 OPENMP_API void omp_get_partition_place_nums_(std::int32_t* numbers) { copy_numbers(numbers); }
 OPENMP_API void omp_get_partition_place_nums_8_(std::int64_t* numbers) { copy_numbers(numbers); }
-
-OPENMP_API void omp_set_affinity_format(const char* format) { environment().affinity_format = format; }
-OPENMP_API void omp_set_affinity_format_(const char* format, std::size_t length) { environment().affinity_format = fortran(format, length); }
-OPENMP_API std::size_t omp_get_affinity_format(char* buffer, std::size_t bytes) { return to_c(environment().affinity_format, buffer, bytes); }
-OPENMP_API std::int32_t omp_get_affinity_format_(char* buffer, std::size_t length) {
-    to_fortran(environment().affinity_format, buffer, length);
-    return static_cast<std::int32_t>(environment().affinity_format.size());
-}
-OPENMP_API void omp_display_affinity(const char* format) {
-    const std::string text = affinity_of_this_thread(format == nullptr ? std::string_view() : format) + "\n";
-    std::fputs(text.c_str(), stderr);
-}
-OPENMP_API void omp_display_affinity_(const char* format, std::size_t length) {
-    const std::string text = affinity_of_this_thread(fortran(format, length)) + "\n";
-    std::fputs(text.c_str(), stderr);
-}
-OPENMP_API std::size_t omp_capture_affinity(char* buffer, std::size_t bytes, const char* format) {
-    return to_c(affinity_of_this_thread(format == nullptr ? std::string_view() : format), buffer, bytes);
-}
-OPENMP_API std::int32_t omp_capture_affinity_(char* buffer, const char* format, std::size_t length, std::size_t format_length) {
-    const std::string text = affinity_of_this_thread(fortran(format, format_length));
-    to_fortran(text, buffer, length);
-    return static_cast<std::int32_t>(text.size());
-}

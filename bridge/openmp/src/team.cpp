@@ -111,9 +111,20 @@ std::uint64_t dock(Thread& me, Slot& slot, std::uint64_t seen) {
     return crew.dismissed.load() ? 0 : slot.region.load();
 }
 
-// OMP_DISPLAY_AFFINITY: of each thread at its first region, and when the team's size has changed.
-[[gnu::noinline]] void show_affinity(Slot& slot) {
-    if (std::exchange(slot.size_shown, slot.crew->team.size) == slot.crew->team.size) return;
+// Whether a thread of the region is new, or has another place than before, or the team another size: then all are shown.
+[[gnu::noinline]] bool affinity_has_changed(Crew& crew, unsigned size) {
+    bool changed = false;
+    for (unsigned i = 0; i < size; ++i) {
+        Slot& slot = *crew.slots[i];
+        changed |= std::exchange(slot.size_shown, size) != size;
+        changed |= std::exchange(slot.place_shown, slot.place) != slot.place;
+    }
+    return changed;
+}
+
+// OMP_DISPLAY_AFFINITY.
+[[gnu::noinline]] void show_affinity(const Slot& slot) {
+    if (!slot.crew->team.shows_affinity) return;
     const std::string text = affinity_of_this_thread({}) + "\n";
     std::fputs(text.c_str(), stderr);
 }
@@ -337,6 +348,24 @@ unsigned threads_for(const Thread& me, unsigned wanted) {
     return icv.thread_limit == ~0U ? wanted : take_threads(*me.team->group, wanted, icv.thread_limit);
 }
 
+namespace {
+
+[[gnu::noinline]] const Icv& inherited_from_explicit(const Icv& of_task, const Icv& of_implicit) {
+    if (of_task.allocator == of_implicit.allocator) return of_task;
+    Icv changed = of_task;
+    changed.allocator = of_implicit.allocator;
+    return *interned(changed);
+}
+
+// What a region begins with: its task's values, but for the one that only implicit tasks have (OpenMP 5.1, table 2.3).
+inline const Icv& inherited(const Thread& me) {
+    const Task& implicit = me.slot->implicit;
+    if (me.task == &implicit) [[likely]] return *implicit.icv;
+    return inherited_from_explicit(*me.task->icv, *implicit.icv);
+}
+
+}  // namespace
+
 void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned size, Bind bind, std::uintptr_t* reductions,
                   void (*prepare)(Team& team, void* argument), void* argument) {
     Team& outer = *me.team;
@@ -350,10 +379,10 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
     Crew& crew = *me.crews[me.depth];
     crew.grow(size);
     Team& team = crew.team;
-    const Icv& from = me.icv();
+    const Icv& from = inherited(me);
     team.level = outer.level + 1;
     team.active_level = outer.active_level + (size > 1 ? 1 : 0);
-    team.icv = me.task->icv;
+    team.icv = &from;
     const Environment& said = environment();
     if (team.level < said.threads.size() || team.level < said.bind.size()) {
         Icv next = from;
@@ -399,7 +428,10 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
     go_on_in_loop(*me.slot);
     const unsigned before = crew.awake.exchange(size);
     if (size == 1) return;
-    if (said.display_affinity) [[unlikely]] show_affinity(*me.slot);
+    if (said.display_affinity) [[unlikely]] {
+        team.shows_affinity = affinity_has_changed(crew, size);
+        show_affinity(*me.slot);
+    }
     ++crew.regions;
     for (unsigned i = 1; i < size; ++i) crew.slots[i]->region.store(crew.regions);
     team.helpers.wake();

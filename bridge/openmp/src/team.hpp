@@ -30,7 +30,8 @@ struct alignas(128) Slot {
     Crew* crew = nullptr;
     unsigned number = 0;
     unsigned next_victim = 0;
-    unsigned size_shown = 0;                      // of the team, when its affinity was printed
+    unsigned size_shown = 0;                      // of the team, when its affinity was shown
+    int place_shown = -1;                         // its thread's, then
     int place = -1;                               // its thread's; -1: none (bind.hpp), and its partition
     unsigned first_place = 0, places = 0;
 
@@ -66,6 +67,7 @@ struct alignas(128) Team {
     int levels_of_others = 0;                     // regions of other runtimes that thread 0 was in when it met this one (others.hpp)
     bool entered = false;                         // thread 0 is a guest for this region
     bool counted = false;                         // its threads, in `group`
+    bool shows_affinity = false;                  // in this region
     Share* origin = nullptr;                      // before the first worksharing construct
     std::uintptr_t* reductions = nullptr;
     Bind bind = Bind::no;

@@ -62,6 +62,9 @@ TOGETHER = [
 ]
 # Left out, since doc/openmp.md says of them that they differ: numbers of threads above what an int holds, the rest of a value whose beginning libgomp takes ("truex", "static,x"), negative GOMP_SPINCOUNTs, teams under OMP_DYNAMIC, a
 # limit for several teams at once, CPUs in GOMP_CPU_AFFINITY that the process has not, and those in OMP_PLACES that no CPU mask of the kernel's has room for.
+# What is said in libgomp's words; the rest has our own behind the variable's name.
+SAME_WORDS = tuple("libgomp: " + words for words in ("Stack size ", "None of the places ", "Number of places ",
+                                                     "Logical CPU ", "Trying to remove "))
 USUAL = {"300000": "as usual", "20000": "as usual", "30000000000": "for long", "2000000": "for long"}   # GOMP_SPINCOUNT, where nobody has said one
 
 
@@ -72,13 +75,19 @@ def seen(program, variables, libraries):
         environment["LD_LIBRARY_PATH"] = libraries
     done = subprocess.run([program], env=environment, capture_output=True, text=True, errors="backslashreplace", timeout=60)
     lines, said = [f"ends with {done.returncode}", *done.stdout.splitlines()], set()
+    before = None
     for line in done.stderr.splitlines():
         if line.startswith("libgomp:"):
             name = re.search(r"variable (\w+)", line)
             said.add(f"complains of {name[1]}" if name and len(variables) > 1 else "complains")
+            if line.startswith(SAME_WORDS):
+                said.add(line)
+            if before != "":
+                said.add(f"no empty line before {line}")
         elif line:
             line = re.sub(r"thread \S+ ", "thread T ", line)   # a number of the kernel's, or an address
             lines.append(re.sub(r"(?<=GOMP_SPINCOUNT = ')\d+", lambda count: USUAL.get(count[0], count[0]), line))
+        before = line
     # A region's threads come in any order.
     return sorted(lines, key=lambda line: line.startswith("level")) + sorted(said)
 
