@@ -19,11 +19,15 @@ struct Slot;
 struct Dependences;   // of a task's children (depend.cpp)
 struct Promise;       // what others depend on: one of those children (depend.cpp)
 
+// Tasks that somebody waits for together: those of a taskgroup, of a taskloop, or of a construct with a reduction of
+// tasks.
 struct Group {
     Group* outer = nullptr;
     std::atomic<std::uint32_t> tasks{0};   // that have not ended
     std::atomic<bool> cancelled{false};
-    std::uintptr_t* reductions = nullptr;
+    bool reduces = false;                  // it has reductions, or a group around it has
+    bool made_memory = false;              // for the reductions of the team's threads: whoever has begun it frees that
+    std::uintptr_t* reductions = nullptr;  // its own, as the compiler describes them (reduction.cpp)
 };
 
 // In memory that stays memory of tasks for ever: a thief may look at one that has ended.

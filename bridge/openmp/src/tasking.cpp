@@ -119,11 +119,12 @@ void copy_arguments(Thread& me, Task& task, const Directive& told) {
 
 }  // namespace
 
-void begin_group(Thread& me, std::uintptr_t* reductions) {
+Group& begin_group(Task& task) {
     auto* const group = new Group;
-    group->outer = me.task->group;
-    group->reductions = reductions != nullptr ? reductions : group->outer != nullptr ? group->outer->reductions : nullptr;
-    me.task->group = group;
+    group->outer = task.group;
+    group->reduces = group->outer != nullptr && group->outer->reduces;
+    task.group = group;
+    return *group;
 }
 
 void end_group(Thread& me) {
@@ -215,7 +216,7 @@ OPENMP_API void GOMP_taskyield() {
     if (!run_some_task(me, me.task->tied() ? me.task : me.under, false) && tasks_are_units) give_way();
 }
 
-OPENMP_API void GOMP_taskgroup_start() { begin_group(this_thread(), nullptr); }
+OPENMP_API void GOMP_taskgroup_start() { begin_group(*this_thread().task); }
 OPENMP_API void GOMP_taskgroup_end() {
     Thread& me = this_thread();
     if (me.task->group != nullptr) end_group(me);
@@ -248,7 +249,7 @@ void taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), long 
     if (rising ? start >= end : start <= end) {
         // No task, but the compiler's reductions are taken back all the same.
         if ((flags & (no_group | reduction)) == reduction) {
-            begin_group(me, nullptr);
+            begin_group(*me.task);
             start_group_reductions(me, reinterpret_cast<std::uintptr_t*>(head[2]));
             end_group(me);
         }
@@ -278,7 +279,7 @@ void taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), long 
     }
     const bool grouped = (flags & no_group) == 0;
     if (grouped) {
-        begin_group(me, nullptr);
+        begin_group(*me.task);
         if ((flags & reduction) != 0) start_group_reductions(me, reinterpret_cast<std::uintptr_t*>(head[2]));
     }
     const bool undeferred = (flags & if_given) == 0 || (flags & final) != 0 || me.task->final() || alone(me) || (tasks_are_units && runs_at_once(me));

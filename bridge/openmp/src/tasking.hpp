@@ -5,10 +5,13 @@
 
 namespace weft_openmp {
 
+struct Group;
+struct Task;
 struct Thread;
 
-// The running task begins a group within the one that it is in; tasks that it makes from now on, and theirs, belong to it. reductions: null, or what they take part in.
-void begin_group(Thread& me, std::uintptr_t* reductions);
+// The task, which runs or is to, begins a group within the one that it is in; tasks that it makes from then on, and
+// theirs, belong to it.
+Group& begin_group(Task& task);
 // Waits for all tasks of the group.
 void end_group(Thread& me);
 // The group that has just begun has these reductions (reduction.cpp).
