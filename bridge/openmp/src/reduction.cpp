@@ -111,6 +111,7 @@ void* make_reductions(std::uintptr_t* words, unsigned threads) {
 
 void enter_reductions(Task& task, std::uintptr_t* words) {
     Group& group = begin_group(task);
+    group.region = false;
     reduce(group, words);
 }
 

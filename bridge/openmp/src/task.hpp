@@ -25,10 +25,16 @@ struct Group {
     Group* outer = nullptr;
     std::atomic<std::uint32_t> tasks{0};   // that have not ended
     std::atomic<bool> cancelled{false};
+    bool region = true;                    // false: of a construct's reduction alone, for which `cancel taskgroup` means the group around
     bool reduces = false;                  // it has reductions, or a group around it has
     bool made_memory = false;              // for the reductions of the team's threads: whoever has begun it frees that
     std::uintptr_t* reductions = nullptr;  // its own, as the compiler describes them (reduction.cpp)
 };
+// The one that `cancel taskgroup` means in a task of this group; null: there is none.
+inline Group* taskgroup_of(Group* group) {
+    while (group != nullptr && !group->region) group = group->outer;
+    return group;
+}
 
 // In memory that stays memory of tasks for ever: a thief may look at one that has ended.
 struct alignas(64) Task {

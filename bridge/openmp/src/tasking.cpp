@@ -323,7 +323,9 @@ enum : int { cancel_parallel = 1, cancel_loop = 2, cancel_sections = 4, cancel_t
 bool is_cancelled(const Thread& me, int which) {
     if (me.team->cancelled.load(std::memory_order_relaxed)) return true;   // relaxed: noticed now or later
     if ((which & (cancel_loop | cancel_sections)) != 0) return me.team->construct_cancelled.load(std::memory_order_relaxed);   // relaxed: as above
-    return (which & cancel_taskgroup) != 0 && me.task->group != nullptr && me.task->group->cancelled.load(std::memory_order_relaxed);   // relaxed: as above
+    if ((which & cancel_taskgroup) == 0) return false;
+    const Group* const group = taskgroup_of(me.task->group);
+    return group != nullptr && group->cancelled.load(std::memory_order_relaxed);   // relaxed: as above
 }
 
 }  // namespace
@@ -337,8 +339,9 @@ OPENMP_API bool GOMP_cancel(int which, bool do_cancel) {
     if ((which & (cancel_loop | cancel_sections)) != 0) {
         me.team->construct_cancelled.store(true, std::memory_order_relaxed);   // relaxed: noticed now or later, or not
     } else if ((which & cancel_taskgroup) != 0) {
-        if (me.task->group == nullptr) return false;
-        me.task->group->cancelled.store(true);
+        Group* const group = taskgroup_of(me.task->group);
+        if (group == nullptr) return false;
+        group->cancelled.store(true);
     } else {
         cancel_region(*me.team);
     }
