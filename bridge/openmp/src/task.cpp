@@ -272,8 +272,9 @@ namespace {
 // Whether the task is not to begin, since its group or its region is cancelled.
 inline bool discarded(const Task& task) {
     const Group* const group = taskgroup_of(task.group);
-    return (group != nullptr && group->cancelled.load(std::memory_order_relaxed)) ||   // relaxed: it may be noticed late
-           task.team->cancelled.load(std::memory_order_relaxed);   // relaxed: as above
+    const bool cancelled = (group != nullptr && group->cancelled.load(std::memory_order_relaxed)) ||   // relaxed: it may be noticed late
+                           task.team->cancelled.load(std::memory_order_relaxed);                       // relaxed: as above
+    return cancelled && (task.said & Task::runs_always) == 0;
 }
 
 }  // namespace

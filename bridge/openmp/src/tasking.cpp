@@ -115,6 +115,7 @@ void copy_arguments(Thread& me, Task& task, const Directive& told) {
     me.task = &task;
     told.copy(to, told.data);
     me.task = before;
+    task.said |= Task::runs_always;
 }
 
 }  // namespace
