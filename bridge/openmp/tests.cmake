@@ -47,9 +47,9 @@ if(NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
   endif()
 endif()
 set(programs regions loops sharing tasks nested cancel icv threads places exceptions entries old_locks clauses atomics depends everything routines)
-list(APPEND programs own_groups cancel_groups cancelled_tasks)
+list(APPEND programs own_groups cancel_groups cancelled_tasks cancelled_events)
 # Those that ask what cancellation does, run with it as well as without.
-set(with_cancellation cancel cancel_groups cancelled_tasks)
+set(with_cancellation cancel cancel_groups cancelled_tasks cancelled_events)
 set(alone thousands far newer doacross forked composer follow task_kinds)
 # What explicit tasks may be instead of calls on a member's stack, and what is run with each. depends.c is not: its tasks use threadprivate variables.
 set(task_kinds full lsa roc ss sc auto hosted)

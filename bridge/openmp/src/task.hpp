@@ -43,7 +43,7 @@ struct alignas(64) Task {
     static constexpr std::uint64_t running = std::uint64_t{1} << 31;   // more than children can end before they are counted
     static constexpr std::uint32_t is_untied = 1, is_final = 2;        // in `said`
     // In `said`, where the compiler says nothing: cancellation does not discard the task. Its body alone destroys what a
-    // copy function has made.
+    // copy function has made; and whoever is to fulfil an event may wait for the body, or hold the event already.
     static constexpr std::uint32_t runs_always = std::uint32_t{1} << 31;
 
     std::atomic<Task*> parent{nullptr};

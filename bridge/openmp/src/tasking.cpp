@@ -160,9 +160,9 @@ inline void plain_undeferred(Thread& me, void (*body)(void*), void* data, unsign
 // Of every kind. By one argument: whoever calls keeps none in a register then.
 [[gnu::noinline]] void any_task(void (*body)(void*), const Directive& told) {
     Thread& me = this_thread();
-    if (cancelled(me)) return;
     const unsigned flags = told.flags;
     const bool detached = (flags & detach_given) != 0 && told.detach != nullptr;
+    if (cancelled(me) && !detached) return;
     const std::uint32_t left = (flags & depend_given) != 0 ? children_left(*me.task) : 0;
     const bool depends = left != 0;
     const bool at_once = !told.if_clause || ((flags | me.task->said) & final) != 0 || (tasks_are_units && runs_at_once(me));
@@ -183,6 +183,7 @@ inline void plain_undeferred(Thread& me, void (*body)(void*), void* data, unsign
     if ((flags & priority_given) != 0) task.priority = std::clamp(told.priority, 0, environment().max_task_priority);
     copy_arguments(me, task, told);
     if (detached) {
+        task.said |= Task::runs_always;
         task.ends_to_come.store(2, std::memory_order_relaxed);   // relaxed: nobody knows the event yet
         *static_cast<void**>(told.detach) = &task;
         *static_cast<void**>(task.data) = &task;
