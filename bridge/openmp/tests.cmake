@@ -47,13 +47,18 @@ if(NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
   endif()
 endif()
 set(programs regions loops sharing tasks nested cancel icv threads places exceptions entries old_locks clauses atomics depends everything routines)
-list(APPEND programs own_groups cancel_groups cancelled_tasks cancelled_events)
+list(APPEND programs own_groups task_reductions reduced_objects combined_reductions cancel_groups cancelled_tasks
+     cancelled_events cancelled_regions cancelled_loops cancelled_objects discarded_tasks)
 # Those that ask what cancellation does, run with it as well as without.
-set(with_cancellation cancel cancel_groups cancelled_tasks cancelled_events)
+set(with_cancellation cancel groups reduced_objects cancel_groups cancelled_tasks cancelled_events cancelled_regions cancelled_loops cancelled_objects
+    discarded_tasks)
+# gcc warns where a combined construct is cancelled.
+set_source_files_properties(test/cancelled_loops.c PROPERTIES COMPILE_OPTIONS -w)
 set(alone thousands far newer doacross forked composer follow task_kinds)
 # What explicit tasks may be instead of calls on a member's stack, and what is run with each. depends.c is not: its tasks use threadprivate variables.
 set(task_kinds full lsa roc ss sc auto hosted)
-set(with_task_kinds tasks clauses cancel exceptions nested own_groups cancel_groups cancelled_tasks)
+set(with_task_kinds tasks clauses cancel exceptions nested own_groups task_reductions reduced_objects cancelled_tasks
+    cancelled_regions cancelled_loops discarded_tasks)
 # As users compile: optimised and not; under a sanitizer and in the debug build as those are.
 if(WEFT_GROUP STREQUAL "release")
   set(levels O0 O3)
@@ -171,24 +176,38 @@ foreach(name IN LISTS programs alone)
 endforeach()
 
 # Fortran, with integers of 4 bytes and of 8: the routines' names differ.
+set(fortran_programs fortran groups)
+function(weft_openmp_fortran_test name level bytes)
+  string(REPLACE "fortran_fortran" "fortran" test fortran_${name}_${bytes}_${level})
+  set(program openmp_${test})
+  set(integers)
+  if(bytes EQUAL 8)
+    set(integers -fdefault-integer-8)
+  endif()
+  add_custom_command(OUTPUT ${program}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${test}
+    COMMAND ${WEFT_GFORTRAN} -cpp -ffree-line-length-none -fopenmp -${level} ${integers} -J ${test}
+      ${CMAKE_CURRENT_SOURCE_DIR}/test/${name}.f90 -o ${program}
+    DEPENDS test/${name}.f90 VERBATIM)
+  add_custom_target(${program}_made ALL DEPENDS ${program})
+  weft_openmp_test(${test} ${CMAKE_CURRENT_BINARY_DIR}/${program} full ENVIRONMENT ${on_weft})
+  if(WEFT_GROUP STREQUAL "release")
+    weft_openmp_test(${test}_libgomp ${CMAKE_CURRENT_BINARY_DIR}/${program} full ENVIRONMENT "OMP_WAIT_POLICY=passive")
+  endif()
+  if(name IN_LIST with_cancellation)
+    weft_openmp_test(${test}_on ${CMAKE_CURRENT_BINARY_DIR}/${program} full ENVIRONMENT ${on_weft} OMP_CANCELLATION=true)
+    if(WEFT_GROUP STREQUAL "release")
+      weft_openmp_test(${test}_on_libgomp ${CMAKE_CURRENT_BINARY_DIR}/${program} full ENVIRONMENT "OMP_WAIT_POLICY=passive;OMP_CANCELLATION=true")
+    endif()
+  endif()
+endfunction()
 find_program(WEFT_GFORTRAN NAMES gfortran-12 gfortran)
 if(WEFT_GFORTRAN AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT WEFT_SANITIZE)
   foreach(level IN LISTS levels)
     foreach(bytes 4 8)
-      set(program openmp_fortran_${bytes}_${level})
-      set(integers)
-      if(bytes EQUAL 8)
-        set(integers -fdefault-integer-8)
-      endif()
-      add_custom_command(OUTPUT ${program}
-        COMMAND ${CMAKE_COMMAND} -E make_directory fortran_${bytes}_${level}
-        COMMAND ${WEFT_GFORTRAN} -cpp -ffree-line-length-none -fopenmp -${level} ${integers} -J fortran_${bytes}_${level} ${CMAKE_CURRENT_SOURCE_DIR}/test/fortran.f90 -o ${program}
-        DEPENDS test/fortran.f90 VERBATIM)
-      add_custom_target(${program}_made ALL DEPENDS ${program})
-      weft_openmp_test(fortran_${bytes}_${level} ${CMAKE_CURRENT_BINARY_DIR}/${program} full ENVIRONMENT ${on_weft})
-      if(WEFT_GROUP STREQUAL "release")
-        weft_openmp_test(fortran_${bytes}_${level}_libgomp ${CMAKE_CURRENT_BINARY_DIR}/${program} full ENVIRONMENT "OMP_WAIT_POLICY=passive")
-      endif()
+      foreach(name IN LISTS fortran_programs)
+        weft_openmp_fortran_test(${name} ${level} ${bytes})
+      endforeach()
     endforeach()
   endforeach()
   set(without_fortran)
