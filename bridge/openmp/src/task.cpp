@@ -271,10 +271,13 @@ namespace {
 
 // Whether the task is not to begin, since its group or its region is cancelled.
 inline bool discarded(const Task& task) {
-    const Group* const group = taskgroup_of(task.group);
-    const bool cancelled = (group != nullptr && group->cancelled.load(std::memory_order_relaxed)) ||   // relaxed: it may be noticed late
-                           task.team->cancelled.load(std::memory_order_relaxed);                       // relaxed: as above
-    return cancelled && (task.said & Task::runs_always) == 0;
+    bool cancelled = task.team->cancelled.load(std::memory_order_relaxed);   // relaxed, and below: it may be noticed late
+    if (task.group != nullptr) [[unlikely]] {
+        const Group* const group = taskgroup_of(task.group);
+        cancelled |= group != nullptr && group->cancelled.load(std::memory_order_relaxed);
+    }
+    if (!cancelled) [[likely]] return false;
+    return (task.said & Task::runs_always) == 0;
 }
 
 }  // namespace
