@@ -26,6 +26,9 @@ enum : std::size_t { variables = 0, bytes_each = 1, alignment = 2, base = 2, nex
 
 std::uintptr_t* next_of(const std::uintptr_t* words) { return reinterpret_cast<std::uintptr_t*>(words[next]); }
 
+// In `next` of a group that has ended, in which nobody searches any more: the team frees the memory.
+constexpr std::uintptr_t left_to_team = 1;
+
 std::size_t alignment_of(const std::uintptr_t* words) { return std::max<std::size_t>(words[alignment], 64); }
 
 std::uintptr_t rounded_up(std::uintptr_t number, std::size_t to) { return (number + to - 1) / to * to; }
@@ -56,6 +59,13 @@ void place_copies(std::uintptr_t* words, unsigned threads, void* memory) {
 
 // What make_copies has made for the words is where their first copy lies.
 void* memory_of(const std::uintptr_t* words) { return reinterpret_cast<void*>(words[base]); }
+
+// To be freed at the region's end.
+void leave_to_team(Team& team, void* memory) {
+    team.free_lock.lock();
+    team.free_at_end.push_back(memory);
+    team.free_lock.unlock();
+}
 
 void reduce(Group& group, std::uintptr_t* words) {
     group.reductions = words;
@@ -132,12 +142,19 @@ void start_group_reductions(Thread& me, std::uintptr_t* words) {
     reduce(*me.task->group, words);
 }
 
+void leave_reductions_to_team(Team& team, std::uintptr_t* words) {
+    leave_to_team(team, memory_of(words));
+    words[next] |= left_to_team;
+}
+
 }  // namespace weft_openmp
 
 using namespace weft_openmp;   // NOLINT: entry points
 
 OPENMP_API void GOMP_taskgroup_reduction_register(std::uintptr_t* words) { start_group_reductions(this_thread(), words); }
-OPENMP_API void GOMP_taskgroup_reduction_unregister(std::uintptr_t* words) { std::free(memory_of(words)); }
+OPENMP_API void GOMP_taskgroup_reduction_unregister(std::uintptr_t* words) {
+    if ((words[next] & left_to_team) == 0) std::free(memory_of(words));
+}
 
 OPENMP_API void GOMP_workshare_task_reduction_unregister(bool cancelled) {
     Thread& me = this_thread();
@@ -146,10 +163,7 @@ OPENMP_API void GOMP_workshare_task_reduction_unregister(bool cancelled) {
     end_group(me);
     if (cancelled) {
         // Others have not left the construct, and nobody waits for them.
-        if (memory == nullptr) return;
-        me.team->free_lock.lock();
-        me.team->free_at_end.push_back(memory);
-        me.team->free_lock.unlock();
+        if (memory != nullptr) leave_to_team(*me.team, memory);
         return;
     }
     meet(me);

@@ -221,7 +221,12 @@ OPENMP_API void GOMP_taskyield() {
 OPENMP_API void GOMP_taskgroup_start() { begin_group(*this_thread().task); }
 OPENMP_API void GOMP_taskgroup_end() {
     Thread& me = this_thread();
-    if (me.task->group != nullptr) end_group(me);
+    if (me.task->group == nullptr) return;
+    std::uintptr_t* const reductions = me.task->group->reductions;
+    end_group(me);
+    if (reductions != nullptr && me.team->cancelled.load(std::memory_order_relaxed)) [[unlikely]] {   // relaxed: who leaves the region has seen it
+        leave_reductions_to_team(*me.team, reductions);
+    }
 }
 
 // The event's handle is the task.
