@@ -218,20 +218,13 @@ template bool next_chunk(Thread& me, unsigned long long* first, unsigned long lo
 
 void make_extras(Thread& me, std::uintptr_t* reductions, void** memory) {
     Share& share = *me.slot->share;
-    if (reductions != nullptr) {
-        make_reductions(me, reductions, me.team->size);
-        share.reductions = reductions;
-        enter_reductions(*me.task, reductions);
-    }
+    if (reductions != nullptr) enter_made_reductions(me, reductions);
     if (memory != nullptr) *memory = memory_of(*me.team, share, reinterpret_cast<std::uintptr_t>(*memory));
 }
 
 void take_extras(Thread& me, std::uintptr_t* reductions, void** memory) {
     const Share& share = *me.slot->share;
-    if (reductions != nullptr) {
-        share_reductions(reductions, share.reductions);
-        enter_reductions(*me.task, share.reductions);
-    }
+    if (reductions != nullptr) enter_shared_reductions(me, reductions);
     if (memory != nullptr) *memory = share.memory;
 }
 

@@ -22,10 +22,14 @@ void begin_with_loop(Team& team, Schedule schedule, long start, long end, long s
 void make_extras(Thread& me, std::uintptr_t* reductions, void** memory);
 void take_extras(Thread& me, std::uintptr_t* reductions, void** memory);
 
-// Reductions of tasks (reduction.cpp). The description is the compiler's; what make_reductions adds is for `threads` threads.
-void make_reductions(Thread& me, std::uintptr_t* reductions, unsigned threads);
-void share_reductions(std::uintptr_t* mine, const std::uintptr_t* made);
+// Reductions of tasks (reduction.cpp), as the compiler describes them in words, to which this adds where the copies lie.
+// Makes copies for `threads` threads, in memory that it returns.
+void* make_reductions(std::uintptr_t* words, unsigned threads);
 // The task begins a group with them.
-void enter_reductions(struct Task& task, std::uintptr_t* reductions);
+void enter_reductions(struct Task& task, std::uintptr_t* words);
+// The thread begins a group with those of the construct that it is in, and makes the copies for the others; or takes what
+// another one has made.
+void enter_made_reductions(Thread& me, std::uintptr_t* words);
+void enter_shared_reductions(Thread& me, std::uintptr_t* words);
 
 }  // namespace weft_openmp

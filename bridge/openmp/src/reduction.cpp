@@ -4,10 +4,13 @@
 //   [2] afterwards: where the memory begins   [6] where it ends   [7] and on: for each variable the original's address, its offset, and a word of ours
 //
 // Each thread has a copy of every variable, side by side, in zeroed memory; a task finds its thread's by the original's address, or by another thread's copy of it.
+//
+// Threads that share a construct share its memory, but each one describes it in words of its own: they lie on the stack
+// of the thread that has begun the group, where they stay until the group's tasks have ended, whoever runs those. A
+// search goes from group to group outwards, so behind a construct's copies it finds those of the task's own taskgroups.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <vector>
 
 #include "export.hpp"
 #include "fatal.hpp"
@@ -21,117 +24,158 @@ namespace {
 
 enum : std::size_t { variables = 0, bytes_each = 1, alignment = 2, base = 2, next = 4, end = 6, first_variable = 7, words_each = 3 };
 
-// Memory for all descriptions of the chain that begins here.
-void make_chain(std::uintptr_t* reductions, unsigned threads, std::uintptr_t* last_next) {
-    for (;;) {
-        const std::size_t align = std::max<std::size_t>(reductions[alignment], 64);
-        const std::size_t bytes = (reductions[bytes_each] * threads + align - 1) / align * align;
-        void* const memory = std::aligned_alloc(align, std::max(bytes, align));
-        if (memory == nullptr) fatal_error("Out of memory allocating %zu bytes", bytes);
-        std::memset(memory, 0, bytes);
-        reductions[base] = reinterpret_cast<std::uintptr_t>(memory);
-        reductions[end] = reductions[base] + reductions[bytes_each] * threads;
-        if (reductions[next] == 0) break;
-        reductions = reinterpret_cast<std::uintptr_t*>(reductions[next]);
+std::uintptr_t* next_of(const std::uintptr_t* words) { return reinterpret_cast<std::uintptr_t*>(words[next]); }
+
+// In `next` of a group that has ended, in which nobody searches any more: the team frees the memory.
+constexpr std::uintptr_t left_to_team = 1;
+
+std::size_t alignment_of(const std::uintptr_t* words) { return std::max<std::size_t>(words[alignment], 64); }
+
+std::uintptr_t rounded_up(std::uintptr_t number, std::size_t to) { return (number + to - 1) / to * to; }
+
+// Zeroed memory for the copies of a description and of those that follow it, in one piece.
+void* make_copies(const std::uintptr_t* words, unsigned threads) {
+    std::size_t bytes = 0, align = 0;
+    for (const std::uintptr_t* at = words; at != nullptr; at = next_of(at)) {
+        align = std::max(align, alignment_of(at));
+        bytes = rounded_up(bytes, alignment_of(at)) + at[bytes_each] * threads;
     }
-    reductions[next] = reinterpret_cast<std::uintptr_t>(last_next);
+    bytes = rounded_up(std::max<std::size_t>(bytes, 1), align);
+    void* const memory = std::aligned_alloc(align, bytes);
+    if (memory == nullptr) fatal_error("Out of memory allocating %zu bytes", bytes);
+    std::memset(memory, 0, bytes);
+    return memory;
 }
 
-void free_chain(std::uintptr_t* reductions, const std::uintptr_t* until) {
-    for (; reductions != until; reductions = reinterpret_cast<std::uintptr_t*>(reductions[next])) std::free(reinterpret_cast<void*>(reductions[base]));
+// Says in the words where their copies lie in that memory.
+void place_copies(std::uintptr_t* words, unsigned threads, void* memory) {
+    auto at = reinterpret_cast<std::uintptr_t>(memory);
+    for (; words != nullptr; words = next_of(words)) {
+        at = rounded_up(at, alignment_of(words));
+        words[base] = at;
+        words[end] = at += words[bytes_each] * threads;
+    }
 }
 
-// The thread's copy of the variable at `address`, and the original; null if no reduction in force has it.
-void* own_copy(const Thread& me, void* address, void** original) {
-    const auto wanted = reinterpret_cast<std::uintptr_t>(address);
-    const std::uintptr_t* from = me.task->group == nullptr ? nullptr : me.task->group->reductions;
-    for (; from != nullptr; from = reinterpret_cast<const std::uintptr_t*>(from[next])) {
-        const std::uintptr_t mine = from[base] + me.slot->number * from[bytes_each];
-        const std::uintptr_t* const list = from + first_variable;
-        if (wanted >= from[base] && wanted < from[end]) {
-            const std::uintptr_t offset = (wanted - from[base]) % from[bytes_each];
-            for (std::size_t i = 0; original != nullptr && i < from[variables]; ++i) {
-                if (list[i * words_each + 1] == offset) *original = reinterpret_cast<void*>(list[i * words_each]);
-            }
-            return reinterpret_cast<void*>(mine + offset);
-        }
-        for (std::size_t i = 0; i < from[variables]; ++i) {
-            if (list[i * words_each] != wanted) continue;
-            if (original != nullptr) *original = address;
-            return reinterpret_cast<void*>(mine + list[i * words_each + 1]);
-        }
+// What make_copies has made for the words is where their first copy lies.
+void* memory_of(const std::uintptr_t* words) { return reinterpret_cast<void*>(words[base]); }
+
+// To be freed at the region's end.
+void leave_to_team(Team& team, void* memory) {
+    team.free_lock.lock();
+    team.free_at_end.push_back(memory);
+    team.free_lock.unlock();
+}
+
+void reduce(Group& group, std::uintptr_t* words) {
+    group.reductions = words;
+    group.reduces = true;
+}
+
+// The original of the variable whose copies lie at that offset.
+void* original_at(const std::uintptr_t* words, std::uintptr_t offset) {
+    const std::uintptr_t* const list = words + first_variable;
+    for (std::size_t i = 0; i < words[variables]; ++i) {
+        if (list[i * words_each + 1] == offset) return reinterpret_cast<void*>(list[i * words_each]);
     }
     return nullptr;
 }
 
+struct Copy {
+    void* mine = nullptr;
+    void* original = nullptr;
+};
+
+// The copy of thread `number`, of the variable at `address`, which may be another thread's copy.
+Copy find_copy(const std::uintptr_t* words, unsigned number, void* address) {
+    const auto wanted = reinterpret_cast<std::uintptr_t>(address);
+    const std::uintptr_t mine = words[base] + number * words[bytes_each];
+    if (wanted >= words[base] && wanted < words[end]) {
+        const std::uintptr_t offset = (wanted - words[base]) % words[bytes_each];
+        return {reinterpret_cast<void*>(mine + offset), original_at(words, offset)};
+    }
+    const std::uintptr_t* const list = words + first_variable;
+    for (std::size_t i = 0; i < words[variables]; ++i) {
+        if (list[i * words_each] == wanted) return {reinterpret_cast<void*>(mine + list[i * words_each + 1]), address};
+    }
+    return {};
+}
+
+// In the innermost reduction that has the variable; null if none has.
+Copy own_copy(const Thread& me, void* address) {
+    for (const Group* group = me.task->group; group != nullptr && group->reduces; group = group->outer) {
+        for (const std::uintptr_t* words = group->reductions; words != nullptr; words = next_of(words)) {
+            if (const Copy found = find_copy(words, me.slot->number, address); found.mine != nullptr) return found;
+        }
+    }
+    return {};
+}
+
 }  // namespace
 
-void make_reductions(Thread& me, std::uintptr_t* reductions, unsigned threads) {
-    Group* const group = me.task->group;
-    make_chain(reductions, threads, group == nullptr ? nullptr : group->reductions);
+void* make_reductions(std::uintptr_t* words, unsigned threads) {
+    void* const memory = make_copies(words, threads);
+    place_copies(words, threads, memory);
+    return memory;
 }
 
-void share_reductions(std::uintptr_t* mine, const std::uintptr_t* made) {
-    // The descriptions of all threads are alike, but for what was added to the first one's.
-    while (mine != nullptr && made != nullptr) {
-        mine[base] = made[base];
-        mine[end] = made[end];
-        mine = reinterpret_cast<std::uintptr_t*>(mine[next]);
-        made = reinterpret_cast<const std::uintptr_t*>(made[next]);
-    }
+void enter_reductions(Task& task, std::uintptr_t* words) {
+    Group& group = begin_group(task);
+    group.region = false;
+    reduce(group, words);
 }
 
-void enter_reductions(Task& task, std::uintptr_t* reductions) {
-    auto* const group = new Group;
-    group->outer = task.group;
-    group->reductions = reductions;
-    task.group = group;
+void enter_made_reductions(Thread& me, std::uintptr_t* words) {
+    Share& share = *me.slot->share;
+    share.reductions = make_reductions(words, me.team->size);
+    enter_reductions(*me.task, words);
+    me.task->group->made_memory = true;
 }
 
-void start_group_reductions(Thread& me, std::uintptr_t* reductions) {
-    Group* const group = me.task->group;
-    make_chain(reductions, me.team->size, group->outer == nullptr ? nullptr : group->outer->reductions);
-    group->reductions = reductions;
+void enter_shared_reductions(Thread& me, std::uintptr_t* words) {
+    place_copies(words, me.team->size, me.slot->share->reductions);
+    enter_reductions(*me.task, words);
+}
+
+void start_group_reductions(Thread& me, std::uintptr_t* words) {
+    make_reductions(words, me.team->size);
+    reduce(*me.task->group, words);
+}
+
+void leave_reductions_to_team(Team& team, std::uintptr_t* words) {
+    leave_to_team(team, memory_of(words));
+    words[next] |= left_to_team;
 }
 
 }  // namespace weft_openmp
 
 using namespace weft_openmp;   // NOLINT: entry points
 
-OPENMP_API void GOMP_taskgroup_reduction_register(std::uintptr_t* reductions) { start_group_reductions(this_thread(), reductions); }
-
-OPENMP_API void GOMP_taskgroup_reduction_unregister(std::uintptr_t* reductions) {
-    // The chain's end is what was in force before, of the group that is around by now.
-    const Group* const around = this_thread().task->group;
-    free_chain(reductions, around == nullptr ? nullptr : around->reductions);
+OPENMP_API void GOMP_taskgroup_reduction_register(std::uintptr_t* words) { start_group_reductions(this_thread(), words); }
+OPENMP_API void GOMP_taskgroup_reduction_unregister(std::uintptr_t* words) {
+    if ((words[next] & left_to_team) == 0) std::free(memory_of(words));
 }
 
 OPENMP_API void GOMP_workshare_task_reduction_unregister(bool cancelled) {
     Thread& me = this_thread();
-    const std::uintptr_t* from = me.task->group->reductions;
+    const Group& group = *me.task->group;
+    void* const memory = group.made_memory ? memory_of(group.reductions) : nullptr;
     end_group(me);
-    // The descriptions are the first thread's, on its stack, and are read before it can go on; the memory is used until the last one is here.
-    const Group* const around = me.task->group;
-    const std::uintptr_t* const until = around == nullptr ? nullptr : around->reductions;
-    std::vector<void*> memory;
-    if (me.slot->number == 0) {
-        for (; from != until; from = reinterpret_cast<const std::uintptr_t*>(from[next])) memory.push_back(reinterpret_cast<void*>(from[base]));
-    }
     if (cancelled) {
-        me.team->free_at_end.insert(me.team->free_at_end.end(), memory.begin(), memory.end());   // others have not left it, and nobody waits for them
+        // Others have not left the construct, and nobody waits for them.
+        if (memory != nullptr) leave_to_team(*me.team, memory);
         return;
     }
     meet(me);
-    for (void* const one : memory) std::free(one);
+    std::free(memory);
 }
 
 OPENMP_API void GOMP_task_reduction_remap(std::size_t count, std::size_t originals, void** addresses) {
     const Thread& me = this_thread();
     for (std::size_t i = 0; i < count; ++i) {
-        void* original = nullptr;
-        void* const mine = own_copy(me, addresses[i], i < originals ? &original : nullptr);
-        if (mine == nullptr) fatal_error("couldn't find matching task_reduction or reduction with task modifier for %p", addresses[i]);
-        addresses[i] = mine;
-        if (i < originals) addresses[count + i] = original;
+        const Copy copy = own_copy(me, addresses[i]);
+        if (copy.mine == nullptr) fatal_error("couldn't find matching task_reduction or reduction with task modifier for %p", addresses[i]);
+        addresses[i] = copy.mine;
+        if (i < originals) addresses[count + i] = copy.original;
     }
 }

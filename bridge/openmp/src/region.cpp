@@ -48,7 +48,7 @@ OPENMP_API unsigned GOMP_parallel_reductions(void (*body)(void*), void* data, un
     Thread& me = this_thread();
     const unsigned size = threads_for(me, threads);
     auto* const reductions = *static_cast<std::uintptr_t**>(data);
-    make_reductions(me, reductions, size);
+    make_reductions(reductions, size);
     begin_region(me, body, data, size, bind_of(flags), reductions, [](Team& team, void*) {
         for (unsigned i = 0; i < team.size; ++i) enter_reductions(team.crew->slots[i]->implicit, team.reductions);
     });
@@ -127,14 +127,11 @@ OPENMP_API void GOMP_single_copy_end(void* data) {
 OPENMP_API void GOMP_scope_start(std::uintptr_t* reductions) {
     Thread& me = this_thread();
     if (enter_share(me)) {
-        Share& share = *me.slot->share;
-        make_reductions(me, reductions, me.team->size);
-        share.reductions = reductions;
-        share_made(share);
+        enter_made_reductions(me, reductions);
+        share_made(*me.slot->share);
     } else {
-        share_reductions(reductions, me.slot->share->reductions);
+        enter_shared_reductions(me, reductions);
     }
-    enter_reductions(*me.task, me.slot->share->reductions);
 }
 
 // ---- sections --------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ struct Share {
     std::byte apart[128 - sizeof(std::atomic<std::uint64_t>)] = {};
     std::atomic<std::uint64_t> turn{0};     // of an ordered loop: the iteration whose chunk may enter
     std::atomic<void*> copied{nullptr};         // copyprivate
-    std::uintptr_t* reductions = nullptr;       // of tasks in it
+    void* reductions = nullptr;                 // of tasks in it: memory for the copies
     Doacross* doacross = nullptr;
     void* memory = nullptr;                     // zeroed, for the compiler's use
     std::size_t memory_bytes = 0;

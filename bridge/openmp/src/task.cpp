@@ -267,14 +267,27 @@ void end_task(Task& task, bool own) {
     }
 }
 
+namespace {
+
+// Whether the task is not to begin, since its group or its region is cancelled.
+inline bool discarded(const Task& task) {
+    bool cancelled = task.team->cancelled.load(std::memory_order_relaxed);   // relaxed, and below: it may be noticed late
+    if (task.group != nullptr) [[unlikely]] {
+        const Group* const group = taskgroup_of(task.group);
+        cancelled |= group != nullptr && group->cancelled.load(std::memory_order_relaxed);
+    }
+    if (!cancelled) [[likely]] return false;
+    return (task.said & Task::runs_always) == 0;
+}
+
+}  // namespace
+
 void run_task(Thread& me, Task& task, const Task* under) {
     Task* const before = me.task;
     const Task* const under_before = me.under;
     me.under = under;
     me.task = &task;
-    const bool dropped = (task.group != nullptr && task.group->cancelled.load(std::memory_order_relaxed)) ||   // relaxed: it may be noticed late
-                         task.team->cancelled.load(std::memory_order_relaxed);
-    if (!dropped) task.body(task.data);
+    if (!discarded(task)) task.body(task.data);
     me.task = before;
     me.under = under_before;
     if (task.ends_to_come.load(std::memory_order_relaxed) == 0 || task.ends_to_come.fetch_sub(1) == 1) end_task(task, task.parent.load(std::memory_order_relaxed) == before);   // relaxed: it is not detached, or not 0

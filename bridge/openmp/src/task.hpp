@@ -19,12 +19,22 @@ struct Slot;
 struct Dependences;   // of a task's children (depend.cpp)
 struct Promise;       // what others depend on: one of those children (depend.cpp)
 
+// Tasks that somebody waits for together: those of a taskgroup, of a taskloop, or of a construct with a reduction of
+// tasks.
 struct Group {
     Group* outer = nullptr;
     std::atomic<std::uint32_t> tasks{0};   // that have not ended
     std::atomic<bool> cancelled{false};
-    std::uintptr_t* reductions = nullptr;
+    bool region = true;                    // false: of a construct's reduction alone, for which `cancel taskgroup` means the group around
+    bool reduces = false;                  // it has reductions, or a group around it has
+    bool made_memory = false;              // for the reductions of the team's threads: whoever has begun it frees that
+    std::uintptr_t* reductions = nullptr;  // its own, as the compiler describes them (reduction.cpp)
 };
+// The one that `cancel taskgroup` means in a task of this group; null: there is none.
+inline Group* taskgroup_of(Group* group) {
+    while (group != nullptr && !group->region) group = group->outer;
+    return group;
+}
 
 // In memory that stays memory of tasks for ever: a thief may look at one that has ended.
 struct alignas(64) Task {
@@ -32,6 +42,9 @@ struct alignas(64) Task {
     static constexpr std::uint64_t one_kept = std::uint64_t{1} << 32;
     static constexpr std::uint64_t running = std::uint64_t{1} << 31;   // more than children can end before they are counted
     static constexpr std::uint32_t is_untied = 1, is_final = 2;        // in `said`
+    // In `said`, where the compiler says nothing: cancellation does not discard the task. Its body alone destroys what a
+    // copy function has made; and whoever is to fulfil an event may wait for the body, or hold the event already.
+    static constexpr std::uint32_t runs_always = std::uint32_t{1} << 31;
 
     std::atomic<Task*> parent{nullptr};
     std::atomic<std::uint32_t> depth{0};   // below the implicit task, which has 0

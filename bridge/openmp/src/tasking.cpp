@@ -115,15 +115,17 @@ void copy_arguments(Thread& me, Task& task, const Directive& told) {
     me.task = &task;
     told.copy(to, told.data);
     me.task = before;
+    task.said |= Task::runs_always;
 }
 
 }  // namespace
 
-void begin_group(Thread& me, std::uintptr_t* reductions) {
+Group& begin_group(Task& task) {
     auto* const group = new Group;
-    group->outer = me.task->group;
-    group->reductions = reductions != nullptr ? reductions : group->outer != nullptr ? group->outer->reductions : nullptr;
-    me.task->group = group;
+    group->outer = task.group;
+    group->reduces = group->outer != nullptr && group->outer->reduces;
+    task.group = group;
+    return *group;
 }
 
 void end_group(Thread& me) {
@@ -158,9 +160,9 @@ inline void plain_undeferred(Thread& me, void (*body)(void*), void* data, unsign
 // Of every kind. By one argument: whoever calls keeps none in a register then.
 [[gnu::noinline]] void any_task(void (*body)(void*), const Directive& told) {
     Thread& me = this_thread();
-    if (cancelled(me)) return;
     const unsigned flags = told.flags;
     const bool detached = (flags & detach_given) != 0 && told.detach != nullptr;
+    if (cancelled(me) && !detached) return;
     const std::uint32_t left = (flags & depend_given) != 0 ? children_left(*me.task) : 0;
     const bool depends = left != 0;
     const bool at_once = !told.if_clause || ((flags | me.task->said) & final) != 0 || (tasks_are_units && runs_at_once(me));
@@ -181,6 +183,7 @@ inline void plain_undeferred(Thread& me, void (*body)(void*), void* data, unsign
     if ((flags & priority_given) != 0) task.priority = std::clamp(told.priority, 0, environment().max_task_priority);
     copy_arguments(me, task, told);
     if (detached) {
+        task.said |= Task::runs_always;
         task.ends_to_come.store(2, std::memory_order_relaxed);   // relaxed: nobody knows the event yet
         *static_cast<void**>(told.detach) = &task;
         *static_cast<void**>(task.data) = &task;
@@ -220,10 +223,15 @@ OPENMP_API void GOMP_taskyield() {
     if (!run_some_task(me, me.task->tied() ? me.task : me.under, false) && tasks_are_units) give_way();
 }
 
-OPENMP_API void GOMP_taskgroup_start() { begin_group(this_thread(), nullptr); }
+OPENMP_API void GOMP_taskgroup_start() { begin_group(*this_thread().task); }
 OPENMP_API void GOMP_taskgroup_end() {
     Thread& me = this_thread();
-    if (me.task->group != nullptr) end_group(me);
+    if (me.task->group == nullptr) return;
+    std::uintptr_t* const reductions = me.task->group->reductions;
+    end_group(me);
+    if (reductions != nullptr && me.team->cancelled.load(std::memory_order_relaxed)) [[unlikely]] {   // relaxed: who leaves the region has seen it
+        leave_reductions_to_team(*me.team, reductions);
+    }
 }
 
 // The event's handle is the task.
@@ -253,7 +261,7 @@ void taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), long 
     if (rising ? start >= end : start <= end) {
         // No task, but the compiler's reductions are taken back all the same.
         if ((flags & (no_group | reduction)) == reduction) {
-            begin_group(me, nullptr);
+            begin_group(*me.task);
             start_group_reductions(me, reinterpret_cast<std::uintptr_t*>(head[2]));
             end_group(me);
         }
@@ -283,7 +291,7 @@ void taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), long 
     }
     const bool grouped = (flags & no_group) == 0;
     if (grouped) {
-        begin_group(me, nullptr);
+        begin_group(*me.task);
         if ((flags & reduction) != 0) start_group_reductions(me, reinterpret_cast<std::uintptr_t*>(head[2]));
     }
     const bool undeferred = (flags & if_given) == 0 || (flags & final) != 0 || me.task->final() || alone(me) || (tasks_are_units && runs_at_once(me));
@@ -327,7 +335,9 @@ enum : int { cancel_parallel = 1, cancel_loop = 2, cancel_sections = 4, cancel_t
 bool is_cancelled(const Thread& me, int which) {
     if (me.team->cancelled.load(std::memory_order_relaxed)) return true;   // relaxed: noticed now or later
     if ((which & (cancel_loop | cancel_sections)) != 0) return me.team->construct_cancelled.load(std::memory_order_relaxed);   // relaxed: as above
-    return (which & cancel_taskgroup) != 0 && me.task->group != nullptr && me.task->group->cancelled.load(std::memory_order_relaxed);   // relaxed: as above
+    if ((which & cancel_taskgroup) == 0) return false;
+    const Group* const group = taskgroup_of(me.task->group);
+    return group != nullptr && group->cancelled.load(std::memory_order_relaxed);   // relaxed: as above
 }
 
 }  // namespace
@@ -341,8 +351,9 @@ OPENMP_API bool GOMP_cancel(int which, bool do_cancel) {
     if ((which & (cancel_loop | cancel_sections)) != 0) {
         me.team->construct_cancelled.store(true, std::memory_order_relaxed);   // relaxed: noticed now or later, or not
     } else if ((which & cancel_taskgroup) != 0) {
-        if (me.task->group == nullptr) return false;
-        me.task->group->cancelled.store(true);
+        Group* const group = taskgroup_of(me.task->group);
+        if (group == nullptr) return false;
+        group->cancelled.store(true);
     } else {
         cancel_region(*me.team);
     }

@@ -94,7 +94,7 @@ struct alignas(128) Team {
     std::atomic<bool> shares_hold_memory{false};                  // to be given back at the region's end
     std::uint64_t nodes = 0;                                      // under the lock: in the list and in the slots
     alignas(64) std::atomic<std::uint64_t> singles{0};            // that somebody has been the first at
-    std::vector<void*> free_at_end;                               // by thread 0
+    std::vector<void*> free_at_end;                               // under the lock; by thread 0
     const Icv* of_league = nullptr;        // of the initial tasks of a league's teams in a target region
 };
 

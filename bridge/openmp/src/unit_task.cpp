@@ -82,9 +82,9 @@ void be_task(void* raw) {
 
 }  // namespace
 
-bool may_be_unit(const Thread& me, const Task& task) { return me.team->level != 0 && (task.group == nullptr || task.group->reductions == nullptr); }
+bool may_be_unit(const Thread& me, const Task& task) { return me.team->level != 0 && (task.group == nullptr || !task.group->reduces); }
 
-bool runs_at_once(const Thread& me) { return me.of_unit && me.task->group != nullptr && me.task->group->reductions != nullptr; }
+bool runs_at_once(const Thread& me) { return me.of_unit && me.task->group != nullptr && me.task->group->reduces; }
 
 Thread* thread_of_task() { return static_cast<Thread*>(weft_local_get(key())); }
 

@@ -321,13 +321,72 @@ static long alone(uint64_t seed, int depth, long* sum) {
     }
 }
 
+/* Of one thread for all. */
+static long* zero_for_all(void) {
+    long* shared;
+#pragma omp single copyprivate(shared)
+    {
+        shared = malloc(sizeof *shared);
+        *shared = 0;
+    }
+    return shared;
+}
+static void add_and_free(long* sum, long* shared) {
+#pragma omp single
+    {
+        add(sum, *shared);
+        free(shared);
+    }
+}
+
+static void shared_and_own(uint64_t here, int depth, int count, long* sum) {
+    long* const shared = zero_for_all();
+    long own = 0;
+#pragma omp taskgroup task_reduction(+ : own)
+    {
+#pragma omp for schedule(dynamic) reduction(task, + : shared[ : 1])
+        for (int i = 0; i < count; ++i) {
+#pragma omp task in_reduction(+ : own, shared[ : 1]) firstprivate(i, here)
+            {
+                alone(child(here, i), depth, sum);
+                own += 1;
+                shared[0] += 10;
+            }
+        }
+    }
+    add(sum, own);
+    add_and_free(sum, shared);
+}
+
+static void cancel_own(uint64_t here, int depth, int count, int who, long* sum) {
+    long* const shared = zero_for_all();
+#pragma omp taskgroup
+    {
+#pragma omp for schedule(static, 1) reduction(task, + : shared[ : 1])
+        for (int i = 0; i < count; ++i) {
+#pragma omp task firstprivate(i, here)
+            alone(child(here, i), depth, sum);
+            if (i != who) continue;
+#pragma omp taskwait
+#pragma omp task if (0)
+            {
+#pragma omp cancel taskgroup
+                not_here();
+            }
+        }
+#pragma omp task firstprivate(count, here)
+        alone(child(here, count), depth, sum);
+    }
+    add_and_free(sum, shared);
+}
+
 static long team(uint64_t seed, int depth, int threads, long* sum) {
     uint64_t state = seed;
     long total = 0;
     const int steps = 1 + below(&state, 3);
     for (int step = 0; step < steps; ++step) {
         const uint64_t here = child(seed, 100 + step);
-        const int kind = below(&state, 11), count = 1 + below(&state, 5), who = below(&state, count);
+        const int kind = below(&state, 13), count = 1 + below(&state, 5), who = below(&state, count);
         switch (kind) {
         case 0:   /* each thread on its own */
             if (sum == NULL) total += threads * alone(here, depth, NULL);
@@ -447,6 +506,24 @@ static long team(uint64_t seed, int depth, int threads, long* sum) {
                 alone(child(here, 1), depth, &nothing);
             }
             add(sum, 1);
+            break;
+        case 10:   /* a reduction by tasks that all share, within one of each thread's own */
+            if (sum == NULL) {
+                total += 11L * count;
+                for (int i = 0; i < count; ++i) total += alone(child(here, i), depth, NULL);
+                break;
+            }
+            shared_and_own(here, depth, count, sum);
+            break;
+        case 11:   /* each thread's group, of which one thread cancels its own: what that makes later does not begin */
+            if (sum == NULL) {
+                for (int i = 0; i < count; ++i) {
+                    if (!cancels || i <= who || i % threads != who % threads) total += alone(child(here, i), depth, NULL);
+                }
+                total += (threads - cancels) * alone(child(here, count), depth, NULL);
+                break;
+            }
+            cancel_own(here, depth, count, who, sum);
             break;
         default: {
             if (sum == NULL) {
