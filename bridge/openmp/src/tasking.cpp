@@ -78,10 +78,13 @@ void count_child(Thread& me, Task& task, void (*body)(void*)) {
 }
 
 inline bool cancelled(const Thread& me) {
-    for (const Group* group = me.task->group; group != nullptr; group = group->outer) {
-        if (group->cancelled.load(std::memory_order_relaxed)) return true;   // relaxed: noticed now or later
-    }
-    return me.team->cancelled.load(std::memory_order_relaxed);   // relaxed: as above
+    if (me.team->cancelled.load(std::memory_order_relaxed)) [[unlikely]] return true;   // relaxed, and below: noticed now or later
+    const Group* group = me.task->group;
+    if (group == nullptr) [[likely]] return false;
+    do {
+        if (group->cancelled.load(std::memory_order_relaxed)) return true;
+    } while ((group = group->outer) != nullptr);
+    return false;
 }
 
 // As far as its thread can tell, enough tasks lie there for others: what would come on top is run at once, as libgomp does, and costs no more than a call.
