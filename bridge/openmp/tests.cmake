@@ -50,8 +50,8 @@ set(programs regions loops sharing tasks nested cancel icv threads places except
 list(APPEND programs own_groups task_reductions reduced_objects combined_reductions cancel_groups cancelled_tasks
      cancelled_events cancelled_regions cancelled_loops cancelled_objects discarded_tasks)
 # Those that ask what cancellation does, run with it as well as without.
-set(with_cancellation cancel left_groups groups reduced_objects cancel_groups cancelled_tasks cancelled_events cancelled_regions cancelled_loops cancelled_objects
-    discarded_tasks)
+set(with_cancellation cancel left_groups groups reduced_objects cancel_groups cancelled_tasks cancelled_events
+    cancelled_regions cancelled_loops cancelled_objects discarded_tasks)
 # gcc warns where a combined construct is cancelled.
 set_source_files_properties(test/cancelled_loops.c PROPERTIES COMPILE_OPTIONS -w)
 # libgomp frees copies that other threads still use where left_groups leaves a construct.
@@ -198,7 +198,8 @@ function(weft_openmp_fortran_test name level bytes)
   if(name IN_LIST with_cancellation)
     weft_openmp_test(${test}_on ${CMAKE_CURRENT_BINARY_DIR}/${program} full ENVIRONMENT ${on_weft} OMP_CANCELLATION=true)
     if(WEFT_GROUP STREQUAL "release")
-      weft_openmp_test(${test}_on_libgomp ${CMAKE_CURRENT_BINARY_DIR}/${program} full ENVIRONMENT "OMP_WAIT_POLICY=passive;OMP_CANCELLATION=true")
+      weft_openmp_test(${test}_on_libgomp ${CMAKE_CURRENT_BINARY_DIR}/${program} full
+        ENVIRONMENT "OMP_WAIT_POLICY=passive;OMP_CANCELLATION=true")
     endif()
   endif()
 endfunction()
