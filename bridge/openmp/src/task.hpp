@@ -25,7 +25,7 @@ struct Group {
     Group* outer = nullptr;
     std::atomic<std::uint32_t> tasks{0};   // that have not ended
     std::atomic<bool> cancelled{false};
-    bool region = true;                    // false: of a construct's reduction alone, for which `cancel taskgroup` means the group around
+    bool region = true;                    // false: only of a construct's reduction, which `cancel taskgroup` passes over
     bool reduces = false;                  // it has reductions, or a group around it has
     bool made_memory = false;              // for the reductions of the team's threads: whoever has begun it frees that
     std::uintptr_t* reductions = nullptr;  // its own, as the compiler describes them (reduction.cpp)

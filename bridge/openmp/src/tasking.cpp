@@ -232,9 +232,9 @@ OPENMP_API void GOMP_taskgroup_end() {
     if (me.task->group == nullptr) return;
     std::uintptr_t* const reductions = me.task->group->reductions;
     end_group(me);
-    if (reductions != nullptr && me.team->cancelled.load(std::memory_order_relaxed)) [[unlikely]] {   // relaxed: who leaves the region has seen it
-        leave_reductions_to_team(*me.team, reductions);
-    }
+    if (reductions == nullptr) return;
+    // relaxed: a thread that leaves the region here has seen it
+    if (me.team->cancelled.load(std::memory_order_relaxed)) leave_reductions_to_team(*me.team, reductions);
 }
 
 // The event's handle is the task.

@@ -1,4 +1,5 @@
-/* Detached tasks of a taskgroup that is cancelled: it ends, whether their events come from the bodies, from elsewhere, or from both. */
+/* Detached tasks of a taskgroup that is cancelled: it ends, whether their events come from the bodies, from
+   elsewhere, or from both. */
 #include <sched.h>
 
 #include "check.h"

@@ -1,4 +1,5 @@
-/* What cancelled loops and sections leave out: they are over at their end for all threads, and what comes afterwards, around or within is whole. */
+/* What cancelled loops and sections leave out: they are over at their end for all threads, and what comes
+   afterwards, around or within is whole. */
 #include "check.h"
 
 enum { some = 40 };
@@ -176,7 +177,8 @@ static void orphaned_loops(int size) {
     }
 }
 
-/* A loop within an iteration of another one: what cancels the inner one, of another team, leaves the outer one whole, and the other way round. */
+/* A loop within an iteration of another one: what cancels the inner one, of another team, leaves the outer one
+   whole, and the other way round. */
 static void loops_within(int size) {
     int outer = 0, inner = 0, behind = 0;
 #pragma omp parallel num_threads(size)

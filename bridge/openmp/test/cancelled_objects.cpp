@@ -1,4 +1,5 @@
-// The data of cancelled constructs: private objects are destroyed, original ones are what they were or were given, and reductions that have begun come to an end.
+// The data of cancelled constructs: private objects are destroyed, original ones are what they were or were given, and
+// reductions that have begun come to an end.
 #include <atomic>
 #include <sched.h>
 

@@ -1,4 +1,5 @@
-// What a cancelled task was given comes to an end whether the task begins or not: objects that have been made for it are destroyed, and what depends on it goes on.
+// What a cancelled task was given comes to an end whether the task begins or not: objects that have been made for it
+// are destroyed, and what depends on it goes on.
 #include <array>
 #include <sched.h>
 #include <vector>
@@ -105,7 +106,8 @@ void many_objects(int size) {
             for (int i = 0; i < some; ++i) {
 #pragma omp task firstprivate(one, array, numbers, two, plain, i) shared(wrong)
                 {
-                    if (one.value + array[2].value + two[1].value != 21 || numbers[999] != 4 || plain != 0.5 || i >= some) Counted::count(wrong);
+                    const int sum = one.value + array[2].value + two[1].value;
+                    if (sum != 21 || numbers[999] != 4 || plain != 0.5 || i >= some) Counted::count(wrong);
                 }
             }
             cancel_group();

@@ -126,7 +126,8 @@ static void without_points(int size) {
     EQUAL(ended, 1);
 }
 
-/* Only the innermost group around the task is cancelled: those around and beside it are not, nor are those that begin later. */
+/* Only the innermost group around the task is cancelled: those around and beside it are not, nor are those that
+   begin later. */
 static void which_group(int size) {
     int outer = 0, inner = 0, beside = 0, later = 0;
 #pragma omp parallel num_threads(size)

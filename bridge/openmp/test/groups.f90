@@ -17,7 +17,8 @@ contains
     end if
   end subroutine check
 
-  ! Scalars of each type, arrays, sections of arrays, dummies of assumed shape. (gfortran 12 compiles no allocatable ones, nor the program's own operators.)
+  ! Scalars of each type, arrays, sections of arrays, dummies of assumed shape. (gfortran 12 compiles no allocatable ones,
+  ! nor the program's own operators.)
   subroutine items(threads, shaped)
     integer, intent(in) :: threads
     real(8), intent(inout) :: shaped(:)

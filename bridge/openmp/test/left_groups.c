@@ -1,5 +1,5 @@
-/* A region that is cancelled while its threads are in taskgroups of their own, and in constructs within these: they are left, and the memory of their
-   reductions is freed, but not while anybody uses it (the address sanitizer looks). */
+/* A region that is cancelled while its threads are in taskgroups of their own, and in constructs within these: they are
+   left, and the memory of their reductions is freed, but not while anybody uses it (the address sanitizer looks). */
 #include <sched.h>
 
 #include "check.h"

@@ -1,4 +1,5 @@
-// Reductions by tasks of C++ objects: every copy is made before a task uses it, and destroyed; references, members and arrays of them. Each construct whose reduction may have the task modifier.
+// Reductions by tasks of C++ objects: every copy is made before a task uses it, and destroyed; references, members and
+// arrays of them. Each construct whose reduction may have the task modifier.
 #include <atomic>
 #include <complex>
 #include <string>
@@ -32,7 +33,8 @@ struct Sum {
     }
 };
 #pragma omp declare reduction(+ : Sum : omp_out.add(omp_in.value)) initializer(omp_priv(0))
-#pragma omp declare reduction(as_original : Sum : omp_out.add(omp_in.value - 100)) initializer(omp_priv(omp_orig.value + 100))
+#pragma omp declare reduction(as_original : Sum : omp_out.add(omp_in.value - 100)) \
+    initializer(omp_priv(omp_orig.value + 100))
 
 // Without an initialiser: as the class begins.
 struct Text {
@@ -322,7 +324,8 @@ void cancelled(int size) {
     expect_none_left();
 }
 
-// The region ends although some threads are in the construct and others are not, or come late. (Of objects gcc 12 destroys copies there that it has never made.)
+// The region ends although some threads are in the construct and others are not, or come late. (Of objects gcc 12
+// destroys copies there that it has never made.)
 void cancelled_regions(int size) {
     int sums[300] = {}, inside = 0, iterations = 0;
 #pragma omp parallel num_threads(size)

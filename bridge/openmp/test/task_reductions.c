@@ -1,4 +1,5 @@
-/* Reductions by tasks: which constructs begin one, which tasks take part, what a list item may be, and which of several reductions a task means. */
+/* Reductions by tasks: which constructs begin one, which tasks take part, what a list item may be, and which of
+   several reductions a task means. */
 #include <complex.h>
 #include <stdint.h>
 
@@ -6,7 +7,8 @@
 
 enum { some = 24 };
 
-/* ---- operators and types: combined with the value from before, and each copy begins with the operator's neutral element ---- */
+/* ---- operators and types: combined with the value from before, and each copy begins with the operator's neutral
+   element ---- */
 
 #define BY_OPERATOR(type, operator_, from, update)                                                    \
     do {                                                                                              \
@@ -79,7 +81,8 @@ static void begin_extent(struct extent* at, const struct extent* original) {
     at->least = original->least + 1000;    /* the initialiser may look at the original */
     at->most = -1000;
 }
-#pragma omp declare reduction(widened : struct extent : widen(&omp_out, &omp_in)) initializer(begin_extent(&omp_priv, &omp_orig))
+#pragma omp declare reduction(widened : struct extent : widen(&omp_out, &omp_in)) \
+    initializer(begin_extent(&omp_priv, &omp_orig))
 #pragma omp declare reduction(+ : struct extent : omp_out.most += omp_in.most)
 
 static void own_operators(int size) {
@@ -192,7 +195,8 @@ static void orphaned(int size) {
     EQUAL(of_file, 2 * some);
 }
 
-/* Of every sort: undeferred, final, untied, mergeable, of a priority, that depend on each other; and tasks beside that do not take part. */
+/* Of every sort: undeferred, final, untied, mergeable, of a priority, that depend on each other; and tasks beside
+   that do not take part. */
 static void sorts_of_tasks(int size) {
     int sum = 0, beside = 0;
     int order[1];
