@@ -206,7 +206,7 @@ function(weft_openmp_fortran_test name level bytes)
     COMMAND ${CMAKE_COMMAND} -E make_directory ${test}
     COMMAND ${WEFT_GFORTRAN} -cpp -ffree-line-length-none -fopenmp -${level} ${integers} -J ${test}
       ${CMAKE_CURRENT_SOURCE_DIR}/test/${name}.f90 -o ${program}
-    DEPENDS test/${name}.f90 VERBATIM)
+    DEPENDS test/${name}.f90 test/check.f90 VERBATIM)
   add_custom_target(${program}_made ALL DEPENDS ${program})
   weft_openmp_test(${test} ${CMAKE_CURRENT_BINARY_DIR}/${program} full ENVIRONMENT ${on_weft})
   if(WEFT_GROUP STREQUAL "release" AND NOT name IN_LIST fortran_alone)

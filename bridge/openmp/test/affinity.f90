@@ -1,20 +1,10 @@
 ! Fortran: affinity formats. All of a format counts, its blanks at the end too; buffers are filled up with blanks.
+#include "check.f90"
 module formats
+  use checking
   use omp_lib
   implicit none
-  integer, save :: wrong = 0
 contains
-  subroutine check(holds, line)
-    logical, intent(in) :: holds
-    integer, intent(in) :: line
-    if (.not. holds) then
-      !$omp critical (checking)
-      print *, "not so: line ", line
-      wrong = wrong + 1
-      !$omp end critical (checking)
-    end if
-  end subroutine check
-
   subroutine captured(format, expected, line)
     character(len=*), intent(in) :: format, expected
     integer, intent(in) :: line

@@ -1,22 +1,12 @@
 ! Fortran: constructs as gfortran compiles them, and the routines of omp_lib. With -fdefault-integer-8 those that take 8 bytes.
+#include "check.f90"
 module checks
+  use checking
   use omp_lib
   implicit none
-  integer, save :: wrong = 0
   integer, save :: kept = 7
   !$omp threadprivate(kept)
 contains
-  subroutine check(holds, line)
-    logical, intent(in) :: holds
-    integer, intent(in) :: line
-    if (.not. holds) then
-      !$omp critical (checking)
-      print *, "not so: line ", line
-      wrong = wrong + 1
-      !$omp end critical (checking)
-    end if
-  end subroutine check
-
   subroutine loops
     integer :: i, j, total, last, cells(20, 30), ordered_sum
     real(8) :: real_sum

@@ -1,22 +1,12 @@
 ! Fortran: reductions by tasks, and cancellation.
+#include "check.f90"
 module group_checks
+  use checking
   use omp_lib
   implicit none
-  integer, save :: wrong = 0
   logical, save :: on = .false.
   integer, parameter :: some = 20
 contains
-  subroutine check(holds, line)
-    logical, intent(in) :: holds
-    integer, intent(in) :: line
-    if (.not. holds) then
-      !$omp critical (checking)
-      print *, "not so: line ", line
-      wrong = wrong + 1
-      !$omp end critical (checking)
-    end if
-  end subroutine check
-
   ! Scalars of each type, arrays, sections of arrays, dummies of assumed shape. (gfortran 12 compiles no allocatable ones,
   ! nor the program's own operators.)
   subroutine items(threads, shaped)

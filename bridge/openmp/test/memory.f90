@@ -1,24 +1,14 @@
 ! Fortran: allocators, their traits, their memory and the allocate clause. With -fdefault-integer-8 omp_init_allocator
 ! takes a count of 8 bytes.
+#include "check.f90"
 module allocation
+  use checking
   use omp_lib
   use, intrinsic :: iso_c_binding
   implicit none
-  integer, save :: wrong = 0
   integer, parameter :: pool_bytes = 65536
   integer(c_size_t), parameter :: most_overhead = 296
 contains
-  subroutine check(holds, line)
-    logical, intent(in) :: holds
-    integer, intent(in) :: line
-    if (.not. holds) then
-      !$omp critical (checking)
-      print *, "not so: line ", line
-      wrong = wrong + 1
-      !$omp end critical (checking)
-    end if
-  end subroutine check
-
   logical function has(allocator, bytes)
     integer(omp_allocator_handle_kind), intent(in) :: allocator
     integer(c_size_t), intent(in) :: bytes

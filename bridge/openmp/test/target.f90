@@ -1,24 +1,14 @@
 ! Target regions that the host runs, leagues and distribute, as gfortran compiles them. With -fdefault-integer-8, too.
+#include "check.f90"
 module target_checks
+  use checking
   use omp_lib
   implicit none
-  integer, save :: wrong = 0
   type row
     integer :: cells(20)
     real(8) :: weight
   end type row
 contains
-  subroutine check(holds, line)
-    logical, intent(in) :: holds
-    integer, intent(in) :: line
-    if (.not. holds) then
-      !$omp critical (checking)
-      print *, "not so: line ", line
-      wrong = wrong + 1
-      !$omp end critical (checking)
-    end if
-  end subroutine check
-
   ! Scalars of every type keep their values behind the region.
   subroutine scalars
     integer :: i

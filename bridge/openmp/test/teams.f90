@@ -1,8 +1,9 @@
 ! Leagues and what is distributed over them, devices and the data of target regions, as gfortran compiles them.
+#include "check.f90"
 module team_checks
+  use checking
   use omp_lib
   implicit none
-  integer, save :: wrong = 0
   integer, save :: declared = 1
   !$omp declare target (declared)
   type point
@@ -11,17 +12,6 @@ module team_checks
   !$omp declare reduction (join : point : omp_out = point(omp_out%x + omp_in%x, max(omp_out%y, omp_in%y))) &
   !$omp& initializer (omp_priv = point(0, -100))
 contains
-  subroutine check(holds, line)
-    logical, intent(in) :: holds
-    integer, intent(in) :: line
-    if (.not. holds) then
-      !$omp critical (checking)
-      print *, "not so: line ", line
-      wrong = wrong + 1
-      !$omp end critical (checking)
-    end if
-  end subroutine check
-
   ! Every operator, over teams.
   subroutine reductions
     integer :: total, product_of, least, greatest, both_bits, any_bits, odd_bits, mine
