@@ -75,7 +75,7 @@ typedef struct weft_settings {
     size_t stack_bytes;           /**< WEFT_STACK_BYTES: a ULT's stack; 0: 65536 */
     size_t guard_bytes;           /**< WEFT_GUARD_BYTES: 0: one page */
     weft_guard guard;             /**< WEFT_GUARD: auto, install, mprotect, canary, none */
-    weft_kind kind;               /**< WEFT_KIND: the kind of a ULT whose options do not say: full, lsa, roc, ss, sc, rtc, auto; 0: auto */
+    weft_kind kind;               /**< WEFT_KIND: the kind of a ULT whose options do not say: full, lsa, roc, ss, sc, rtc, auto, hosted; 0: auto */
     weft_pool_kind pool;          /**< WEFT_POOL: the streams' main pools: private, shared, deque, lifo,
                                        priority, blocking; 0: private for one stream, deque for several */
     weft_sched_kind scheduler;    /**< WEFT_SCHEDULER: basic, random-steal, basic-wait, priority; 0: as

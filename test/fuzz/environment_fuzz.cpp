@@ -80,7 +80,7 @@ void check_limits(const weft_settings& now, const char* counters) {
     check(now.stack_bytes >= 1 && now.stack_bytes <= std::size_t{1} << 40, "WEFT_STACK_BYTES");
     check(now.guard_bytes <= std::size_t{1} << 30, "WEFT_GUARD_BYTES");
     check(now.guard >= WEFT_GUARD_AUTO && now.guard <= WEFT_GUARD_NONE, "WEFT_GUARD");
-    check(now.kind >= WEFT_KIND_FULL && now.kind <= WEFT_KIND_AUTO, "WEFT_KIND");
+    check(now.kind >= WEFT_KIND_FULL && now.kind <= WEFT_KIND_HOSTED, "WEFT_KIND");
     check(now.pool >= WEFT_POOL_DEFAULT && now.pool <= WEFT_POOL_BLOCKING && now.pool != WEFT_POOL_USER, "WEFT_POOL");
     check(now.scheduler >= WEFT_SCHED_DEFAULT && now.scheduler <= WEFT_SCHED_PRIORITY && now.scheduler != WEFT_SCHED_USER, "WEFT_SCHEDULER");
     check(now.scheduler_stack_bytes >= 32768 && now.scheduler_stack_bytes <= std::size_t{1} << 30, "WEFT_SCHEDULER_STACK_BYTES");
