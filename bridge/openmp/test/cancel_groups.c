@@ -1,33 +1,11 @@
 /* `cancel taskgroup` and its point mean the innermost taskgroup: not what a loop, sections, a scope or a parallel
    region has begun because its reduction has the task modifier. */
-#include <sched.h>
-
 #include "check.h"
+#include "flag.h"
 
 enum { some = 10 };
 
 static int on;
-static int flag;
-
-static void raise(void) {
-#pragma omp atomic write
-    flag = 1;
-}
-static int raised(void) {
-    int seen;
-#pragma omp atomic read
-    seen = flag;
-    return seen;
-}
-static void lower(void) {
-#pragma omp atomic write
-    flag = 0;
-}
-
-/* Threads that are not to run tasks yet. */
-static void stand_by(void) {
-    while (!raised()) sched_yield();
-}
 
 static void make_tasks(int *begun) {
     for (int i = 0; i < some; ++i) {

@@ -1,28 +1,11 @@
 /* Detached tasks of a taskgroup that is cancelled: it ends, whether their events come from the bodies, from
    elsewhere, or from both. */
-#include <sched.h>
-
 #include "check.h"
+#include "flag.h"
 
 enum { some = 10 };
 
 static int on;
-static int flag;
-
-static void raise(void) {
-#pragma omp atomic write
-    flag = 1;
-}
-static void lower(void) {
-#pragma omp atomic write
-    flag = 0;
-}
-static void stand_by(void) {
-    for (int seen = 0; !seen; sched_yield()) {
-#pragma omp atomic read
-        seen = flag;
-    }
-}
 
 static void cancel(void) {
 #pragma omp task if (0)

@@ -1,33 +1,14 @@
 /* `cancel taskgroup`: which tasks end early, which are discarded, and what goes on. */
-#include <sched.h>
-
 #include "check.h"
+#include "flag.h"
 
 enum { some = 20 };
 
 static int on;
-static int flag;
 
-static int look(const int* what) {
-    int seen;
-#pragma omp atomic read
-    seen = *what;
-    return seen;
-}
-static void raise(void) {
-#pragma omp atomic write
-    flag = 1;
-}
-static void lower(void) {
-#pragma omp atomic write
-    flag = 0;
-}
 static void add(int* what) {
 #pragma omp atomic
     ++*what;
-}
-static void stand_by(void) {
-    while (!look(&flag)) sched_yield();
 }
 
 static void cancel(void) {
