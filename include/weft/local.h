@@ -27,6 +27,20 @@ typedef struct weft_key weft_key;
  * Returns WEFT_OK, WEFT_NO_MEMORY, WEFT_INVALID. From anywhere, also before weft_init; never switches. Since 0.2. */
 WEFT_API weft_status weft_key_create(void (*destructor)(void *value), weft_key **key) WEFT_NOTHROW;
 
+/** What a key is made with, beyond its destructor. Since 0.6. */
+typedef struct weft_key_options {
+    size_t size;                      /**< sizeof(weft_key_options) */
+    void (*destructor)(void *value);  /**< as weft_key_create has it */
+} weft_key_options;
+
+/** Makes a key as weft_key_create does, by options.
+ *
+ * options  required; its `size` is set
+ * key      required; receives the key
+ *
+ * Returns WEFT_OK, WEFT_NO_MEMORY, WEFT_INVALID. From anywhere, also before weft_init; never switches. Since 0.6. */
+WEFT_API weft_status weft_key_create_with(const weft_key_options *options, weft_key **key) WEFT_NOTHROW;
+
 /** Frees a key. Values that units have under it are forgotten: no destructor is called for them, and no later key has them. Nobody may
  * use the key meanwhile or afterwards. Returns WEFT_OK or WEFT_INVALID. From anywhere; never switches. Since 0.2. */
 WEFT_API weft_status weft_key_free(weft_key *key) WEFT_NOTHROW;

@@ -1,5 +1,8 @@
 #include "weft/local.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "abi/convert.hpp"
 #include "stream/locals.hpp"
 
@@ -30,6 +33,16 @@ weft_status weft_key_create(void (*destructor)(void*), weft_key** key) noexcept 
     if (made == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a key, or there are 65536 already");
     *key = reinterpret_cast<weft_key*>(made);
     return WEFT_OK;
+}
+
+weft_status weft_key_create_with(const weft_key_options* options, weft_key** key) noexcept {
+    if (options == nullptr || key == nullptr) return is_null(options == nullptr ? "options" : "key");
+    if (options->size < sizeof(std::size_t) || options->size > 4096) {
+        return fail(WEFT_INVALID, "weft_key_options.size is %zu; set it to sizeof(weft_key_options)", options->size);
+    }
+    weft_key_options given{};   // what an older header does not have is zero
+    std::memcpy(&given, options, std::min(options->size, sizeof given));
+    return weft_key_create(given.destructor, key);
 }
 
 weft_status weft_key_free(weft_key* key) noexcept {
