@@ -5,11 +5,15 @@
  *
  * The thread-local word `weft_local_word` leads to a weft_here; it is NULL where the OS thread is no stream. Read it anew after each call
  * that may switch, as <weft/here.hpp> does, and keep it in no variable across one. Where weft_here.running is NULL nothing is said of the
- * unit: then ask by the calls (weft_unit_self, weft_unit_self_kind, weft_unit_data). So it is in a scheduler, and always with a library
+ * unit: then ask by the calls (weft_unit_self, weft_unit_self_kind, weft_unit_data, weft_local_get). So it is in a scheduler, and always with a library
  * that checks handles. */
 #ifndef WEFT_HERE_H
 #define WEFT_HERE_H
 
+#include <stddef.h>
+#include <stdint.h>
+
+#include <weft/local.h>
 #include <weft/parallel.h>
 #include <weft/status.h>
 
@@ -27,6 +31,18 @@ typedef struct weft_here {
     void *kept[3];               /**< the library's */
     const weft_running *running; /**< the unit that runs, by its handle; or NULL: ask */
 } weft_here;
+
+/** What begins the memory of a key (<weft/local.h>): how the value of a lasting one is found without a call. It stays as long as the key. Since 0.6. */
+typedef struct weft_key_here {
+    uint64_t mark; /**< of values under this key, and no other */
+    size_t offset; /**< where the weft_hung of the key lies, from the weft_hanging of a unit; 0: ask by the calls */
+} weft_key_here;
+
+/** What a unit's handle has under a lasting key: `value`, if `mark`, read before it by a load that acquires, is the key's. Since 0.6. */
+typedef struct weft_hung {
+    void *value;   /**< as weft_unit_local_get tells it */
+    uint64_t mark; /**< of the key; 0: none */
+} weft_hung;
 
 /** What hangs on a unit: found by a word beside it. Units lie in blocks of WEFT_BLOCK_BYTES, aligned to as much; behind the first
  * WEFT_BLOCK_HEAD bytes of a block are words, one for each WEFT_BLOCK_UNIT bytes of the block. The word of the place where the unit lies is
