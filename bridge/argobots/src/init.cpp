@@ -76,6 +76,7 @@ void undo() {
         drop_primary();
         drop_first_sched(sched);
     }
+    end_records();
     free_all_pools();
     primary.store(nullptr);
     weft_finalize();
@@ -91,6 +92,10 @@ int begin() {
     KeyTable::first_room = now.key_table_size;
     note_process_cpus();
     primary.store(weft_unit_self());
+    if (!begin_records()) {
+        undo();
+        return ABT_ERR_MEM;
+    }
     reset_pool_ids();
     reset_ids();
     int error = adopt();
@@ -136,14 +141,6 @@ weft_status leave_programs_sched(Xstream& first) {
     return status;
 }
 
-// What a unit has that the program's functions have made for it, or will destroy, goes before those may be gone.
-void release_unit(const weft_unit_info* info, void*) {
-    if (Record* record = record_of(info->unit)) {
-        if (info->unit == weft_unit_self()) record->keys.destroy_values();
-        record->drop_unit();
-    }
-}
-
 // What is ready runs; whoever else counts the runtime's uses may do so yet.
 void finish_work() {
     run_out(*primary_xstream()->sched);
@@ -163,8 +160,10 @@ int end() {
     end_all_xstreams();
     abandon_units();
     settle_unit(weft_unit_self());
-    weft_unit_each(release_unit, nullptr);
+    // In the primary ULT, whose functions they are; those of units that have not ended are not told, nor is the program.
+    if (Record* record = record_of(weft_unit_self())) record->keys.destroy_values();
     end_tools();   // which asks for the record of the stream
+    end_records();
     drop_primary();
     while (end_use(*main) == WEFT_BUSY) weft_unit_yield();
     // All pools of the primary scheduler go, also those that are not automatic.
@@ -172,15 +171,15 @@ int end() {
     free_sched(*main);
     free_all_pools();
     primary.store(nullptr);
-    weft_finalize();   // units that never ended are not told: the program was not, either
-    drop_idle_records();
+    weft_finalize();
     unit_map::clear();
     return ABT_SUCCESS;
 }
 
 }  // namespace
 
-weft_unit* primary_unit() { return primary.load(std::memory_order_relaxed); }   // relaxed: compared with, and never looked into
+bool initialized() { return primary.load(std::memory_order_relaxed) != nullptr; }   // relaxed, and below: who asks has learnt of it by ways of the program's
+weft_unit* primary_unit() { return primary.load(std::memory_order_relaxed); }   // compared with, and never looked into
 
 void block_for(std::uint64_t duration_ns) {
     const timespec time{static_cast<time_t>(duration_ns / 1'000'000'000), static_cast<long>(duration_ns % 1'000'000'000)};
@@ -217,7 +216,8 @@ int begin_or_count() {
 // Why the caller cannot end all, or ABT_SUCCESS.
 int may_end() {
     if (weft_unit_self() == nullptr) return ABT_ERR_INV_XSTREAM;
-    if (!this_xstream()->primary) return ABT_ERR_INV_XSTREAM;
+    const Xstream* const here = this_xstream();   // null: a thread of libgomp's
+    if (here == nullptr || !here->primary) return ABT_ERR_INV_XSTREAM;
     return weft_unit_self() == primary_unit() ? ABT_SUCCESS : ABT_ERR_INV_THREAD;
 }
 
@@ -247,6 +247,6 @@ int ABT_finalize(void) {
     }
 }
 
-int ABT_initialized(void) { return weft_initialized() ? ABT_SUCCESS : ABT_ERR_UNINITIALIZED; }
+int ABT_initialized(void) { return initialized() ? ABT_SUCCESS : ABT_ERR_UNINITIALIZED; }
 
 }  // extern "C"
