@@ -10,7 +10,7 @@
 #ifndef WEFT_HERE_H
 #define WEFT_HERE_H
 
-#include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <weft/local.h>
@@ -34,8 +34,9 @@ typedef struct weft_here {
 
 /** What begins the memory of a key (<weft/local.h>): how the value of a lasting one is found without a call. It stays as long as the key. Since 0.6. */
 typedef struct weft_key_here {
-    uint64_t mark; /**< of values under this key, and no other */
-    size_t offset; /**< where the weft_hung of the key lies, from the weft_hanging of a unit; 0: ask by the calls */
+    uint64_t mark;   /**< of values under this key, and no other */
+    uint32_t offset; /**< where the weft_hung of the key lies, from the weft_hanging of a unit, */
+    bool near;       /**< if it lies there; false: `mark` is never found there, ask by the calls */
 } weft_key_here;
 
 /** What a unit's handle has under a lasting key: `value`, if `mark`, read before it by a load that acquires, is the key's. Since 0.6. */
@@ -46,13 +47,15 @@ typedef struct weft_hung {
 
 /** What hangs on a unit: found by a word beside it. Units lie in blocks of WEFT_BLOCK_BYTES, aligned to as much; behind the first
  * WEFT_BLOCK_HEAD bytes of a block are words, one for each WEFT_BLOCK_UNIT bytes of the block. The word of the place where the unit lies is
- * NULL, or leads to what hangs on it. The unit that runs reads its own word, and `data`, by loads that acquire. Since 0.5. */
+ * NULL, or leads to what hangs on it. The unit that runs, and whoever knows that a unit is not freed, reads its word, and `data`, by loads that acquire. Since 0.5. */
 typedef struct weft_hanging {
     void *data; /**< as weft_unit_data tells it */
 } weft_hanging;
 
-/** Where a unit's word lies: see weft_hanging. Since 0.5. */
+/** Where a unit's word lies: see weft_hanging. Since 0.5. A handle is the unit's address; one that has more bits than WEFT_HANDLE_BITS is of a library that checks
+ * handles, to be given to calls alone. Since 0.6. */
 enum {
+    WEFT_HANDLE_BITS = 48,
     WEFT_BLOCK_BYTES = 65536, /**< of a block of units */
     WEFT_BLOCK_HEAD = 64,     /**< before its words */
     WEFT_BLOCK_UNIT = 128     /**< for which there is one word */

@@ -66,15 +66,31 @@ namespace here {
     return hanging == nullptr ? nullptr : __atomic_load_n(&hanging->data, __ATOMIC_ACQUIRE);   // acquire: pairs with the release of who gives the unit data
 }
 
-/** The value of what running() has returned, if that is not null, under a lasting key: weft_local_get. From anywhere; never switches. Since 0.6. */
-[[gnu::always_inline]] inline void* value_of(const weft_running* running, const weft_key* key) noexcept {
+/** The value of what running() has returned, if that is not null, under a lasting key; null: it has none, or weft_local_get tells, which costs a call where it
+ * has none. From anywhere; never switches. Since 0.6. */
+[[gnu::always_inline]] inline void* value_at_once(const weft_running* running, const weft_key* key) noexcept {
     const auto* const how = reinterpret_cast<const weft_key_here*>(key);
     const weft_hanging* const hanging = hanging_of(running);
     if (hanging == nullptr) return nullptr;
-    if (how->offset == 0) [[unlikely]] return weft_local_get(key);
     const auto* const hung = reinterpret_cast<const weft_hung*>(reinterpret_cast<const char*>(hanging) + how->offset);
     // acquire: pairs with the release of who sets the value.
     return __atomic_load_n(&hung->mark, __ATOMIC_ACQUIRE) == how->mark ? __atomic_load_n(&hung->value, __ATOMIC_RELAXED) : nullptr;
+}
+
+/** The value of what running() has returned, if that is not null, under a lasting key: weft_local_get. From anywhere; never switches. Since 0.6. */
+[[gnu::always_inline]] inline void* value_of(const weft_running* running, const weft_key* key) noexcept {
+    return reinterpret_cast<const weft_key_here*>(key)->near ? value_at_once(running, key) : weft_local_get(key);
+}
+
+/** The value of any unit that is not freed, under a lasting key: weft_unit_local_get. From any thread or unit; never switches. Since 0.6. */
+[[gnu::always_inline]] inline void* value_of(const weft_unit* unit, const weft_key* key) noexcept {
+    const bool plain = reinterpret_cast<std::uintptr_t>(unit) >> WEFT_HANDLE_BITS == 0;
+    if (plain && reinterpret_cast<const weft_key_here*>(key)->near) [[likely]] {
+        return value_at_once(reinterpret_cast<const weft_running*>(unit), key);
+    }
+    void* value = nullptr;
+    weft_unit_local_get(unit, key, &value);
+    return value;
 }
 
 /** The calling unit, or null outside of units: weft_unit_self. From anywhere; never switches. Since 0.5. */

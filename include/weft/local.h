@@ -73,7 +73,7 @@ WEFT_API weft_status weft_local_set(const weft_key *key, void *value) WEFT_NOTHR
 WEFT_API void *weft_local_get(const weft_key *key) WEFT_NOTHROW;
 
 /** Sets the value of a unit that does not run and cannot begin to meanwhile (it is suspended, or waits in a pool that nobody draws
- * from), or of the calling unit; under a lasting key of any unit, which may run or have ended. Returns WEFT_OK, WEFT_NO_MEMORY, WEFT_INVALID (also: NULL
+ * from), or of the calling unit; under a lasting key of any unit, which may run or have ended, but is not being revived meanwhile. Returns WEFT_OK, WEFT_NO_MEMORY, WEFT_INVALID (also: NULL
  * under a lasting key), WEFT_WRONG_STATE (it has ended; under a lasting key: it has a value, and of several that give it one at once, one succeeds). From
  * any thread or unit; never switches. Since 0.2. */
 WEFT_API weft_status weft_unit_local_set(weft_unit *unit, const weft_key *key, void *value) WEFT_NOTHROW;

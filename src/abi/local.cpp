@@ -22,7 +22,8 @@ const Key* to_key(const weft_key* handle) {
 }
 
 // What others read of keys and values (weft/here.h).
-static_assert(offsetof(Key, mark) == offsetof(weft_key_here, mark) && offsetof(Key, offset) == offsetof(weft_key_here, offset));
+static_assert(offsetof(Key, mark) == offsetof(weft_key_here, mark) && offsetof(Key, offset) == offsetof(weft_key_here, offset) &&
+              offsetof(Key, near) == offsetof(weft_key_here, near));
 static_assert(sizeof(Slot) == sizeof(weft_hung) && offsetof(weft_hung, value) == 0 && offsetof(weft_hung, mark) == sizeof(void*));
 
 [[gnu::cold, gnu::noinline]] weft_status no_memory() { return fail(WEFT_NO_MEMORY, "no memory for a unit's values"); }

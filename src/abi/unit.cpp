@@ -549,7 +549,7 @@ weft_status weft_unit_resume(weft_unit* unit) noexcept {
 // What <weft/here.h> says of units, besides where the one that runs is found (stream/stream.hpp).
 static_assert(offsetof(Unit, kind) == offsetof(weft_running, kind) && sizeof(Kind) == 1);
 static_assert(mem::slab_bytes == WEFT_BLOCK_BYTES && sizeof(mem::Slab) == WEFT_BLOCK_HEAD && sizeof(Unit) == WEFT_BLOCK_UNIT);
-static_assert(offsetof(Extras, data) == offsetof(weft_hanging, data));
+static_assert(offsetof(Extras, data) == offsetof(weft_hanging, data) && generation_shift == WEFT_HANDLE_BITS);
 
 weft_unit* weft_unit_self(void) noexcept { return weft::to_handle(running_or_null()); }
 

@@ -4,22 +4,38 @@
 #include <utility>
 
 #include "os/memory.hpp"
+#include "os/spin.hpp"
 #include "stream/lasting.hpp"
 #include "stream/runtime.hpp"
 
 namespace weft {
 namespace {
 
+// relaxed: whoever frees the unit knows what it has.
+Extras* more_of(const Extras& extras) { return extras.more.load(std::memory_order_relaxed); }
+
 // Nobody reads them any more.
-void release_all(Extras& extras) {
-    // relaxed: whoever frees the unit knows what was given to it.
+[[gnu::always_inline]] inline void release_first(Extras& extras) {
     if (void* const given = extras.data.load(std::memory_order_relaxed); given != nullptr && extras.release != nullptr) extras.release(given);
-    release_lasting(extras);
+    release_slots(extras);
     if (extras.locals != extras.first_locals) os::release(extras.locals);
 }
 
+[[gnu::noinline]] void release_more(const Extras& extras) {
+    for (Extras* at = more_of(extras); at != nullptr; at = more_of(*at)) release_slots(*at);
+}
+
+[[gnu::noinline]] void drop_more(Extras& extras, Stream* stream) {
+    release_more(extras);
+    while (Extras* const more = more_of(extras)) {
+        extras.more.store(more_of(*more), std::memory_order_relaxed);   // relaxed, both: ours alone
+        more->more.store(nullptr, std::memory_order_relaxed);
+        give_extras(stream, more);
+    }
+}
+
 // Of a unit that has some. relaxed, and by plain stores: nobody else knows the unit.
-Extras* take_from(Unit& unit) {
+[[gnu::always_inline]] inline Extras* take_from(Unit& unit) {
     auto* const had = static_cast<Extras*>(extras_word(unit).load(std::memory_order_relaxed));
     extras_word(unit).store(nullptr, std::memory_order_relaxed);
     unit.marks.store(static_cast<std::uint8_t>(unit.marks.load(std::memory_order_relaxed) & ~Unit::extras), std::memory_order_relaxed);
@@ -28,34 +44,23 @@ Extras* take_from(Unit& unit) {
 
 }  // namespace
 
-Extras* take_extras(Stream* stream) {
-    void* memory = nullptr;
-    if (stream != nullptr) {
-        memory = stream->heap->extras->take();
-    } else {
-        Runtime& of = runtime();
-        std::lock_guard guard(of.outside_lock);
-        memory = of.outside->extras->take();
-    }
-    if (memory == nullptr) return nullptr;
-    auto* const made = static_cast<Extras*>(memory);
-    made->begin();
-    return made;
+void* take_extras_outside() {
+    Runtime& of = runtime();
+    std::lock_guard guard(of.outside_lock);
+    return of.outside->extras->take();
 }
 
-void give_extras(Stream* stream, Extras* extras) {
-    if (stream != nullptr) return stream->heap->extras->give(extras);
+void give_extras_outside(Extras* extras) {
     Runtime& of = runtime();
     std::lock_guard guard(of.outside_lock);
     of.outside->extras->give(extras);
 }
 
-Extras* publish_extras(Unit& unit, Extras* made) {
-    void* none = nullptr;
-    // acq_rel: the release publishes what was made; acquire: what another has made is there.
-    const bool first = extras_word(unit).compare_exchange_strong(none, made, std::memory_order_acq_rel, std::memory_order_acquire);
-    unit.mark(Unit::extras);
-    return first ? made : static_cast<Extras*>(none);
+Extras* others_extras(const Unit& unit) {
+    for (os::Patience patience;; patience.wait()) {
+        // acquire: as in extras_of().
+        if (void* const there = extras_word(unit).load(std::memory_order_acquire)) return static_cast<Extras*>(there);
+    }
 }
 
 Extras* obtain_extras(Unit& unit, Stream* stream) {
@@ -98,26 +103,25 @@ bool give_at_birth(Unit& unit, const Key* key, void* data, void (*release)(void*
     } else {
         made->slots[key->place].put(key->mark, data);
     }
-    // release, both: pair with who looks at all units, and with extras_of(). By stores: nobody asks anything of it yet.
+    // By stores: nobody asks anything of it yet. release: pairs with extras_of(). relaxed: as in publish_extras().
     extras_word(unit).store(made, std::memory_order_release);
-    unit.marks.store(static_cast<std::uint8_t>(unit.marks.load(std::memory_order_relaxed) | Unit::extras), std::memory_order_release);
+    unit.marks.store(static_cast<std::uint8_t>(unit.marks.load(std::memory_order_relaxed) | Unit::extras), std::memory_order_relaxed);
     return true;
 }
 
 void drop_extras(Unit& unit, Stream* stream) {
     Extras* const had = take_from(unit);
     if (had == nullptr) return;
-    release_all(*had);
-    while (Extras* const more = had->more.load(std::memory_order_relaxed)) {   // relaxed, both: ours alone
-        had->more.store(more->more.load(std::memory_order_relaxed), std::memory_order_relaxed);
-        more->more.store(nullptr, std::memory_order_relaxed);
-        give_extras(stream, more);
-    }
+    release_first(*had);
+    if (more_of(*had) != nullptr) [[unlikely]] drop_more(*had, stream);
     give_extras(stream, had);
 }
 
 void release_extras(Unit& unit) {
-    if (Extras* const had = take_from(unit)) release_all(*had);
+    Extras* const had = take_from(unit);
+    if (had == nullptr) return;
+    release_first(*had);
+    release_more(*had);
 }
 
 }  // namespace weft

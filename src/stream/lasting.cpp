@@ -20,18 +20,6 @@ Extras* next_of(Extras& extras, Stream* stream) {
     return made;
 }
 
-void release_slots(Extras& extras) {
-    for (Slot& slot : extras.slots) {
-        const std::uint64_t mark = slot.mark();
-        if (mark == 0) continue;
-        void* const value = slot.take();
-        if (value == nullptr) continue;   // whoever frees the key has been faster
-        // relaxed: the key is there as long as a value is.
-        if (void (*const release)(void*) = lasting_key(mark).release.load(std::memory_order_relaxed)) release(value);
-        slot.done();
-    }
-}
-
 // Values of a key that is about to be freed, taken out while no slab comes or goes and released when that is over: what is called then may make and free units.
 struct Taking {
     static constexpr std::size_t few = 64;
@@ -104,11 +92,6 @@ Lasting set_lasting(Unit& unit, const Key& key, void* value, Stream* stream) {
     if (slot.has(key.mark)) return Lasting::has_one;
     slot.put(key.mark, value);
     return Lasting::set;
-}
-
-void release_lasting(Extras& extras) {
-    // relaxed: whoever frees the unit knows what was given to it.
-    for (Extras* at = &extras; at != nullptr; at = at->more.load(std::memory_order_relaxed)) release_slots(*at);
 }
 
 void release_lasting(const Key& key) {

@@ -25,7 +25,18 @@ enum class Lasting { set, has_one, no_memory };
 Lasting set_lasting(Unit& unit, const Key& key, void* value, Stream* stream);
 
 // The unit that has had them is freed.
-void release_lasting(Extras& extras);
+[[gnu::always_inline]] inline void release_slots(Extras& extras) {
+#pragma GCC unroll 3
+    for (Slot& slot : extras.slots) {
+        const std::uint64_t mark = slot.mark();
+        if (mark == 0) continue;
+        void* const value = slot.take();
+        if (value == nullptr) continue;   // whoever frees the key has been faster
+        // relaxed: the key is there as long as a value is.
+        if (void (*const release)(void*) = lasting_key(mark).release.load(std::memory_order_relaxed)) release(value);
+        slot.done();
+    }
+}
 
 // The key is about to be freed, and nobody uses it: what units have under it is released. After that none of its functions is running or will be called.
 void release_lasting(const Key& key);

@@ -55,6 +55,12 @@ public:
         key.next_free = free_;
         free_ = &key;
     }
+    // So that the first places are taken first.
+    void give_in_order(Key& key) {
+        Key** at = &free_;
+        while (*at != nullptr && (*at)->place < key.place) at = &(*at)->next_free;
+        key.next_free = std::exchange(*at, &key);
+    }
 
 private:
     const std::uint32_t most_;
@@ -101,7 +107,8 @@ Key* make_lasting_key(void (*release)(void*)) {
     if (key == nullptr) return nullptr;
     key->lasting = true;
     key->release.store(release, std::memory_order_relaxed);   // relaxed: as above
-    key->offset = key->place < Extras::slots_here ? offsetof(Extras, slots) + key->place * sizeof(Slot) : 0;
+    key->near = key->place < Extras::slots_here;
+    key->offset = static_cast<std::uint32_t>(offsetof(Extras, slots) + (key->near ? key->place * sizeof(Slot) : 0));
     const std::uint32_t generation = key->generation.load(std::memory_order_relaxed) + 1;   // relaxed: written under the lock
     key->mark = std::uint64_t{generation} << 32 | key->place;
     key->generation.store(generation, std::memory_order_release);   // release: pairs with Key::lives()
@@ -114,7 +121,7 @@ void free_key(Key& key) {
     if (key.lasting) release_lasting(key);
     std::lock_guard guard(lock);
     key.generation.fetch_add(1);
-    key.lasting ? lasting.give(key) : passing.give(key);
+    key.lasting ? lasting.give_in_order(key) : passing.give(key);
 }
 
 void keys_forked() { lock.break_open(); }
@@ -132,8 +139,9 @@ bool set_local(Unit& unit, const Key& key, void* value, Stream* stream) {
 void end_locals(Unit& unit) noexcept {
     // As pthread keys have it: a destructor may set values, and is called for them, too, a few times over.
     constexpr int rounds = 4;
-    Extras& extras = *extras_of(unit);
-    if (extras.locals_room == 0) return;   // it has some for other reasons
+    Extras* const had = extras_of(unit);
+    if (had == nullptr || had->locals_room == 0) return;   // it has some for other reasons
+    Extras& extras = *had;
     unit.mark(Unit::ending);
     bool some = true;
     for (int round = 0; round < rounds && some; ++round) {

@@ -16,13 +16,14 @@ struct Stream;
 struct Key {
     // What others read without a call, of a lasting key (include/weft/here.h); constant while it lives.
     std::uint64_t mark = 0;                // generation and place: of this use alone
-    std::size_t offset = 0;                // of its slot in the extras; 0: not to be read so
+    std::uint32_t offset = 0;              // of its slot in the extras
+    bool near = false;                     // it is there; else in further ones
+    bool lasting = false;                  // for good: lasting.hpp
 
     atomic<void (*)(void*)> destructor{nullptr};
     atomic<std::uint32_t> generation{0};   // odd: it lives
     std::uint32_t place = 0;               // among its like
     Key* next_free = nullptr;
-    bool lasting = false;                  // for good: lasting.hpp
     atomic<void (*)(void*)> release{nullptr};
 
     // acquire: pairs with the release of make_key(), for one who got the key by ways without order.

@@ -66,11 +66,11 @@ inline atomic<void*>& extras_word(const Unit& unit) {
     return mem::annex_of(const_cast<Unit*>(&unit), sizeof(Unit));
 }
 
-// Null: it has none.
+// Null: it has none, or somebody is about to give it some: the mark comes first, and who has seen another mark that stands for something in them finds the word.
 inline Extras* extras_of(const Unit& unit) {
-    // acquire: pairs with the release of Unit::mark(), after which the word and what it points to are there.
+    // acquire: pairs with the release of Unit::mark(), by who has put something into them.
     if ((unit.marks.load(std::memory_order_acquire) & Unit::extras) == 0) return nullptr;
-    return static_cast<Extras*>(extras_word(unit).load(std::memory_order_relaxed));   // relaxed: ordered by the mark
+    return static_cast<Extras*>(extras_word(unit).load(std::memory_order_acquire));   // acquire: pairs with publish_extras()
 }
 
 }  // namespace weft

@@ -23,6 +23,9 @@ namespace {
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;   // guards `count`, and is held while it goes from 0 to 1 and back
 int count = 0;
 std::atomic<weft_unit*> primary{nullptr};
+// The runtime ran before ABT_init, of a program on Weft or of libgomp, and runs on after ABT_finalize: what the first stream has done for others it does again.
+bool shares_runtime = false;
+weft_pool* first_pool = nullptr;   // the main pool that the first stream had then
 
 weft_settings settings_of(const Environment& from) {
     weft_settings settings{};
@@ -55,6 +58,7 @@ int adopt() {
     weft_stream* stream = weft_stream_self();
     weft_pool* main_pool = nullptr;
     weft_stream_pool(stream, &main_pool);
+    first_pool = main_pool;
     Pool* pool = adopt_pool(main_pool);
     if (pool == nullptr) return ABT_ERR_MEM;
     pool->access = ABT_POOL_ACCESS_MPMC;
@@ -77,7 +81,7 @@ void undo() {
         drop_first_sched(sched);
     }
     end_records();
-    free_all_pools();
+    free_all_pools(shares_runtime ? first_pool : nullptr);
     primary.store(nullptr);
     weft_finalize();
 }
@@ -85,6 +89,7 @@ void undo() {
 int begin() {
     const Environment now = Environment::read();
     const weft_settings settings = settings_of(now);
+    shares_runtime = weft_initialized();
     if (const weft_status status = weft_init(&settings); status != WEFT_OK) {
         std::fprintf(stderr, "ABT_init: %s\n", weft_error_text());
         return status == WEFT_NO_MEMORY ? ABT_ERR_MEM : ABT_ERR_SYS;
@@ -122,20 +127,29 @@ void run_out(const Sched& main) {
             waiting += pool.size();
             // The primary ULT belongs to one of them itself.
             const std::size_t mine = pool.handle == pool_of_unit(weft_unit_self()) ? 1 : 0;
-            blocked = blocked || (pool.scheds.load() == 1 && count_alive(pool) > mine);
+            const bool others = shares_runtime && pool.handle == first_pool;   // may wait there, for as long as they like
+            blocked = blocked || (!others && pool.scheds.load() == 1 && count_alive(pool) > mine);
         }
         if (waiting == 0 && !blocked) return;
         if (waiting == 0) weft_sleep_for(pause_ns);
     }
 }
 
+// Of a runtime that others have started: it stays in the pool that it has, unless it roams.
+bool is_bound_primary() {
+    bool migratable = false;
+    weft_unit_migratable(weft_unit_self(), &migratable);
+    return !migratable;
+}
+
 // A basic scheduler over a pool of Weft's own takes the place of the program's, whose pools may go then.
 weft_status leave_programs_sched(Xstream& first) {
-    weft_pool* pool = nullptr;
+    if (shares_runtime && first.sched->handle == nullptr) return WEFT_OK;   // no other has taken the place of the first
+    weft_pool* pool = shares_runtime ? first_pool : nullptr;
     weft_sched* sched = nullptr;
-    weft_status status = weft_pool_create(WEFT_POOL_SHARED, &pool);
+    weft_status status = shares_runtime ? WEFT_OK : weft_pool_create(WEFT_POOL_SHARED, &pool);
     if (status == WEFT_OK) status = weft_sched_create(WEFT_SCHED_BASIC, &pool, 1, &sched);
-    if (status == WEFT_OK) status = weft_unit_pool_set(weft_unit_self(), pool);
+    if (status == WEFT_OK && pool_of_unit(weft_unit_self()) != pool && !is_bound_primary()) status = weft_unit_pool_set(weft_unit_self(), pool);
     if (status == WEFT_OK) status = weft_stream_sched_set(first.stream, sched);
     if (status == WEFT_OK) weft_unit_yield();
     return status;
@@ -158,7 +172,7 @@ int end() {
         return ABT_ERR_MEM;
     }
     end_all_xstreams();
-    abandon_units();
+    abandon_units(shares_runtime ? first_pool : nullptr);
     settle_unit(weft_unit_self());
     // In the primary ULT, whose functions they are; those of units that have not ended are not told, nor is the program.
     if (Record* record = record_of(weft_unit_self())) record->keys.destroy_values();
@@ -169,7 +183,7 @@ int end() {
     // All pools of the primary scheduler go, also those that are not automatic.
     for (int i = 0; i < main->count; ++i) main->pools[i]->automatic = true;
     free_sched(*main);
-    free_all_pools();
+    free_all_pools(shares_runtime ? first_pool : nullptr);
     primary.store(nullptr);
     weft_finalize();
     unit_map::clear();

@@ -28,22 +28,28 @@ inline void* value_in(const Record* record, ABT_key key) { return record == null
 
 [[gnu::always_inline]] inline int get_mine(ABT_key key, void** value, int otherwise) {
     const weft_running* const self = weft::here::running();
-    const weft_key* const records = key_of_records();
-    if (self != nullptr && records != nullptr && !is_null(key)) [[likely]] {
-        const auto* const record = static_cast<const Record*>(weft::here::value_of(self, records));
+    if (self != nullptr && !is_null(key)) [[likely]] {
+        const Record* const record = record_at_once(self);
         if (record != nullptr && record->keys.get_at_once(*to_key(key), value)) [[likely]] return ABT_SUCCESS;
     }
     return get_mine_slowly(key, value, otherwise);
 }
 
-int set(weft_unit* unit, ABT_key key, void* value) {
-    Record* record = value == nullptr ? record_of(unit) : obtain_record(unit);
+int set_in(Record* record, ABT_key key, void* value) {
     if (record == nullptr) return value == nullptr ? ABT_SUCCESS : ABT_ERR_MEM;
     return record->keys.set(*to_key(key), value) ? ABT_SUCCESS : ABT_ERR_MEM;
 }
 
+int set(weft_unit* unit, ABT_key key, void* value) { return set_in(value == nullptr ? record_of(unit) : obtain_record(unit), key, value); }
+
 // `otherwise`: what it is where there is no runtime.
 int set_mine(ABT_key key, void* value, int otherwise) {
+    const weft_running* const running = weft::here::running();
+    if (running != nullptr && value != nullptr && !is_null(key)) [[likely]] {
+        Record* record = record_at_once(running);
+        if (record == nullptr) record = make_record(weft::here::unit_of(running));
+        if (record != nullptr) [[likely]] return set_in(record, key, value);
+    }
     weft_unit* self = weft::here::unit();
     if (key_of_records() == nullptr) return otherwise;
     if (self == nullptr) return ABT_ERR_INV_XSTREAM;

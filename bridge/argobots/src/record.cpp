@@ -36,7 +36,11 @@ thread_local Idle idle;
 
 }  // namespace
 
+namespace {
+constexpr weft_key_here no_key{~std::uint64_t{0}, 0, false};
+}
 std::atomic<weft_key*> record_key{nullptr};
+std::atomic<const weft_key_here*> records_here{&no_key};
 
 bool begin_records() {
     weft_key_options how{};
@@ -45,11 +49,14 @@ bool begin_records() {
     how.release = release_record;
     weft_key* made = nullptr;
     if (weft_key_create_with(&how, &made) != WEFT_OK) return false;
-    record_key.store(made, std::memory_order_relaxed);   // relaxed, and below: as in key_of_records()
+    // relaxed, and below: as in key_of_records()
+    record_key.store(made, std::memory_order_relaxed);
+    records_here.store(reinterpret_cast<const weft_key_here*>(made), std::memory_order_relaxed);
     return true;
 }
 
 void end_records() {
+    records_here.store(&no_key, std::memory_order_relaxed);
     weft_key* const key = record_key.exchange(nullptr, std::memory_order_relaxed);
     if (key != nullptr) weft_key_free(key);
     idle.drop();   // those of other threads go with them
@@ -108,10 +115,13 @@ void release_record(void* raw) {
 }
 
 Record* obtain_record(weft_unit* unit) {
+    Record* const had = record_of(unit);
+    return had != nullptr ? had : make_record(unit);
+}
+
+Record* make_record(weft_unit* unit) {
     const weft_key* const key = key_of_records();
-    if (key == nullptr) return nullptr;
-    if (Record* had = record_of(unit)) return had;
-    Record* const made = take_record();
+    Record* const made = key == nullptr ? nullptr : take_record();
     if (made == nullptr) return nullptr;
     const weft_status status = weft_unit_local_set(unit, key, made);
     if (status == WEFT_OK) return made;

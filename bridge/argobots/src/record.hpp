@@ -47,14 +47,18 @@ struct Record {
 
 // Under which records lie; null: ABT_init has not been called, or ABT_finalize has.
 extern std::atomic<weft_key*> record_key;
+extern std::atomic<const weft_key_here*> records_here;   // the same, or what no unit has anything under
 // relaxed: whoever calls between the two has learnt of them by ways of the program's that order them.
 [[gnu::always_inline]] inline weft_key* key_of_records() { return record_key.load(std::memory_order_relaxed); }
 
 inline Record* record_of(const weft_unit* unit) {
-    void* record = nullptr;
     const weft_key* const key = key_of_records();
-    if (key != nullptr) weft_unit_local_get(unit, key, &record);
-    return static_cast<Record*>(record);
+    return key == nullptr ? nullptr : static_cast<Record*>(weft::here::value_of(unit, key));
+}
+
+// The record of the unit that runs, where a few loads tell; null: it has none, or record_of() tells.
+[[gnu::always_inline]] inline Record* record_at_once(const weft_running* self) {
+    return static_cast<Record*>(weft::here::value_at_once(self, reinterpret_cast<const weft_key*>(records_here.load(std::memory_order_relaxed))));
 }
 
 // False: no memory. And at the end of all, when all units lose theirs: what the program's functions have made for a unit goes before those may be gone.
@@ -67,5 +71,6 @@ void release_record(void* record);
 
 // Makes one if there is none. From any thread; null: no memory.
 Record* obtain_record(weft_unit* unit);
+Record* make_record(weft_unit* unit);   // for one that has none, as far as the caller knows
 
 }  // namespace weft::argobots
