@@ -52,10 +52,9 @@ typedef struct weft_hanging {
     void *data; /**< as weft_unit_data tells it */
 } weft_hanging;
 
-/** Where a unit's word lies: see weft_hanging. Since 0.5. A handle is the unit's address; one that has more bits than WEFT_HANDLE_BITS is of a library that checks
- * handles, to be given to calls alone. Since 0.6. */
+/** Where a unit's word lies: see weft_hanging. Since 0.5. */
 enum {
-    WEFT_HANDLE_BITS = 48,
+    WEFT_HANDLE_BITS = 48,    /**< a handle is the unit's address; one with higher bits is of a library that checks handles, for calls alone. Since 0.6 */
     WEFT_BLOCK_BYTES = 65536, /**< of a block of units */
     WEFT_BLOCK_HEAD = 64,     /**< before its words */
     WEFT_BLOCK_UNIT = 128     /**< for which there is one word */
