@@ -112,6 +112,7 @@ static void end(void) {
     MUST(ABT_finalize() == ABT_SUCCESS);
     MUST(destroyed == before + 1);
     MUST(made == freed);
+    MUST(ABT_key_free(&key) == ABT_SUCCESS);
     MUST(ABT_initialized() == ABT_ERR_UNINITIALIZED);
 }
 

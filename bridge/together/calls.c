@@ -73,6 +73,7 @@ static void end(void) {
     const int before = destroyed;
     MUST(ABT_finalize() == ABT_SUCCESS);
     MUST(destroyed == before + 4);
+    MUST(ABT_key_free(&key) == ABT_SUCCESS);
 }
 
 const struct part PART = {begin, work, end};
