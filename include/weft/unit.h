@@ -57,8 +57,9 @@ typedef struct weft_unit_options {
                            function that spawns on behalf of others; NULL: the address of the call, and the body. Since 0.4 */
     void *data;                  /**< as weft_unit_data_set would give it; not of weft_unit_spawn_many. Released also where the spawn fails, once the runtime runs. NULL:
                                       none. Since 0.5 */
-    void (*release)(void *data); /**< with data, as there. Since 0.5 */
+    void (*release)(void *data); /**< with data, as there; NULL with `key`. Since 0.5 */
     bool fresh; /**< of kind WEFT_KIND_HOSTED: on a pthread that no unit has been on, so that thread_local variables have their first values. Since 0.6 */
+    const struct weft_key *key; /**< a lasting key (local.h): `data` is the unit's value under it, and weft_unit_data stays free. NULL: `data` is that. Since 0.6 */
 } weft_unit_options;
 
 /** Spawns a user-level thread: body(argument) runs once some stream pops it.
@@ -320,8 +321,8 @@ WEFT_API const char *weft_unit_name(const weft_unit *unit) WEFT_NOTHROW;
  * itself, or while it does not run; never switches. Since 0.1. */
 WEFT_API weft_status weft_unit_name_set(weft_unit *unit, const char *name) WEFT_NOTHROW;
 
-/** Gives the unit a pointer of the program's, once: a runtime that embeds Weft hangs there what it knows of the unit. It stays over
- * a revival.
+/** Gives the unit a pointer, once. It belongs to whoever spawns the unit, or to the program: a library that meets units of others hangs what it
+ * knows of them under a lasting key of its own (local.h), and reads here no more than it has put there. It stays over a revival.
  *
  * data     not null
  * release  NULL, or called as release(data) when the unit is freed (a detached one: when it has ended), or by the last

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "abi/convert.hpp"
+#include "stream/extras.hpp"
 #include "stream/jobs.hpp"
 #include "stream/join.hpp"
 #include "stream/level.hpp"
@@ -15,7 +16,6 @@
 #include "stream/spawn.hpp"
 #include "stream/suspend.hpp"
 #include "stream/towards.hpp"
-#include "unit/extras.hpp"
 
 using namespace weft;
 
@@ -549,7 +549,7 @@ weft_status weft_unit_resume(weft_unit* unit) noexcept {
 // What <weft/here.h> says of units, besides where the one that runs is found (stream/stream.hpp).
 static_assert(offsetof(Unit, kind) == offsetof(weft_running, kind) && sizeof(Kind) == 1);
 static_assert(mem::slab_bytes == WEFT_BLOCK_BYTES && sizeof(mem::Slab) == WEFT_BLOCK_HEAD && sizeof(Unit) == WEFT_BLOCK_UNIT);
-static_assert(offsetof(Extras, data) == offsetof(weft_hanging, data));
+static_assert(offsetof(Extras, data) == offsetof(weft_hanging, data) && generation_shift == WEFT_HANDLE_BITS);
 
 weft_unit* weft_unit_self(void) noexcept { return weft::to_handle(running_or_null()); }
 
@@ -572,7 +572,7 @@ weft_status weft_unit_name_set(weft_unit* unit, const char* name) noexcept {
 
 weft_status weft_unit_data_set(weft_unit* unit, void* data, void (*release)(void*)) noexcept {
     if (unit == nullptr || data == nullptr) return is_null(unit == nullptr ? "unit" : "data");
-    if (give_data(*to_unit(unit), data, release, spare_extras(current_or_null()))) return WEFT_OK;
+    if (give_data(*to_unit(unit), data, release, current_or_null())) return WEFT_OK;
     if (extras_of(*to_unit(unit)) == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a unit's data");
     return fail(WEFT_WRONG_STATE, "the unit has data; they are given once");
 }

@@ -93,7 +93,7 @@ void forget_others(Unit& unit) {
     unit.joint.reset();
     unit.unmark(Unit::requests | Unit::observed);
     Extras* const extras = extras_of(unit);
-    if (extras == nullptr) return;
+    if (extras == nullptr) return unit.unmark(Unit::extras);   // whoever was about to give it some is no more
     extras->lock.break_open();
     extras->target = nullptr;
 }

@@ -14,6 +14,7 @@
 #include "stream/error.hpp"
 #include "stream/jobs.hpp"
 #include "stream/join.hpp"
+#include "stream/extras.hpp"
 #include "stream/locals.hpp"
 #include "stream/runtime.hpp"
 #include "stream/suspend.hpp"
@@ -224,13 +225,14 @@ void go_in(Guest& guest) {
     if (unit.marked(Unit::extras)) {
         end_locals(unit);
         unit.unmark(Unit::ending);
-        drop_extras(unit, &guest.stream->spare_extras);
+        drop_extras(unit, guest.stream);
     }
     Stream& stream = *guest.stream;
     if (unit.has_jobs()) leave_jobs(stream, unit);
     if (std::exchange(guest.has_signal_stack, false)) stream.signal_stack.step_out();
     hand_over_timers(stream);   // of units that it has carried
     stream.units->flush();
+    stream.heap->extras->flush();
     stream.heap->stacks.flush();
 }
 

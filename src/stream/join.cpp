@@ -7,11 +7,11 @@
 
 #include "hart/gate.hpp"
 #include "stream/error.hpp"
+#include "stream/extras.hpp"
 #include "stream/migrate.hpp"
 #include "stream/observe.hpp"
 #include "stream/runtime.hpp"
 #include "stream/suspend.hpp"
-#include "unit/extras.hpp"
 
 namespace weft {
 
@@ -531,7 +531,7 @@ bool has_suspended(const Unit& unit) { return !unit.is_light() && (begins_light(
 void tidy_up(Unit& unit) {
     if (unit.marked(Unit::observed)) observe(trace::Event::free, unit);
     if (unit.outcome == WEFT_EXCEPTION) unit.exception().~exception_ptr();
-    if (unit.marked(Unit::extras)) drop_extras(unit, spare_extras(current_or_null()));
+    if (unit.marked(Unit::extras)) drop_extras(unit, current_or_null());
     if (const unsigned tag = unit.spawn_tag(); tag != 0) sites.learn(tag, has_suspended(unit));
 }
 

@@ -2,6 +2,7 @@
 // may be made before it starts and outlive it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "base/atomic.hpp"
@@ -9,12 +10,21 @@
 
 namespace weft {
 
+struct Stream;
+
 // Never freed, so that a value that was left under a key can be told from those of the key's successor in the same place.
 struct Key {
+    // What others read without a call, of a lasting key (include/weft/here.h); constant while it lives.
+    std::uint64_t mark = 0;                // generation and place: of this use alone
+    std::uint32_t offset = 0;              // of its slot in the extras
+    bool near = false;                     // it is there; else in further ones
+    bool lasting = false;                  // for good: lasting.hpp
+
     atomic<void (*)(void*)> destructor{nullptr};
     atomic<std::uint32_t> generation{0};   // odd: it lives
-    std::uint32_t place = 0;
+    std::uint32_t place = 0;               // among its like
     Key* next_free = nullptr;
+    atomic<void (*)(void*)> release{nullptr};
 
     // acquire: pairs with the release of make_key(), for one who got the key by ways without order.
     bool lives() const { return generation.load(std::memory_order_acquire) % 2 == 1; }
@@ -22,9 +32,13 @@ struct Key {
 
 // Null: no memory.
 Key* make_key(void (*destructor)(void*));
+Key* make_lasting_key(void (*release)(void*));
 void free_key(Key& key);
 
-// For the unit itself, or whoever knows that it does not run.
+// The lasting key of that mark, or one that has its place now.
+const Key& lasting_key(std::uint64_t mark);
+
+// Of a key that is not lasting. For the unit itself, or whoever knows that it does not run.
 inline void* local_of(const Unit& unit, const Key& key) {
     const Extras* extras = extras_of(unit);
     if (extras == nullptr || key.place >= extras->locals_room) return nullptr;
@@ -33,8 +47,8 @@ inline void* local_of(const Unit& unit, const Key& key) {
     return local.generation == key.generation.load(std::memory_order_relaxed) ? local.value : nullptr;
 }
 
-// False: no memory.
-bool set_local(Unit& unit, const Key& key, void* value);
+// The same. False: no memory. `stream`: the calling one, or null.
+bool set_local(Unit& unit, const Key& key, void* value, Stream* stream);
 
 // The unit ends: the destructors of its values run, on its stack, where they may switch; of one without a stack on the scheduler's.
 // From here on nothing that the unit is asked for counts.

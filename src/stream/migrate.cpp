@@ -5,11 +5,11 @@
 
 #include "hart/gate.hpp"
 #include "stream/error.hpp"
+#include "stream/extras.hpp"
 #include "stream/join.hpp"
 #include "stream/observe.hpp"
 #include "stream/runtime.hpp"
 #include "stream/suspend.hpp"
-#include "unit/extras.hpp"
 
 namespace weft {
 
@@ -249,7 +249,7 @@ weft_status ask_to_move(Unit& unit, Pool& to) {
     }
     if (unit.marked(Unit::fixed)) return fail(WEFT_UNSUPPORTED, "unit %llu is not migratable; see weft_unit_migratable_set", id);
     if (unit.pool_now() == &to) return fail(WEFT_INVALID, "unit %llu belongs to that pool already; name another", id);
-    Extras* extras = obtain_extras(unit);
+    Extras* extras = obtain_extras(unit, current_or_null());
     if (extras == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the migration of unit %llu", id);
     std::lock_guard guard(extras->lock);
     extras->target = &to;
@@ -291,7 +291,7 @@ weft_status ask_to_move_anywhere(Unit& unit) {
 
 weft_status set_on_migration(Unit& unit, void (*callback)(weft_unit*, void*), void* argument) {
     if constexpr (!config::migration) return no_migration();
-    Extras* extras = callback == nullptr ? extras_of(unit) : obtain_extras(unit);
+    Extras* extras = callback == nullptr ? extras_of(unit) : obtain_extras(unit, current_or_null());
     if (extras == nullptr) return callback == nullptr ? WEFT_OK : fail(WEFT_NO_MEMORY, "no memory for what a unit's migration calls");
     std::lock_guard guard(extras->lock);
     extras->on_migration = callback;

@@ -10,6 +10,7 @@
 #include "stream/dump.hpp"
 #include "stream/duties.hpp"
 #include "stream/error.hpp"
+#include "stream/extras.hpp"
 #include "stream/fork.hpp"
 #include "stream/guest.hpp"
 #include "stream/join.hpp"
@@ -80,10 +81,10 @@ weft_status make_primary(Runtime& of, Stream& zero) {
 void drop_suspended(void* object, void* argument) {
     auto* unit = static_cast<Unit*>(object);
     auto& dropped = *static_cast<std::size_t*>(argument);
+    release_extras(*unit);
     if (is_scheduler(*unit)) return;   // it waits for those that are counted
     if (unit->life.is(State::ready) || shown(unit->life.now()) == State::suspended) ++dropped;
     if (unit->life.is(State::done) && unit->outcome == WEFT_EXCEPTION) unit->exception().~exception_ptr();
-    drop_extras(*unit, nullptr);
 }
 
 void destroy_heaps(Runtime& of) {
@@ -439,7 +440,7 @@ weft_status stop() {
     }
     std::size_t dropped = 0;
     primary.life.move(State::running, State::done);
-    ending->descriptors.each(drop_suspended, &dropped);
+    each_descriptor(*ending, drop_suspended, &dropped);
     print_counters_at_end(*ending);
     write_trace_at_end(*ending);
     tear_down(ending);

@@ -28,6 +28,7 @@ struct Runtime {
 
     Settings settings;
     mem::SlabStore descriptors{sizeof(Unit), true, true};
+    mem::SlabStore extras{extras_bytes, false};
     mem::StackStore stacks;
     hart::Base base;
     hart::Root streams_root;                     // the application's streams

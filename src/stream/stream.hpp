@@ -40,13 +40,14 @@ namespace trace { class Ring; }
 // What one stream allocates from. Streams come and go; heaps stay, so what was freed elsewhere finds home.
 struct Heap {
     mem::SlabCache* units;
+    mem::SlabCache* extras;
     mem::StackCache stacks;
     std::uint64_t next_id;             // the heap's number in the upper 16 bits, so that no two give the same
     Heap* next_idle = nullptr;
     Timers timers;                     // of the stream that has the heap; here because they may be cancelled when it has ended
 
-    Heap(mem::SlabCache* cache, mem::StackStore& store, std::uint64_t rank)
-        : units(cache), stacks(store), next_id((rank << 48) + 1) {}
+    Heap(mem::SlabCache* of_units, mem::SlabCache* of_extras, mem::StackStore& store, std::uint64_t rank)
+        : units(of_units), extras(of_extras), stacks(store), next_id((rank << 48) + 1) {}
 };
 
 // Asked of a stream from outside; bits of Stream::attention.
@@ -154,7 +155,6 @@ struct Stream {
     bool starving = false;             // counted in Runtime::starving
     bool times_unit = false;           // the clock was read when a unit began, and is to be read when it leaves
     bool observed = false;             // as attention said when it was looked at last
-    SpareExtras spare_extras;
 
     // Rare.
     std::size_t rank = 0;
@@ -318,9 +318,6 @@ inline void give_stack(Stream& stream, mem::Stack* stack) {
 inline void give_spares(Stream& stream) {
     while (stream.spare != nullptr) stream.heap->stacks.give(stream.take_spare());
 }
-
-// Of the calling stream, or null.
-inline SpareExtras* spare_extras(Stream* stream) { return stream == nullptr ? nullptr : &stream->spare_extras; }
 
 // And what it keeps for itself.
 inline void give_stacks(Stream& stream) {

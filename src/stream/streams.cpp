@@ -69,8 +69,8 @@ void strip(Stream& stream) {
     stream.heap->stacks.give(stream.home.stack);
     if (stream.rank != 0) hand_over_timers(stream);   // to stream 0
     give_stacks(stream);
-    stream.spare_extras.release_all();
     stream.heap->units->flush();
+    stream.heap->extras->flush();
     stream.heap->stacks.flush();
     detach_pools(stream);
 }
@@ -254,16 +254,22 @@ struct UnitWait : Suspension {
 }  // namespace
 
 Heap* make_heap(Runtime& of) {
-    mem::SlabCache* cache = of.descriptors.adopt();
-    if (cache == nullptr) return nullptr;
+    mem::SlabCache* const units = of.descriptors.adopt();
+    mem::SlabCache* const extras = units == nullptr ? nullptr : of.extras.adopt();
+    if (extras == nullptr) {
+        if (units != nullptr) of.descriptors.orphan(units);
+        return nullptr;
+    }
     std::uint64_t number;
     {
         std::lock_guard guard(of.lock);
         number = of.heaps_made++;
     }
-    auto* heap = os::make<Heap>(cache, of.stacks, number);
-    if (heap == nullptr) of.descriptors.orphan(cache);
-    return heap;
+    auto* heap = os::make<Heap>(units, extras, of.stacks, number);
+    if (heap != nullptr) return heap;
+    of.descriptors.orphan(units);
+    of.extras.orphan(extras);
+    return nullptr;
 }
 
 weft_pool_kind default_pool_kind() {

@@ -258,17 +258,19 @@ void unclaim_pool(Pool& pool) {
     if (pool.scheds.fetch_sub(1) == 1 && pool.automatic) free_pool(pool);   // one that units wait in stays until the end
 }
 
-void free_all_pools() {
+void free_all_pools(const weft_pool* shared) {
     while (all != nullptr) {
         Pool* const pool = all;
         all = pool->next;
         weft_pool_data_set(pool->handle, nullptr);
+        if (shared != nullptr && pool->handle != shared) weft_pool_free(pool->handle);
         delete pool;
     }
 }
 
-void abandon_units() {
+void abandon_units(const weft_pool* shared) {
     for (const Pool* pool = all; pool != nullptr; pool = pool->next) {
+        if (pool->handle == shared) continue;
         weft_unit* unit = nullptr;
         do weft_pool_pop(pool->handle, &unit);
         while (unit != nullptr);

@@ -78,8 +78,9 @@ int free_pool(Pool& pool);
 void claim_pool(Pool& pool);
 void unclaim_pool(Pool& pool);
 
-void free_all_pools();          // at the end of all: records only, for Weft frees its own
-void abandon_units();           // what waits in any pool never runs
+// At the end of all; `shared`: the pool of others that was the first stream's, where the runtime runs on, or null. Of the pools records only, where Weft ends, too, and frees its own.
+void free_all_pools(const weft_pool* shared);
+void abandon_units(const weft_pool* shared);   // what waits in any other never runs
 void reset_pool_ids();
 
 // The unit handle of a work unit: it follows from the other where the pool is built in.

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "info.hpp"
+#include "init.hpp"
 #include "record.hpp"
 #include "xstream.hpp"
 
@@ -331,7 +332,7 @@ int ABT_sched_has_to_stop(ABT_sched sched, ABT_bool* stop) {
 }
 
 int ABT_xstream_check_events(ABT_sched sched) {
-    if (!weft_initialized()) return ABT_ERR_UNINITIALIZED;
+    if (!initialized()) return ABT_ERR_UNINITIALIZED;
     if (is_null(sched)) return ABT_ERR_INV_SCHED;
     if (weft_unit_self() == nullptr) return ABT_ERR_INV_XSTREAM;
     if (running_sched() != to_sched(sched)) return ABT_ERR_INV_THREAD;

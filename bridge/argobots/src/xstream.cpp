@@ -9,6 +9,7 @@
 
 #include "affinity.hpp"
 #include "info.hpp"
+#include "init.hpp"
 #include "pool.hpp"
 #include "record.hpp"
 
@@ -427,10 +428,11 @@ int ABT_xstream_revive(ABT_xstream xstream) {
 }
 
 int ABT_xstream_exit(void) {
-    if (!weft_initialized()) return ABT_ERR_UNINITIALIZED;
+    if (!initialized()) return ABT_ERR_UNINITIALIZED;
     if (const int error = must_be_ult(); error != ABT_SUCCESS) return error;
-    Xstream& of = *this_xstream();
-    if (of.primary) return ABT_ERR_INV_XSTREAM;
+    Xstream* const self = this_xstream();
+    if (self == nullptr || self->primary) return ABT_ERR_INV_XSTREAM;   // null: of others
+    Xstream& of = *self;
     ABT_bool is_primary = ABT_FALSE;
     ABT_thread_is_primary(to_thread(weft_unit_self()), &is_primary);
     if (is_primary == ABT_TRUE) return ABT_ERR_INV_THREAD;
@@ -462,12 +464,12 @@ int ABT_self_get_xstream_rank(int* rank) {
 
 int ABT_xstream_self(ABT_xstream* xstream) {
     *xstream = ABT_XSTREAM_NULL;
-    if (!weft_initialized()) return ABT_ERR_UNINITIALIZED;
+    if (!initialized()) return ABT_ERR_UNINITIALIZED;
     return ABT_self_get_xstream(xstream);
 }
 
 int ABT_xstream_self_rank(int* rank) {
-    if (!weft_initialized()) return ABT_ERR_UNINITIALIZED;
+    if (!initialized()) return ABT_ERR_UNINITIALIZED;
     return ABT_self_get_xstream_rank(rank);
 }
 
@@ -533,7 +535,7 @@ int ABT_xstream_equal(ABT_xstream xstream1, ABT_xstream xstream2, ABT_bool* resu
 
 int ABT_xstream_get_num(int* num_xstreams) {
     *num_xstreams = 0;
-    if (!weft_initialized()) return ABT_ERR_UNINITIALIZED;
+    if (!initialized()) return ABT_ERR_UNINITIALIZED;
     *num_xstreams = count_xstreams();
     return ABT_SUCCESS;
 }
