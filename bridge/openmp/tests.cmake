@@ -47,7 +47,7 @@ if(NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
   endif()
 endif()
 set(programs regions loops sharing tasks nested cancel icv threads places exceptions entries old_locks clauses atomics
-    depends everything routines)
+    depends everything routines stream_stack)
 list(APPEND programs target_firstprivate target_objects target_tasks target_cancel target_icv target_data leagues teams
      distribute team_objects devices offload)
 list(APPEND programs memory memory_regions memory_objects affinity)

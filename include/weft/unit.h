@@ -131,7 +131,10 @@ WEFT_API weft_status weft_unit_revive_with(weft_pool *pool, void (*body)(void *)
 /** Waits until the unit has ended; the handle stays valid. One at a time may wait for a unit.
  *
  * Returns how it ended: WEFT_OK, WEFT_EXCEPTION (see weft_unit_exception), WEFT_CANCELLED (see weft_unit_cancel), WEFT_NO_MEMORY
- * (no stack could be had and none would come free; the body did not run), WEFT_SYSTEM (the same of a hosted unit and its pthread). Or why nothing was waited for: WEFT_INVALID, WEFT_BUSY (somebody
+ * (no stack could be had and none would come free; the body did not run), WEFT_SYSTEM (the same of a hosted unit and its
+ * pthread); weft_error_text says of these two what is missing. A unit without a stack waits for one as long as others run or
+ * are ready that have one; for those that are suspended it waits some ten thousand tries, and not in weft_finalize, which
+ * waits for none of the others either. Or why nothing was waited for: WEFT_INVALID, WEFT_BUSY (somebody
  * waits for it already), WEFT_WRONG_STATE (a unit cannot join itself, nor a scheduler that its stream runs), WEFT_WRONG_KIND (the caller is a tasklet and the
  * unit has not ended).
  * From any thread or unit; a ULT may switch. Since 0.1. */
@@ -154,8 +157,9 @@ WEFT_API weft_status weft_unit_try_join(weft_unit *unit) WEFT_NOTHROW;
 WEFT_API weft_status weft_unit_join_many(weft_unit *const *units, size_t count) WEFT_NOTHROW;
 
 /** Joins the unit if it has not ended, then frees it; the handle is invalid afterwards. Returns as weft_unit_join; the
- * unit is freed if and only if it has ended, that is, on WEFT_OK, WEFT_EXCEPTION, WEFT_CANCELLED and WEFT_NO_MEMORY. WEFT_WRONG_STATE for
- * the primary unit. From the call on nobody else may begin to wait for the unit, or detach it. From any thread or unit; a ULT may switch.
+ * unit is freed if and only if it has ended, that is, on WEFT_OK, WEFT_EXCEPTION, WEFT_CANCELLED, WEFT_NO_MEMORY and
+ * WEFT_SYSTEM. WEFT_WRONG_STATE for the primary unit. From the call on nobody else may begin to wait for the unit, or
+ * detach it. From any thread or unit; a ULT may switch.
  * Since 0.1. */
 WEFT_API weft_status weft_unit_free(weft_unit *unit) WEFT_NOTHROW;
 

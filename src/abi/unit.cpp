@@ -340,7 +340,7 @@ weft_status weft_unit_try_join(weft_unit* unit) noexcept {
     Unit* of = to_unit(unit);
     if (!of->joint.done()) return fail(WEFT_BUSY, "the unit has not ended");
     if (!of->joint.done_and_known()) learn(*of);
-    return static_cast<weft_status>(of->outcome);
+    return outcome(*of);
 }
 
 weft_status weft_unit_join_many(weft_unit* const* units, size_t count) noexcept {

@@ -425,25 +425,28 @@ bool is_out_of_place_in_domain(const Stream& stream, const Unit& unit) {
 
 namespace {
 
-void put_back_handed(Stream& stream) {
-    if (stream.handed == nullptr || !is_out_of_place(stream, *stream.handed)) return;
+// The unit that the last one to run has left in `handed`, or null. It waits in its pool where it cannot go on at once:
+// the hart is another domain's by now, or is to do something already.
+Unit* take_handed(Stream& stream) {
     Unit* const unit = std::exchange(stream.handed, nullptr);
+    if (unit == nullptr || (stream.transition.what == What::open && !is_out_of_place(stream, *unit))) return unit;
     pool::push(*unit->pool, unit);
+    return nullptr;
 }
 
 }  // namespace
 
 void serve(Stream& stream) {
     if (stream.domain == stream.lender) return;
-    put_back_handed(stream);   // what the stream's own scheduler was about to run
     stream.serving = true;
     if (stream.guest != nullptr && !std::exchange(stream.guest->has_signal_stack, true)) stream.signal_stack.enter();
     while (stream.domain != stream.lender) {
         if (stream.wanted()) [[unlikely]] attend(stream);
         if (stream.domain == stream.lender) break;
-        if (Unit* const unit = next_of(stream, *stream.domain)) run_unit(stream, unit);
-        put_back_handed(stream);
-        run_handed(stream);
+        // What is handed comes first: the domain's choice may hand another over in its turn, and there is room for one.
+        Unit* unit = take_handed(stream);
+        if (unit == nullptr) unit = next_of(stream, *stream.domain);
+        if (unit != nullptr) run_unit(stream, unit);
     }
     stream.serving = false;
 }

@@ -152,8 +152,6 @@ struct UnitJoinByLetter : UnitJoin {
     }
 };
 
-weft_status outcome(const Unit& unit) { return static_cast<weft_status>(unit.outcome); }
-
 [[gnu::noinline]] weft_status join_by_letter(Stream& stream, Unit& self, Unit& target, PrivatePool& home) {
     UnitJoinByLetter request(self, target, home);
     suspend(stream, request, Waits::as_stated, to_handle(&target));
@@ -360,7 +358,8 @@ void end_unit(Stream& stream, Unit& unit) {
 }
 
 void end_unit_carefully(Stream& stream, Unit& unit) {
-    if (!unit.marked(Unit::observed)) return end_unit(stream, unit);
+    const bool refused = is_refused(static_cast<weft_status>(unit.outcome));
+    if (!refused && !unit.marked(Unit::observed)) return end_unit(stream, unit);
     probe(Probe::finish_before_publish);
     unit.life.move(State::running, State::done);
     Joint::Waiter waiter;
@@ -396,6 +395,21 @@ namespace {
 
 }  // namespace
 
+void tell_refusal(const Unit& unit) {
+    if (!is_refused(static_cast<weft_status>(unit.outcome))) return;
+    const auto id = static_cast<unsigned long long>(unit.id);
+    if (unit.kind == Kind::hosted) {
+        fail(WEFT_SYSTEM, "hosted unit %llu has not run: the kernel refused a pthread for it, and no other one would "
+                          "have come free (see ulimit -u and the cgroup's pids.max)", id);
+        return;
+    }
+    const std::size_t wanted = unit.wanted_stack_bytes();
+    const std::size_t bytes = wanted != 0 ? wanted : runtime().settings.values.stack_bytes;
+    fail(WEFT_NO_MEMORY, "unit %llu has not run: no stack of %zu bytes could be had, and none would have come free; "
+                         "have fewer units at once, or smaller stacks (WEFT_STACK_BYTES, stack_bytes), or see "
+                         "ulimit -v, the cgroup's memory.max and vm.max_map_count", id, bytes);
+}
+
 weft_status join_unended(Unit& unit) {
     Stream* stream = current_or_null();
     if (stream == nullptr || stream->running == nullptr) [[unlikely]] return join_outside(stream, unit);
@@ -404,7 +418,7 @@ weft_status join_unended(Unit& unit) {
 }
 
 weft_status free_ended(Unit& unit) noexcept {
-    const weft_status status = outcome(unit);
+    const auto status = static_cast<weft_status>(unit.outcome);   // a refused one comes to free_unended(): it stays news
     release(current_or_null(), unit);
     return status;
 }

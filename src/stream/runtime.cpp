@@ -390,6 +390,7 @@ weft_status stay_on_zero(Unit& primary) {
 
 void run_out(Runtime& of) {
     Pool* left;
+    of.running_out.store(true);
     do {
         drain();
         end_rescue(of);

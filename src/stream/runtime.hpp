@@ -48,6 +48,7 @@ struct Runtime {
     atomic<bool> zero_waits{false};              // stream 0 is needed, and the kernel has refused its OS thread
     atomic<std::size_t> wait_for_room{0};        // hosted units, for OS threads that are refused
     atomic<std::size_t> starving{0};             // streams that hold a hart and have only units that got no stack
+    atomic<bool> running_out{false};             // weft_finalize lets run what can, and waits for nothing else
     Kind default_kind = Kind::lsa;
     Unit* primary = nullptr;
     Unit* inherited = nullptr;                   // in the child of a fork: the primary unit, whose descriptor is none of ours

@@ -151,7 +151,9 @@ struct Stream {
     std::uint32_t heeded = 0;          // the bits of attention that attend() has seen
     std::uint64_t clock_ns = 0;        // when the scheduler began (with WEFT_TIMING=on)
     std::size_t postponed_in_a_row = 0;
-    std::uint32_t postponed = 0;       // ever
+    std::uint64_t postponed = 0;       // since a unit was given up
+    std::size_t condemned = 0;         // how many more are not to be tried again (postpone() in begin.cpp)
+    std::uint64_t finished_then = 0;   // the units that had ended when that was said, or the last of them did
     bool starving = false;             // counted in Runtime::starving
     bool times_unit = false;           // the clock was read when a unit began, and is to be read when it leaves
     bool observed = false;             // as attention said when it was looked at last

@@ -117,7 +117,7 @@ struct TimedJoin : JoinWaiter {
     if (!woken) record->give_up(home != nullptr);
     record->let_go();
     if (!woken) return too_late();
-    return busy ? busy_status() : static_cast<weft_status>(target.outcome);
+    return busy ? busy_status() : outcome(target);
 }
 
 }  // namespace weft::sync
