@@ -18,6 +18,8 @@ const Key* to_key(const weft_key* handle) {
     return key;
 }
 
+weft_status no_key() { return fail(WEFT_NO_MEMORY, "no memory for a key, or there are 65536 already"); }
+
 weft_status set(Unit& unit, const weft_key* key, void* value) {
     if (set_local(unit, *to_key(key), value)) return WEFT_OK;
     return fail(WEFT_NO_MEMORY, "no memory for a unit's values");
@@ -30,7 +32,7 @@ extern "C" {
 weft_status weft_key_create(void (*destructor)(void*), weft_key** key) noexcept {
     if (key == nullptr) return is_null("key");
     Key* made = make_key(destructor);
-    if (made == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a key, or there are 65536 already");
+    if (made == nullptr) return no_key();
     *key = reinterpret_cast<weft_key*>(made);
     return WEFT_OK;
 }
@@ -42,7 +44,15 @@ weft_status weft_key_create_with(const weft_key_options* options, weft_key** key
     }
     weft_key_options given{};   // what an older header does not have is zero
     std::memcpy(&given, options, std::min(options->size, sizeof given));
-    return weft_key_create(given.destructor, key);
+    if ((given.leaves == nullptr) != (given.returns == nullptr)) return fail(WEFT_INVALID, "a key that follows units has both, leaves and returns");
+    Key* const made = make_key(given.destructor);
+    if (made == nullptr) return no_key();
+    if (given.leaves != nullptr && !follow(*made, given.leaves, given.returns)) {
+        free_key(*made);
+        return fail(WEFT_NO_MEMORY, "there are %zu keys already that follow units", most_following);
+    }
+    *key = reinterpret_cast<weft_key*>(made);
+    return WEFT_OK;
 }
 
 weft_status weft_key_free(weft_key* key) noexcept {
@@ -67,6 +77,7 @@ weft_status weft_unit_local_set(weft_unit* unit, const weft_key* key, void* valu
     if (unit == nullptr || key == nullptr) return is_null(unit == nullptr ? "unit" : "key");
     Unit* of = to_unit(unit);
     if (of->joint.done()) return fail(WEFT_WRONG_STATE, "unit %llu has ended, and its values with it", static_cast<unsigned long long>(of->id));
+    if (to_key(key)->follows() && of != running_or_null()) return fail(WEFT_WRONG_CONTEXT, "the key follows units; its values are set by the units themselves");
     return set(*of, key, value);
 }
 
@@ -76,6 +87,12 @@ weft_status weft_unit_local_get(const weft_unit* unit, const weft_key* key, void
     }
     *value = local_of(*to_unit(unit), *to_key(key));
     return WEFT_OK;
+}
+
+bool weft_thread_local_own() noexcept {
+    const Stream* const stream = current_or_null();
+    if (stream == nullptr) return true;
+    return stream->running != nullptr && (stream->running->kind == Kind::hosted || is_own_code(*stream->running));
 }
 
 }  // extern "C"

@@ -9,6 +9,7 @@
 #include "stream/guest.hpp"
 #include "stream/join.hpp"
 #include "stream/lending.hpp"
+#include "stream/locals.hpp"
 #include "stream/level.hpp"
 #include "stream/revive.hpp"
 #include "stream/runtime.hpp"
@@ -125,8 +126,8 @@ void leave_parent(Domain& domain) {
     *at = domain.sibling;
 }
 
-// A context that its domain is told of has the mark for that; one whose stack wants a look has it anyway.
-bool wants_a_look(const Unit& unit) { return unit.kind == Kind::hosted || unit.stack->guarded == mem::Guard::canary; }
+// A context that its domain is told of has the mark for that; one whose stack wants a look, or that a key may follow, has it anyway.
+bool wants_a_look(const Unit& unit) { return unit.kind == Kind::hosted || unit.stack->guarded == mem::Guard::canary || following.load() != 0; }
 
 }  // namespace
 

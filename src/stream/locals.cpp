@@ -7,6 +7,9 @@
 
 #include "os/lock.hpp"
 #include "os/memory.hpp"
+#include "stream/guest.hpp"
+#include "stream/runtime.hpp"
+#include "stream/stream.hpp"
 
 namespace weft {
 namespace {
@@ -21,6 +24,9 @@ atomic<Chunk*> chunks[most_chunks] = {};
 os::Lock lock;            // guards what follows
 std::uint32_t used = 0;   // places that were ever given out
 Key* free_keys = nullptr;
+
+// Those that follow units. Written under the lock.
+atomic<const Key*> followers[most_following] = {};
 
 Key* key_at(std::uint32_t place) {
     // acquire: pairs with the release in new_key().
@@ -44,6 +50,42 @@ Key* new_key() {
     Key* key = key_at(used);
     key->place = used++;
     return key;
+}
+
+template <class Call>
+void each_follower(Call call) {
+    for (const atomic<const Key*>& place : followers) {
+        const Key* const key = place.load(std::memory_order_acquire);   // acquire: pairs with follow()
+        if (key != nullptr) call(*key);
+    }
+}
+
+bool is_followed(const Unit& unit) {
+    bool some = false;
+    each_follower([&](const Key& key) { some = some || local_of(unit, key) != nullptr; });
+    return some;
+}
+
+// Nobody is called in the place of a unit that is followed; `callable` is the unit's as long as it runs.
+void call_nobody(Stream& stream, const Unit& unit) {
+    stream.callable = &Stream::no_pool;
+    if (unit.has_jobs()) stream.callable_without_jobs = &Stream::no_pool;
+}
+void call_again(Stream& stream) {
+    if (stream.direct != nullptr) stream.callable = stream.direct;
+}
+
+// The unit, which runs, has got a value under such a key.
+void begin_to_follow(Unit& unit) {
+    if (unit.kind == Kind::tasklet || unit.kind == Kind::hosted) return;
+    unit.mark(Unit::canary);
+    call_nobody(current(), unit);
+}
+
+// It has none any more, or ends. Of one that the scheduler has called, that does the rest; where its joiner or its parent has, that goes on with `callable`.
+void cease_to_follow(const Unit& unit) {
+    if (unit.kind == Kind::tasklet || unit.kind == Kind::hosted) return;
+    if (!unit.is_light() || (unit.shape & Unit::called) != 0) call_again(current());
 }
 
 // The unit's own. False: no memory.
@@ -77,6 +119,14 @@ Key* make_key(void (*destructor)(void*)) {
 
 void free_key(Key& key) {
     std::lock_guard guard(lock);
+    if (key.follows()) {
+        for (atomic<const Key*>& place : followers) {
+            if (place.load() == &key) place.store(nullptr);
+        }
+        key.leaves.store(nullptr, std::memory_order_relaxed);   // relaxed, both: nobody uses the key any more
+        key.returns.store(nullptr, std::memory_order_relaxed);
+        following.fetch_sub(1);
+    }
     key.generation.fetch_add(1);
     key.next_free = free_keys;
     free_keys = &key;
@@ -91,6 +141,10 @@ bool set_local(Unit& unit, const Key& key, void* value) {
     if (extras == nullptr || (key.place >= extras->locals_room && !grow(*extras, key.place))) return false;
     // relaxed: the key lives, so nobody changes it.
     extras->locals[key.place] = {value, key.generation.load(std::memory_order_relaxed)};
+    if (key.follows()) [[unlikely]] {
+        if (value != nullptr) begin_to_follow(unit);
+        else if (!is_followed(unit)) cease_to_follow(unit);
+    }
     return true;
 }
 
@@ -100,6 +154,7 @@ void end_locals(Unit& unit) noexcept {
     Extras& extras = *extras_of(unit);
     if (extras.locals_room == 0) return;   // it has some for other reasons
     unit.mark(Unit::ending);
+    const bool followed = following.load(std::memory_order_relaxed) != 0 && is_followed(unit);   // relaxed: the unit's own values
     bool some = true;
     for (int round = 0; round < rounds && some; ++round) {
         some = false;
@@ -116,6 +171,55 @@ void end_locals(Unit& unit) noexcept {
             some = true;
         }
     }
+    if (followed) cease_to_follow(unit);
+}
+
+// ---- keys that follow units ------------------------------------------------------------------------------
+
+atomic<std::uint32_t> following{0};
+
+bool follow(Key& key, void (*leaves)(void*), void (*returns)(void*)) {
+    {
+        std::lock_guard guard(lock);
+        atomic<const Key*>* place = followers;
+        while (place != followers + most_following && place->load() != nullptr) ++place;
+        if (place == followers + most_following) return false;
+        key.leaves.store(leaves, std::memory_order_relaxed);   // relaxed, both: its place publishes them
+        key.returns.store(returns, std::memory_order_relaxed);
+        place->store(&key, std::memory_order_release);         // release: pairs with each_follower()
+        following.fetch_add(1);
+    }
+    mark_guests(Unit::canary);
+    return true;
+}
+
+// relaxed, in both: published with the key's place.
+void tell_followers_it_leaves(Stream& stream, const Unit& unit) {
+    const bool guest = stream.guest != nullptr && stream.guest->unit == &unit;
+    bool followed = false;
+    each_follower([&](const Key& key) {
+        void* const value = local_of(unit, key);
+        if (value == nullptr && !guest) return;
+        followed = true;
+        key.leaves.load(std::memory_order_relaxed)(value);
+    });
+    if (followed) call_again(stream);
+}
+
+void tell_followers_it_returns(Stream& stream, const Unit& unit) {
+    const bool guest = stream.guest != nullptr && stream.guest->unit == &unit;
+    bool followed = false;
+    each_follower([&](const Key& key) {
+        void* const value = local_of(unit, key);
+        if (value == nullptr && !guest) return;
+        followed = true;
+        key.returns.load(std::memory_order_relaxed)(value);
+    });
+    if (followed) call_nobody(stream, unit);
+}
+
+void tell_followers_of_primary() {
+    each_follower([](const Key& key) { key.returns.load(std::memory_order_relaxed)(nullptr); });   // relaxed: as above
 }
 
 }  // namespace weft
