@@ -10,6 +10,7 @@
 #include "stream/join.hpp"
 #include "stream/lending.hpp"
 #include "stream/locals.hpp"
+#include "stream/migrate.hpp"
 #include "stream/level.hpp"
 #include "stream/revive.hpp"
 #include "stream/runtime.hpp"
@@ -73,16 +74,6 @@ weft_pool_ops pool_table() {
     table.pop = [](void*) -> weft_unit* { return nullptr; };
     table.length = [](const void*) -> std::size_t { return 0; };
     return table;
-}
-
-// The running unit's pool is another from now on, without either being told: it comes back.
-void lend_unit(Unit& unit, Pool& to) {
-    if (unit.has(Unit::local)) {
-        unit.change_pool(to);
-    } else {
-        unit.be_plain(false);
-        unit.set_pool(to);
-    }
 }
 
 // ---- making and ending -----------------------------------------------------------------------------------------

@@ -193,7 +193,6 @@ bool follow(Key& key, void (*leaves)(void*), void (*returns)(void*)) {
     return true;
 }
 
-// relaxed, in both: published with the key's place.
 void tell_followers_it_leaves(Stream& stream, const Unit& unit) {
     const bool guest = stream.guest != nullptr && stream.guest->unit == &unit;
     bool followed = false;
@@ -201,7 +200,7 @@ void tell_followers_it_leaves(Stream& stream, const Unit& unit) {
         void* const value = local_of(unit, key);
         if (value == nullptr && !guest) return;
         followed = true;
-        key.leaves.load(std::memory_order_relaxed)(value);
+        key.leaves.load(std::memory_order_relaxed)(value);   // relaxed: published with the key's place
     });
     if (followed) call_again(stream);
 }
@@ -213,9 +212,14 @@ void tell_followers_it_returns(Stream& stream, const Unit& unit) {
         void* const value = local_of(unit, key);
         if (value == nullptr && !guest) return;
         followed = true;
-        key.returns.load(std::memory_order_relaxed)(value);
+        key.returns.load(std::memory_order_relaxed)(value);   // relaxed: as above
     });
     if (followed) call_nobody(stream, unit);
+}
+
+bool is_own_code(const Unit& unit) {
+    if ((unit.flags & (Unit::primary | Unit::bound)) != (Unit::primary | Unit::bound)) return false;
+    return &unit != runtime().primary || !runtime().settings.values.roaming_primary;   // one that roams is bound now and then
 }
 
 void tell_followers_of_primary() {

@@ -58,7 +58,7 @@ bool follow(Key& key, void (*leaves)(void*), void (*returns)(void*));
 extern atomic<std::uint32_t> following;
 
 // Its OS thread runs it by itself: a guest, or a primary unit that does not roam.
-inline bool is_own_code(const Unit& unit) { return (unit.flags & (Unit::primary | Unit::bound)) == (Unit::primary | Unit::bound); }
+bool is_own_code(const Unit& unit);
 
 // The unit, which runs and is about to leave, or has come back, has perhaps a value under such a key.
 void tell_followers_it_leaves(Stream& stream, const Unit& unit);
