@@ -54,7 +54,7 @@ list(APPEND programs memory memory_regions memory_objects affinity)
 list(APPEND programs own_groups task_reductions reduced_objects combined_reductions cancel_groups cancelled_tasks
      cancelled_events cancelled_regions cancelled_loops cancelled_objects discarded_tasks)
 # libgomp frees copies that other threads still use where left_groups leaves a construct.
-set(alone left_groups thousands far newer doacross forked composer follow task_kinds league_icv target_events pools choices)
+set(alone left_groups thousands far newer doacross forked composer follow task_kinds league_icv target_events pools choices in_units)
 # Those that ask what cancellation does run with it as well as without.
 set(with_cancellation cancel target_tasks target_cancel memory_regions left_groups groups reduced_objects cancel_groups
     cancelled_tasks cancelled_events cancelled_regions cancelled_loops cancelled_objects discarded_tasks)
@@ -106,10 +106,14 @@ foreach(name IN LISTS programs alone)
       target_link_options(${program} PRIVATE -fopenmp)
       set_target_properties(${program} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
       add_dependencies(${program} weft_openmp)
+      if(name STREQUAL "in_units")   # calls Weft as well
+        target_link_libraries(${program} PRIVATE weft)
+        target_compile_features(${program} PRIVATE cxx_std_20)
+      endif()
     else()
       set(compiler ${WEFT_GCC})
       if(source MATCHES "cpp$")
-        set(compiler ${WEFT_GXX})
+        set(compiler ${WEFT_GXX} -std=c++20 -I${CMAKE_SOURCE_DIR}/include)
       endif()
       set(instrumented)
       if(WEFT_SANITIZE STREQUAL "thread")

@@ -387,6 +387,25 @@ WEFT_API weft_status weft_unit_pool(const weft_unit *unit, weft_pool **pool) WEF
  * (weft_pool_ops.admit; nothing has changed). From any thread or unit; never switches. Since 0.5. */
 WEFT_API weft_status weft_unit_pool_set(weft_unit *unit, weft_pool *pool) WEFT_NOTHROW;
 
+/** Binds the calling ULT to the stream that runs it, until weft_unit_unbind: it goes on on no other one, so that compiled code may keep addresses of
+ * thread_local variables, errno among them, over its waits. What it is asked to migrate to before comes first; then it is as one that was spawned
+ * with `bound`.
+ *
+ * former  required; receives what weft_unit_unbind is to be given: the pool that the unit belongs to otherwise, or NULL where it stays in that
+ *
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_CONTEXT (outside of ULTs), WEFT_WRONG_STATE (it is bound already, as the primary unit and a
+ * guest are), WEFT_UNSUPPORTED (it is a context of a domain, or the stream is not the program's, and comes and goes), WEFT_NO_MEMORY. From
+ * ULTs; may switch. Since 0.6. */
+WEFT_API weft_status weft_unit_bind(weft_pool **former) WEFT_NOTHROW;
+
+/** Ends what weft_unit_bind of the calling unit began, which has returned WEFT_OK. The unit goes to its former pool when it next becomes ready.
+ *
+ * former  as weft_unit_bind gave it
+ *
+ * Returns WEFT_OK, WEFT_WRONG_CONTEXT (outside of ULTs), WEFT_WRONG_STATE (it is not bound, or is its OS thread's own code: a primary unit that does
+ * not roam, a guest). From ULTs; never switches. Since 0.6. */
+WEFT_API weft_status weft_unit_unbind(weft_pool *former) WEFT_NOTHROW;
+
 /** A unit's stack. */
 typedef struct weft_stack_info {
     size_t size;       /**< sizeof(weft_stack_info), set by the caller */

@@ -38,6 +38,20 @@ weft_status set_of_handle(Unit& unit, const Key& key, void* value) {
     return fail(WEFT_WRONG_STATE, "unit %llu has a value under this lasting key, which is set once", static_cast<unsigned long long>(unit.id));
 }
 
+weft_status no_key() { return fail(WEFT_NO_MEMORY, "no memory for a key, or there are 65536 already"); }
+
+weft_status create_following(const weft_key_options& given, weft_key** key) {
+    if (given.leaves == nullptr || given.returns == nullptr) return fail(WEFT_INVALID, "a key that follows units has both, leaves and returns");
+    Key* const made = make_key(given.destructor);
+    if (made == nullptr) return no_key();
+    if (!follow(*made, given.leaves, given.returns)) {
+        free_key(*made);
+        return fail(WEFT_NO_MEMORY, "there are %zu keys already that follow units", most_following);
+    }
+    *key = reinterpret_cast<weft_key*>(made);
+    return WEFT_OK;
+}
+
 weft_status set_of_life(Unit& unit, const Key& key, void* value) {
     return set_local(unit, key, value, current_or_null()) ? WEFT_OK : no_memory();
 }
@@ -51,7 +65,7 @@ extern "C" {
 weft_status weft_key_create(void (*destructor)(void*), weft_key** key) noexcept {
     if (key == nullptr) return is_null("key");
     Key* made = make_key(destructor);
-    if (made == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a key, or there are 65536 already");
+    if (made == nullptr) return no_key();
     *key = reinterpret_cast<weft_key*>(made);
     return WEFT_OK;
 }
@@ -71,8 +85,11 @@ weft_status weft_key_create_with(const weft_key_options* options, weft_key** key
     }
     weft_key_options given{};   // what an older header does not have is zero
     std::memcpy(&given, options, std::min(options->size, sizeof given));
+    const bool follows = given.leaves != nullptr || given.returns != nullptr;
+    if (given.lasting && follows) return fail(WEFT_INVALID, "a lasting key follows no units: its values are set from anywhere");
     if (given.lasting) return create_lasting(given, key);
     if (given.release != nullptr) return fail(WEFT_INVALID, "only values under a lasting key are released: set `lasting`, or give a destructor");
+    if (follows) return create_following(given, key);
     return weft_key_create(given.destructor, key);
 }
 
@@ -99,6 +116,7 @@ weft_status weft_unit_local_set(weft_unit* unit, const weft_key* key, void* valu
     Unit* of = to_unit(unit);
     if (to_key(key)->lasting) return set_of_handle(*of, *to_key(key), value);
     if (of->joint.done()) return fail(WEFT_WRONG_STATE, "unit %llu has ended, and its values with it", static_cast<unsigned long long>(of->id));
+    if (to_key(key)->follows() && of != running_or_null()) return fail(WEFT_WRONG_CONTEXT, "the key follows units; its values are set by the units themselves");
     return set_of_life(*of, *to_key(key), value);
 }
 
@@ -108,6 +126,12 @@ weft_status weft_unit_local_get(const weft_unit* unit, const weft_key* key, void
     }
     *value = value_of(*to_unit(unit), *to_key(key));
     return WEFT_OK;
+}
+
+bool weft_thread_local_own() noexcept {
+    const Stream* const stream = current_or_null();
+    if (stream == nullptr) return true;
+    return stream->running != nullptr && (stream->running->kind == Kind::hosted || is_own_code(*stream->running));
 }
 
 }  // extern "C"

@@ -643,6 +643,16 @@ weft_status weft_unit_pool_set(weft_unit* unit, weft_pool* pool) noexcept {
     return set_pool(*to_unit(unit), *to_pool(pool));
 }
 
+weft_status weft_unit_bind(weft_pool** former) noexcept {
+    if (former == nullptr) return is_null("former");
+    Pool* before = nullptr;
+    const weft_status status = bind_here(before);
+    if (status == WEFT_OK) *former = reinterpret_cast<weft_pool*>(before);
+    return status;
+}
+
+weft_status weft_unit_unbind(weft_pool* former) noexcept { return unbind(former == nullptr ? nullptr : to_pool(former)); }
+
 weft_status weft_unit_stack(const weft_unit* unit, weft_stack_info* info) noexcept {
     if (unit == nullptr || info == nullptr) return is_null(unit == nullptr ? "unit" : "info");
     const Unit* of = to_unit(unit);

@@ -9,6 +9,8 @@
 #include "stream/guest.hpp"
 #include "stream/join.hpp"
 #include "stream/lending.hpp"
+#include "stream/locals.hpp"
+#include "stream/migrate.hpp"
 #include "stream/level.hpp"
 #include "stream/revive.hpp"
 #include "stream/runtime.hpp"
@@ -74,16 +76,6 @@ weft_pool_ops pool_table() {
     return table;
 }
 
-// The running unit's pool is another from now on, without either being told: it comes back.
-void lend_unit(Unit& unit, Pool& to) {
-    if (unit.has(Unit::local)) {
-        unit.change_pool(to);
-    } else {
-        unit.be_plain(false);
-        unit.set_pool(to);
-    }
-}
-
 // ---- making and ending -----------------------------------------------------------------------------------------
 
 Domain* make_domain(Domain* parent, const weft_domain_ops& ops, void* self) {
@@ -125,8 +117,8 @@ void leave_parent(Domain& domain) {
     *at = domain.sibling;
 }
 
-// A context that its domain is told of has the mark for that; one whose stack wants a look has it anyway.
-bool wants_a_look(const Unit& unit) { return unit.kind == Kind::hosted || unit.stack->guarded == mem::Guard::canary; }
+// A context that its domain is told of has the mark for that; one whose stack wants a look, or that a key may follow, has it anyway.
+bool wants_a_look(const Unit& unit) { return unit.kind == Kind::hosted || unit.stack->guarded == mem::Guard::canary || following.load() != 0; }
 
 }  // namespace
 

@@ -100,6 +100,7 @@ weft_status make_stream(Runtime& of, Guest& guest) {
         settle_homes(*stream);
         begin_as_unit(of, *stream, *unit, *pool, Unit::primary | Unit::bound);
         std::memcpy(unit->name, "guest", sizeof "guest");
+        let_follow_guest(*unit);
         count_guest(of, 1);
         return WEFT_OK;
     }
@@ -460,6 +461,13 @@ void go_on(Stream& stream) {
 }
 
 // ---- the runtime's end ------------------------------------------------------------------------------------------
+
+void mark_guests(std::uint8_t mark) {
+    std::lock_guard guard(guests.lock);
+    for (Guest* guest = guests.first; guest != nullptr; guest = guest->next) {
+        if (guest->unit != nullptr) guest->unit->mark(mark);
+    }
+}
 
 os::Lock& door_to_runtimes() { return guests.lock; }
 

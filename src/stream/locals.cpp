@@ -8,7 +8,10 @@
 #include "os/lock.hpp"
 #include "os/memory.hpp"
 #include "stream/extras.hpp"
+#include "stream/guest.hpp"
 #include "stream/lasting.hpp"
+#include "stream/runtime.hpp"
+#include "stream/stream.hpp"
 
 namespace weft {
 namespace {
@@ -20,6 +23,9 @@ struct Chunk {
 };
 
 os::Lock lock;   // guards what is no atomic in the tables, and the keys that are free
+
+// Those that follow units. Written under the lock.
+atomic<const Key*> followers[most_following] = {};
 
 class Table {
 public:
@@ -71,6 +77,42 @@ private:
 constinit Table passing(Table::most_chunks * chunk_keys);
 constinit Table lasting(1024);   // a unit's values are found by as many steps as there are threes of them
 
+template <class Call>
+void each_follower(Call call) {
+    for (const atomic<const Key*>& place : followers) {
+        const Key* const key = place.load(std::memory_order_acquire);   // acquire: pairs with follow()
+        if (key != nullptr) call(*key);
+    }
+}
+
+bool is_followed(const Unit& unit) {
+    bool some = false;
+    each_follower([&](const Key& key) { some = some || local_of(unit, key) != nullptr; });
+    return some;
+}
+
+// Nobody is called in the place of a unit that is followed; `callable` is the unit's as long as it runs.
+void call_nobody(Stream& stream, const Unit& unit) {
+    stream.callable = &Stream::no_pool;
+    if (unit.has_jobs()) stream.callable_without_jobs = &Stream::no_pool;
+}
+void call_again(Stream& stream) {
+    if (stream.direct != nullptr) stream.callable = stream.direct;
+}
+
+// The unit, which runs, has got a value under such a key.
+void begin_to_follow(Unit& unit) {
+    if (unit.kind == Kind::tasklet || unit.kind == Kind::hosted) return;
+    unit.mark(Unit::canary);
+    call_nobody(current(), unit);
+}
+
+// It has none any more, or ends. Of one that the scheduler has called, that does the rest; where its joiner or its parent has, that goes on with `callable`.
+void cease_to_follow(const Unit& unit) {
+    if (unit.kind == Kind::tasklet || unit.kind == Kind::hosted) return;
+    if (!unit.is_light() || (unit.shape & Unit::called) != 0) call_again(current());
+}
+
 // The unit's own. False: no memory.
 bool grow(Extras& extras, std::uint32_t place) {
     if (place < Extras::few) {
@@ -120,6 +162,14 @@ const Key& lasting_key(std::uint64_t mark) { return *lasting.at(static_cast<std:
 void free_key(Key& key) {
     if (key.lasting) release_lasting(key);
     std::lock_guard guard(lock);
+    if (key.follows()) {
+        for (atomic<const Key*>& place : followers) {
+            if (place.load() == &key) place.store(nullptr);
+        }
+        key.leaves.store(nullptr, std::memory_order_relaxed);   // relaxed, both: nobody uses the key any more
+        key.returns.store(nullptr, std::memory_order_relaxed);
+        following.fetch_sub(1);
+    }
     key.generation.fetch_add(1);
     key.lasting ? lasting.give_in_order(key) : passing.give(key);
 }
@@ -133,6 +183,10 @@ bool set_local(Unit& unit, const Key& key, void* value, Stream* stream) {
     if (extras == nullptr || (key.place >= extras->locals_room && !grow(*extras, key.place))) return false;
     // relaxed: the key lives, so nobody changes it.
     extras->locals[key.place] = {value, key.generation.load(std::memory_order_relaxed)};
+    if (key.follows()) [[unlikely]] {
+        if (value != nullptr) begin_to_follow(unit);
+        else if (!is_followed(unit)) cease_to_follow(unit);
+    }
     return true;
 }
 
@@ -143,6 +197,7 @@ void end_locals(Unit& unit) noexcept {
     if (had == nullptr || had->locals_room == 0) return;   // it has some for other reasons
     Extras& extras = *had;
     unit.mark(Unit::ending);
+    const bool followed = following.load(std::memory_order_relaxed) != 0 && is_followed(unit);   // relaxed: the unit's own values
     bool some = true;
     for (int round = 0; round < rounds && some; ++round) {
         some = false;
@@ -159,6 +214,59 @@ void end_locals(Unit& unit) noexcept {
             some = true;
         }
     }
+    if (followed) cease_to_follow(unit);
+}
+
+// ---- keys that follow units ------------------------------------------------------------------------------
+
+atomic<std::uint32_t> following{0};
+
+bool follow(Key& key, void (*leaves)(void*), void (*returns)(void*)) {
+    {
+        std::lock_guard guard(lock);
+        atomic<const Key*>* place = followers;
+        while (place != followers + most_following && place->load() != nullptr) ++place;
+        if (place == followers + most_following) return false;
+        key.leaves.store(leaves, std::memory_order_relaxed);   // relaxed, both: its place publishes them
+        key.returns.store(returns, std::memory_order_relaxed);
+        place->store(&key, std::memory_order_release);         // release: pairs with each_follower()
+        following.fetch_add(1);
+    }
+    mark_guests(Unit::canary);
+    return true;
+}
+
+void tell_followers_it_leaves(Stream& stream, const Unit& unit) {
+    const bool guest = stream.guest != nullptr && stream.guest->unit == &unit;
+    bool followed = false;
+    each_follower([&](const Key& key) {
+        void* const value = local_of(unit, key);
+        if (value == nullptr && !guest) return;
+        followed = true;
+        key.leaves.load(std::memory_order_relaxed)(value);   // relaxed: published with the key's place
+    });
+    if (followed) call_again(stream);
+}
+
+void tell_followers_it_returns(Stream& stream, const Unit& unit) {
+    const bool guest = stream.guest != nullptr && stream.guest->unit == &unit;
+    bool followed = false;
+    each_follower([&](const Key& key) {
+        void* const value = local_of(unit, key);
+        if (value == nullptr && !guest) return;
+        followed = true;
+        key.returns.load(std::memory_order_relaxed)(value);   // relaxed: as above
+    });
+    if (followed) call_nobody(stream, unit);
+}
+
+bool is_own_code(const Unit& unit) {
+    if ((unit.flags & (Unit::primary | Unit::bound)) != (Unit::primary | Unit::bound)) return false;
+    return &unit != runtime().primary || !runtime().settings.values.roaming_primary;   // one that roams is bound now and then
+}
+
+void tell_followers_of_primary() {
+    each_follower([](const Key& key) { key.returns.load(std::memory_order_relaxed)(nullptr); });   // relaxed: as above
 }
 
 }  // namespace weft

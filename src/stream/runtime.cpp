@@ -262,6 +262,7 @@ weft_status start_one(const weft_settings* asked, bool by_itself) {
         unwind(made);
     } else {
         complete_one.store(made);
+        if (!by_itself) tell_followers_of_primary();
     }
     return status;
 }

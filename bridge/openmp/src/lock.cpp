@@ -55,7 +55,8 @@ static_assert(sizeof(OldNestLock) == 8);
 // A thread's own number, for locks of OpenMP 2.5, which have no room for more. They are owned by threads, and waited for by looking.
 std::uint32_t own_number() {
     static std::atomic<std::uint32_t> last{0};
-    thread_local const std::uint32_t number = ++last;
+    std::uint32_t& number = this_thread().old_number;
+    if (number == 0) number = ++last;
     return number;
 }
 
@@ -74,8 +75,10 @@ OPENMP_API void omp_init_nest_lock(NestLock* lock) {
 }
 OPENMP_API void omp_destroy_nest_lock(NestLock*) {}
 OPENMP_API void omp_set_nest_lock(NestLock* lock) {
-    Task* const self = this_thread().task;
+    Thread& me = this_thread();
+    Task* const self = me.task;
     if (__atomic_load_n(&lock->owner, __ATOMIC_RELAXED) != self) {   // relaxed: only this task writes its own name
+        ++me.nest_locks;   // before it waits: a unit keeps its record meanwhile
         lock_word(lock->word);
         __atomic_store_n(&lock->owner, static_cast<void*>(self), __ATOMIC_RELAXED);   // relaxed: as above
     }
@@ -84,12 +87,15 @@ OPENMP_API void omp_set_nest_lock(NestLock* lock) {
 OPENMP_API void omp_unset_nest_lock(NestLock* lock) {
     if (--lock->count != 0) return;
     __atomic_store_n(&lock->owner, static_cast<void*>(nullptr), __ATOMIC_RELAXED);   // relaxed: as above
+    --this_thread().nest_locks;
     unlock_word(lock->word);
 }
 OPENMP_API int omp_test_nest_lock(NestLock* lock) {
-    Task* const self = this_thread().task;
+    Thread& me = this_thread();
+    Task* const self = me.task;
     if (__atomic_load_n(&lock->owner, __ATOMIC_RELAXED) != self) {   // relaxed: as above
         if (!try_lock_word(lock->word)) return 0;
+        ++me.nest_locks;
         __atomic_store_n(&lock->owner, static_cast<void*>(self), __ATOMIC_RELAXED);   // relaxed: as above
     }
     return ++lock->count;
@@ -148,8 +154,10 @@ OLD_API void old_destroy_nest_lock(OldNestLock*) {}
 OLD_API int old_test_nest_lock(OldNestLock* lock) {
     const std::uint32_t self = own_number();
     std::uint32_t owner = 0;
-    if (lock->owner.load(std::memory_order_relaxed) != self &&   // relaxed: only this thread writes its own number
-        !lock->owner.compare_exchange_strong(owner, self, std::memory_order_acquire)) return 0;   // acquire: pairs with the unset
+    if (lock->owner.load(std::memory_order_relaxed) != self) {   // relaxed: only this thread writes its own number
+        if (!lock->owner.compare_exchange_strong(owner, self, std::memory_order_acquire)) return 0;   // acquire: pairs with the unset
+        ++this_thread().nest_locks;
+    }
     return ++lock->count;
 }
 OLD_API void old_set_nest_lock(OldNestLock* lock) {
@@ -158,6 +166,7 @@ OLD_API void old_set_nest_lock(OldNestLock* lock) {
 }
 OLD_API void old_unset_nest_lock(OldNestLock* lock) {
     if (--lock->count != 0) return;
+    --this_thread().nest_locks;
     lock->owner.store(0);
     lot_of(lock->owner).parked.wake();
 }

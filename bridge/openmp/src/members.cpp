@@ -143,9 +143,15 @@ void enter(void* self) {
 
 void unblock(void* self, weft_unit* context) { static_cast<Members*>(self)->ready.push(context); }
 
-// At its end, which comes at once where there was no OS thread to be had for it: then the region that it is of would wait for ever.
+// At its end, which comes at once where there was no OS thread to be had for it: then the region that it is of would wait for ever. One that has not left its crew ends with the runtime, as all others
+// do: in weft_finalize, which the primary unit calls.
 void has_ended(void* raw) {
     const std::unique_ptr<Member> member(static_cast<Member*>(raw));
+    if (member->crew == nullptr) return;
+    if (member->begun || weft_unit_self() != nullptr) {
+        if (members.exchange(nullptr) != nullptr) forget_members();   // the domain has gone; what has led there stays, for whoever may look
+        return leaving.store(0);
+    }
     static std::atomic<bool> told{false};   // several may, and a process exits once
     if (!member->begun && !told.exchange(true)) fatal_no_thread(WEFT_SYSTEM);
 }
