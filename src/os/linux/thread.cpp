@@ -11,6 +11,8 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 #include "base/atomic.hpp"
 #include "os/fault.hpp"
@@ -137,11 +139,12 @@ bool thread_time(std::uint32_t thread, std::uint64_t& ns) {
     return true;
 }
 
-bool thread_delay(std::uint32_t thread, std::uint64_t& ns) {
-    if (const Load* const load = load_for_test()) return ns = load->delay_ns(thread), true;
+namespace {
+
+// Of the file of that name that the kernel has of a thread of this process; errno stays. False: it has none.
+bool read_of_thread(std::uint32_t thread, const char* name, char (&text)[96]) {
     const int kept = errno;
-    char text[96];
-    std::snprintf(text, sizeof text, "/proc/self/task/%u/schedstat", thread);
+    std::snprintf(text, sizeof text, "/proc/self/task/%u/%s", thread, name);
     // By their numbers: the caller may be a hosted unit, which is not to be cancelled here.
     const long file = syscall(SYS_openat, AT_FDCWD, text, O_RDONLY | O_CLOEXEC);
     if (file < 0) return errno = kept, false;
@@ -150,6 +153,28 @@ bool thread_delay(std::uint32_t thread, std::uint64_t& ns) {
     errno = kept;
     if (length <= 0) return false;
     text[length] = '\0';
+    return true;
+}
+
+}  // namespace
+
+Doing thread_doing(std::uint32_t thread, long& call) {
+    call = -1;
+    char text[96];
+    if (fault(Door::thread_doing) || !read_of_thread(thread, "syscall", text)) return Doing::unknown;
+    // "running", or the number of the call and its arguments, or -1 where it is blocked in none.
+    if (std::strncmp(text, "running", 7) == 0) return Doing::runs;
+    char* end;
+    const long number = std::strtol(text, &end, 10);
+    if (end == text) return Doing::unknown;
+    call = number;
+    return Doing::waits;
+}
+
+bool thread_delay(std::uint32_t thread, std::uint64_t& ns) {
+    if (const Load* const load = load_for_test()) return ns = load->delay_ns(thread), true;
+    char text[96];
+    if (!read_of_thread(thread, "schedstat", text)) return false;
     unsigned long long ran, waited;   // "time on a processor, time in the queue of one, slices"
     if (std::sscanf(text, "%llu %llu", &ran, &waited) != 2) return false;
     ns = waited;
