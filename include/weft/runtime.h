@@ -58,7 +58,8 @@ typedef enum weft_rescue {
                                   number may (pool.h: not private ones, not the program's own, no promise of one consumer or producer), and domains that want more harts. A unit that is run so is on a
                                   stream that is none of the program's: weft_stream_at does not tell of it, and its rank is no other's */
     WEFT_RESCUE_OFF = 2,     /**< they wait; if it lasts for a second, a sentence on standard error tells once which stream stands where */
-    WEFT_RESCUE_IGNORE = 3   /**< they wait, and nobody looks */
+    WEFT_RESCUE_IGNORE = 3   /**< they wait, and nobody looks. Otherwise, be it on or off, standard error is told within a second which unit blocks in which system call, or
+                                  does not switch, while units wait that its stream alone may run: in private pools, and others that one stream draws from */
 } weft_rescue;
 
 /** Whether fewer harts are used for a while where other processes compute on the same processors and harts wait for each other again and again (hart.h, weft_hart_overdue). */

@@ -63,6 +63,7 @@ enum class Doing : unsigned char {
     waits,     // it is blocked in the kernel
 };
 // `call`: the number of the system call that it waits in; -1: in none (a page that is being read, say), or not known.
+// Also for bare threads (bare_thread.hpp).
 Doing thread_doing(std::uint32_t thread, long& call);
 // The time that this thread was ready and did not run, in all, since other threads had its processors. False: there is no such thread, or the kernel does not say.
 bool thread_delay(std::uint32_t thread, std::uint64_t& ns);

@@ -541,6 +541,7 @@ void end_rescue(Runtime& of) {
         std::lock_guard guard(of.rescue.carriers.lock);
         of.rescue.carriers.closed = true;
     }
+    static_cast<void>(end_sentry(of));
     std::lock_guard guard(of.rescue.lock);
     of.rescue.closed = true;
     for (StandIn* one = of.rescue.stand_ins; one != nullptr; one = one->next) relieve(*one);

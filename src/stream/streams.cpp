@@ -443,7 +443,8 @@ weft_status start_stream(Sched& sched, Pool* automatic_pool, const char* name, S
     if (weft_status status = prepare_stream(of, sched, automatic_pool, name, carries, nullptr, &made); status != WEFT_OK) return status;
     set_default_kind(*made, kind);
     made->data = data;
-    if (!os::thread_start(made->thread, of.settings.values.scheduler_stack_bytes, carrier_main, made)) {
+    const auto start = [&] { return os::thread_start(made->thread, of.settings.values.scheduler_stack_bytes, carrier_main, made); };
+    if (!start() && !(end_sentry(of) && start())) {
         abandon_stream(of, *made);
         return fail(WEFT_SYSTEM, "the kernel refused another OS thread (see ulimit -u and the cgroup's pids.max)");
     }

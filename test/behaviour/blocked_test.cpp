@@ -1,4 +1,5 @@
-// Rescue of units that block in the kernel: each costs as much as the first, however many there are, and computing is not taken for it.
+// Rescue of units that block in the kernel: each costs as much as the first, however many there are, and computing is
+// not taken for it.
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,7 +12,8 @@ using namespace weft_test;
 
 namespace {
 
-// How long it takes until as many units as are given, which two streams run, all stand in a read of what the last one writes.
+// How long it takes until as many units as are given, which two streams run, all stand in a read of what the last one
+// writes.
 std::uint64_t time_of_readers(int count) {
     Runtime runtime(with_streams(2));
     int ends[2];
@@ -44,8 +46,9 @@ std::uint64_t time_of_readers(int count) {
 
 // It took 25 times as long as for the first two, when each waited longer than the last.
 TEST(RescueOfBlocked, TwelveThatBlockInARowCostNoMoreThanTwelveTimesTheFirst) {
+    // Several times: other programs may be in the way.
     std::uint64_t first_ns = 0, all_ns = ~std::uint64_t{0};
-    for (int tries = 0; tries < 5 && all_ns > 12 * std::max(first_ns, 12 * ms); ++tries) {   // other programs may be in the way
+    for (int tries = 0; tries < 5 && all_ns > 12 * std::max(first_ns, 12 * ms); ++tries) {
         first_ns = time_of_readers(2);
         all_ns = time_of_readers(12);
     }
