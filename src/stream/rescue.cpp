@@ -313,7 +313,7 @@ private:
     }
 
     // One stream's units never run at once: whoever has a pool alone may rely on that, as with a private one.
-    static bool shared(const Served& served) { return served.streams >= 2; }
+    bool shared(const Served& served) const { return served.streams >= rescue_.least_streams(); }
 
     void see_to_pool(Pool& pool) {
         const Served& served = pool.served;
@@ -441,7 +441,8 @@ private:
     bool anything_waits() const {
         if (of_.base.lacks()) return true;
         for (const Pool* pool = of_.pools; pool != nullptr; pool = pool->next) {
-            if (pool::thief_safe(*pool) && pool->drawers.load() > Pool::of_one_stream && !pool::quiet(*pool)) return true;
+            const unsigned few = rescue_.all() ? 0 : Pool::of_one_stream;
+            if (pool::thief_safe(*pool) && pool->drawers.load() > few && !pool::quiet(*pool)) return true;
         }
         return false;
     }
@@ -550,13 +551,14 @@ void end_rescue(Runtime& of) {
 void wake_watchdog(Runtime& of) { of.rescue.sleeper.wake(); }
 
 void watch_anew(Runtime& of) {
-    if (of.jobs.streams.load() < 2) return;   // timers of the only one are its own
+    if (of.jobs.streams.load() < of.rescue.least_streams()) return;   // timers of the only one are its own
     of.rescue.calm = 0;
     wake_watchdog(of);
 }
 
 void watch_pool(Runtime& of, Pool& pool) {
-    if (of.rescue.mode == WEFT_RESCUE_IGNORE || of.jobs.streams.load() < 2 || !pool::thief_safe(pool)) return;
+    if (of.rescue.mode == WEFT_RESCUE_IGNORE || of.jobs.streams.load() < of.rescue.least_streams()) return;
+    if (!pool::thief_safe(pool)) return;
     pool.bell.remove(pool.watch);
     pool.watch.belong_to(of.rescue.sleeper);
     pool.bell.add_reserve(pool.watch);

@@ -63,7 +63,10 @@ struct Rescue {
 
     explicit Rescue(weft_rescue wanted);
     ~Rescue();
-    bool helps() const { return mode == WEFT_RESCUE_ON; }
+    bool helps() const { return mode == WEFT_RESCUE_ON || all(); }
+    bool all() const { return mode == WEFT_RESCUE_ALL; }   // also where one stream alone draws
+    // So many streams draw from a pool that is helped, at least.
+    std::size_t least_streams() const { return all() ? 1 : 2; }
     std::uint64_t look_every_ns() const { return helps() ? first_wait_ns : report_after_ns; }
 };
 
@@ -79,7 +82,7 @@ void wake_watchdog(Runtime& of);
 // The same by the lookout, also while it looks: it goes on for a while.
 void watch_anew(Runtime& of);
 
-// The second stream of the program's is there. Under the runtime's lock.
+// The first stream of the program's is there that may be helped. Under the runtime's lock.
 void watch_pools(Runtime& of);
 // A pool comes, or goes; as above.
 void watch_pool(Runtime& of, Pool& pool);

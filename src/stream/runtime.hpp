@@ -170,6 +170,8 @@ weft_status start_stream(Sched& sched, Pool* automatic_pool, const char* name, S
 // A scheduler as the settings say, for a stream whose main pool is `main`.
 Sched* default_sched(Pool& main);
 weft_pool_kind default_pool_kind();
+// What a program gets that asks for a pool of that kind, and promises nothing: one that others may draw from, where rescue is to help all.
+weft_pool_kind given_for(weft_pool_kind kind);
 
 // A main pool for a stream that was given none; null: no memory. It belongs to the runtime.
 Pool* automatic_pool(weft_pool_kind kind);

@@ -152,7 +152,8 @@ void tell(const Found& found) {
 // ---- looking -------------------------------------------------------------------------------------------------------
 
 // One stream draws from it, and rescue leaves it alone. A table of the user's is not asked how much lies in it.
-bool left_alone(const Pool& pool) {
+bool left_alone(const Runtime& of, const Pool& pool) {
+    if (of.rescue.all() && pool::thief_safe(pool)) return false;
     if (pool.kind == WEFT_POOL_USER || pool.letters || pool.confined) return false;
     return pool.kind == WEFT_POOL_PRIVATE || pool.drawers.load() <= Pool::of_one_stream;
 }
@@ -198,7 +199,7 @@ private:
         bool any = false;
         for (std::size_t i = 0; i < stream.main->count; ++i) {
             const Pool& pool = *stream.main->pools[i];
-            if (!left_alone(pool)) continue;
+            if (!left_alone(of_, pool)) continue;
             any = true;
             waiting += pool::length(pool);
         }
@@ -305,7 +306,7 @@ void note_for_sentry(Runtime& of, const Stream& stream) {
     for (std::size_t i = 0; i < stream.main->count; ++i) {
         const Pool& pool = *stream.main->pools[i];
         // The deques of the runtime's own streams are for all of them, who may not be there yet.
-        if (!left_alone(pool) || (pool.kind == WEFT_POOL_DEQUE && of.settings.values.streams != 1)) continue;
+        if (!left_alone(of, pool) || (pool.kind == WEFT_POOL_DEQUE && of.settings.values.streams != 1)) continue;
         return of.sentry.wanted.store(true);
     }
 }

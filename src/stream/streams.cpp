@@ -122,7 +122,7 @@ weft_status enter_table(Runtime& of, Stream& stream, const char* name) {
     of.streams[rank] = &stream;
     if (!stream.carries) {
         ++of.stream_count;
-        if (of.jobs.streams.fetch_add(1) == 1) watch_pools(of);
+        if (of.jobs.streams.fetch_add(1) + 1 == of.rescue.least_streams()) watch_pools(of);
     }
     if (of.polling) stream.attention.fetch_or(attention::polling);
     if (of.observing) stream.attention.fetch_or(attention::observing);
@@ -268,8 +268,12 @@ Heap* make_heap(Runtime& of) {
 
 weft_pool_kind default_pool_kind() {
     const weft_settings& values = runtime().settings.values;
-    if (values.pool != WEFT_POOL_DEFAULT) return values.pool;
-    return values.streams > 1 ? WEFT_POOL_DEQUE : WEFT_POOL_PRIVATE;
+    if (values.pool == WEFT_POOL_DEFAULT) return values.streams > 1 ? WEFT_POOL_DEQUE : given_for(WEFT_POOL_PRIVATE);
+    return given_for(values.pool);
+}
+
+weft_pool_kind given_for(weft_pool_kind kind) {
+    return kind == WEFT_POOL_PRIVATE && runtime().rescue.all() ? WEFT_POOL_SHARED : kind;
 }
 
 Sched* default_sched(Pool& main) {
