@@ -4,6 +4,7 @@
 #include <bit>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #include "base/sanitizer.hpp"
 #include "os/memory.hpp"
@@ -51,11 +52,26 @@ void list_remove(SlabRegion*& list, SlabRegion* region) {
 // ---- the cache ------------------------------------------------------------------------------------
 
 void* SlabCache::take_slow() noexcept {
-    collect();
+    reveal();
+    if (free_ == nullptr) collect();
     if (free_ == nullptr) carve();
     void* object = free_;
     if (object != nullptr) free_ = link_of(object);
     return object;
+}
+
+void SlabCache::trip_next(void (*call)()) noexcept {
+    reveal();
+    hidden_ = std::exchange(free_, nullptr);
+    tripped_ = call;
+}
+
+void SlabCache::reveal() noexcept {
+    if (tripped_ == nullptr) return;
+    SlabLink* end = &free_;
+    while (*end != nullptr) end = &link_of(*end);   // what has been given meanwhile
+    *end = std::exchange(hidden_, nullptr);
+    std::exchange(tripped_, nullptr)();
 }
 
 // Takes over what others sent home; only when there is nothing else, so that the chain needs no walk.
@@ -117,6 +133,7 @@ void SlabCache::accept(void* first, void* last) noexcept {
 
 std::size_t SlabCache::idle_bytes() const noexcept {
     std::size_t count = 0;
+    for (void* object = hidden_; object != nullptr; object = link_of(object)) ++count;
     for (void* object = free_; object != nullptr; object = link_of(object)) ++count;
     return count * store_.object_bytes();
 }
@@ -143,6 +160,7 @@ std::uint32_t SlabCache::choose_leaving(std::size_t keep_bytes) noexcept {
 }
 
 std::size_t SlabCache::trim(std::size_t keep_bytes) noexcept {
+    reveal();
     void* mine = free_;
     free_ = nullptr;
     collect();

@@ -155,6 +155,7 @@ weft_status bring_up(Runtime& made) {
         if (weft_status status = make_primary(made, *zero); status != WEFT_OK) return status;
     }
     pool::describe_caller.store(describe_caller);
+    begin_sentry(made);
     if (weft_status status = start_other_streams(made); status != WEFT_OK) return status;
     return dumps_begin(made, made.settings.values.dump);
 }

@@ -23,6 +23,7 @@
 #include "poll/timers.hpp"
 #include "sched/sched.hpp"
 #include "stream/jobs.hpp"
+#include "stream/sentry.hpp"
 #include "stream/sites.hpp"
 #include "trace/counters.hpp"
 #include "unit/extras.hpp"
@@ -198,6 +199,7 @@ struct Stream {
     atomic<std::uint64_t> alarm_ns{Timers::never};   // while it is busy: its earliest deadline, for the lookout
     atomic<bool> asleep{false};              // a hint for the lookout
     std::uint64_t delay_ns = 0, delay_round = 0;   // its OS thread's, at the look of that number (neighbours.cpp)
+    Noted noted;                             // the sentry's (sentry.hpp)
     atomic<Jobs*> job_list{nullptr};         // of the place where its hart is: it takes jobs from there. The stream writes it; null: no place
     atomic<Jobs*> shows_to{nullptr};         // where what its units fork is shown: who is hungry there asks it. As job_list, but a guest's stream shows what it does not take
     atomic<const ObserverList*> telling{nullptr};   // whom the stream tells something at this moment

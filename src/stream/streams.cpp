@@ -38,9 +38,22 @@ void settle_on_carrier(Stream& stream) {
     os::futex_wake(stream.thread_id, ~0u >> 1);
 }
 
+// Who says which CPUs the process may use: one that nobody has bound, rather an OS thread of Weft's own than one that the
+// program may have pinned by itself. Under the lock.
+void choose_speaker(const Runtime& of) {
+    const Stream* chosen = nullptr;
+    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+        const Stream* const stream = of.streams[rank];
+        const bool may = stream != nullptr && !stream->carries && stream->thread_id.load() != 0 && stream->binding.empty();
+        if (may && (chosen == nullptr || chosen->thread.handle == 0)) chosen = stream;
+    }
+    hart::let_speak(chosen == nullptr ? 0 : chosen->thread_id.load());
+}
+
 // An OS thread has the CPUs of the one that started it, which may be a bound carrier, or one of the application's.
 void inherit_nothing(Runtime& of) {
     std::lock_guard guard(of.lock);
+    choose_speaker(of);
     if ((of.bound_once || current().carries || current().starts_late) && current().binding.empty()) os::affinity_set(0, of.cpus);
     if (current().starts_late) os::thread_set_signals(of.rescue.signals);   // whoever has started it may have others, as the lookout has
 }
@@ -122,7 +135,7 @@ weft_status enter_table(Runtime& of, Stream& stream, const char* name) {
     of.streams[rank] = &stream;
     if (!stream.carries) {
         ++of.stream_count;
-        if (of.jobs.streams.fetch_add(1) == 1) watch_pools(of);
+        if (of.jobs.streams.fetch_add(1) + 1 == of.rescue.least_streams()) watch_pools(of);
     }
     if (of.polling) stream.attention.fetch_or(attention::polling);
     if (of.observing) stream.attention.fetch_or(attention::observing);
@@ -134,6 +147,7 @@ weft_status enter_table(Runtime& of, Stream& stream, const char* name) {
 void leave_table(Runtime& of, Stream& stream) {
     std::lock_guard guard(of.lock);
     of.streams[stream.rank] = nullptr;
+    choose_speaker(of);
     if (!stream.carries) {
         --of.stream_count;
         of.jobs.streams.fetch_sub(1);
@@ -274,8 +288,12 @@ Heap* make_heap(Runtime& of) {
 
 weft_pool_kind default_pool_kind() {
     const weft_settings& values = runtime().settings.values;
-    if (values.pool != WEFT_POOL_DEFAULT) return values.pool;
-    return values.streams > 1 ? WEFT_POOL_DEQUE : WEFT_POOL_PRIVATE;
+    if (values.pool == WEFT_POOL_DEFAULT) return values.streams > 1 ? WEFT_POOL_DEQUE : given_for(WEFT_POOL_PRIVATE);
+    return given_for(values.pool);
+}
+
+weft_pool_kind given_for(weft_pool_kind kind) {
+    return kind == WEFT_POOL_PRIVATE && runtime().rescue.all() ? WEFT_POOL_SHARED : kind;
 }
 
 Sched* default_sched(Pool& main) {
@@ -410,6 +428,10 @@ weft_status start_stream_zero(Runtime& of, Stream** zero) {
     if (of.by_itself) return start_when_needed(of, *sched, first, zero);
     if (weft_status status = start_stream_here(of, *sched, nullptr, nullptr, zero); status != WEFT_OK) return status;
     (*zero)->automatic_pool = first;
+    {
+        std::lock_guard guard(of.lock);
+        choose_speaker(of);
+    }
     hold_hart(**zero);
     return WEFT_OK;
 }
@@ -449,7 +471,8 @@ weft_status start_stream(Sched& sched, Pool* automatic_pool, const char* name, S
     if (weft_status status = prepare_stream(of, sched, automatic_pool, name, carries, nullptr, &made); status != WEFT_OK) return status;
     set_default_kind(*made, kind);
     made->data = data;
-    if (!os::thread_start(made->thread, of.settings.values.scheduler_stack_bytes, carrier_main, made)) {
+    const auto start = [&] { return os::thread_start(made->thread, of.settings.values.scheduler_stack_bytes, carrier_main, made); };
+    if (!start() && !(end_sentry(of) && start())) {
         abandon_stream(of, *made);
         return fail(WEFT_SYSTEM, "the kernel refused another OS thread (see ulimit -u and the cgroup's pids.max)");
     }
@@ -534,6 +557,7 @@ weft_status bind_stream(Stream& stream, const os::CpuSet& cpus, const char* what
     }
     stream.binding = cpus;
     of.bound_once = true;
+    choose_speaker(of);
     return WEFT_OK;
 }
 
