@@ -67,16 +67,6 @@ weft_status spawn_as_planned(Pool* pool, void (*body)(void*), void* argument, co
     return WEFT_OK;
 }
 
-template <bool tasklet>
-[[gnu::noinline]] weft_status spawn_slowly(Pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
-                                           weft_unit** handle, const void* site) noexcept {
-    if (runtime_or_null() == nullptr) return not_initialized();
-    Plan chosen;
-    const weft_status status = spawn_as_planned<tasklet>(pool, body, argument, options, chosen, handle, site);
-    if (status != WEFT_OK && chosen.data != nullptr && chosen.release != nullptr) chosen.release(chosen.data);
-    return status;
-}
-
 // Of kind auto, on a stream, without options, into a pool that others draw from.
 [[gnu::noinline]] weft_status spawn_by_site(Pool& pool, void (*body)(void*), void* argument, weft_unit** handle, const void* address) noexcept {
     Stream* const caller = current_or_null();
@@ -142,6 +132,58 @@ template <bool tasklet>
     *handle = weft::to_handle(unit);
     pool::push(*pool, unit, pool::Place::spawned);
     return WEFT_OK;
+}
+
+// On a stream, without options, into any pool; nobody gets its handle. What unnamed units cost is told apart from those above, so that these need not ask.
+template <bool tasklet>
+[[gnu::noinline]] weft_status spawn_unnamed(Stream& stream, Pool* pool, void (*body)(void*), void* argument, const void* site) noexcept {
+    if (pool == nullptr) pool = stream.standard;
+    const bool own = pool->kind == WEFT_POOL_PRIVATE;
+    Kind kind = tasklet ? Kind::tasklet : stream.default_kind;
+    const Site* learner = nullptr;
+    if (kind == Kind::automatic && own) kind = Kind::lsa;
+    if (kind == Kind::automatic) {
+        LatestSites::Entry& latest = stream.latest_sites.at(site);
+        if (latest.address != site || latest.body != body) [[unlikely]] look_up_site(latest, site, body);
+        learner = latest.site;
+        kind = learner->kind();
+        latest.birth = Unit::birth(kind, false);
+    }
+    Unit* const unit = make_unit(&stream, *pool, body, argument, births.of(kind, own), site);
+    if (unit == nullptr) [[unlikely]] return fail(WEFT_NO_MEMORY, "no memory for a unit");
+    if (kind == Kind::full && !give_default_stack(&stream, *unit)) [[unlikely]] {
+        give_back(&stream, *unit);
+        return fail(WEFT_NO_MEMORY, "no memory for a stack");
+    }
+    if (!pool::enters(*unit)) [[unlikely]] return turn_away(&stream, *unit);
+    if (learner != nullptr && stream.sampling.takes_next(*learner)) [[unlikely]] make_sample(*unit, *learner);
+    if (unit->marked(Unit::observed)) [[unlikely]] observe(trace::Event::create, *unit);
+    unit->joint.detach_local();   // nobody else knows the unit yet
+    if (pool->kind == WEFT_POOL_SHARED) {
+        pool::push_shared(static_cast<SharedPool&>(*pool), unit);
+    } else {
+        pool::push(*pool, unit, pool::Place::spawned);
+    }
+    return WEFT_OK;
+}
+
+template <bool tasklet>
+[[gnu::noinline]] weft_status spawn_with_options(Pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
+                                           weft_unit** handle, const void* site) noexcept {
+    if (runtime_or_null() == nullptr) return not_initialized();
+    Plan chosen;
+    const weft_status status = spawn_as_planned<tasklet>(pool, body, argument, options, chosen, handle, site);
+    if (status != WEFT_OK && chosen.data != nullptr && chosen.release != nullptr) chosen.release(chosen.data);
+    return status;
+}
+
+template <bool tasklet>
+[[gnu::noinline]] weft_status spawn_slowly(Pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
+                                           weft_unit** handle, const void* site) noexcept {
+    if (handle == nullptr && options == nullptr && body != nullptr) {
+        if (Stream* const stream = current_or_null()) return spawn_unnamed<tasklet>(*stream, pool, body, argument, site);
+    }
+    return spawn_with_options<tasklet>(pool, body, argument, options, handle, site);
 }
 
 // The plain case, into the stream's own private pool, calls nothing but as its last step, so that it needs no frame.

@@ -26,7 +26,7 @@ struct SlabRegion {
 namespace {
 
 constexpr std::uint32_t away_batch = 32;   // one atomic for so many objects that go home
-constexpr std::size_t carve_bytes = 4096;  // fresh objects are linked a page at a time: untouched pages stay so
+constexpr std::size_t carve_bytes = 4096;  // fresh objects are linked a page at a time
 
 SlabLink& link_of(void* object) { return *static_cast<SlabLink*>(object); }
 
@@ -316,7 +316,9 @@ Slab* SlabStore::open_slab(SlabCache* owner) noexcept {
         list_push(full_, region);
     }
     ++slabs_;
-    auto* slab = new (region->base + static_cast<std::size_t>(slot) * slab_bytes) Slab{};
+    char* const place = region->base + static_cast<std::size_t>(slot) * slab_bytes;
+    os::populate(place, slab_bytes);   // a fault for each page would take twice as long, and as long as it takes to fill many descriptors
+    auto* slab = new (place) Slab{};
     slab->owner = owner;
     slab->region = region;
     return slab;

@@ -142,11 +142,13 @@ int read_attr(ABT_thread_attr given, weft_unit_options& how) {
                                        bool child_first) {
     if (thread != nullptr && !child_first) *thread = ABT_THREAD_NULL;   // what it is if this fails
     if (is_null(pool)) return ABT_ERR_INV_POOL;
+    const auto handle = reinterpret_cast<weft_unit**>(thread);
+    if (is_null(attr) && !child_first) return from_move(weft_ult_spawn_at(to_weft(pool), body, argument, nullptr, handle, site_of(body)));
     weft_unit_options how{};
     if (const int error = read_attr(attr, how); error != ABT_SUCCESS) return error;
     how.child_first = child_first;
     // The record is the unit's from here on, also where there is none after all.
-    return from_move(weft_ult_spawn_at(to_weft(pool), body, argument, &how, reinterpret_cast<weft_unit**>(thread), site_of(body)));
+    return from_move(weft_ult_spawn_at(to_weft(pool), body, argument, &how, handle, site_of(body)));
 }
 
 [[gnu::noinline, gnu::cold]] int created_nothing(weft_status status, ABT_thread* thread) {

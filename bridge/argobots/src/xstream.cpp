@@ -126,7 +126,7 @@ int create_with(ABT_sched given, int rank, ABT_xstream* made) {
     Sched* sched = create_predef(ABT_SCHED_DEFAULT, 0, nullptr, ABT_SCHED_CONFIG_NULL, &error);
     if (sched == nullptr) return error;
     error = create(*sched, rank, made);
-    if (error != ABT_SUCCESS) free_sched(*sched);
+    if (error != ABT_SUCCESS) discard_sched(*sched, nullptr);
     return error;
 }
 
@@ -306,17 +306,21 @@ int replace_sched(Xstream& xstream, Sched& sched) {
     while (something_left(*xstream.sched, sched)) weft_unit_yield();
     // No switch from here to the yield below: of several units that replace the scheduler, one after the other does.
     Sched* const old = xstream.sched;
-    if (old->has(pool_of_unit(self)) && sched.count != 0 && !sched.has(pool_of_unit(self))) {
-        if (const int error = set_pool(self, *sched.pools[0]); error != ABT_SUCCESS) {
+    weft_pool* const mine = pool_of_unit(self);
+    const bool moves = old->has(mine) && sched.count != 0 && !sched.has(mine);
+    if (moves) {
+        if (const int error = enter_pool(self, *sched.pools[0]); error != ABT_SUCCESS) {
             end_use(sched);
             return error;
         }
     }
     const weft_status status = weft_stream_sched_set(weft_stream_self(), sched.handle);
     if (status != WEFT_OK) {
+        if (moves) enter_pool(self, *pool_of(mine));   // which has its unit yet, where the other pool is built in
         end_use(sched);
         return status == WEFT_BUSY ? ABT_ERR_INV_SCHED : from_weft(status);
     }
+    if (moves) settle_unit(self);
     put_sched(xstream, sched);
     weft_unit_yield();
     retire(*old);
@@ -383,7 +387,7 @@ int ABT_xstream_create_basic(ABT_sched_predef predef, int num_pools, ABT_pool* p
     Sched* sched = nullptr;
     if (const int error = main_sched_basic(predef, num_pools, pools, config, &sched); error != ABT_SUCCESS) return error;
     const int error = create(*sched, -1, newxstream);
-    if (error != ABT_SUCCESS) free_sched(*sched);
+    if (error != ABT_SUCCESS) discard_sched(*sched, pools);
     return error;
 }
 
@@ -495,7 +499,7 @@ int ABT_xstream_set_main_sched(ABT_xstream xstream, ABT_sched sched) {
     Sched* made = nullptr;
     if (const int error = main_sched_basic(ABT_SCHED_DEFAULT, 0, nullptr, ABT_SCHED_CONFIG_NULL, &made); error != ABT_SUCCESS) return error;
     const int error = replace(xstream, *made);
-    if (error != ABT_SUCCESS) free_sched(*made);
+    if (error != ABT_SUCCESS) discard_sched(*made, nullptr);
     return error;
 }
 
@@ -504,7 +508,7 @@ int ABT_xstream_set_main_sched_basic(ABT_xstream xstream, ABT_sched_predef prede
     Sched* made = nullptr;
     if (const int error = main_sched_basic(predef, num_pools, pools, ABT_SCHED_CONFIG_NULL, &made); error != ABT_SUCCESS) return error;
     const int error = replace(xstream, *made);
-    if (error != ABT_SUCCESS) free_sched(*made);
+    if (error != ABT_SUCCESS) discard_sched(*made, pools);
     return error;
 }
 
