@@ -127,18 +127,19 @@ typedef struct weft_revive_options {
 WEFT_API weft_status weft_unit_revive_with(weft_pool *pool, void (*body)(void *), void *argument, const weft_revive_options *options,
                                            weft_unit *unit) WEFT_NOTHROW;
 
-/** Waits until the unit has ended; the handle stays valid. One at a time may wait for a unit.
+/** Waits until the unit has ended; the handle stays valid. Any number may wait for one unit, each learns how it ended, and they go on in the order in which
+ * they came. It may be freed when the joins of all others have returned.
  *
  * Returns how it ended: WEFT_OK, WEFT_EXCEPTION (see weft_unit_exception), WEFT_CANCELLED (see weft_unit_cancel), WEFT_NO_MEMORY
- * (no stack could be had and none would come free; the body did not run), WEFT_SYSTEM (the same of a hosted unit and its pthread). Or why nothing was waited for: WEFT_INVALID, WEFT_BUSY (somebody
- * waits for it already), WEFT_WRONG_STATE (a unit cannot join itself, nor a scheduler that its stream runs), WEFT_WRONG_KIND (the caller is a tasklet and the
+ * (no stack could be had and none would come free; the body did not run), WEFT_SYSTEM (the same of a hosted unit and its pthread). Or why nothing was waited for: WEFT_INVALID, WEFT_BUSY (the unit
+ * is detached), WEFT_WRONG_STATE (a unit cannot join itself, nor a scheduler that its stream runs), WEFT_WRONG_KIND (the caller is a tasklet and the
  * unit has not ended).
  * From any thread or unit; a ULT may switch. Since 0.1. */
 WEFT_API weft_status weft_unit_join(weft_unit *unit) WEFT_NOTHROW;
 
 /** As weft_unit_join, but waits no longer than until the monotonic clock (weft_now_ns) shows `deadline_ns`: WEFT_TIMED_OUT; or
  * WEFT_NO_MEMORY also when there is none for the wait (the unit has not ended then: weft_unit_try_join says so). The unit may be joined
- * again afterwards. From any thread or unit; a ULT may switch.
+ * again afterwards, and others wait on for it. From any thread or unit; a ULT may switch.
  * Since 0.2. */
 WEFT_API weft_status weft_unit_join_until(weft_unit *unit, uint64_t deadline_ns) WEFT_NOTHROW;
 
@@ -154,7 +155,7 @@ WEFT_API weft_status weft_unit_join_many(weft_unit *const *units, size_t count) 
 
 /** Joins the unit if it has not ended, then frees it; the handle is invalid afterwards. Returns as weft_unit_join; the
  * unit is freed if and only if it has ended, that is, on WEFT_OK, WEFT_EXCEPTION, WEFT_CANCELLED and WEFT_NO_MEMORY. WEFT_WRONG_STATE for
- * the primary unit. From the call on nobody else may begin to wait for the unit, or detach it. From any thread or unit; a ULT may switch.
+ * the primary unit, WEFT_BUSY while others wait for the unit. From the call on nobody else may begin to wait for the unit, or detach it. From any thread or unit; a ULT may switch.
  * Since 0.1. */
 WEFT_API weft_status weft_unit_free(weft_unit *unit) WEFT_NOTHROW;
 
