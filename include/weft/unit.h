@@ -45,11 +45,15 @@ typedef struct weft_unit_options {
     bool child_first;   /**< run the new unit at once and let the caller wait in its pool; only inside a ULT */
     bool measure_stack; /**< note how deep the stack was used; see weft_unit_stack */
     int8_t priority;    /**< how urgent: from WEFT_PRIORITY_LEAST to WEFT_PRIORITY_MOST; 0 is normal. For pools that look at it
-                             (WEFT_POOL_PRIORITY); a tasklet may have one too. Since 0.2 */
+                             (WEFT_POOL_PRIORITY, a user's): in others anything but 0 is WEFT_UNSUPPORTED, since it would
+                             mean nothing; WEFT_POOL=priority gives the streams such pools. Also of `bound` units, whose pool has no
+                             order. A tasklet may have one too. Since 0.2 */
     weft_stream *stream; /**< with no pool named: into the main pool of this stream, as a hint; NULL: the calling one, or
                               stream 0 outside of streams. Since 0.2 */
     bool bound;          /**< only that stream ever runs the unit; it waits in a private pool of the stream's. With no pool
-                              named; not with child_first for another stream. Since 0.2 */
+                              named; not with child_first for another stream. What is not bound stays nowhere: a unit that names a
+                              stream, or has migrated to one (weft_unit_migrate_to_stream), may be stolen from its pool, if others
+                              draw from that, as those of several streams do by default, and belongs to the thief's deque then. Since 0.2 */
     bool not_migratable; /**< refuse to be asked to go to another pool; see weft_unit_migratable_set. Since 0.2 */
     void (*on_migration)(weft_unit *unit, void *argument); /**< see weft_unit_on_migration; NULL: none. Since 0.2 */
     void *on_migration_argument; /**< given to on_migration. Since 0.2 */
@@ -244,7 +248,8 @@ WEFT_API weft_status weft_unit_yield(void) WEFT_NOTHROW;
 /** Lets `unit`, which must be ready, run now in the caller's place; the caller goes to the end of its own pool.
  *
  * Returns WEFT_OK; WEFT_WRONG_STATE (it is not ready, or no longer where it could be taken from), WEFT_UNSUPPORTED (its
- * pool cannot give a unit out of the middle: a deque, a user's pool without `remove`, another stream's private one),
+ * pool cannot give a unit out of the middle: a deque, but for the calling stream's own and the unit that would be popped next; a user's pool without `remove`;
+ * another stream's private one),
  * WEFT_WRONG_KIND (a tasklet calls, or is called for), WEFT_WRONG_CONTEXT, WEFT_INVALID. In all those nothing happens. Argobots
  * IV-B. May switch. Since 0.1. */
 WEFT_API weft_status weft_unit_yield_to(weft_unit *unit) WEFT_NOTHROW;
@@ -364,7 +369,8 @@ WEFT_API weft_status weft_unit_state_get(const weft_unit *unit, weft_unit_state 
 WEFT_API weft_status weft_unit_priority(const weft_unit *unit, int *priority) WEFT_NOTHROW;
 
 /** Changes how urgent the unit is; it counts from the next time that the unit goes into a pool. `priority` is from
- * WEFT_PRIORITY_LEAST to WEFT_PRIORITY_MOST. Returns WEFT_OK or WEFT_INVALID. From any thread or unit; never switches. Since 0.2. */
+ * WEFT_PRIORITY_LEAST to WEFT_PRIORITY_MOST. Returns WEFT_OK, WEFT_INVALID, WEFT_UNSUPPORTED (it is not 0, and the unit's pool has no order of
+ * priorities: WEFT_POOL=priority, or a pool of WEFT_POOL_PRIORITY). From any thread or unit; never switches. Since 0.2. */
 WEFT_API weft_status weft_unit_priority_set(weft_unit *unit, int priority) WEFT_NOTHROW;
 
 /** The pool the unit belongs to: where it goes when it becomes ready. Returns WEFT_OK or WEFT_INVALID. From any thread or
