@@ -82,9 +82,11 @@ typedef struct weft_settings {
     weft_guard guard;             /**< WEFT_GUARD: auto, install, mprotect, canary, none */
     weft_kind kind;               /**< WEFT_KIND: the kind of a ULT whose options do not say: full, lsa, roc, ss, sc, rtc, auto, hosted; 0: auto */
     weft_pool_kind pool;          /**< WEFT_POOL: the streams' main pools: private, shared, deque, lifo,
-                                       priority, blocking; 0: private for one stream, deque for several */
+                                       priority, blocking; 0: private for one stream, deque for several. Each stream has one, and all
+                                       share what is in them, unless they are private (`scheduler`); priorities count within each */
     weft_sched_kind scheduler;    /**< WEFT_SCHEDULER: basic, random-steal, basic-wait, priority; 0: as
-                                       fits the pools */
+                                       fits the pools: random-steal where they are deques, or where several streams start and
+                                       they are not private, so that idle streams take what waits for others; else basic */
     size_t scheduler_stack_bytes; /**< WEFT_SCHEDULER_STACK_BYTES: where schedulers and tasklets run; 0: 262144 */
     size_t idle_memory_bytes;     /**< WEFT_IDLE_MEMORY_BYTES: idle stacks and descriptors kept above this go
                                        back to the system; 0: 67108864 */

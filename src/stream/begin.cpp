@@ -288,7 +288,8 @@ void promote(Stream& stream, Unit& unit) {
     Unit* light = &unit;
     Unit* link = unit.link;
     for (;;) {
-        const bool by_unit = (light->shape & Unit::called) != 0, by_parent = is_called_by_parent(*light);
+        const bool by_unit = (light->shape & Unit::called) != 0;
+        Unit* const joiner = by_unit ? calling_joiner(*light) : nullptr;
         light->shape &= static_cast<std::uint8_t>(~(Unit::light | Unit::called));
         if (!by_unit) give_scheduler_back(stream, *light);
         if (begins_light(light->kind)) {
@@ -296,9 +297,9 @@ void promote(Stream& stream, Unit& unit) {
             if (light->marked(Unit::observed)) observe(trace::Event::promote, *light);
         }
         if (!by_unit) return;
-        Unit& caller = by_parent ? *link : *light->joint.announced().sole_unit();
+        Unit& caller = joiner == nullptr ? *link : *joiner;
         link = caller.link;   // its own parent, if that has called it: before it is in a list
-        if (by_parent) {
+        if (joiner == nullptr) {
             yield_parent(stream, caller);
         } else {
             suspend_joiner(stream, caller);

@@ -14,6 +14,7 @@
 #include "stream/migrate.hpp"
 #include "stream/observe.hpp"
 #include "stream/runtime.hpp"
+#include "unit/crowd.hpp"
 #include "unit/extras.hpp"
 
 namespace weft {
@@ -31,6 +32,7 @@ void mend_statics(const Runtime* old) {
     keys_forked();
     guests_forked();
     moves_forked();
+    crowds_forked();
     os::threads_forked();
     if (OutsideWait::count.load() != 0) OutsideWait::count.store(0);
 }

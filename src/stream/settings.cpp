@@ -100,7 +100,7 @@ constexpr Setting settings_table[] = {
     setting<&weft_settings::guard>("WEFT_GUARD", "how stacks are guarded", WEFT_GUARD_AUTO, 0, 4, guard_words, false),
     setting<&weft_settings::kind>("WEFT_KIND", "kind of a ULT whose options do not say", WEFT_KIND_AUTO, 1, WEFT_KIND_HOSTED, kind_words, false),
     setting<&weft_settings::pool>("WEFT_POOL", "main pools of the streams; 0: private for one stream, deque for several", 0, 0, 3, pool_words, false),
-    setting<&weft_settings::scheduler>("WEFT_SCHEDULER", "scheduler of the streams; 0: random-steal for deques, else basic", 0, 0, 2, sched_words, false),
+    setting<&weft_settings::scheduler>("WEFT_SCHEDULER", "scheduler of the streams; 0: random-steal for deques and for several streams whose pools are not private, else basic", 0, 0, 2, sched_words, false),
     setting<&weft_settings::scheduler_stack_bytes>("WEFT_SCHEDULER_STACK_BYTES", "stack of schedulers and tasklets", 262144, 32768, 1 << 30, nullptr, true),
     setting<&weft_settings::idle_memory_bytes>("WEFT_IDLE_MEMORY_BYTES", "idle memory kept; what is above goes back to the system", 64 << 20, 1, most_bytes, nullptr, true),
     setting<&weft_settings::spin_ns>("WEFT_SPIN_NS", "how long an idle stream looks for work before it sleeps; 1: not at all", 20000, 1, 1000000000, nullptr, true),

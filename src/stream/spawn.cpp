@@ -42,6 +42,11 @@ weft_status no_such_priority(int priority) {
     return fail(WEFT_INVALID, "priority %d is none; legal are %d to %d", priority, least_priority, most_priority);
 }
 
+weft_status no_priorities(int priority) {
+    return fail(WEFT_UNSUPPORTED, "priority %d means nothing in the unit's pool, which has no order of priorities; WEFT_POOL=priority gives the streams' main "
+                                  "pools one, and weft_pool_create(WEFT_POOL_PRIORITY, ...) makes another", priority);
+}
+
 namespace {
 
 // Of one that runs on the scheduler's stack: what it asks for is not there.
@@ -230,6 +235,10 @@ namespace {
 weft_status furnish_with_stack(Stream* stream, Unit& unit, const Plan& plan) {
     unit.flags |= plan.flags;
     if ((plan.stack_class | plan.priority) != 0) {
+        if (plan.priority != 0 && !has_priorities(*unit.pool)) {
+            give_back(stream, unit);
+            return no_priorities(plan.priority);
+        }
         unit.shape |= plan.stack_class;
         unit.set_priority(plan.priority);
     }

@@ -44,6 +44,10 @@ inline bool is_priority(int priority) { return priority >= least_priority && pri
 static_assert(least_priority == WEFT_PRIORITY_LEAST && most_priority == WEFT_PRIORITY_MOST);
 weft_status no_such_priority(int priority);
 
+// Whether priorities mean anything in the pool: to a pool of the program's they may. And what is said where they do not.
+inline bool has_priorities(const Pool& pool) { return pool.kind == WEFT_POOL_PRIORITY || pool.kind == WEFT_POOL_USER; }
+weft_status no_priorities(int priority);
+
 // The number that a caller gave for a kind; it may be none, and then no value of the type.
 inline int number_of(const weft_kind& kind) {
     int number;

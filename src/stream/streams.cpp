@@ -299,7 +299,10 @@ weft_pool_kind given_for(weft_pool_kind kind) {
 Sched* default_sched(Pool& main) {
     Runtime& of = runtime();
     weft_sched_kind kind = of.settings.values.scheduler;
-    if (kind == WEFT_SCHED_DEFAULT) kind = main.kind == WEFT_POOL_DEQUE ? WEFT_SCHED_RANDOM_STEAL : WEFT_SCHED_BASIC;
+    if (kind == WEFT_SCHED_DEFAULT) {
+        const bool shared = of.settings.values.streams > 1 && main.automatic && main.kind != WEFT_POOL_PRIVATE;
+        kind = shared || main.kind == WEFT_POOL_DEQUE ? WEFT_SCHED_RANDOM_STEAL : WEFT_SCHED_BASIC;
+    }
     Pool* pools[Runtime::most_streams] = {&main};
     std::size_t count = 1;
     if (kind == WEFT_SCHED_RANDOM_STEAL) {
