@@ -24,7 +24,7 @@ struct StandIn;
 // What the watchdog remembers of the stream of a rank.
 struct Watched {
     Stream* stream = nullptr;
-    hart::Heart heart;
+    hart::Heart heart{};
     long call = -1;                    // where that blocks, the system call; -1: in none
     StandIn* stand_in = nullptr;       // for it; null: none
     StandIn* stands_in = nullptr;      // what it does itself; null: it is a stream of the program's, or carries harts

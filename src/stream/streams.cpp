@@ -38,6 +38,9 @@ void settle_on_carrier(Stream& stream) {
     os::futex_wake(stream.thread_id, ~0u >> 1);
 }
 
+// Whether its OS thread is the program's.
+bool runs_on_programs_thread(const Runtime& of, const Stream& stream) { return stream.guest != nullptr || (stream.rank == 0 && !of.by_itself); }
+
 // Who says which CPUs the process may use: one that nobody has bound, rather an OS thread of Weft's own than one that the
 // program may have pinned by itself. Under the lock.
 void choose_speaker(const Runtime& of) {
@@ -45,7 +48,7 @@ void choose_speaker(const Runtime& of) {
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         const Stream* const stream = of.streams[rank];
         const bool may = stream != nullptr && !stream->carries && stream->thread_id.load() != 0 && stream->binding.empty();
-        if (may && (chosen == nullptr || chosen->thread.handle == 0)) chosen = stream;
+        if (may && (chosen == nullptr || runs_on_programs_thread(of, *chosen))) chosen = stream;
     }
     hart::let_speak(chosen == nullptr ? 0 : chosen->thread_id.load());
 }

@@ -160,7 +160,8 @@ Thread& thread_of_scheduler() {
 }
 
 void set_words(Thread* thread) {
-    this_thread_or_null = tasks_are_units ? nullptr : thread;
+    if (tasks_are_units) return;   // they stay empty; and a member's slot may be another region's at this moment
+    this_thread_or_null = thread;
     thread_in_region = thread != nullptr && (thread->depth != 0 || thread->of_unit) ? this_thread_or_null : nullptr;
     if (thread != nullptr && !thread->of_unit) go_on_in_loop(*thread->slot);
     else simple_loop = nullptr;
