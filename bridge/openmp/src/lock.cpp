@@ -4,6 +4,7 @@
 
 #include "routine.hpp"
 #include "team.hpp"
+#include "unit_thread.hpp"
 #include "wait.hpp"
 
 namespace weft_openmp {
@@ -52,10 +53,15 @@ struct OldNestLock {
 };
 static_assert(sizeof(OldNestLock) == 8);
 
+// Of a native unit: outside of regions it may leave its record, and its implicit task with that, while it has the lock.
+[[gnu::noinline]] const void* owner_in_unit(const Thread& me) { return me.task == &me.slot->implicit && me.depth == 0 ? static_cast<const void*>(me.unit) : me.task; }
+inline const void* owner(const Thread& me) { return me.native ? owner_in_unit(me) : me.task; }
+
 // A thread's own number, for locks of OpenMP 2.5, which have no room for more. They are owned by threads, and waited for by looking.
 std::uint32_t own_number() {
     static std::atomic<std::uint32_t> last{0};
-    std::uint32_t& number = this_thread().old_number;
+    Thread& me = this_thread();
+    std::uint32_t& number = me.native ? me.unit->old_number : me.old_number;
     if (number == 0) number = ++last;
     return number;
 }
@@ -75,28 +81,23 @@ OPENMP_API void omp_init_nest_lock(NestLock* lock) {
 }
 OPENMP_API void omp_destroy_nest_lock(NestLock*) {}
 OPENMP_API void omp_set_nest_lock(NestLock* lock) {
-    Thread& me = this_thread();
-    Task* const self = me.task;
+    const void* const self = owner(this_thread());
     if (__atomic_load_n(&lock->owner, __ATOMIC_RELAXED) != self) {   // relaxed: only this task writes its own name
-        ++me.nest_locks;   // before it waits: a unit keeps its record meanwhile
         lock_word(lock->word);
-        __atomic_store_n(&lock->owner, static_cast<void*>(self), __ATOMIC_RELAXED);   // relaxed: as above
+        __atomic_store_n(&lock->owner, const_cast<void*>(self), __ATOMIC_RELAXED);   // relaxed: as above
     }
     ++lock->count;
 }
 OPENMP_API void omp_unset_nest_lock(NestLock* lock) {
     if (--lock->count != 0) return;
     __atomic_store_n(&lock->owner, static_cast<void*>(nullptr), __ATOMIC_RELAXED);   // relaxed: as above
-    --this_thread().nest_locks;
     unlock_word(lock->word);
 }
 OPENMP_API int omp_test_nest_lock(NestLock* lock) {
-    Thread& me = this_thread();
-    Task* const self = me.task;
+    const void* const self = owner(this_thread());
     if (__atomic_load_n(&lock->owner, __ATOMIC_RELAXED) != self) {   // relaxed: as above
         if (!try_lock_word(lock->word)) return 0;
-        ++me.nest_locks;
-        __atomic_store_n(&lock->owner, static_cast<void*>(self), __ATOMIC_RELAXED);   // relaxed: as above
+        __atomic_store_n(&lock->owner, const_cast<void*>(self), __ATOMIC_RELAXED);   // relaxed: as above
     }
     return ++lock->count;
 }
@@ -156,7 +157,6 @@ OLD_API int old_test_nest_lock(OldNestLock* lock) {
     std::uint32_t owner = 0;
     if (lock->owner.load(std::memory_order_relaxed) != self) {   // relaxed: only this thread writes its own number
         if (!lock->owner.compare_exchange_strong(owner, self, std::memory_order_acquire)) return 0;   // acquire: pairs with the unset
-        ++this_thread().nest_locks;
     }
     return ++lock->count;
 }
@@ -166,7 +166,6 @@ OLD_API void old_set_nest_lock(OldNestLock* lock) {
 }
 OLD_API void old_unset_nest_lock(OldNestLock* lock) {
     if (--lock->count != 0) return;
-    --this_thread().nest_locks;
     lock->owner.store(0);
     lot_of(lock->owner).parked.wake();
 }

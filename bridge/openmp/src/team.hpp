@@ -22,6 +22,7 @@
 namespace weft_openmp {
 
 struct Crew;
+struct OfUnit;
 
 // A thread's place in a team. What others read while a region runs has lines of its own.
 struct alignas(128) Slot {
@@ -162,7 +163,7 @@ struct alignas(64) Thread {
     bool stays = false;                           // bound to its stream by weft_unit_bind
     weft_pool* former_pool = nullptr;             // by that
     Thread* next_record = nullptr;
-    unsigned nest_locks = 0;                      // that it has, or waits for: they are owned by its tasks, and so by the record
+    OfUnit* unit = nullptr;
     std::uint32_t old_number = 0;                 // in locks of OpenMP 2.5; 0: none yet
     unsigned told_last = ~0U;
     Shown shown{*this};

@@ -50,7 +50,7 @@ void give_record(Thread& record) {
 // Whether nothing is kept there but control variables: a routine that waits outside of regions, and goes on with the record then, is not among those.
 bool is_at_rest(const Thread& thread) {
     const Task& task = *thread.task;
-    return thread.depth == 0 && thread.aparts_begun == 0 && thread.nest_locks == 0 && &task == &thread.slot->implicit && task.group == nullptr && task.dependences == nullptr &&
+    return thread.depth == 0 && thread.aparts_begun == 0 && &task == &thread.slot->implicit && task.group == nullptr && task.dependences == nullptr &&
            !thread.team->tasked.load(std::memory_order_relaxed) && !thread.slot->loop.taken;   // relaxed: its own
 }
 
@@ -61,6 +61,7 @@ Thread& attach(OfUnit& value) {
     record.stands = weft_unit_self_kind() == WEFT_KIND_RTC;
     record.shown.belong_to_this_unit();
     value.thread = &record;
+    record.unit = &value;
     return record;
 }
 

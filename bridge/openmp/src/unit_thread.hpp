@@ -5,6 +5,8 @@
 // Such a unit has a record (Thread), with crews, only while it needs one: what it keeps between its regions, while others run, are its control variables. Records go from unit to unit.
 #pragma once
 
+#include <cstdint>
+
 namespace weft_openmp {
 
 struct Icv;
@@ -20,6 +22,7 @@ struct OfUnit {
     What what = What::native;
     Thread* thread = nullptr;     // of a native one: null while it needs none
     const Icv* icv = nullptr;     // of a native one, meanwhile
+    std::uint32_t old_number = 0; // in locks of OpenMP 2.5; 0: none yet
 };
 
 // The calling unit's record, made if it has none; null: it is to be found in thread-local memory, which is its own.
