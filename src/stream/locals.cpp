@@ -236,28 +236,29 @@ bool follow(Key& key, void (*leaves)(void*), void (*returns)(void*)) {
     return true;
 }
 
-void tell_followers_it_leaves(Stream& stream, const Unit& unit) {
+namespace {
+
+// Whether the unit is one that keys tell of.
+bool tell_followers(const Stream& stream, const Unit& unit, atomic<void (*)(void*)> Key::*what) {
     const bool guest = stream.guest != nullptr && stream.guest->unit == &unit;
     bool followed = false;
     each_follower([&](const Key& key) {
         void* const value = local_of(unit, key);
         if (value == nullptr && !guest) return;
         followed = true;
-        key.leaves.load(std::memory_order_relaxed)(value);   // relaxed: published with the key's place
+        (key.*what).load(std::memory_order_relaxed)(value);   // relaxed: published with the key's place
     });
-    if (followed) call_again(stream);
+    return followed;
+}
+
+}  // namespace
+
+void tell_followers_it_leaves(Stream& stream, const Unit& unit) {
+    if (tell_followers(stream, unit, &Key::leaves)) call_again(stream);
 }
 
 void tell_followers_it_returns(Stream& stream, const Unit& unit) {
-    const bool guest = stream.guest != nullptr && stream.guest->unit == &unit;
-    bool followed = false;
-    each_follower([&](const Key& key) {
-        void* const value = local_of(unit, key);
-        if (value == nullptr && !guest) return;
-        followed = true;
-        key.returns.load(std::memory_order_relaxed)(value);   // relaxed: as above
-    });
-    if (followed) call_nobody(stream, unit);
+    if (tell_followers(stream, unit, &Key::returns)) call_nobody(stream, unit);
 }
 
 bool is_own_code(const Unit& unit) {
