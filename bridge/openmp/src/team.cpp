@@ -251,7 +251,8 @@ void Crew::grow(unsigned size) {
 void Crew::forget_members() {
     if (slots.size() == 1) return;
     users.fetch_sub(static_cast<unsigned>(slots.size()) - 1, std::memory_order_relaxed);   // relaxed: as in grow
-    for (std::size_t i = 1; i < slots.size(); ++i) static_cast<void>(slots[i].release());
+    static auto& kept = *new std::vector<std::unique_ptr<Slot>>;   // under the lock of whoever calls all crews
+    for (std::size_t i = 1; i < slots.size(); ++i) kept.push_back(std::move(slots[i]));
     slots.resize(1);
     awake.store(1);
     spares.forget();
