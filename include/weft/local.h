@@ -57,8 +57,8 @@ typedef struct weft_key_options {
     void (*release)(void *value);     /**< with `lasting`: NULL, or called as release(value) when the unit is freed (a detached one: when it has ended), by the
                                            weft_guest_leave of a guest, by weft_key_free, or by the last weft_finalize, whichever comes first. It must not
                                            suspend or throw, free or spawn units, set values or free keys */
-    void (*leaves)(void *value);      /**< as above; NULL: the key follows nobody, and returns is NULL as well */
-    void (*returns)(void *value);     /**< as above */
+    void (*leaves)(void *value);      /**< called before a unit leaves; NULL: the key follows nobody, and returns is NULL as well */
+    void (*returns)(void *value);     /**< called when a unit goes on */
 } weft_key_options;
 
 /** Makes a key as weft_key_create does, by options. What units have under the first three lasting keys that there are is read by a few loads; each

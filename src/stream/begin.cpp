@@ -17,7 +17,7 @@ namespace {
 
 // ---- no stack ------------------------------------------------------------------------------------------
 
-// Who may yet give a stack back.
+// Units that may yet give a stack back.
 struct Holders {
     bool suspended;   // whether those count that wait until the program resumes them,
     bool waiting;     // and those that wait for anything else

@@ -43,12 +43,12 @@ Extras* obtain_extras(Unit& unit, Stream* stream);
 // The program's data, given once. False: no memory, or it has some.
 bool give_data(Unit& unit, void* data, void (*release)(void* data), Stream* stream);
 
-// The same to a unit that nobody knows yet, or, with a lasting key, the value under that. False: no memory.
+// Gives the data to a unit that nobody knows yet, or, with a lasting key, the value under that. False: no memory.
 bool give_at_birth(Unit& unit, const Key* key, void* data, void (*release)(void* data), Stream* stream);
 
 // With the descriptor: nobody else knows the unit. What it has is released, and the memory goes back.
 void drop_extras(Unit& unit, Stream* stream);
-// The same where the memory goes with the runtime.
+// Releases what it has, where the memory goes with the runtime.
 void release_extras(Unit& unit);
 
 }  // namespace weft

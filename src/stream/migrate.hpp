@@ -59,7 +59,7 @@ void lend_unit(Unit& unit, Pool& to);
 
 // weft_unit_bind: the calling ULT goes on on its stream alone. `former`: null where it stays in its pool.
 weft_status bind_here(Pool*& former);
-// The same is over.
+// weft_unit_unbind: ends what bind_here began.
 weft_status unbind(Pool* former);
 
 }  // namespace weft

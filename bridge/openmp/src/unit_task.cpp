@@ -8,6 +8,7 @@
 #include "fatal.hpp"
 #include "members.hpp"
 #include "others.hpp"
+#include "records.hpp"
 #include "team.hpp"
 #include "unit_thread.hpp"
 
@@ -15,37 +16,18 @@ namespace weft_openmp {
 
 namespace {
 
-// Records that no task has now. They keep their crews, so that a task that begins a region finds members there.
 struct Record {
     Thread thread;
     OfUnit value{OfUnit::What::task, &thread};
-    Record* next = nullptr;
+    Record* next_record = nullptr;
 };
-struct Records {
-    SpinLock lock;
-    Record* first = nullptr;
-};
-Records records;
+Records<Record> records;
 
-// In the child their members are no more. Nobody holds the lock any more who could let it go.
-[[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] {
-    records.first = nullptr;
-    records.lock.unlock();
-});
+[[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] { records.forget_in_child(); });
 
 Record& take_record() {
-    records.lock.lock();
-    Record* const record = records.first;
-    if (record != nullptr) records.first = record->next;
-    records.lock.unlock();
+    Record* const record = records.take();
     return record != nullptr ? *record : *new Record;
-}
-
-void give_record(Record& record) {
-    records.lock.lock();
-    record.next = records.first;
-    records.first = &record;
-    records.lock.unlock();
 }
 
 void be_task(void* raw) {
@@ -64,7 +46,7 @@ void be_task(void* raw) {
     me.stand_alone();
     if (others() && weft_hosted()) use_thread_up();
     be_of_unit(nullptr);
-    give_record(record);
+    records.give(record);
     // Only now, when all that it has counted can be seen: the last one tells those that wait for all. The team may be in its next region by then, or the crew dismissed.
     if (team.units.fetch_sub(1) == 1) wake_for_all(team);
     leave(*team.crew);

@@ -7,32 +7,19 @@
 #include <weft/unit.h>
 
 #include "fatal.hpp"
+#include "records.hpp"
 #include "team.hpp"
-#include "wait.hpp"
 
 namespace weft_openmp {
 
 namespace {
 
-// Records that no unit has now. They keep their crews, so that a unit that begins a region finds members there.
-struct Records {
-    SpinLock lock;
-    Thread* first = nullptr;
-};
-Records records;
+Records<Thread> records;
 
-// In the child their members are no more. Nobody holds the lock any more who could let it go.
-[[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] {
-    records.first = nullptr;
-    records.lock.unlock();
-});
+[[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] { records.forget_in_child(); });
 
 Thread& take_record() {
-    records.lock.lock();
-    Thread* const record = records.first;
-    if (record != nullptr) records.first = record->next_record;
-    records.lock.unlock();
-    if (record != nullptr) return *record;
+    if (Thread* const record = records.take()) return *record;
     auto* const made = new Thread;
     made->native = true;
     made->foreign = false;
@@ -41,10 +28,7 @@ Thread& take_record() {
 
 void give_record(Thread& record) {
     record.shown.belong_to_nobody();
-    records.lock.lock();
-    record.next_record = records.first;
-    records.first = &record;
-    records.lock.unlock();
+    records.give(record);
 }
 
 // Whether nothing is kept there but control variables: a routine that waits outside of regions, and goes on with the record then, is not among those.
