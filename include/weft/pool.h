@@ -38,7 +38,7 @@ typedef enum weft_pool_kind {
  * not kept. One producer is one stream, or one OS thread that is no stream, for the life of the pool; a unit
  * that yields or is resumed is pushed by the stream that it left or was resumed on. One consumer is one at a time: a stream
  * gives the part up when it ceases to draw from the pool. Where one alone may push, a unit for which no stack can be had ends at once with
- * WEFT_NO_MEMORY, and does not wait in the pool for one to come free. */
+ * WEFT_NO_MEMORY, and does not wait in the pool for one to come free; a detached one waits, and not in the pool (weft_unit_detach). */
 typedef enum weft_pool_access {
     WEFT_POOL_ACCESS_DEFAULT = 0, /**< nothing is promised: as the kind of pool allows */
     WEFT_POOL_ACCESS_PRIVATE = 1, /**< one stream pushes and pops; first in, first out this is WEFT_POOL_PRIVATE */

@@ -174,7 +174,10 @@ WEFT_API weft_status weft_unit_free_many(weft_unit **units, size_t count) WEFT_N
 
 /** Lets the unit free itself when it ends (or at once when it has ended); the handle is invalid afterwards. If its body throws
  * after that, std::terminate ends the process, as with a std::thread: nobody could learn of it. The same holds for a unit that
- * is spawned detached. If no stack can be had for it (WEFT_NO_MEMORY of a join), the process ends with a message.
+ * is spawned detached. Where no stack, or no pthread, can be had for a detached unit it does not end (as one that is joined, with
+ * WEFT_NO_MEMORY or WEFT_SYSTEM): it stays ready, is tried again now and then, and runs when one comes free. Where none has found one for a
+ * second a sentence on stderr says so, once; weft_finalize counts those that have never run as it counts suspended ones, and tells of them on
+ * stderr. A unit that is detached after it has ended so is told of there, too.
  * Returns WEFT_OK, WEFT_INVALID, WEFT_BUSY (somebody waits for it), WEFT_WRONG_STATE (the primary unit). From any thread
  * or unit; never switches. Since 0.1. */
 WEFT_API weft_status weft_unit_detach(weft_unit *unit) WEFT_NOTHROW;

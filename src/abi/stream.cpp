@@ -51,7 +51,9 @@ weft_status check_own(const weft_stream* stream) {
 weft_status bind(weft_stream* stream, const os::CpuSet& cpus, const char* what) {
     const os::CpuSet own = runtime().cpus;
     if (cpus.empty() || !cpus.within(own)) {
-        return fail(WEFT_INVALID, "the CPUs of %.100s are not all the process's own, which are %s", what, own.text().c_str());
+        char text[os::error_text_bytes];
+        own.write(text, sizeof text);
+        return fail(WEFT_INVALID, "the CPUs of %.100s are not all the process's own, which are %s", what, text);
     }
     return bind_stream(*to_stream(stream), cpus, what);
 }
@@ -237,10 +239,10 @@ weft_status weft_stream_binding(const weft_stream* stream, char* buffer, size_t 
     await_thread(*const_cast<Stream*>(of));
     os::CpuSet cpus;
     if (!os::affinity_get(of->thread_id.load(), cpus)) return fail(WEFT_SYSTEM, "the kernel does not tell the CPUs of stream %zu", of->rank);
-    const std::string text = cpus.text();
-    if (text.size() + 1 > bytes) return fail(WEFT_INVALID, "%zu bytes are too few for '%s'", bytes, text.c_str());
-    std::memcpy(buffer, text.c_str(), text.size() + 1);
-    return WEFT_OK;
+    if (cpus.write(buffer, bytes) < bytes) return WEFT_OK;
+    char text[os::error_text_bytes];
+    cpus.write(text, sizeof text);
+    return fail(WEFT_INVALID, "%zu bytes are too few for '%s'", bytes, text);
 }
 
 }  // extern "C"

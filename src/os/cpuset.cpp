@@ -1,5 +1,6 @@
 #include "os/cpuset.hpp"
 
+#include <cstdio>
 #include <cstdlib>
 
 namespace weft::os {
@@ -11,17 +12,27 @@ std::size_t CpuSet::at(std::size_t index) const {
     return limit;
 }
 
-std::string CpuSet::text() const {
-    std::string text;
+std::size_t CpuSet::write(char* buffer, std::size_t bytes) const {
+    std::size_t length = 0;
+    const auto put = [&](const char* mark, std::size_t number) {
+        const std::size_t room = length < bytes ? bytes - length : 0;
+        length += static_cast<std::size_t>(std::snprintf(room != 0 ? buffer + length : nullptr, room, "%s%zu", mark, number));
+    };
+    if (bytes != 0) *buffer = '\0';
     for (std::size_t cpu = 0; cpu < limit; ++cpu) {
         if (!bits_.test(cpu)) continue;
         std::size_t last = cpu;
         while (last + 1 < limit && bits_.test(last + 1)) ++last;
-        if (!text.empty()) text += ',';
-        text += std::to_string(cpu);
-        if (last > cpu) text += '-' + std::to_string(last);
+        put(length == 0 ? "" : ",", cpu);
+        if (last > cpu) put("-", last);
         cpu = last;
     }
+    return length;
+}
+
+std::string CpuSet::text() const {
+    std::string text(write(nullptr, 0), '\0');
+    write(text.data(), text.size() + 1);   // which has room for the zero
     return text;
 }
 

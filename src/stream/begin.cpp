@@ -10,6 +10,7 @@
 #include "stream/observe.hpp"
 #include "stream/requests.hpp"
 #include "stream/runtime.hpp"
+#include "stream/shortage.hpp"
 #include "stream/suspend.hpp"
 
 namespace weft {
@@ -57,12 +58,21 @@ bool stacks_may_come_free(Runtime& of, std::uint64_t tries) {
     return holders.found;
 }
 
+// A hint: it may be detached at the next moment.
+bool is_detached(const Unit& unit) { return unit.joint.announced().detached(); }
+
+// Whoever joins the unit learns that it has not run.
+void do_without(Stream& stream, Unit& unit, weft_status lacking) {
+    if (is_detached(unit)) return keep_for_stack(stream, unit);
+    end_unrun(stream, unit, lacking);
+}
+
 // Nobody would give a stack back, neither for this unit nor for those that wait in its pool and were tried with it.
 void give_up(Stream& stream, Unit& unit, weft_status lacking) {
     stream.condemned = pool::length(*unit.pool);
     stream.postponed = 0;
     stream.postponed_in_a_row = 0;
-    end_unrun(stream, unit, lacking);
+    do_without(stream, unit, lacking);
     stream.finished_then = stream.counters.read(trace::Count::finished);
 }
 
@@ -75,15 +85,16 @@ bool is_condemned(Stream& stream) {
 }
 
 // No stack could be had. The unit waits for one to come free; when nothing runs any more that could free one, because
-// all streams that hold a hart are in the same need, it ends with that status. So it does when nobody has a stack to free: a unit
+// all streams that hold a hart are in the same need, it ends with that status, or waits apart if nobody would learn of that. So it does when nobody has a stack to free: a unit
 // that looks again and again for the end of this one would keep its stream from that need for ever. And so it does where another
 // than this stream alone may put it back into its pool.
 void postpone(Stream& stream, Unit& unit) {
     Runtime& of = runtime();
     const weft_status lacking = unit.kind == Kind::hosted ? WEFT_SYSTEM : WEFT_NO_MEMORY;
-    if (unit.pool->one_pushes() || (unit.kind == Kind::hosted && !hosts_may_come_free())) return end_unrun(stream, unit, lacking);
+    if (of.shortage.any() && is_detached(unit)) return keep_for_stack(stream, unit);   // behind those who wait there
+    if (unit.pool->one_pushes() || (unit.kind == Kind::hosted && !hosts_may_come_free())) return do_without(stream, unit, lacking);
     if (is_condemned(stream)) {
-        end_unrun(stream, unit, lacking);
+        do_without(stream, unit, lacking);
         stream.finished_then = stream.counters.read(trace::Count::finished);
         return;
     }

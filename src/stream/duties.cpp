@@ -115,6 +115,8 @@ std::uint64_t sleep_limit(Stream& stream) {
     }
     stream.alarm_ns.store(Timers::never);
     if (of.zero_waits.load()) limit_ns = std::min<std::uint64_t>(limit_ns, longest_poll_sleep_ns);   // another try
+    // A stream that is to stop looks whether those have run that belong to its pools: another may have run the last.
+    if (of.shortage.any()) limit_ns = std::min<std::uint64_t>(limit_ns, Shortage::longest_pause_ns);
     stream.heeded |= attention::unwatched;
     stream.asleep.store(true);
     if (of.pollers.live() == 0) return limit_ns;

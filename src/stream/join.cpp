@@ -1,11 +1,13 @@
 #include "stream/join.hpp"
 
+#include <cstdio>
 #include <mutex>
 #include <new>
 #include <type_traits>
 #include <utility>
 
 #include "hart/gate.hpp"
+#include "os/error_text.hpp"
 #include "stream/error.hpp"
 #include "stream/extras.hpp"
 #include "stream/migrate.hpp"
@@ -365,6 +367,18 @@ struct GroupJoin : JoinWaiter, Suspension {
     if (group.left.load() > 1) suspend(current(), group, Waits::join_many, units);
 }
 
+// Of a unit that has not run, and was detached only then: one that is detached before does not end so (shortage.hpp).
+[[gnu::cold, gnu::noinline]] void tell_everybody(const Unit& unit) {
+    tell_refusal(unit);
+    std::fprintf(stderr, "weft: %s; it was detached, so that nobody else is told\n", os::error_text());
+}
+
+// It had ended when it was detached.
+void release_detached(Unit& unit) {
+    if (is_refused(static_cast<weft_status>(unit.outcome)) && !unit.joint.done_and_known()) tell_everybody(unit);
+    release(current_or_null(), unit);
+}
+
 // As Letter, but nobody waits for it, so it has memory of its own.
 struct DetachLetter {
     Unit unit{};
@@ -382,7 +396,7 @@ weft_status detach_by_letter(Unit& unit, PrivatePool& pool) {
         os::destroy(sent);
         const auto answer = announce(target, Joint::detacher());
         WEFT_ASSERT(answer != Joint::Announced::taken);   // joined and detached at once: the program's bug
-        if (answer == Joint::Announced::done) release(current_or_null(), target);
+        if (answer == Joint::Announced::done) release_detached(target);
     }, letter);
     return WEFT_OK;
 }
@@ -414,10 +428,7 @@ namespace {
 void tell(Unit* detached, Joint::Waiter waiter) {
     if (waiter.detached()) {
         if (detached->outcome == WEFT_EXCEPTION) [[unlikely]] terminate_with(detached->exception());
-        if (detached->outcome == WEFT_NO_MEMORY) [[unlikely]] {
-            fatal("no memory for the stack of unit %llu, which is detached: nobody could be told that it has not run",
-                  static_cast<unsigned long long>(detached->id));
-        }
+        if (is_refused(static_cast<weft_status>(detached->outcome))) [[unlikely]] tell_everybody(*detached);
         if (detached->marked(Unit::observed)) detached->joint.detach_again();
         release(current_or_null(), *detached);
         return;
@@ -667,7 +678,9 @@ weft_status detach(Unit& unit) {
     }
     switch (announce(unit, Joint::detacher())) {
     case Joint::Announced::waiting: return WEFT_OK;
-    case Joint::Announced::done: release(current_or_null(), unit); return WEFT_OK;
+    case Joint::Announced::done:
+        release_detached(unit);
+        return WEFT_OK;
     case Joint::Announced::taken: break;
     }
     return fail(WEFT_BUSY, "somebody waits for this unit; it cannot be detached");

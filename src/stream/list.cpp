@@ -2,12 +2,14 @@
 #include "stream/list.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <string>
 #include <string_view>
 
+#include "base/text.hpp"
 #include "hart/quota.hpp"
+#include "os/error_text.hpp"
 #include "stream/error.hpp"
 #include "stream/runtime.hpp"
 #include "trace/added.hpp"
@@ -63,34 +65,36 @@ constexpr Gauge gauges[] = {
 };
 
 // "/units{stream#2}/count/run" for stream 2.
-std::string path_of(Count which, std::size_t rank) {
-    std::string path = trace::path(which);
-    path.insert(path.find('/', 1), "{stream#" + std::to_string(rank) + "}");
-    return path;
+Text<128> path_of(Count which, std::size_t rank) {
+    const char* const path = trace::path(which);
+    const char* const rest = std::strchr(path + 1, '/');
+    Text<128> text;
+    text.put("%.*s{stream#%zu}%s", static_cast<int>(rest - path), path, rank, rest);
+    return text;
 }
 
-// Takes "{stream#N}" out of `name`; false when there is none.
-bool split(std::string& name, std::size_t& rank) {
+// Takes "{stream#N}" out of `name`; false when there is none, or no counter has so long a name.
+bool split(const char* name, Text<128>& path, std::size_t& rank) {
     static constexpr std::string_view mark = "{stream#";
-    const std::size_t at = name.find(mark);
-    if (at == std::string::npos) return false;
-    const std::size_t end = name.find('}', at);
-    if (end == std::string::npos) return false;
+    const char* const begin = std::strstr(name, mark.data());
+    const char* const end = begin == nullptr ? nullptr : std::strchr(begin, '}');
+    if (end == nullptr || std::strlen(name) >= 128) return false;
+    const char* const digits = begin + mark.size();
     char* stop;
-    const std::string digits = name.substr(at + mark.size(), end - at - mark.size());
-    rank = std::strtoul(digits.c_str(), &stop, 10);
-    if (digits.empty() || *stop != '\0') return false;
-    name.erase(at, end - at + 1);
+    rank = std::strtoul(digits, &stop, 10);
+    if (stop == digits || stop != end) return false;
+    path.put("%.*s%s", static_cast<int>(begin - name), name, end + 1);
     return true;
 }
 
 // The names that begin as `name` does up to its last slash, or all.
-std::string near(const std::string& name) {
-    const std::string start = name.substr(0, name.find('/', 1));
-    std::string list, all;
+Text<os::error_text_bytes> near(const char* name) {
+    const char* const slash = *name == '\0' ? nullptr : std::strchr(name + 1, '/');
+    const std::string_view start = slash == nullptr ? std::string_view(name) : std::string_view(name, static_cast<std::size_t>(slash - name));
+    Text<os::error_text_bytes> list, all;
     auto offer = [&](const char* path) {
-        if (std::string_view(path).substr(0, start.size()) == start) list += std::string(list.empty() ? "" : ", ") + path;
-        all += std::string(all.empty() ? "" : ", ") + path;
+        if (std::string_view(path).substr(0, start.size()) == start) list.put("%s%s", list.empty() ? "" : ", ", path);
+        all.put("%s%s", all.empty() ? "" : ", ", path);
     };
     for (std::size_t i = 0; i < counts; ++i) offer(trace::path(nth(i)));
     for (const Gauge& gauge : gauges) offer(gauge.path);
@@ -185,10 +189,10 @@ bool is_own_counter(const char* name) {
 
 weft_status read_counter(Runtime& of, const char* name, std::uint64_t* value) {
     std::lock_guard guard(of.lock);
-    // Nothing is allocated for a sum: the report of `weft run` reads some where a process ends from a signal handler that interrupted malloc.
-    std::string of_one;
+    // Nothing is allocated: the report of `weft run` reads some where a process ends from a signal handler that interrupted malloc.
+    Text<128> of_one;
     std::size_t rank = 0;
-    const bool one_stream = std::strchr(name, '{') != nullptr && split(of_one = name, rank);
+    const bool one_stream = std::strchr(name, '{') != nullptr && split(name, of_one, rank);
     const char* const path = one_stream ? of_one.c_str() : name;
     if (one_stream && (rank >= of.ranks_used || of.streams[rank] == nullptr)) {
         return fail(WEFT_INVALID, "'%.100s': there is no stream %zu", name, rank);

@@ -391,15 +391,16 @@ weft_status stay_on_zero(Unit& primary) {
 }  // namespace
 
 void run_out(Runtime& of) {
-    Pool* left;
+    bool goes_on;
     of.running_out.store(true);
     do {
         drain();
         end_rescue(of);
         stop_other_streams(of);
         drain();
-        left = not_empty(of);
-    } while (left != nullptr && run_dry(*left));
+        goes_on = try_kept_again(of);
+        if (Pool* const left = goes_on ? nullptr : not_empty(of)) goes_on = run_dry(*left);
+    } while (goes_on);
 }
 
 weft_status stop() {
@@ -441,6 +442,7 @@ weft_status stop() {
         end_locals(primary);
         run_out(*ending);   // a destructor may have spawned
     }
+    tell_of_kept(*ending);
     std::size_t dropped = 0;
     primary.life.move(State::running, State::done);
     each_descriptor(*ending, drop_suspended, &dropped);
@@ -448,7 +450,7 @@ weft_status stop() {
     write_trace_at_end(*ending);
     tear_down(ending);
     if (dropped == 0) return WEFT_OK;
-    return fail(WEFT_BUSY, "%zu units were still suspended; they never go on", dropped);
+    return fail(WEFT_BUSY, "%zu units were still suspended, or had found no stack; they never go on", dropped);
 }
 
 }  // namespace weft

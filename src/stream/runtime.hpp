@@ -17,6 +17,7 @@
 #include "stream/rescue.hpp"
 #include "stream/sentry.hpp"
 #include "stream/settings.hpp"
+#include "stream/shortage.hpp"
 #include "stream/stream.hpp"
 
 namespace weft {
@@ -50,6 +51,7 @@ struct Runtime {
     atomic<bool> zero_waits{false};              // stream 0 is needed, and the kernel has refused its OS thread
     atomic<std::size_t> wait_for_room{0};        // hosted units, for OS threads that are refused
     atomic<std::size_t> starving{0};             // streams that hold a hart and have only units that got no stack
+    Shortage shortage;                           // detached units that got no stack, and that nobody would give one back to
     atomic<bool> running_out{false};             // weft_finalize lets run what can, and waits for nothing else
     Kind default_kind = Kind::lsa;
     Unit* primary = nullptr;

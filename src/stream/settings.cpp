@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <string>
 #include <type_traits>
 
+#include "base/text.hpp"
 #include "hart/quota.hpp"
 #include "os/memory.hpp"
 #include "stream/error.hpp"
@@ -135,16 +135,10 @@ constexpr TextSetting counters_setting{"WEFT_COUNTERS", "stderr, or a file's nam
 constexpr TextSetting trace_setting{"WEFT_TRACE", "a file's name", "where a trace for Chrome and Perfetto is written at exit or at the last weft_finalize",
                                     names_file};
 
-std::string legal(const Setting& setting) {
-    std::string text;
-    for (const Word* word = setting.words; word != nullptr && word->name != nullptr; ++word) {
-        if (!text.empty()) text += ", ";
-        text += word->name;
-    }
-    if (setting.numbers) {
-        if (!text.empty()) text += ", or ";
-        text += "a number from " + std::to_string(setting.least) + " to " + std::to_string(setting.most) + setting.refused;
-    }
+Text<512> legal(const Setting& setting) {
+    Text<512> text;
+    for (const Word* word = setting.words; word != nullptr && word->name != nullptr; ++word) text.put("%s%s", text.empty() ? "" : ", ", word->name);
+    if (setting.numbers) text.put("%sa number from %zu to %zu%s", text.empty() ? "" : ", or ", setting.least, setting.most, setting.refused);
     return text;
 }
 
@@ -219,10 +213,13 @@ weft_status Settings::read(const weft_settings* asked) {
 
 void settings_print(std::FILE* file) {
     for (const Setting& setting : settings_table) {
-        std::string standard = std::to_string(setting.standard);
+        const char* standard_word = nullptr;
         for (const Word* word = setting.words; word != nullptr && word->name != nullptr; ++word) {
-            if (word->value == setting.standard) standard = word->name;
+            if (word->value == setting.standard) standard_word = word->name;
         }
+        Text<32> standard;
+        if (standard_word == nullptr) standard.put("%zu", setting.standard);
+        else standard.put("%s", standard_word);
         std::fprintf(file, "%s\t%s\tdefault %s\t%s\n", setting.variable, legal(setting).c_str(), standard.c_str(), setting.meaning);
     }
     for (const TextSetting& setting : {counters_setting, trace_setting}) {

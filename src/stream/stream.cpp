@@ -194,6 +194,7 @@ bool should_stop(Stream& stream) {
     if ((bits & attention::stop) == 0 || stream.main_runs) return false;
     // What came before the stop, after the last look: a pool with bound units, a call.
     if ((bits & (attention::adopt | attention::posted)) != 0) return false;
+    if (has_kept(stream)) return false;
     return stream.handed == nullptr && sched::quiet(*stream.sched) &&
            (stream.own == nullptr || pool::quiet(*stream.own));
 }

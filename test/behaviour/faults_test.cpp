@@ -230,6 +230,71 @@ TEST(Faults, AHostedUnitThatIsRefusedAPthreadTellsItsJoinerWhy) {
     Faults::disarm();
 }
 
+// Nobody could be told that a detached one has not run: it waits.
+TEST(Faults, ADetachedHostedUnitRunsWhenThePthreadCanBeHadThatItWasRefused) {
+    if (!weft::config::checked) return;   // as above
+    const Deadline deadline(60);
+    for (const std::size_t streams : {1u, 2u}) {
+        Runtime runtime(streams);
+        const auto hosted = of_kind(WEFT_KIND_HOSTED, 0);
+        static atomic<int> ran;
+        ran = 0;
+        Faults::arm({Door::thread}, 1, 1L << 60);
+        for (int i = 0; i < 5; ++i) ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { ran.fetch_add(1); }, nullptr, &hosted, nullptr), WEFT_OK);
+        for (int i = 0; i < 20; ++i) weft_sleep_for(1'000'000);
+        EXPECT_EQ(ran, 0);
+        Faults::disarm();
+        while (ran != 5) weft_unit_yield();
+    }
+}
+
+TEST(Faults, ADetachedUnitWithoutAStackRunsThoughOneAloneMayPushToItsPool) {
+    if (!weft::config::checked) return;   // as above
+    const Deadline deadline(60);
+    Runtime runtime;
+    weft_pool_options how{};
+    how.size = sizeof how;
+    how.kind = WEFT_POOL_SHARED;
+    how.access = WEFT_POOL_ACCESS_SPSC;
+    weft_pool* pool = nullptr;
+    ASSERT_EQ(weft_pool_create_with(&how, &pool), WEFT_OK);
+    weft_sched* sched = nullptr;
+    ASSERT_EQ(weft_sched_create(WEFT_SCHED_BASIC, &pool, 1, &sched), WEFT_OK);
+    weft_stream_options with{};
+    with.size = sizeof with;
+    with.sched = sched;
+    weft_stream* stream = nullptr;
+    ASSERT_EQ(weft_stream_create(&with, &stream), WEFT_OK);
+    const auto chosen = of_kind(WEFT_KIND_LSA, 1 << 20);
+    static atomic<int> ran;
+    ran = 0;
+    Faults::arm({Door::map}, 1, 1L << 60);
+    for (int i = 0; i < 5; ++i) ASSERT_EQ(weft_ult_spawn(pool, [](void*) { ran.fetch_add(1); }, nullptr, &chosen, nullptr), WEFT_OK);
+    weft_sleep_for(10'000'000);
+    EXPECT_EQ(ran, 0);
+    Faults::disarm();
+    while (ran != 5) weft_sleep_for(1'000'000);
+    EXPECT_EQ(weft_stream_free(stream), WEFT_OK);
+    EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+}
+
+TEST(Faults, WhoDetachesAUnitThatHasNotRunIsToldBySentence) {
+    if (!weft::config::checked) return;   // as above
+    const Deadline deadline(60);
+    Runtime runtime;
+    const auto chosen = of_kind(WEFT_KIND_LSA, 1 << 20);
+    weft_unit* unit = nullptr;
+    Faults::arm({Door::map}, 1, 1L << 60);
+    ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &chosen, &unit), WEFT_OK);
+    weft_unit_state state{};
+    for (weft_unit_state_get(unit, &state); state != WEFT_UNIT_DONE; weft_unit_state_get(unit, &state)) weft_unit_yield();
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(weft_unit_detach(unit), WEFT_OK);
+    const std::string text = testing::internal::GetCapturedStderr();
+    EXPECT_NE(text.find("has not run: no stack of 1048576 bytes"), std::string::npos) << text;
+    Faults::disarm();
+}
+
 TEST(Faults, EachAllocationThatFailsIsAStatus) {
     const Deadline deadline(120);
     each_call_fails({Door::allocate}, false);

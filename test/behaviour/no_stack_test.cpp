@@ -65,9 +65,9 @@ protected:
 
 TEST_P(NoStack, FinalizeEndsThoughOthersAreSuspended) {
     const Deadline deadline(60);
+    const Room little(room);        // also while the runtime ends
     Runtime runtime(settings());
     runtime.expected = WEFT_BUSY;   // as where all have had a stack
-    const Room little(room);
     suspended(too_many);
 }
 
@@ -133,6 +133,98 @@ TEST_P(NoStack, WhoeverAsksHowItEndedIsToldWhy) {
     EXPECT_TRUE(said("65536"));
 }
 
+// For what takes its time.
+class NoStackOnOneStream : public NoStack {};
+
+// ---- detached ones: nobody could be told ---------------------------------------------------------------------------------
+
+weft_status spawn_detached(void (*body)(void*), void* argument, const weft_unit_options* options = nullptr) {
+    return weft_ult_spawn(nullptr, body, argument, options, nullptr);
+}
+
+TEST_P(NoStack, DetachedUnitsWaitForTheStacksOfThoseThatSleep) {
+    const Deadline deadline(60);
+    static atomic<std::size_t> ran;
+    ran = 0;
+    Runtime runtime(settings());
+    const Room little(room);
+    const auto sleep = [](void*) {
+        weft_sleep_for(10'000'000);
+        ran.fetch_add(1);
+    };
+    for (std::size_t i = 0; i < too_many; ++i) ASSERT_EQ(spawn_detached(sleep, nullptr), WEFT_OK);
+    while (ran.load() != too_many) weft_sleep_for(1'000'000);
+}
+
+TEST_P(NoStack, DetachedUnitsWaitUntilTheProgramResumesOthers) {
+    const Deadline deadline(60);
+    static atomic<std::size_t> ran;
+    ran = 0;
+    Runtime runtime(settings());
+    const Room little(room);
+    weft_event go = WEFT_EVENT_INIT;
+    const auto wait = [](void* raw) {
+        weft_event_wait(static_cast<weft_event*>(raw), nullptr);
+        ran.fetch_add(1);
+    };
+    for (std::size_t i = 0; i < too_many; ++i) ASSERT_EQ(spawn_detached(wait, &go), WEFT_OK);
+    weft_sleep_for(50'000'000);   // in which all streams find nothing that could run
+    EXPECT_EQ(ran.load(), 0u);
+    EXPECT_EQ(weft_event_set(&go, nullptr), WEFT_OK);
+    while (ran.load() != too_many) weft_sleep_for(1'000'000);
+}
+
+TEST_P(NoStack, DetachedUnitsThatNeverRunAreCountedByFinalizeAndToldOf) {
+    const Deadline deadline(60);
+    std::string text;
+    {
+        const Room little(room);   // also while the runtime ends
+        Runtime runtime(settings());
+        runtime.expected = WEFT_BUSY;
+        for (std::size_t i = 0; i < too_many; ++i) ASSERT_EQ(spawn_detached(suspend, nullptr), WEFT_OK);
+        testing::internal::CaptureStderr();
+    }
+    text = testing::internal::GetCapturedStderr();
+    EXPECT_NE(text.find("which is detached"), std::string::npos) << text;
+    EXPECT_NE(text.find("no stack of 65536 bytes"), std::string::npos) << text;
+}
+
+TEST_P(NoStackOnOneStream, WithinTwoSecondsASentenceTellsOfDetachedUnitsThatWait) {
+    const Deadline deadline(60);
+    Runtime runtime(settings());
+    const Room little(room);
+    weft_event go = WEFT_EVENT_INIT;
+    const auto wait = [](void* raw) { weft_event_wait(static_cast<weft_event*>(raw), nullptr); };
+    for (std::size_t i = 0; i < too_many; ++i) ASSERT_EQ(spawn_detached(wait, &go), WEFT_OK);
+    testing::internal::CaptureStderr();
+    weft_sleep_for(1'500'000'000);
+    const std::string text = testing::internal::GetCapturedStderr();
+    EXPECT_NE(text.find("no stack of 65536 bytes can be had"), std::string::npos) << text;
+    EXPECT_NE(text.find("it waits until one comes free"), std::string::npos) << text;
+    EXPECT_EQ(weft_event_set(&go, nullptr), WEFT_OK);
+}
+
+TEST_P(NoStackOnOneStream, AStreamDoesNotEndBeforeTheDetachedUnitsOfItsPoolHaveBegun) {
+    const Deadline deadline(60);
+    static atomic<std::size_t> begun;
+    begun = 0;
+    Runtime runtime(settings());
+    const Room little(room);
+    weft_stream* stream = nullptr;
+    ASSERT_EQ(weft_stream_create(nullptr, &stream), WEFT_OK);
+    weft_pool* pool = nullptr;
+    ASSERT_EQ(weft_stream_pool(stream, &pool), WEFT_OK);
+    const auto sleep = [](void*) {
+        begun.fetch_add(1);
+        weft_sleep_for(10'000'000);
+    };
+    for (std::size_t i = 0; i < too_many; ++i) ASSERT_EQ(weft_ult_spawn(pool, sleep, nullptr, nullptr, nullptr), WEFT_OK);
+    while (begun.load() == 0) weft_sleep_for(1'000'000);
+    EXPECT_EQ(weft_stream_free(stream), WEFT_OK);
+    EXPECT_EQ(begun.load(), too_many);
+    weft_sleep_for(20'000'000);
+}
+
 INSTANTIATE_TEST_SUITE_P(In, NoStack,
                          testing::Values(Where{1, WEFT_POOL_PRIVATE}, Where{2, WEFT_POOL_PRIVATE},
                                          Where{2, WEFT_POOL_SHARED}),
@@ -147,10 +239,12 @@ TEST(NoStackInDeques, FinalizeEndsThoughOthersAreSuspended) {
     const Deadline deadline(60);
     weft_settings settings = with_streams(2);
     settings.pool = WEFT_POOL_DEQUE;
+    const Room little(room);
     Runtime runtime(settings);
     runtime.expected = WEFT_BUSY;
-    const Room little(room);
     suspended(too_many);
 }
+
+INSTANTIATE_TEST_SUITE_P(In, NoStackOnOneStream, testing::Values(Where{1, WEFT_POOL_PRIVATE}), [](const auto&) { return "OneStream"; });
 
 }  // namespace

@@ -1,6 +1,7 @@
 // What all files of the bridge share: handles that are none, and what a status of Weft's comes to here.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <abt.h>
@@ -38,6 +39,10 @@ inline int from_weft(weft_status status) {
     default: return ABT_ERR_OTHER;
     }
 }
+
+// Argobots takes any size for a stack; Weft refuses what no unit could stand on. As much as its smallest stacks have.
+constexpr std::size_t least_stack_bytes = 16384;
+inline std::size_t stack_bytes_for_weft(std::size_t asked) { return asked < least_stack_bytes ? least_stack_bytes : asked; }
 
 // Who calls.
 enum class Caller : unsigned char { external, ult, tasklet };

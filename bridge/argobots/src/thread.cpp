@@ -133,6 +133,7 @@ int read_attr(ABT_thread_attr given, weft_unit_options& how) {
     record->on_migration = attr.on_migration;
     record->on_migration_argument = attr.on_migration_argument;
     how.data = record;
+    if (own_size && attr.stack == nullptr) how.stack_bytes = stack_bytes_for_weft(how.stack_bytes);
     if (attr.on_migration != nullptr) how.on_migration = migrated;
     return ABT_SUCCESS;
 }

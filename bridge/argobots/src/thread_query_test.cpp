@@ -209,6 +209,25 @@ TEST_F(Query, a_ult_has_the_stack_that_its_attribute_asks_for) {
     }
 }
 
+// Any size may be asked for, and is told; what a unit gets is as much as it needs at the least.
+TEST_F(Query, a_size_that_is_too_small_for_a_stack_is_taken) {
+    if (abt_test::elsewhere()) GTEST_SKIP() << "a ULT gets as many bytes as it asks for there";
+    for (const std::size_t bytes : {std::size_t{1}, std::size_t{512}, std::size_t{1000}, std::size_t{5000}}) {
+        ABT_thread_attr attr = ABT_THREAD_ATTR_NULL;
+        ok(ABT_thread_attr_create(&attr));
+        ok(ABT_thread_attr_set_stacksize(attr, bytes));
+        std::atomic<int> ran{0};
+        ABT_thread made = spawn_with(attr, add_one, &ran);
+        EXPECT_EQ(stack_bytes_of(made), bytes);
+        std::size_t told = 0;
+        ok(ABT_thread_attr_get_stacksize(attr, &told));
+        EXPECT_EQ(told, bytes);
+        ok(ABT_thread_free(&made));
+        EXPECT_EQ(ran.load(), 1);
+        ok(ABT_thread_attr_free(&attr));
+    }
+}
+
 TEST_F(Query, a_ult_runs_on_a_stack_of_the_programs) {
     constexpr std::size_t bytes = 131072;
     std::vector<char> memory(bytes + 64);
