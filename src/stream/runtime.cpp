@@ -405,11 +405,7 @@ void run_out(Runtime& of) {
 weft_status stop() {
     Runtime* ending = runtime_or_null();
     if (ending == nullptr) return fail(WEFT_NOT_INITIALIZED, "there is no runtime to finalize");
-    if (Guest* const guest = calling_guest(); guest != nullptr && guest->inits != 0) {
-        const weft_status status = leave_as_guest();
-        if (status == WEFT_OK) --guest->inits;
-        return status;
-    }
+    if (Guest* const guest = calling_guest(); guest != nullptr && guest->inits != 0) return finalize_as_guest(*guest);
     {
         std::lock_guard guard(ending->lock);
         if (ending->nesting > (ending->by_itself ? 0 : 1)) {
