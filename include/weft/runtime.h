@@ -77,7 +77,7 @@ typedef enum weft_neighbours {
 typedef struct weft_settings {
     size_t size;                  /**< sizeof(weft_settings) */
     size_t streams;               /**< WEFT_STREAMS: streams to start; 0: 1; WEFT_ALL_HARTS ("all") */
-    size_t stack_bytes;           /**< WEFT_STACK_BYTES: a ULT's stack; 0: 65536 */
+    size_t stack_bytes;           /**< WEFT_STACK_BYTES: a ULT's stack, at least WEFT_STACK_LEAST; 0: 65536 */
     size_t guard_bytes;           /**< WEFT_GUARD_BYTES: 0: one page */
     weft_guard guard;             /**< WEFT_GUARD: auto, install, mprotect, canary, none */
     weft_kind kind;               /**< WEFT_KIND: the kind of a ULT whose options do not say: full, lsa, roc, ss, sc, rtc, auto, hosted; 0: auto */

@@ -95,7 +95,7 @@ constexpr std::size_t most_streams = 1024;
 
 constexpr Setting settings_table[] = {
     setting<&weft_settings::streams>("WEFT_STREAMS", "streams that weft_init starts", 1, 1, most_streams, stream_words, true),
-    setting<&weft_settings::stack_bytes>("WEFT_STACK_BYTES", "stack of a ULT", 65536, 1, most_bytes, nullptr, true),
+    setting<&weft_settings::stack_bytes>("WEFT_STACK_BYTES", "stack of a ULT", 65536, WEFT_STACK_LEAST, most_bytes, nullptr, true),
     setting<&weft_settings::guard_bytes>("WEFT_GUARD_BYTES", "guard below each stack; 0 is one page", 0, 0, 1 << 30, nullptr, true),
     setting<&weft_settings::guard>("WEFT_GUARD", "how stacks are guarded", WEFT_GUARD_AUTO, 0, 4, guard_words, false),
     setting<&weft_settings::kind>("WEFT_KIND", "kind of a ULT whose options do not say", WEFT_KIND_AUTO, 1, WEFT_KIND_HOSTED, kind_words, false),

@@ -33,7 +33,7 @@ std::vector<const char*> and_also(std::vector<const char*> list, std::initialize
 const std::vector<Legal> table = {
     {"WEFT_STREAMS", {{"1", 1}, {"3", 3}, {"all", 0}}, and_also(no_numbers, {"0", "1025", "ALL"}), {"all", "1", "1024"},
      [](const weft_settings& s) { return s.streams; }},
-    {"WEFT_STACK_BYTES", {{"65536", 65536}, {"1048576", 1048576}}, and_also(no_numbers, {"0"}), {"number"},
+    {"WEFT_STACK_BYTES", {{"16384", 16384}, {"65536", 65536}, {"1048576", 1048576}}, and_also(no_numbers, {"0", "100", "16383"}), {"number from 16384"},
      [](const weft_settings& s) { return s.stack_bytes; }},
     {"WEFT_GUARD_BYTES", {{"4096", 4096}, {"0", 0}, {"65536", 65536}}, no_numbers, {"number", "0"},
      [](const weft_settings& s) { return s.guard_bytes; }},

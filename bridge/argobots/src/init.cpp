@@ -37,7 +37,7 @@ weft_settings settings_of(const Environment& from) {
     settings.own_stacks = true;                // a program may ask a ULT for its stack
     settings.roaming_primary = true;           // the primary ULT waits in the pool with the others
     settings.rescue = WEFT_RESCUE_IGNORE;      // a program knows all its streams by their numbers, and a unit runs on one of them
-    settings.stack_bytes = from.thread_stack_bytes;
+    settings.stack_bytes = from.thread_stack_bytes < WEFT_STACK_LEAST ? WEFT_STACK_LEAST : from.thread_stack_bytes;
     constexpr std::size_t least_scheduler_bytes = 32768;
     settings.scheduler_stack_bytes = from.sched_stack_bytes < least_scheduler_bytes ? least_scheduler_bytes : from.sched_stack_bytes;
     // Pages that mprotect protects, if they are asked for by name: programs look for them. Otherwise what costs nothing.

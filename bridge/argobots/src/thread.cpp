@@ -129,6 +129,7 @@ int read_attr(ABT_thread_attr given, weft_unit_options& how) {
     if (record == nullptr) return ABT_ERR_MEM;
     record->stack = attr.stack;
     record->stack_bytes = own_size ? how.stack_bytes : 0;
+    if (own_size && attr.stack == nullptr && how.stack_bytes < WEFT_STACK_LEAST) how.stack_bytes = WEFT_STACK_LEAST;
     if (attr.stack != nullptr && environment().guards_asked()) guard_stack(*record, how);
     record->on_migration = attr.on_migration;
     record->on_migration_argument = attr.on_migration_argument;
