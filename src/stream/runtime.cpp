@@ -19,6 +19,7 @@
 #include "stream/overflow.hpp"
 #include "stream/spawn.hpp"
 #include "stream/suspend.hpp"
+#include "stream/variables.hpp"
 
 namespace weft {
 namespace {
@@ -253,6 +254,7 @@ void unwind(Runtime* ending) {
 
 weft_status start_one(const weft_settings* asked, bool by_itself) {
     Settings chosen;
+    tell_doubts();
     if (weft_status status = chosen.read(asked); status != WEFT_OK) return status;
     register_handlers();
     auto* made = os::make<Runtime>(chosen, by_itself);
