@@ -104,7 +104,7 @@ bool lists(std::string_view names, std::string_view name) {
 // Adds it to the environment, without what it has of the same name. setenv() could free the array that another thread is looking through in getenv(); an
 // array that is left where it is cannot be. Where there is no memory others tell again.
 void put_into_environment(const std::string& variable) {
-    char** before = environ;
+    char** const before = environ;
     if (before == nullptr) return;
     std::size_t count = 0;
     while (before[count] != nullptr) ++count;
@@ -119,8 +119,9 @@ void put_into_environment(const std::string& variable) {
     char** const end = std::copy_if(before, before + count, made, [&](const char* one) { return std::strncmp(one, text, name) != 0; });
     end[0] = text;
     end[1] = nullptr;
-    // Whoever has put something else there meanwhile keeps it. release: pairs with the reads of getenv(), which go on from the pointer.
-    atomic_ref(environ).compare_exchange_strong(before, made, std::memory_order_release, std::memory_order_relaxed);   // relaxed: nothing is read
+    // Whoever has put something else there meanwhile keeps it. relaxed: nothing is read; release: pairs with the reads of getenv(), which go on from the pointer.
+    const atomic_ref<char**> current(environ);
+    if (current.load(std::memory_order_relaxed) == before) current.store(made, std::memory_order_release);
 }
 
 }  // namespace
