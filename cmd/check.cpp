@@ -18,21 +18,27 @@ bool begins(const char* text, const char* with) { return std::strncmp(text, with
 bool environment_needs_check() {
     for (char** one = environ; *one != nullptr; ++one) {
         // What an outer `weft run` sets, and files, which are looked at without the libraries.
-        const bool known = begins(*one, "WEFT_REPORT") || begins(*one, "WEFT_TRACE=") ||
+        const bool known = begins(*one, "WEFT_REPORT=") || begins(*one, "WEFT_REPORT_FORMAT=") ||
+                           begins(*one, "WEFT_REPORT_OF=") || begins(*one, "WEFT_REPORT_SPOOL=") ||
+                           begins(*one, "WEFT_TRACE=") || begins(*one, "WEFT_TOLD_OF=") ||
                            std::strcmp(*one, "WEFT_OMP_MAX_THREADS=follow") == 0;
         if (begins(*one, "WEFT_") && !known) return true;
     }
     return false;
 }
 
-bool check_environment(const Pieces& pieces, std::string& lines, int& error) {
+bool Checked::missing() const { return error == ENOENT || error == EACCES; }
+
+Checked check_environment(const Pieces& pieces) {
     // Without what changes how a program is loaded or makes it write something. What a loader says that
     // finds no memory is lost.
     const Outcome outcome = run_and_wait(pieces.info, {"weft-info", "--check"},
                                          {"LD_PRELOAD", "LD_AUDIT", "LD_DEBUG", "WEFT_REPORT"}, false);
-    if (outcome.status == 1) lines = outcome.output;
-    error = outcome.error;
-    return error != ENOENT && error != EACCES;
+    Checked checked;
+    if (outcome.status == 0 || outcome.status == 1) checked.lines = outcome.output;
+    checked.legal = outcome.status != 1;
+    checked.error = outcome.error;
+    return checked;
 }
 
 int cannot_be_written(const std::string& path) {

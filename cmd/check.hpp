@@ -12,10 +12,18 @@ namespace weft_command {
 // which are then spared the check.
 bool environment_needs_check();
 
-// Runs `weft info --check` and returns its lines, one for each variable whose value is not legal; empty: all
-// are legal, or the system refused the process that checks (no memory, no more processes), and the libraries
-// tell later. False: that program is not installed; `error` is errno's.
-bool check_environment(const Pieces& pieces, std::string& lines, int& error);
+// What `weft info --check` says.
+struct Checked {
+    std::string lines;   // each begins with a variable's name
+    bool legal = true;   // all values are, and each line names a variable that is probably misspelt; false: those are there, too
+    int error = 0;       // of starting it, as errno has it
+
+    // That program is not installed.
+    bool missing() const;
+};
+
+// Where the system refuses the process that checks (no memory, no more processes) all passes for legal, and the libraries tell later.
+Checked check_environment(const Pieces& pieces);
 
 // 0: the file can be written, or created. Otherwise errno's number. Neither creates nor changes the file.
 int cannot_be_written(const std::string& path);

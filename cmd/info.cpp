@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <sched.h>
 #include <set>
 #include <string>
 #include <unistd.h>
@@ -16,9 +18,20 @@
 
 namespace {
 
+constexpr std::size_t most_cpus = 16384;
+
 void show(const char* variable, const std::string& standard, const char* meaning) {
     const char* const said = std::getenv(variable);
     std::printf("  %-28s %-20s %-12s %s\n", variable, said != nullptr ? said : standard.c_str(), said != nullptr ? "environment" : "default", meaning);
+}
+
+std::size_t cpus_of_process() {
+    cpu_set_t* const set = CPU_ALLOC(most_cpus);
+    const std::size_t bytes = CPU_ALLOC_SIZE(most_cpus);
+    const bool told = set != nullptr && sched_getaffinity(0, bytes, set) == 0;
+    const int count = told ? CPU_COUNT_S(bytes, set) : 1;
+    CPU_FREE(set);
+    return static_cast<std::size_t>(count);
 }
 
 void show_topology() {
@@ -43,16 +56,23 @@ void show_topology() {
     }
 }
 
-// The table that the library prints: name, what is legal, "default X" or "default: X", what it means.
-std::set<std::string> show_settings() {
-    std::set<std::string> known;
-    char* table = nullptr;
+// line(text) of each line that print(file) writes.
+template <class Print, class Line>
+void each_line(Print print, Line line) {
+    char* lines = nullptr;
     std::size_t bytes = 0;
-    std::FILE* const file = open_memstream(&table, &bytes);
-    if (file == nullptr) return known;
-    weft_environment_print(file);
+    std::FILE* const file = open_memstream(&lines, &bytes);
+    if (file == nullptr) return;
+    print(file);
     std::fclose(file);
-    for (char* line = std::strtok(table, "\n"); line != nullptr; line = std::strtok(nullptr, "\n")) {
+    for (char* one = std::strtok(lines, "\n"); one != nullptr; one = std::strtok(nullptr, "\n")) line(one);
+    std::free(lines);
+}
+
+// The table that the library prints: name, what is legal, "default X", what it means. Each variable's default.
+std::map<std::string, std::string> show_settings() {
+    std::map<std::string, std::string> known;
+    each_line(weft_environment_print, [&known](const char* line) {
         std::string parts[4];
         std::string rest = line;
         for (std::string& part : parts) {
@@ -60,15 +80,31 @@ std::set<std::string> show_settings() {
             part = rest.substr(0, tab);
             rest = tab == std::string::npos ? "" : rest.substr(tab + 1);
         }
-        const std::size_t space = parts[2].find(' ');
-        show(parts[0].c_str(), space == std::string::npos ? parts[2] : parts[2].substr(space + 1), (parts[3] + " (" + parts[1] + ")").c_str());
-        known.insert(parts[0]);
-    }
-    std::free(table);
+        const std::string standard = parts[2].substr(parts[2].find(' ') + 1);
+        show(parts[0].c_str(), standard, (parts[3] + " (" + parts[1] + ")").c_str());
+        known[parts[0]] = standard;
+    });
     return known;
 }
 
-// A line on standard output for each variable whose value is not legal. The exit status: 1 if there is one.
+// How many streams a program starts with that does not say itself, and why. From the settings in force, so that it is what the library has come to.
+void show_streams(std::size_t cpus, const std::string& standard) {
+    weft_settings now{};
+    now.size = sizeof now;
+    if (weft_settings_get(&now) != WEFT_OK) return;
+    const std::size_t harts = weft_hart_limit();
+    const char* const said = std::getenv("WEFT_STREAMS");
+    const std::string asked = said != nullptr ? said : standard;
+    std::printf("\nStreams\n  weft_init(NULL) starts %zu: %s%s%s\n", now.streams, said != nullptr ? "WEFT_STREAMS is " : "the default is ", asked.c_str(),
+                asked == "all" ? ", that is as many as there are harts" : "");
+    const char* const limited = harts >= cpus ? "its CPU set has no more" : now.harts == harts ? "WEFT_HARTS says so" : "the CPU quota of a cgroup allows no more";
+    std::printf("  the process may use %zu of %zu hardware threads: %s\n", harts, cpus, limited);
+    if (now.streams > harts) std::printf("  more streams than harts: the kernel shares the hardware threads among those that have work; the others sleep\n");
+    if (now.streams < harts) std::printf("  harts that no stream has are for libraries that run as domains, as OpenMP does, and for guests\n");
+}
+
+// A line on standard output for each variable whose value is not legal, and then for each that is probably misspelt. The exit status: 1 if there is one of
+// the first.
 int check() {
     bool legal = weft_environment_check(stdout) == WEFT_OK;
     for (const weft_bridge::Variable& variable : weft_bridge::variables) {
@@ -79,6 +115,7 @@ int check() {
                     weft_bridge::legal_words(variable, words, sizeof words));
         legal = false;
     }
+    weft_environment_doubts(stdout);
     if (std::fflush(stdout) != 0) return 125;
     return legal ? 0 : 1;
 }
@@ -93,27 +130,28 @@ int main(int count, char** arguments) {
     }
     std::printf("Weft %d.%d.%d\n\nTopology\n", weft_version() / 10000, weft_version() / 100 % 100, weft_version() % 100);
     show_topology();
-    const std::size_t allowed = weft_hart_limit();
+    const std::size_t allowed = weft_hart_limit(), cpus = cpus_of_process();   // now: later this thread may be bound
     const weft_status status = weft_init(nullptr);   // says itself what is wrong with a variable
-    const std::string wrong = status == WEFT_OK ? "" : weft_error_text();
     std::printf("\nHarts\n  the CPU set and the quota allow %zu; used are at most %zu\n\nSettings (variable, value, where it comes from, meaning)\n", allowed, weft_hart_limit());
-    std::set<std::string> known = show_settings();
+    std::map<std::string, std::string> known = show_settings();
     for (const weft_bridge::Variable& variable : weft_bridge::variables) {
         char legal[128];
         show(variable.name, variable.standard,
              (std::string(variable.meaning) + " (" + weft_bridge::legal_words(variable, legal, sizeof legal) + ")")
                  .c_str());
-        known.insert(variable.name);
+        known[variable.name] = variable.standard;
     }
-    show("WEFT_REPORT", "nowhere",
-         "where a process that `weft run --report` has started reports at exit (stderr, or a file)");
-    known.insert("WEFT_REPORT");
+    show("WEFT_REPORT", "off", "where a process that `weft run --report` has started reports at exit (off, stderr, or a file)");
+    known["WEFT_REPORT"] = "off";
+    known["WEFT_TOLD_OF"];   // put there by weft_init
+    show_streams(cpus, known["WEFT_STREAMS"]);
     std::printf("\nOther variables that are set\n");
     for (char** one = environ; *one != nullptr; ++one) {
         const std::string text = *one, name = text.substr(0, text.find('='));
         const bool ours = name.rfind("OMP_", 0) == 0 || name.rfind("GOMP_", 0) == 0 || name.rfind("WEFT_", 0) == 0 || name == "LD_PRELOAD" || name == "GLIBC_TUNABLES";
         if (ours && known.count(name) == 0) std::printf("  %s\n", text.c_str());
     }
+    each_line(weft_environment_doubts, [](const char* line) { std::printf("  %s\n", line); });
     if (status == WEFT_OK) weft_finalize();
     if (std::fflush(stdout) != 0) return 125;
     return status == WEFT_OK ? 0 : 1;

@@ -235,6 +235,9 @@ void set_sanitizer_options() {
     setenv("ASAN_OPTIONS", ((had.empty() ? "" : had + ":") + "verify_asan_link_order=0").c_str(), 1);
 }
 
+// Whether a report is, by its variable.
+bool is_asked(const char* report) { return report != nullptr && *report != '\0' && std::strcmp(report, "off") != 0; }
+
 // A file that is written at the program's end, when it would be too late to learn that it cannot be.
 // `variable` names it, or the option that has set it.
 bool can_write(const char* what, const std::string& path, const char* variable) {
@@ -245,13 +248,27 @@ bool can_write(const char* what, const std::string& path, const char* variable) 
     return error == 0;
 }
 
+// Each line begins with the name of a variable that is probably misspelt. Of a name that a run around this one, or a program
+// in it, has told of nothing is said; nor by the programs of this run.
+void tell_once(const std::string& lines) {
+    std::string told = text_of("WEFT_TOLD_OF");
+    split(lines, "\n", [&](const std::string& line) {
+        const std::string name = line.substr(0, line.find(' '));
+        if ((":" + told + ":").find(":" + name + ":") != std::string::npos) return;
+        refuse("%s", line.c_str());
+        join(told, name);
+    });
+    if (!told.empty()) setenv("WEFT_TOLD_OF", told.c_str(), 1);
+}
+
 // What the libraries would find wrong only in the program's process, where the program has begun.
 bool environment_is_right(const Options& options, const Pieces& pieces, bool check_values) {
     const char* const trace = std::getenv("WEFT_TRACE");
-    if (trace != nullptr && !can_write("trace", trace, options.trace != nullptr ? "--trace" : "WEFT_TRACE"))
+    if (trace != nullptr && std::strcmp(trace, "off") != 0 &&
+        !can_write("trace", trace, options.trace != nullptr ? "--trace" : "WEFT_TRACE"))
         return false;
     const char* const report = std::getenv("WEFT_REPORT");
-    const bool to_file = report != nullptr && *report != '\0' && std::strcmp(report, "stderr") != 0;
+    const bool to_file = is_asked(report) && std::strcmp(report, "stderr") != 0;
     if (to_file && !can_write("report", report, options.report_file != nullptr ? "--report" : "WEFT_REPORT"))
         return false;
     const char* const counters = std::getenv("WEFT_COUNTERS");
@@ -259,22 +276,25 @@ bool environment_is_right(const Options& options, const Pieces& pieces, bool che
         !can_write("counters", counters, "WEFT_COUNTERS"))
         return false;
     if (!check_values) return true;
-    std::string lines;
-    int error = 0;
-    if (!check_environment(pieces, lines, error)) {
+    const Checked checked = check_environment(pieces);
+    if (checked.missing()) {
         refuse("'%s' cannot be run: %s; it belongs to what was installed with this command", pieces.info.c_str(),
-               std::strerror(error));
+               std::strerror(checked.error));
         return false;
     }
-    split(lines, "\n", [](const std::string& line) { refuse("%s", line.c_str()); });
-    return lines.empty();
+    if (checked.legal) {
+        tell_once(checked.lines);
+    } else {
+        split(checked.lines, "\n", [](const std::string& line) { refuse("%s", line.c_str()); });
+    }
+    return checked.legal;
 }
 
 // Where the report goes.
 void name_report(Options& options) {
     const char* const outer = std::getenv("WEFT_REPORT");
     if (!options.report) {
-        options.report = outer != nullptr && *outer != '\0';   // of an outer `weft run`, which goes on with this
+        options.report = is_asked(outer);   // of an outer `weft run`, which goes on with this
         return;
     }
     setenv("WEFT_REPORT", options.report_file == nullptr ? "stderr" : absolute(options.report_file).c_str(), 1);

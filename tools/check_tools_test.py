@@ -168,6 +168,45 @@ class Headers(Tree):
         self.fails("src/base/c.hpp: does not compile alone")
 
 
+class Variables(Tree):
+    files = {
+        "src/stream/settings.cpp": 'setting("WEFT_ONE", "one");\n',
+        "src/stream/variables.cpp": 'for_users = {"WEFT_TWO"};\n',
+        "src/base/a.cpp": '#include <stdlib.h>\n#ifndef WEFT_MACRO\n#endif\nchar* a = getenv("WEFT_ONE"); // WEFT_DECLARED, WEFT_OPTION, WEFT_MACRO\n',
+        "include/weft/a.h": "enum { WEFT_DECLARED };\n",
+        "cmake/a.cmake": "option(WEFT_OPTION)\n",
+        "doc/a.md": "`WEFT_TWO` says two\n",
+        "cmd/a_test.py": "WEFT_MISSPELT\n",
+        "test/a_test.cpp": "// WEFT_MISSPELT\n",
+    }
+
+    def command(self):
+        return [TOOLS / "variables.py", self.root]
+
+    def test_names_that_are_listed_declared_or_of_the_build_pass(self):
+        self.passes()
+
+    def test_a_variable_that_is_read_and_not_listed_fails(self):
+        self.write("bridge/a/a.hpp", 'Variable a{"WEFT_THREE"};\n')
+        self.fails("bridge/a/a.hpp: WEFT_THREE is in neither src/stream/settings.cpp nor src/stream/variables.cpp")
+
+    def test_a_variable_of_a_document_that_is_not_listed_fails(self):
+        self.write("doc/a.md", "`WEFT_THREE` says three\n")
+        self.fails("doc/a.md: WEFT_THREE is in neither")
+
+    def test_a_variable_that_has_the_name_of_an_option_fails(self):
+        self.write("src/base/a.cpp", 'char* a = getenv("WEFT_OPTION");\n')
+        self.fails("src/base/a.cpp: WEFT_OPTION is in neither")
+
+    def test_a_variable_that_a_test_reads_fails(self):
+        self.write("test/a_test.cpp", 'char* a = getenv("WEFT_THREE");\n')
+        self.fails("test/a_test.cpp: WEFT_THREE is in neither")
+
+    def test_a_name_that_only_a_comment_of_a_header_has_fails(self):
+        self.write("include/weft/a.h", "/* WEFT_DECLARED */\n")
+        self.fails("src/base/a.cpp: WEFT_DECLARED is in neither")
+
+
 class Symbols(Tree):
     files = {
         "include/weft/a.h": "#define WEFT_API __attribute__((visibility(\"default\")))\n"

@@ -10,10 +10,10 @@
 namespace weft_bridge {
 
 struct Variable {
-    static constexpr std::size_t most_words = 8;
+    static constexpr std::size_t most_words = 9;
 
     const char* name;
-    const char* standard;  // what holds where it is not set, in words for people
+    const char* standard;  // what holds where it is not set: one of the words
     const char* meaning;
     const char* words[most_words];  // a null pointer ends them
     const char* remark = "";        // follows the legal words in a message
@@ -26,9 +26,9 @@ inline constexpr Variable omp_max_threads{"WEFT_OMP_MAX_THREADS",
                                           "whether omp_get_max_threads of the program's own threads follows the load",
                                           {"full", "follow"}};
 inline constexpr Variable omp_task_kind{"WEFT_OMP_TASK_KIND",
-                                        "a member's own context",
-                                        "what OpenMP's explicit tasks run on: a kind of ULT",
-                                        {"full", "lsa", "roc", "ss", "sc", "auto", "hosted"},
+                                        "member",
+                                        "what OpenMP's explicit tasks run on: a kind of ULT, or the context of the member that runs them",
+                                        {"full", "lsa", "roc", "ss", "sc", "auto", "hosted", "member"},
                                         " (not rtc: tasks may wait, and a tasklet cannot)"};
 inline constexpr Variable variables[] = {guests, omp_max_threads, omp_task_kind};
 

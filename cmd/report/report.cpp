@@ -144,6 +144,7 @@ void read(char (&to)[PATH_MAX], const char* variable) {
 [[gnu::constructor]] void begin() {
     process = getpid();
     read(settings.where, "WEFT_REPORT");
+    if (std::strcmp(settings.where, "off") == 0) *settings.where = '\0';
     read(settings.spool, "WEFT_REPORT_SPOOL");
     const char *const format = std::getenv("WEFT_REPORT_FORMAT"), *const first = std::getenv("WEFT_REPORT_OF");
     settings.json = format != nullptr && std::strcmp(format, "json") == 0;

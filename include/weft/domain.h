@@ -149,7 +149,7 @@ WEFT_API weft_status weft_context_resume(weft_unit *context) WEFT_NOTHROW;
 
 /** A new context of the domain whose hart the caller has. It can be asked, joined and freed as any unit (unit.h).
  *
- * stack        the domain's own memory for its stack, stack_bytes long, or NULL: the library's, of that size (0: the default)
+ * stack        the domain's own memory for its stack, stack_bytes long, or NULL: the library's, of that size (0: the default; otherwise at least WEFT_STACK_LEAST)
  * context      required; receives it. weft_unit_free, once it has ended, is Lithe's ctx_fini
  *
  * Returns WEFT_OK, WEFT_INVALID, WEFT_NO_MEMORY, WEFT_WRONG_CONTEXT (no domain's hart). Never switches. Since 0.6. */

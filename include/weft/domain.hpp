@@ -117,7 +117,7 @@ private:
 /** A context of the domain whose hart makes it, freed with this object, before which it has ended. */
 class context {
 public:
-    /** `stack_bytes` 0: the default. Throws an error. */
+    /** `stack_bytes` 0: the default; otherwise at least WEFT_STACK_LEAST. Throws an error. */
     explicit context(std::size_t stack_bytes = 0) { check(weft_context_init(nullptr, stack_bytes, &handle_)); }
     /** Takes the context; `other` is left with none. */
     context(context&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}

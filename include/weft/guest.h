@@ -31,7 +31,7 @@ WEFT_API weft_status weft_guest_enter(void) WEFT_NOTHROW;
 
 /** The calling OS thread goes out. Values under keys (local.h) that it has set inside are destroyed at the outermost call.
  *
- * Returns WEFT_OK; WEFT_WRONG_STATE (an OS thread that has not entered), WEFT_BUSY (it has registered a domain, or is between a fork and its join; it is inside still).
+ * Returns WEFT_OK; WEFT_WRONG_STATE (an OS thread or a unit that has not entered, or has left as often; what weft_init has entered is left by weft_finalize), WEFT_BUSY (it has registered a domain, or is between a fork and its join; it is inside still).
  * From anywhere; may switch where values are destroyed. Since 0.6. */
 WEFT_API weft_status weft_guest_leave(void) WEFT_NOTHROW;
 

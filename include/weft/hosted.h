@@ -61,7 +61,7 @@ WEFT_API weft_status weft_hosted_signal(uintptr_t thread, int signal) WEFT_NOTHR
  * count        how many units
  * stack_bytes  of each, as in their weft_unit_options: in bytes; 0: what the C library gives threads
  *
- * Returns WEFT_OK, WEFT_SYSTEM (the kernel refused one, or no memory), WEFT_NOT_INITIALIZED. From any thread or ULT that
+ * Returns WEFT_OK, WEFT_INVALID (stacks that are too small), WEFT_SYSTEM (the kernel refused one, or no memory), WEFT_NOT_INITIALIZED. From any thread or ULT that
  * has 16 KiB of stack left; takes the time that it takes to start `count` threads, and switches only where the kernel
  * refuses one: OS threads that take harts to domains end then, as in weft_hosted_make_room. Since 0.6. */
 WEFT_API weft_status weft_hosted_prepare(size_t count, size_t stack_bytes) WEFT_NOTHROW;

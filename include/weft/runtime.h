@@ -77,14 +77,14 @@ typedef enum weft_neighbours {
 typedef struct weft_settings {
     size_t size;                  /**< sizeof(weft_settings) */
     size_t streams;               /**< WEFT_STREAMS: streams to start; 0: 1; WEFT_ALL_HARTS ("all") */
-    size_t stack_bytes;           /**< WEFT_STACK_BYTES: a ULT's stack; 0: 65536 */
+    size_t stack_bytes;           /**< WEFT_STACK_BYTES: a ULT's stack, at least WEFT_STACK_LEAST; 0: 65536 */
     size_t guard_bytes;           /**< WEFT_GUARD_BYTES: 0: one page */
     weft_guard guard;             /**< WEFT_GUARD: auto, install, mprotect, canary, none */
     weft_kind kind;               /**< WEFT_KIND: the kind of a ULT whose options do not say: full, lsa, roc, ss, sc, rtc, auto, hosted; 0: auto */
     weft_pool_kind pool;          /**< WEFT_POOL: the streams' main pools: private, shared, deque, lifo,
-                                       priority, blocking; 0: private for one stream, deque for several. Each stream has one, and all
+                                       priority, blocking; 0 (auto): private for one stream, deque for several. Each stream has one, and all
                                        share what is in them, unless they are private (`scheduler`); priorities count within each */
-    weft_sched_kind scheduler;    /**< WEFT_SCHEDULER: basic, random-steal, basic-wait, priority; 0: as
+    weft_sched_kind scheduler;    /**< WEFT_SCHEDULER: basic, random-steal, basic-wait, priority; 0 (auto): as
                                        fits the pools: random-steal where they are deques, or where several streams start and
                                        they are not private, so that idle streams take what waits for others; else basic */
     size_t scheduler_stack_bytes; /**< WEFT_SCHEDULER_STACK_BYTES: where schedulers and tasklets run; 0: 262144 */
@@ -97,7 +97,7 @@ typedef struct weft_settings {
     int dump;                     /**< WEFT_DUMP: a signal that makes the process write a dump to standard error (weft_dump), by
                                        its number, or in the variable by its name (USR1, ...); 0: none. Its handler is restored by the last
                                        weft_finalize. Not the signals of faults, KILL, STOP. Since 0.3 */
-    const char *trace;            /**< WEFT_TRACE: a file for a trace of all units and streams, which Chrome and Perfetto
+    const char *trace;            /**< WEFT_TRACE (there also off): a file for a trace of all units and streams, which Chrome and Perfetto
                                        read (ui.perfetto.dev); written at exit or at the last weft_finalize, and until then
                                        `trace` stays as it is; NULL: none. See trace.h. Since 0.3 */
     size_t trace_events;          /**< WEFT_TRACE_EVENTS: how many events of each stream the trace holds, rounded up to a power
@@ -165,6 +165,13 @@ WEFT_API weft_status weft_environment_print(FILE *file) WEFT_NOTHROW;
  * Returns WEFT_OK, or WEFT_ENVIRONMENT: weft_error_text() is the last of those lines. From anywhere; never
  * switches. Since 0.6. */
 WEFT_API weft_status weft_environment_check(FILE *file) WEFT_NOTHROW;
+
+/** Writes a line to `file` for each variable of the environment that is probably misspelt: its name begins with WEFT_, is none that Weft or what comes with it
+ * reads, and becomes one if at most two letters are put in, left out or changed. Others that begin with WEFT_ are somebody else's. When a runtime starts, and by `weft run`,
+ * the same is told on standard error, each name once in a tree of processes: the variable WEFT_TOLD_OF, which is put into the environment, has the names.
+ *
+ * Returns how many there are; 0 where `file` is NULL. From anywhere; never switches. Since 0.6. */
+WEFT_API size_t weft_environment_doubts(FILE *file) WEFT_NOTHROW;
 
 /** Gives idle memory of the calling stream and of the common store back to the system, whatever the
  * threshold. Returns WEFT_OK or WEFT_NOT_INITIALIZED. From anywhere; never switches. Since 0.1. */

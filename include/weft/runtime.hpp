@@ -30,7 +30,7 @@ enum class guard_kind {
  * environment variable of each setting wins over it; see runtime.h. */
 struct settings {
     std::size_t streams = 0;                               /**< streams to start; 0: 1; or all_harts */
-    std::size_t stack_bytes = 0;                           /**< a thread's stack; 0: 65536 */
+    std::size_t stack_bytes = 0;                           /**< a thread's stack, at least WEFT_STACK_LEAST; 0: 65536 */
     std::size_t guard_bytes = 0;                           /**< 0: one page */
     guard_kind guard = guard_kind::automatic;              /**< how stacks are guarded */
     unit_kind kind = unit_kind::automatic;                 /**< the kind of a thread that does not say */

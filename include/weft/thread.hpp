@@ -35,7 +35,7 @@ inline namespace v0 {
 struct attributes {
     pool_ref pool = {};                     /**< where it waits while it is ready; none: the main pool of the calling stream */
     unit_kind kind = unit_kind::automatic;  /**< see unit_kind */
-    std::size_t stack_bytes = 0;            /**< 0: as the settings say */
+    std::size_t stack_bytes = 0;            /**< at least WEFT_STACK_LEAST; 0: as the settings say */
     std::span<std::byte> stack = {};        /**< memory of the caller for the stack; it must outlive the join */
     const char* name = nullptr;             /**< copied, at most 23 bytes */
     bool child_first = false;               /**< run the new thread at once and let the caller wait in its pool */

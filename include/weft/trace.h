@@ -40,7 +40,7 @@ WEFT_API weft_status weft_counter_read(const char *name, uint64_t *value) WEFT_N
 WEFT_API weft_status weft_counter_add(const char *name, uint64_t (*read)(void *argument), void *argument) WEFT_NOTHROW;
 
 /** Writes all counters to `file`, a line each: the name, a tab, the value; first the sums, then by stream. With the
- * environment variable WEFT_COUNTERS ("stderr", or a file's name beginning with / or .) this is done at exit or at the last
+ * environment variable WEFT_COUNTERS ("stderr", or a file's name beginning with / or .; "off": nowhere) this is done at exit or at the last
  * weft_finalize, whichever comes first. Returns WEFT_OK, WEFT_INVALID, WEFT_NOT_INITIALIZED. From any thread or unit; never
  * switches. Since 0.1. */
 WEFT_API weft_status weft_counters_print(FILE *file) WEFT_NOTHROW;

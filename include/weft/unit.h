@@ -33,12 +33,16 @@ typedef enum weft_unit_state {
 /** The most urgent priority of a unit. */
 #define WEFT_PRIORITY_MOST 7
 
+/** The smallest stack that may be asked for, in bytes. Kernels that save more registers for a signal than fit beside the code give a unit more. Since 0.6. */
+#define WEFT_STACK_LEAST ((size_t)16384)
+
 /** How a unit is to be. Zero means the default. */
 typedef struct weft_unit_options {
     size_t size;        /**< sizeof(weft_unit_options) */
     weft_kind kind;     /**< of weft_ult_spawn and _spawn_many: any; of weft_tasklet_spawn: WEFT_KIND_TASKLET or nothing. Nothing: as
                              the stream or the settings say, or RoC where that kind does not suit the other options */
-    size_t stack_bytes; /**< rounded up to a size class; 0: as the settings say; with `stack`: its size */
+    size_t stack_bytes; /**< at least WEFT_STACK_LEAST, or the spawn is WEFT_INVALID; rounded up to a size class; 0: as the settings say;
+                             with `stack`: its size */
     void *stack;        /**< memory of the caller for the stack (not guarded), at least _SC_MINSIGSTKSZ + 8 KiB; it
                              may be reused once the unit is joined. NULL: Weft's */
     const char *name;   /**< copied, 23 bytes at most; NULL: none */
@@ -73,7 +77,7 @@ typedef struct weft_unit_options {
  * options  NULL for the defaults
  * unit     receives the handle, to be given to weft_unit_free; NULL detaches the unit: it frees itself
  *
- * Returns WEFT_OK, WEFT_NO_MEMORY (also: the pool has none for it; see weft_pool_ops.admit), WEFT_INVALID (a null body, a user's stack too small, no such priority, both
+ * Returns WEFT_OK, WEFT_NO_MEMORY (also: the pool has none for it; see weft_pool_ops.admit), WEFT_INVALID (a null body, too small a stack, no such priority, both
  * a pool and a stream, more than the scheduler's stack for a unit that runs on that), WEFT_WRONG_KIND (there is no such kind),
  * WEFT_INVALID (fresh of another kind than hosted, hosted with a stack of the caller's), WEFT_UNSUPPORTED (SS or SC where a scheduler with run, or one that was pushed into a pool, draws from the pool; SS, SC or RtC with child_first; SC,
  * RtC or hosted with measure_stack; hosted in a simulation; on_migration in a library without WEFT_FEATURE_MIGRATION), WEFT_WRONG_CONTEXT (child_first outside of a ULT),

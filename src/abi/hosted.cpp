@@ -7,6 +7,7 @@
 #include "stream/guest.hpp"
 #include "stream/hosted.hpp"
 #include "stream/runtime.hpp"
+#include "stream/spawn.hpp"
 #include "stream/suspend.hpp"
 #include "sync/objects.hpp"
 
@@ -67,6 +68,7 @@ weft_status weft_hosted_signal(uintptr_t thread, int signal) noexcept {
 weft_status weft_hosted_prepare(size_t count, size_t stack_bytes) noexcept {
     Runtime* const of = runtime_or_null();
     if (of == nullptr) return not_initialized();
+    if (stack_bytes != 0 && stack_bytes < WEFT_STACK_LEAST) return stack_too_small(stack_bytes);
     return prepare_hosts(*of, count, stack_bytes, wait_a_moment) ? WEFT_OK : fail(WEFT_SYSTEM, "the kernel starts no more threads");
 }
 

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "abi/convert.hpp"
+#include "stream/variables.hpp"
 
 using namespace weft;
 
@@ -33,6 +34,8 @@ weft_status weft_environment_print(FILE* file) noexcept {
 }
 
 weft_status weft_environment_check(FILE* file) noexcept { return settings_check(file); }
+
+size_t weft_environment_doubts(FILE* file) noexcept { return file == nullptr ? 0 : doubts_print(file); }
 
 weft_status weft_memory_trim(void) noexcept {
     Runtime* of = runtime_or_null();

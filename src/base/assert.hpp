@@ -18,7 +18,7 @@ void fatal_epilogue_set(const char* text);
 
 }  // namespace weft
 
-// The only function-like macro of the core besides WEFT_PROBE: it must name the expression.
+// The only function-like macro of the core: it must name the expression.
 #define WEFT_ASSERT(expression)                                                                     \
     do {                                                                                            \
         if constexpr (::weft::config::checked) {                                                    \

@@ -278,9 +278,48 @@ void thread_ends(void* raw) noexcept {
 
 }  // namespace
 
+namespace {
+
+// A unit that is no guest's is inside already: its calls are counted, so that one call too many is told. In a callback nobody is there to count for.
+void enter_again() {
+    if (Guest* const guest = calling_guest()) {
+        ++guest->entries;
+    } else if (Unit* const unit = running_or_null()) {
+        if (!unit->marked(Unit::untidy)) {
+            unit->entries = 0;   // of an earlier life, perhaps: it was revived
+            unit->mark(Unit::untidy);
+        }
+        ++unit->entries;
+    }
+}
+
+weft_status has_not_entered() { return fail(WEFT_WRONG_STATE, "the caller has not entered: each weft_guest_leave belongs to a weft_guest_enter of the same thread or unit"); }
+
+weft_status leave_again() {
+    Unit* const unit = running_or_null();
+    if (unit == nullptr) return WEFT_OK;
+    if (!unit->marked(Unit::untidy) || unit->entries == 0) return has_not_entered();
+    --unit->entries;
+    return WEFT_OK;
+}
+
+// With WEFT_OK it has left, if that was its last entry.
+weft_status leave_once(Stream& stream, Guest& guest) {
+    if (guest.entries == 1) {
+        if (stream.domain != nullptr) return fail(WEFT_BUSY, "the guest has registered a domain; unregister it first");
+        if (!may_end(stream, *guest.unit)) return fail(WEFT_BUSY, "a guest cannot leave between a fork and its join");
+        leave(guest);
+        return WEFT_OK;
+    }
+    --guest.entries;
+    return WEFT_OK;
+}
+
+}  // namespace
+
 weft_status enter_as_guest() noexcept {
     if (current_or_null() != nullptr) {
-        if (Guest* const guest = calling_guest()) ++guest->entries;
+        enter_again();
         return WEFT_OK;
     }
     auto* const guest = static_cast<Guest*>(key().get());
@@ -292,17 +331,17 @@ weft_status enter_as_guest() noexcept {
 
 weft_status leave_as_guest() noexcept {
     Stream* const stream = current_or_null();
-    if (stream == nullptr) return fail(WEFT_WRONG_STATE, "the calling OS thread has not entered");
+    if (stream == nullptr) return has_not_entered();
     Guest* const guest = calling_guest();
-    if (guest == nullptr) return WEFT_OK;
-    if (guest->entries == 1) {
-        if (stream->domain != nullptr) return fail(WEFT_BUSY, "the guest has registered a domain; unregister it first");
-        if (!may_end(*stream, *guest->unit)) return fail(WEFT_BUSY, "a guest cannot leave between a fork and its join");
-        leave(*guest);
-        return WEFT_OK;
-    }
-    --guest->entries;
-    return WEFT_OK;
+    if (guest == nullptr) return leave_again();
+    if (guest->entries == guest->inits) return fail(WEFT_WRONG_STATE, "the guest is inside by weft_init alone, which weft_finalize undoes");
+    return leave_once(*stream, *guest);
+}
+
+weft_status finalize_as_guest(Guest& guest) noexcept {
+    const weft_status status = leave_once(*guest.stream, guest);
+    if (status == WEFT_OK) --guest.inits;
+    return status;
 }
 
 void wait_in_vain() noexcept {

@@ -48,6 +48,7 @@ struct Guest {
 
 weft_status enter_as_guest() noexcept;
 weft_status leave_as_guest() noexcept;
+weft_status finalize_as_guest(Guest& guest) noexcept;   // which has entered by weft_init
 void wait_in_vain() noexcept;   // weft_guest_in_vain
 
 // What only a ULT may do, for whoever calls: an OS thread outside is a guest meanwhile.

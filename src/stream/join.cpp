@@ -667,6 +667,7 @@ void tidy_up(Unit& unit) {
     if (unit.outcome == WEFT_EXCEPTION) unit.exception().~exception_ptr();
     if (unit.marked(Unit::extras)) drop_extras(unit, current_or_null());
     if (const unsigned tag = unit.spawn_tag(); tag != 0) sites.learn(tag, has_suspended(unit));
+    unit.entries = 0;
 }
 
 void give_outside(Unit& unit) { runtime().give_outside(unit); }

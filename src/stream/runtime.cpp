@@ -19,6 +19,7 @@
 #include "stream/overflow.hpp"
 #include "stream/spawn.hpp"
 #include "stream/suspend.hpp"
+#include "stream/variables.hpp"
 
 namespace weft {
 namespace {
@@ -253,6 +254,7 @@ void unwind(Runtime* ending) {
 
 weft_status start_one(const weft_settings* asked, bool by_itself) {
     Settings chosen;
+    tell_doubts();
     if (weft_status status = chosen.read(asked); status != WEFT_OK) return status;
     register_handlers();
     auto* made = os::make<Runtime>(chosen, by_itself);
@@ -406,11 +408,7 @@ void run_out(Runtime& of) {
 weft_status stop() {
     Runtime* ending = runtime_or_null();
     if (ending == nullptr) return fail(WEFT_NOT_INITIALIZED, "there is no runtime to finalize");
-    if (Guest* const guest = calling_guest(); guest != nullptr && guest->inits != 0) {
-        const weft_status status = leave_as_guest();
-        if (status == WEFT_OK) --guest->inits;
-        return status;
-    }
+    if (Guest* const guest = calling_guest(); guest != nullptr && guest->inits != 0) return finalize_as_guest(*guest);
     {
         std::lock_guard guard(ending->lock);
         if (ending->nesting > (ending->by_itself ? 0 : 1)) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <type_traits>
 
 #include "base/text.hpp"
@@ -60,9 +61,9 @@ constexpr Word guard_words[] = {{"auto", WEFT_GUARD_AUTO}, {"install", WEFT_GUAR
                                 {"canary", WEFT_GUARD_CANARY}, {"none", WEFT_GUARD_NONE}, {nullptr, 0}};
 constexpr Word kind_words[] = {{"full", WEFT_KIND_FULL}, {"lsa", WEFT_KIND_LSA}, {"roc", WEFT_KIND_ROC}, {"ss", WEFT_KIND_SS},
                                {"sc", WEFT_KIND_SC}, {"rtc", WEFT_KIND_RTC}, {"auto", WEFT_KIND_AUTO}, {"hosted", WEFT_KIND_HOSTED}, {nullptr, 0}};
-constexpr Word pool_words[] = {{"private", WEFT_POOL_PRIVATE}, {"shared", WEFT_POOL_SHARED}, {"deque", WEFT_POOL_DEQUE},
+constexpr Word pool_words[] = {{"auto", WEFT_POOL_DEFAULT}, {"private", WEFT_POOL_PRIVATE}, {"shared", WEFT_POOL_SHARED}, {"deque", WEFT_POOL_DEQUE},
                                {"lifo", WEFT_POOL_LIFO}, {"priority", WEFT_POOL_PRIORITY}, {"blocking", WEFT_POOL_BLOCKING}, {nullptr, 0}};
-constexpr Word sched_words[] = {{"basic", WEFT_SCHED_BASIC}, {"random-steal", WEFT_SCHED_RANDOM_STEAL},
+constexpr Word sched_words[] = {{"auto", WEFT_SCHED_DEFAULT}, {"basic", WEFT_SCHED_BASIC}, {"random-steal", WEFT_SCHED_RANDOM_STEAL},
                                 {"basic-wait", WEFT_SCHED_BASIC_WAIT}, {"priority", WEFT_SCHED_PRIORITY}, {nullptr, 0}};
 constexpr Word hart_policy_words[] = {{"fair", WEFT_HART_FAIR}, {"weighted", WEFT_HART_WEIGHTED}, {"first-come", WEFT_HART_FIRST_COME}, {nullptr, 0}};
 constexpr Word deadlock_words[] = {{"report", WEFT_DEADLOCK_REPORT}, {"abort", WEFT_DEADLOCK_ABORT}, {"ignore", WEFT_DEADLOCK_IGNORE}, {nullptr, 0}};
@@ -95,12 +96,12 @@ constexpr std::size_t most_streams = 1024;
 
 constexpr Setting settings_table[] = {
     setting<&weft_settings::streams>("WEFT_STREAMS", "streams that weft_init starts", 1, 1, most_streams, stream_words, true),
-    setting<&weft_settings::stack_bytes>("WEFT_STACK_BYTES", "stack of a ULT", 65536, 1, most_bytes, nullptr, true),
+    setting<&weft_settings::stack_bytes>("WEFT_STACK_BYTES", "stack of a ULT", 65536, WEFT_STACK_LEAST, most_bytes, nullptr, true),
     setting<&weft_settings::guard_bytes>("WEFT_GUARD_BYTES", "guard below each stack; 0 is one page", 0, 0, 1 << 30, nullptr, true),
     setting<&weft_settings::guard>("WEFT_GUARD", "how stacks are guarded", WEFT_GUARD_AUTO, 0, 4, guard_words, false),
     setting<&weft_settings::kind>("WEFT_KIND", "kind of a ULT whose options do not say", WEFT_KIND_AUTO, 1, WEFT_KIND_HOSTED, kind_words, false),
-    setting<&weft_settings::pool>("WEFT_POOL", "main pools of the streams; 0: private for one stream, deque for several", 0, 0, 3, pool_words, false),
-    setting<&weft_settings::scheduler>("WEFT_SCHEDULER", "scheduler of the streams; 0: random-steal for deques and for several streams whose pools are not private, else basic", 0, 0, 2, sched_words, false),
+    setting<&weft_settings::pool>("WEFT_POOL", "main pools of the streams; auto: private for one stream, deque for several", 0, 0, 3, pool_words, false),
+    setting<&weft_settings::scheduler>("WEFT_SCHEDULER", "scheduler of the streams; auto: random-steal for deques and for several streams whose pools are not private, else basic", 0, 0, 2, sched_words, false),
     setting<&weft_settings::scheduler_stack_bytes>("WEFT_SCHEDULER_STACK_BYTES", "stack of schedulers and tasklets", 262144, 32768, 1 << 30, nullptr, true),
     setting<&weft_settings::idle_memory_bytes>("WEFT_IDLE_MEMORY_BYTES", "idle memory kept; what is above goes back to the system", 64 << 20, 1, most_bytes, nullptr, true),
     setting<&weft_settings::spin_ns>("WEFT_SPIN_NS", "how long an idle stream looks for work before it sleeps; 1: not at all", 20000, 1, 1000000000, nullptr, true),
@@ -119,7 +120,9 @@ constexpr Setting settings_table[] = {
     setting<&weft_settings::neighbours>("WEFT_NEIGHBOURS", "whether harts are withheld beside processes that compute on the same processors", WEFT_NEIGHBOURS_WITHHOLD, 1, 2, neighbour_words, false),
 };
 
-// Those that name something else than a number.
+// Those that name something else than a number, or nothing: `off`.
+constexpr const char* off = "off";
+bool is_off(const char* text) { return std::strcmp(text, off) == 0; }
 bool names_counters(const char* text) { return std::strcmp(text, "stderr") == 0 || *text == '/' || *text == '.'; }
 bool names_file(const char* text) { return *text != '\0'; }
 
@@ -130,10 +133,11 @@ struct TextSetting {
     bool (*accepts)(const char* text);
 };
 
-constexpr TextSetting counters_setting{"WEFT_COUNTERS", "stderr, or a file's name that begins with / or .",
+constexpr TextSetting counters_setting{"WEFT_COUNTERS", "off, stderr, or a file's name that begins with / or .",
                                        "where the counters are printed at exit or at the last weft_finalize", names_counters};
-constexpr TextSetting trace_setting{"WEFT_TRACE", "a file's name", "where a trace for Chrome and Perfetto is written at exit or at the last weft_finalize",
+constexpr TextSetting trace_setting{"WEFT_TRACE", "off, or a file's name", "where a trace for Chrome and Perfetto is written at exit or at the last weft_finalize",
                                     names_file};
+constexpr const TextSetting* text_settings[] = {&counters_setting, &trace_setting};
 
 Text<512> legal(const Setting& setting) {
     Text<512> text;
@@ -178,7 +182,7 @@ weft_status refuse_variable(const char* variable, const char* text, const char* 
 
 // Takes what the variable holds, if it is there.
 weft_status read_text(const TextSetting& setting, const char*& value) {
-    if (const char* text = std::getenv(setting.variable)) value = text;
+    if (const char* text = std::getenv(setting.variable)) value = is_off(text) ? nullptr : text;
     return value == nullptr || setting.accepts(value) ? WEFT_OK : refuse_variable(setting.variable, value, setting.legal);
 }
 
@@ -211,6 +215,12 @@ weft_status Settings::read(const weft_settings* asked) {
     return read_text(trace_setting, values.trace);
 }
 
+const char* setting_variable(std::size_t index) {
+    constexpr std::size_t numbers = std::size(settings_table);
+    if (index < numbers) return settings_table[index].variable;
+    return index - numbers < std::size(text_settings) ? text_settings[index - numbers]->variable : nullptr;
+}
+
 void settings_print(std::FILE* file) {
     for (const Setting& setting : settings_table) {
         const char* standard_word = nullptr;
@@ -222,8 +232,8 @@ void settings_print(std::FILE* file) {
         else standard.put("%s", standard_word);
         std::fprintf(file, "%s\t%s\tdefault %s\t%s\n", setting.variable, legal(setting).c_str(), standard.c_str(), setting.meaning);
     }
-    for (const TextSetting& setting : {counters_setting, trace_setting}) {
-        std::fprintf(file, "%s\t%s\tdefault: nowhere\t%s\n", setting.variable, setting.legal, setting.meaning);
+    for (const TextSetting* setting : text_settings) {
+        std::fprintf(file, "%s\t%s\tdefault %s\t%s\n", setting->variable, setting->legal, off, setting->meaning);
     }
 }
 
@@ -238,9 +248,9 @@ weft_status settings_check(std::FILE* file) {
         const char* const text = std::getenv(setting.variable);
         if (text != nullptr && !parse(setting, text, value)) note(setting.variable, text, legal(setting).c_str());
     }
-    for (const TextSetting& setting : {counters_setting, trace_setting}) {
-        const char* const text = std::getenv(setting.variable);
-        if (text != nullptr && !setting.accepts(text)) note(setting.variable, text, setting.legal);
+    for (const TextSetting* setting : text_settings) {
+        const char* const text = std::getenv(setting->variable);
+        if (text != nullptr && !is_off(text) && !setting->accepts(text)) note(setting->variable, text, setting->legal);
     }
     return status;
 }

@@ -18,6 +18,9 @@ struct Settings {
 
 void settings_print(std::FILE* file);
 
+// The names of their variables; null: there are not so many.
+const char* setting_variable(std::size_t index);
+
 // Whether the environment alone would be understood. Each value that would not is a line of `file` (null:
 // none), and the last one is the error's text.
 weft_status settings_check(std::FILE* file);

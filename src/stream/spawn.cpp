@@ -38,6 +38,11 @@ void give_back(Stream* stream, Unit& unit) {
     }
 }
 
+weft_status stack_too_small(std::size_t bytes) {
+    return fail(WEFT_INVALID, "a stack of %zu bytes is asked for; ask for at least %zu (WEFT_STACK_LEAST), or for 0, which stands for WEFT_STACK_BYTES", bytes, WEFT_STACK_LEAST);
+}
+static_assert(WEFT_STACK_LEAST == mem::smallest_class_bytes);
+
 weft_status no_such_priority(int priority) {
     return fail(WEFT_INVALID, "priority %d is none; legal are %d to %d", priority, least_priority, most_priority);
 }
@@ -199,6 +204,7 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
         if (out.kind != Kind::hosted) out.kind = Kind::full;   // no size class of the store
         out.stack_class = Unit::class_of(given.stack_bytes);   // for another life
     } else if (given.stack_bytes != 0) {
+        if (given.stack_bytes < WEFT_STACK_LEAST) return stack_too_small(given.stack_bytes);
         out.stack_class = Unit::class_of(given.stack_bytes);
     }
     if (out.child_first) {

@@ -44,6 +44,9 @@ inline bool is_priority(int priority) { return priority >= least_priority && pri
 static_assert(least_priority == WEFT_PRIORITY_LEAST && most_priority == WEFT_PRIORITY_MOST);
 weft_status no_such_priority(int priority);
 
+// Of a stack that is to be Weft's: as many bytes are asked for, and they are fewer than WEFT_STACK_LEAST.
+weft_status stack_too_small(std::size_t bytes);
+
 // Whether priorities mean anything in the pool: to a pool of the program's they may. And what is said where they do not.
 inline bool has_priorities(const Pool& pool) { return pool.kind == WEFT_POOL_PRIORITY || pool.kind == WEFT_POOL_USER; }
 weft_status no_priorities(int priority);

@@ -71,6 +71,7 @@ struct Unit {
     std::uint64_t waits_until_ns = 0;          // of a waiting unit: its deadline; 0: none
     char name[24] = {};
     std::uint32_t jobs_out = 0;                // of its jobs, those that others see, and itself where it is one: see may_end() in stream/jobs.hpp
+    std::uint32_t entries = 0;                 // what it has entered as a guest would, and not left (stream/guest.cpp); of an untidy one, else none
 
     static constexpr std::uint8_t local = 1;       // in a private pool: finish and join need no atomics there
     static constexpr std::uint8_t bound = 2;       // never leaves its pool, of which one stream draws
@@ -92,7 +93,7 @@ struct Unit {
     // Of marks. Anybody may set one at any time, by a read-modify-write; the flags change only while nobody else looks. What the library was
     // built without is no mark: it is never set, and nobody looks for it.
     static constexpr std::uint8_t canary = 1;      // its stack is guarded by a canary, or is a host's, or its domain is told of waits: look when it leaves
-    static constexpr std::uint8_t untidy = 2;      // it has ended otherwise than by returning from a stack of ours, is a sample (spawn_tag), or began in another pool
+    static constexpr std::uint8_t untidy = 2;      // it has ended otherwise than by returning from a stack of ours, is a sample (spawn_tag), began in another pool, or has `entries`
     static constexpr std::uint8_t extras = 4;      // it has some (unit/extras.hpp)
     static constexpr std::uint8_t cancel = config::cancel ? 8 : 0;           // it was asked to end
     static constexpr std::uint8_t migrate = config::migration ? 16 : 0;      // it was asked to go to another pool

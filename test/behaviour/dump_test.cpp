@@ -289,7 +289,7 @@ TEST(Dump, IsMadeFromAnywhere) {
     Parked parked;
     // A stack as small as may be, and twice that under a sanitizer.
     auto small = options();
-    small.stack_bytes = 1;
+    small.stack_bytes = WEFT_STACK_LEAST;
     Ult ult([] { Parked::expect_in(dumped(), false); }, sanitized ? nullptr : &small);
     EXPECT_EQ(ult.join(), WEFT_OK);
     weft_unit* tasklet = nullptr;

@@ -33,7 +33,7 @@ std::vector<const char*> and_also(std::vector<const char*> list, std::initialize
 const std::vector<Legal> table = {
     {"WEFT_STREAMS", {{"1", 1}, {"3", 3}, {"all", 0}}, and_also(no_numbers, {"0", "1025", "ALL"}), {"all", "1", "1024"},
      [](const weft_settings& s) { return s.streams; }},
-    {"WEFT_STACK_BYTES", {{"65536", 65536}, {"1048576", 1048576}}, and_also(no_numbers, {"0"}), {"number"},
+    {"WEFT_STACK_BYTES", {{"16384", 16384}, {"65536", 65536}, {"1048576", 1048576}}, and_also(no_numbers, {"0", "100", "16383"}), {"number from 16384"},
      [](const weft_settings& s) { return s.stack_bytes; }},
     {"WEFT_GUARD_BYTES", {{"4096", 4096}, {"0", 0}, {"65536", 65536}}, no_numbers, {"number", "0"},
      [](const weft_settings& s) { return s.guard_bytes; }},
@@ -42,10 +42,10 @@ const std::vector<Legal> table = {
      [](const weft_settings& s) -> std::size_t { return s.guard; }},
     {"WEFT_KIND", {{"full", WEFT_KIND_FULL}, {"lsa", WEFT_KIND_LSA}}, {"", "1", "tasklet"}, {"full", "lsa"},
      [](const weft_settings& s) -> std::size_t { return s.kind; }},
-    {"WEFT_POOL", {{"private", WEFT_POOL_PRIVATE}, {"shared", WEFT_POOL_SHARED}, {"deque", WEFT_POOL_DEQUE}, {"lifo", WEFT_POOL_LIFO},
+    {"WEFT_POOL", {{"auto", WEFT_POOL_DEFAULT}, {"private", WEFT_POOL_PRIVATE}, {"shared", WEFT_POOL_SHARED}, {"deque", WEFT_POOL_DEQUE}, {"lifo", WEFT_POOL_LIFO},
       {"priority", WEFT_POOL_PRIORITY}, {"blocking", WEFT_POOL_BLOCKING}}, {"", "1", "user"},
      {"private", "shared", "deque", "lifo", "priority", "blocking"}, [](const weft_settings& s) -> std::size_t { return s.pool; }},
-    {"WEFT_SCHEDULER", {{"basic", WEFT_SCHED_BASIC}, {"random-steal", WEFT_SCHED_RANDOM_STEAL},
+    {"WEFT_SCHEDULER", {{"auto", WEFT_SCHED_DEFAULT}, {"basic", WEFT_SCHED_BASIC}, {"random-steal", WEFT_SCHED_RANDOM_STEAL},
       {"basic-wait", WEFT_SCHED_BASIC_WAIT}, {"priority", WEFT_SCHED_PRIORITY}}, {"", "1", "random", "user"},
      {"basic", "random-steal", "basic-wait", "priority"}, [](const weft_settings& s) -> std::size_t { return s.scheduler; }},
     {"WEFT_SCHEDULER_STACK_BYTES", {{"65536", 65536}, {"524288", 524288}}, and_also(no_numbers, {"100"}), {"number"},
@@ -222,6 +222,19 @@ TEST(Environment, CountersGoToStderrOnce) {
     EXPECT_EQ(occurrences(said, "/units/count/created\t1\n"), 1u) << said;
 }
 
+TEST(Environment, OffIsNeitherAFileOfCountersNorOneOfATrace) {
+    Variable counters("WEFT_COUNTERS", "off"), trace("WEFT_TRACE", "off");
+    EXPECT_EQ(weft_environment_check(nullptr), WEFT_OK);
+    weft_settings asked = with_streams(1);
+    asked.trace = "/no/such/folder/at/all";
+    testing::internal::CaptureStderr();
+    {
+        Runtime runtime(asked);
+        EXPECT_EQ(in_force().trace, nullptr) << "the variable wins";
+    }
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
 TEST(Environment, CountersGoNowhereElse) {
     for (const char* bad : {"", "stdout", "counters.txt", "1"}) {
         Variable counters("WEFT_COUNTERS", bad);
@@ -277,6 +290,34 @@ TEST(Environment, IsCheckedWithoutStartingAnything) {
     EXPECT_EQ(weft_environment_check(nullptr), WEFT_ENVIRONMENT);
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
     EXPECT_FALSE(weft_initialized());
+}
+
+TEST(Environment, ANameThatIsNearlyOneOfOursIsToldOnceAndTheNamesStayInTheEnvironment) {
+    EXPECT_EQ(weft_environment_doubts(nullptr), 0u);
+    Variable misspelt("WEFT_STEAMS", "4"), other("WEFT_OF_ANOTHER_PROJECT", "1"), ours("WEFT_SPIN_NS", "1000");
+    const std::string told = "WEFT_STEAMS is no variable of Weft's, and does nothing; is WEFT_STREAMS meant?\n";
+    char* text = nullptr;
+    std::size_t bytes = 0;
+    std::FILE* file = open_memstream(&text, &bytes);
+    ASSERT_NE(file, nullptr);
+    EXPECT_EQ(weft_environment_doubts(file), 1u);
+    std::fclose(file);
+    EXPECT_EQ(std::string(text, bytes), told);
+    std::free(text);
+    const auto said_by_a_start = [] {
+        testing::internal::CaptureStderr();
+        { Runtime runtime; }
+        return testing::internal::GetCapturedStderr();
+    };
+    EXPECT_EQ(said_by_a_start(), "weft: " + told);
+    EXPECT_EQ(said_by_a_start(), "");
+    EXPECT_STREQ(std::getenv("WEFT_TOLD_OF"), "WEFT_STEAMS");
+    EXPECT_STREQ(std::getenv("WEFT_OF_ANOTHER_PROJECT"), "1");
+    Variable second("WEFT_KINDS", "lsa");
+    EXPECT_EQ(said_by_a_start(), "weft: WEFT_KINDS is no variable of Weft's, and does nothing; is WEFT_KIND meant?\n");
+    EXPECT_EQ(said_by_a_start(), "");
+    EXPECT_STREQ(std::getenv("WEFT_TOLD_OF"), "WEFT_STEAMS:WEFT_KINDS");
+    unsetenv("WEFT_TOLD_OF");
 }
 
 TEST(Environment, ThePrintNamesEveryVariable) {

@@ -50,6 +50,18 @@ TEST(GuestAlone, TheFirstOfManyAtOnceStartsARuntimeAndTheOthersFindIt) {
     EXPECT_TRUE(weft_initialized());
 }
 
+TEST(GuestAlone, WhatWeftInitHasEnteredOnlyWeftFinalizeLeaves) {
+    { Inside in; }   // the runtime has started by itself
+    ASSERT_EQ(weft_init(nullptr), WEFT_OK);
+    EXPECT_EQ(weft_guest_leave(), WEFT_WRONG_STATE);
+    EXPECT_NE(weft_unit_self(), nullptr);
+    { Inside in; }
+    EXPECT_NE(weft_unit_self(), nullptr);
+    EXPECT_EQ(weft_finalize(), WEFT_OK);
+    EXPECT_EQ(weft_unit_self(), nullptr);
+    EXPECT_EQ(weft_guest_leave(), WEFT_WRONG_STATE);
+}
+
 TEST(GuestAlone, ItsStreamsHaveOsThreadsOfTheirOwn) {
     Inside in;
     const auto here = os_thread();

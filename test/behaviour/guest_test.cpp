@@ -68,6 +68,43 @@ TEST(Guest, WhoHasNotEnteredCannotLeave) {
     });
 }
 
+TEST(Guest, AUnitThatHasNotEnteredCannotLeave) {
+    Runtime runtime(with_streams(1));
+    const auto leaves_as_often_as_it_has_entered = [] {
+        weft_unit* const self = weft_unit_self();
+        EXPECT_EQ(weft_guest_leave(), WEFT_WRONG_STATE);
+        EXPECT_NE(std::string(weft_error_text()).find("weft_guest_enter"), std::string::npos) << weft_error_text();
+        EXPECT_EQ(weft_guest_enter(), WEFT_OK);
+        EXPECT_EQ(weft_guest_enter(), WEFT_OK);
+        EXPECT_EQ(weft_guest_leave(), WEFT_OK);
+        EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+        EXPECT_EQ(weft_guest_leave(), WEFT_OK);
+        EXPECT_EQ(weft_guest_leave(), WEFT_WRONG_STATE);
+        EXPECT_EQ(weft_unit_self(), self);
+    };
+    leaves_as_often_as_it_has_entered();
+    for (int life = 0; life < 3; ++life) {
+        Ult unit(leaves_as_often_as_it_has_entered);
+        EXPECT_EQ(unit.join(), WEFT_OK);
+    }
+}
+
+// Also one that has the same descriptor, or is another life of it.
+TEST(Guest, WhatAUnitHasNotLeftIsNotTheNextOnes) {
+    Runtime runtime(with_streams(1));
+    weft_unit* unit = nullptr;
+    const auto enters = [](void*) { EXPECT_EQ(weft_guest_enter(), WEFT_OK); };
+    const auto leaves = [](void*) { EXPECT_EQ(weft_guest_leave(), WEFT_WRONG_STATE); };
+    ASSERT_EQ(weft_ult_spawn(nullptr, enters, nullptr, nullptr, &unit), WEFT_OK);
+    ASSERT_EQ(weft_unit_join(unit), WEFT_OK);
+    ASSERT_EQ(weft_unit_revive(nullptr, leaves, nullptr, unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    for (const auto body : {+enters, +leaves}) {
+        ASSERT_EQ(weft_ult_spawn(nullptr, body, nullptr, nullptr, &unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    }
+}
+
 TEST(Guest, AUnitIsInsideAlready) {
     Runtime runtime;
     const auto in_and_out = [] {

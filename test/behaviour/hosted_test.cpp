@@ -351,6 +351,7 @@ TEST(HostedPool, AFreshOneHasThemAsTheyBegin) {
 
 TEST(HostedPool, UnitsBeginWithThePthreadsThatWerePreparedForThem) {
     Runtime runtime;
+    EXPECT_EQ(weft_hosted_prepare(1, 100), WEFT_INVALID);
     EXPECT_EQ(weft_hosted_prepare(5, 0), WEFT_OK);
     EXPECT_EQ(counter("/hosts/count/started"), 5u);
     EXPECT_EQ(counter("/hosts/count/in-use"), 0u);

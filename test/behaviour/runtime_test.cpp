@@ -155,6 +155,8 @@ TEST(Runtime, SettingsOutOfRangeAreRefusedAndLeaveNothingBehind) {
     refused([](weft_settings& s) { s.kind = static_cast<weft_kind>(99); });
     refused([](weft_settings& s) { s.pool = WEFT_POOL_USER; });
     refused([](weft_settings& s) { s.scheduler = WEFT_SCHED_USER; });
+    refused([](weft_settings& s) { s.stack_bytes = 100; });
+    refused([](weft_settings& s) { s.stack_bytes = WEFT_STACK_LEAST - 1; });
     refused([](weft_settings& s) { s.scheduler_stack_bytes = 100; });
     refused([](weft_settings& s) { s.spin_ns = ~std::size_t{0}; });
     Runtime runtime;

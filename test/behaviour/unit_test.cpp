@@ -255,6 +255,25 @@ TEST(Unit, UsesTheStackItIsGiven) {
     EXPECT_NE(std::string(weft_error_text()).find("1000"), std::string::npos) << weft_error_text();
 }
 
+TEST(Unit, AStackThatIsTooSmallIsRefusedAndNotMadeLarger) {
+    Runtime runtime;
+    auto chosen = options();
+    weft_unit* unit = nullptr;
+    for (weft_kind kind : {WEFT_KIND_DEFAULT, WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC, WEFT_KIND_AUTO}) {
+        chosen.kind = kind;
+        for (std::size_t bytes : {std::size_t{1}, std::size_t{100}, WEFT_STACK_LEAST - 1}) {
+            chosen.stack_bytes = bytes;
+            EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &chosen, &unit), WEFT_INVALID);
+            const std::string why = weft_error_text();
+            for (const std::string& part : {std::to_string(bytes), std::to_string(WEFT_STACK_LEAST), std::string("WEFT_STACK_BYTES")}) {
+                EXPECT_NE(why.find(part), std::string::npos) << why;
+            }
+        }
+        chosen.stack_bytes = WEFT_STACK_LEAST;
+        EXPECT_EQ(Ult([] {}, &chosen).join(), WEFT_OK);
+    }
+}
+
 TEST(Unit, HasTheStackSizeItAsksFor) {
     Runtime runtime;
     auto chosen = options();

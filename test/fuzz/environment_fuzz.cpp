@@ -77,7 +77,7 @@ void check_refused(const std::string& why, const std::string& said) {
 void check_limits(const weft_settings& now, const char* counters) {
     check(now.size == sizeof now, "the size is that of the structure");
     check(now.streams >= 1 && now.streams <= 1024, "WEFT_STREAMS");
-    check(now.stack_bytes >= 1 && now.stack_bytes <= std::size_t{1} << 40, "WEFT_STACK_BYTES");
+    check(now.stack_bytes >= WEFT_STACK_LEAST && now.stack_bytes <= std::size_t{1} << 40, "WEFT_STACK_BYTES");
     check(now.guard_bytes <= std::size_t{1} << 30, "WEFT_GUARD_BYTES");
     check(now.guard >= WEFT_GUARD_AUTO && now.guard <= WEFT_GUARD_NONE, "WEFT_GUARD");
     check(now.kind >= WEFT_KIND_FULL && now.kind <= WEFT_KIND_HOSTED, "WEFT_KIND");

@@ -40,9 +40,8 @@ inline int from_weft(weft_status status) {
     }
 }
 
-// Argobots takes any size for a stack; Weft refuses what no unit could stand on. As much as its smallest stacks have.
-constexpr std::size_t least_stack_bytes = 16384;
-inline std::size_t stack_bytes_for_weft(std::size_t asked) { return asked < least_stack_bytes ? least_stack_bytes : asked; }
+// Argobots takes any size for a stack; Weft refuses what no unit could stand on.
+inline std::size_t stack_bytes_for_weft(std::size_t asked) { return asked < WEFT_STACK_LEAST ? WEFT_STACK_LEAST : asked; }
 
 // Who calls.
 enum class Caller : unsigned char { external, ult, tasklet };

@@ -102,6 +102,21 @@ TEST_F(Thread, many_are_created_joined_and_freed_by_one_call_each) {
     ok(ABT_thread_free_many(0, nullptr));
 }
 
+TEST_F(Thread, one_that_asks_for_a_small_stack_runs) {
+    ABT_thread_attr attr = ABT_THREAD_ATTR_NULL;
+    ok(ABT_thread_attr_create(&attr));
+    for (const std::size_t asked : {std::size_t{8192}, std::size_t{12288}}) {
+        ok(ABT_thread_attr_set_stacksize(attr, asked));
+        ABT_thread made = ABT_THREAD_NULL;
+        ok(ABT_thread_create(own_pool(), nothing, nullptr, attr, &made));
+        std::size_t bytes = 0;
+        ok(ABT_thread_get_stacksize(made, &bytes));
+        EXPECT_EQ(bytes, asked);
+        ok(ABT_thread_free(&made));
+    }
+    ok(ABT_thread_attr_free(&attr));
+}
+
 TEST_F(Thread, many_have_one_attribute_but_not_one_stack) {
     ABT_thread_attr attr = ABT_THREAD_ATTR_NULL;
     ok(ABT_thread_attr_create(&attr));

@@ -261,7 +261,7 @@ void read_all(Environment& said) {
     // in the table's order
     constexpr weft_kind task_kinds[] = {WEFT_KIND_FULL, WEFT_KIND_LSA,  WEFT_KIND_ROC,   WEFT_KIND_SS,
                                         WEFT_KIND_SC,   WEFT_KIND_AUTO, WEFT_KIND_HOSTED};
-    if (const int kind = word_of(weft_bridge::omp_task_kind); kind >= 0) {
+    if (const int kind = word_of(weft_bridge::omp_task_kind); kind >= 0 && kind < static_cast<int>(std::size(task_kinds))) {   // the last is `member`
         said.task_kind = task_kinds[kind];
         tasks_are_units = true;
     }

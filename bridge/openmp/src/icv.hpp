@@ -1,12 +1,14 @@
 // Internal control variables (OpenMP 5.1, section 2.4): those that each task has its own of, and those of the process.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include <weft/kind.h>
+#include <weft/unit.h>
 
 namespace weft_openmp {
 
@@ -40,6 +42,8 @@ struct Environment {
     std::vector<unsigned> threads;              // OMP_NUM_THREADS: a value for each level
     std::vector<Bind> bind;                     // OMP_PROC_BIND: as well
     std::size_t stack_bytes = 0;                // OMP_STACKSIZE, GOMP_STACKSIZE; 0: not said
+    // What units ask for: where less is said than a stack may have, libgomp complains, and takes one that it can have.
+    std::size_t unit_stack_bytes() const { return stack_bytes == 0 ? 0 : std::max(stack_bytes, WEFT_STACK_LEAST); }
     bool cancellation = false;                  // OMP_CANCELLATION
     bool wait_policy_said = false, wait_actively = false;
     std::uint64_t spins = 0;                    // GOMP_SPINCOUNT, or by OMP_WAIT_POLICY: as it was said; Patience has what comes of it

@@ -243,7 +243,7 @@ void Crew::grow(unsigned size) {
     if (members.empty()) return;
     team.helpers.have_members(*this);
     users.fetch_add(static_cast<unsigned>(members.size()), std::memory_order_relaxed);   // relaxed: only who is in adds
-    add_members(be_member, members, *this, environment().stack_bytes);
+    add_members(be_member, members, *this, environment().unit_stack_bytes());
     count_members(static_cast<unsigned>(members.size()));
 }
 

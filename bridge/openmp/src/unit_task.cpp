@@ -65,7 +65,7 @@ void spawn_task(Task& task) {
     options.size = sizeof options;
     options.kind = said.task_kind;
     // SC runs on its scheduler's stack, which has its own setting; and of kind auto one that asks for a stack would never be of that kind.
-    if (said.task_kind != WEFT_KIND_SC && said.task_kind != WEFT_KIND_AUTO) options.stack_bytes = said.stack_bytes;
+    if (said.task_kind != WEFT_KIND_SC && said.task_kind != WEFT_KIND_AUTO) options.stack_bytes = said.unit_stack_bytes();
     options.name = "openmp task";
     options.site = reinterpret_cast<const void*>(task.body);
     team.units.fetch_add(1);

@@ -202,6 +202,20 @@ static void stacks(void) {
     EQUAL(right, 3);
 }
 
+/* OMP_STACKSIZE=1b is less than a stack may have: it is complained of, and members and tasks have one that they can run on. */
+static void small_stacks(void) {
+    EQUAL(count(3), 3);
+    int right = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    for (int i = 0; i < 20; ++i) {
+#pragma omp task shared(right)
+#pragma omp atomic
+        ++right;
+    }
+    EQUAL(right, 20);
+}
+
 /* ---- threads that have had regions, and end ---- */
 
 static void* two_regions(void* argument) {
@@ -352,7 +366,7 @@ static const struct {
     void (*run)(void);
 } all[] = {{"exit_0", exit_0}, {"exit_3", exit_3}, {"now_0", now_0}, {"now_3", now_3}, {"exit_nested", exit_nested}, {"exit_in_task", exit_in_task},
            {"aborts", aborts}, {"error", error}, {"main_ends", main_ends}, {"signals", signals}, {"killed", killed}, {"own_mask", own_mask}, {"plugins", plugins},
-           {"stacks", stacks}, {"thread_ends", thread_ends}, {"keys", keys}, {"at_exit", at_exit}, {"at_exit_in_region", at_exit_in_region}, {"no_threads", no_threads}, {"no_memory", no_memory}, {"no_more_threads", no_more_threads},
+           {"stacks", stacks}, {"small_stacks", small_stacks}, {"thread_ends", thread_ends}, {"keys", keys}, {"at_exit", at_exit}, {"at_exit_in_region", at_exit_in_region}, {"no_threads", no_threads}, {"no_memory", no_memory}, {"no_more_threads", no_more_threads},
            {"just_2", just_2}, {"just_4", just_4}, {"just_8", just_8}, {"too_few_2", too_few_2}, {"too_few_4", too_few_4}, {"too_few_8", too_few_8}, {"grows_to_8", grows_to_8}, {"few_more", few_more},
            {"interrupted_0", interrupted_0}, {"interrupted_1", interrupted_1}};
 

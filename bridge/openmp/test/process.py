@@ -13,11 +13,11 @@ import sys
 CASES = {
     "exit_0": (5, "bye\n"), "exit_3": (8, "bye\n"), "now_0": (5, ""), "now_3": (8, ""), "exit_nested": (9, ""), "exit_in_task": (11, ""),
     "aborts": (-signal.SIGABRT, ""), "error": (1, ""), "main_ends": (0, ""), "signals": (0, ""), "killed": (-signal.SIGINT, ""), "own_mask": (0, ""), "plugins": (0, ""),
-    "stacks": (0, ""), "thread_ends": (0, ""), "keys": (0, ""), "at_exit": (0, "bye\n"), "at_exit_in_region": (7, "bye\n"),
+    "stacks": (0, ""), "small_stacks": (0, ""), "thread_ends": (0, ""), "keys": (0, ""), "at_exit": (0, "bye\n"), "at_exit_in_region": (7, "bye\n"),
     "no_threads": (1, ""), "no_more_threads": (1, "4\nbye\n"), "just_2": (0, ""), "just_4": (0, ""), "just_8": (0, ""), "too_few_2": (1, ""), "too_few_4": (1, ""), "too_few_8": (1, ""),
     "grows_to_8": (0, ""), "few_more": (0, ""), "no_memory": (1, ""), "interrupted_0": (0, ""), "interrupted_1": (0, ""),
 }
-SETTINGS = {"stacks": {"OMP_STACKSIZE": "64M"}, "few_more": {"WEFT_RESCUE": "off"}}   # which may start more on a machine that is busy
+SETTINGS = {"stacks": {"OMP_STACKSIZE": "64M"}, "small_stacks": {"OMP_STACKSIZE": "1b", "WEFT_OMP_TASK_KIND": "full"}, "few_more": {"WEFT_RESCUE": "off"}}   # which may start more on a machine that is busy
 # They need a user of their own, since the kernel counts a user's threads.
 OF_ANOTHER_USER = {"no_threads", "no_more_threads", "just_2", "just_4", "just_8", "too_few_2", "too_few_4", "too_few_8", "grows_to_8"}
 # libgomp's words, by which scripts know what has happened.
