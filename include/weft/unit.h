@@ -63,6 +63,11 @@ typedef struct weft_unit_options {
                                       none. Since 0.5 */
     void (*release)(void *data); /**< with data, as there. Since 0.5 */
     bool fresh; /**< of kind WEFT_KIND_HOSTED: on a pthread that no unit has been on, so that thread_local variables have their first values. Since 0.6 */
+    bool own_float; /**< a floating-point environment of its own: how it rounds, which exceptions trap (<fenv.h>; x86-64's MXCSR and x87 control word, AArch64's FPCR and
+                         FPSR), also over suspensions and on other streams. It begins with the one in force where it is spawned (or revived), as a POSIX thread
+                         does, and no other unit sees what it sets. All other native units of a stream share one: what one sets, the next finds. Each switch of such a unit costs a few
+                         nanoseconds more, it is not called where that saves a switch (doc/decisions/0042), and jobs of it that other streams take
+                         (parallel.h) begin with theirs. Hosted units have one anyway. WEFT_OWN_FLOAT=1 gives it to all. Since 0.6 */
 } weft_unit_options;
 
 /** Spawns a user-level thread: body(argument) runs once some stream pops it.

@@ -10,6 +10,7 @@
 #include "stream/join.hpp"
 #include "stream/lending.hpp"
 #include "stream/level.hpp"
+#include "stream/own_float.hpp"
 #include "stream/revive.hpp"
 #include "stream/runtime.hpp"
 #include "stream/spawn.hpp"
@@ -126,7 +127,7 @@ void leave_parent(Domain& domain) {
 }
 
 // A context that its domain is told of has the mark for that; one whose stack wants a look has it anyway.
-bool wants_a_look(const Unit& unit) { return unit.kind == Kind::hosted || unit.stack->guarded == mem::Guard::canary; }
+bool wants_a_look(const Unit& unit) { return unit.kind == Kind::hosted || has_own_float(unit) || unit.stack->guarded == mem::Guard::canary; }
 
 }  // namespace
 

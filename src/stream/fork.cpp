@@ -13,6 +13,7 @@
 #include "stream/locals.hpp"
 #include "stream/migrate.hpp"
 #include "stream/observe.hpp"
+#include "stream/own_float.hpp"
 #include "stream/runtime.hpp"
 #include "unit/crowd.hpp"
 #include "unit/extras.hpp"
@@ -117,6 +118,8 @@ bool go_on(Runtime& old, Stream& from, Unit& unit, bool on_thread) {
     zero->jobs.take_over(from.jobs);
     begin_primary(*made, *zero, unit, *pool, roams);
     made->inherited = &unit;
+    zero->carrier.floating_point = from.carrier.floating_point;
+    if (unit.marked(Unit::canary) && is_in_own_float(unit)) zero->callable = &Stream::no_pool;
     if (unit.has_jobs()) zero->callable_without_jobs = std::exchange(zero->callable, &Stream::no_pool);
     dumps_forked(made);
     return true;

@@ -9,6 +9,7 @@
 #include "stream/error.hpp"
 #include "stream/migrate.hpp"
 #include "stream/observe.hpp"
+#include "stream/own_float.hpp"
 #include "stream/runtime.hpp"
 #include "stream/suspend.hpp"
 #include "unit/crowd.hpp"
@@ -634,6 +635,7 @@ void tidy_up(Unit& unit) {
     if (unit.marked(Unit::observed)) observe(trace::Event::free, unit);
     if (unit.outcome == WEFT_EXCEPTION) unit.exception().~exception_ptr();
     if (unit.marked(Unit::extras)) drop_extras(unit, spare_extras(current_or_null()));
+    if (unit.marked(Unit::untidy)) forget_own_float(unit);
     if (const unsigned tag = unit.spawn_tag(); tag != 0) sites.learn(tag, has_suspended(unit));
 }
 

@@ -16,6 +16,7 @@
 #include "stream/level.hpp"
 #include "stream/locals.hpp"
 #include "stream/overflow.hpp"
+#include "stream/own_float.hpp"
 #include "stream/spawn.hpp"
 #include "stream/suspend.hpp"
 
@@ -155,6 +156,7 @@ weft_status bring_up(Runtime& made) {
     }
     pool::describe_caller.store(describe_caller);
     if (weft_status status = start_other_streams(made); status != WEFT_OK) return status;
+    if (weft_status status = begin_own_float(made); status != WEFT_OK) return status;
     return dumps_begin(made, made.settings.values.dump);
 }
 

@@ -16,6 +16,7 @@
 #include "stream/locals.hpp"
 #include "stream/observe.hpp"
 #include "stream/overflow.hpp"
+#include "stream/own_float.hpp"
 #include "stream/requests.hpp"
 #include "stream/revive.hpp"
 
@@ -50,7 +51,10 @@ void end_on_user_stack(void* raw) {
     if (unit.has_forked()) end_child();
     if (unit.kind == Kind::hosted) conclude_hosted(unit, next);
     if (unit.has_jobs()) leave_jobs(stream, unit);
-    if (unit.marked(Unit::canary)) check_canary(unit);
+    if (unit.marked(Unit::canary)) {
+        check_canary(unit);
+        end_own_float(stream, unit);
+    }
     if (unit.has(Unit::measured)) unit.context = reinterpret_cast<void*>(mem::measure(*unit.stack));
     if (unit.marked(Unit::observed)) observe(trace::Event::finish, unit);
     if (unit.has(Unit::user_stack)) {
@@ -239,8 +243,20 @@ Unit* detail::successor_other(Stream& stream) {
     return pick(stream);
 }
 
+namespace {
+
+[[gnu::noinline]] Stream& leave_with_float(Stream& stream, Unit& self, Unit* next, AfterSwitch after) {
+    const arch::FloatingPoint own = leave_own_float(stream);
+    Stream& now = detail::leave_plainly<Leaves::looked>(stream, self, next, after);
+    enter_own_float(now, own);
+    return now;
+}
+
+}  // namespace
+
 [[gnu::noinline]] Stream& detail::leave_with_care(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how) {
     look_before_leaving(self, how);
+    if (self.marked(Unit::canary) && is_in_own_float(self)) return leave_with_float(stream, self, next, after);
     return self.kind == Kind::hosted ? leave_hosted(stream, self, next, after) : leave_plainly<Leaves::looked>(stream, self, next, after);
 }
 
@@ -248,7 +264,8 @@ Unit* detail::successor_other(Stream& stream) {
     if (self.kind == Kind::hosted) return leave_with_care(stream, self, next, after, how);   // whose exceptions are its pthread's
     if (how != Leaves::looked && self.light_or_marked(Unit::at_leave)) look_before_leaving(self, how);
     const os::ExceptionGlobals kept = std::exchange(*stream.exceptions, {});
-    Stream& now = leave_plainly<Leaves::looked>(stream, self, next, after);
+    const bool with_float = self.marked(Unit::canary) && is_in_own_float(self);
+    Stream& now = with_float ? leave_with_float(stream, self, next, after) : leave_plainly<Leaves::looked>(stream, self, next, after);
     *now.exceptions = kept;
     return now;
 }

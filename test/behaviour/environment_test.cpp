@@ -81,6 +81,7 @@ const std::vector<Legal> table = {
      [](const weft_settings& s) { return s.harts; }},
     {"WEFT_NEIGHBOURS", {{"withhold", WEFT_NEIGHBOURS_WITHHOLD}, {"ignore", WEFT_NEIGHBOURS_IGNORE}}, {"", "1", "0", "on", "off"}, {"withhold", "ignore"},
      [](const weft_settings& s) -> std::size_t { return s.neighbours; }},
+    {"WEFT_OWN_FLOAT", {{"off", 0}, {"on", 1}, {"1", 1}}, {"", "2", "yes"}, {"off", "on"}, [](const weft_settings& s) -> std::size_t { return s.own_float; }},
 };
 
 weft_settings in_force() {
