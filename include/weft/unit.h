@@ -61,13 +61,14 @@ typedef struct weft_unit_options {
                            function that spawns on behalf of others; NULL: the address of the call, and the body. Since 0.4 */
     void *data;                  /**< as weft_unit_data_set would give it; not of weft_unit_spawn_many. Released also where the spawn fails, once the runtime runs. NULL:
                                       none. Since 0.5 */
-    void (*release)(void *data); /**< with data, as there. Since 0.5 */
+    void (*release)(void *data); /**< with data, as there; NULL with `key`. Since 0.5 */
     bool fresh; /**< of kind WEFT_KIND_HOSTED: on a pthread that no unit has been on, so that thread_local variables have their first values. Since 0.6 */
     bool own_float; /**< a floating-point environment of its own: how it rounds, which exceptions trap (<fenv.h>; x86-64's MXCSR and x87 control word, AArch64's FPCR and
                          FPSR), also over suspensions and on other streams. It begins with the one in force where it is spawned (or revived), as a POSIX thread
                          does, and no other unit sees what it sets. All other native units of a stream share one: what one sets, the next finds. Each switch of such a unit costs a few
                          nanoseconds more, it is not called where that saves a switch (doc/decisions/0042), and jobs of it that other streams take
                          (parallel.h) begin with theirs. Hosted units have one anyway. WEFT_OWN_FLOAT=1 gives it to all. Since 0.6 */
+    const struct weft_key *key; /**< a lasting key (local.h): `data` is the unit's value under it, and weft_unit_data stays free. NULL: `data` is that. Since 0.6 */
 } weft_unit_options;
 
 /** Spawns a user-level thread: body(argument) runs once some stream pops it.
@@ -140,7 +141,10 @@ WEFT_API weft_status weft_unit_revive_with(weft_pool *pool, void (*body)(void *)
  * they came. It may be freed when the joins of all others have returned.
  *
  * Returns how it ended: WEFT_OK, WEFT_EXCEPTION (see weft_unit_exception), WEFT_CANCELLED (see weft_unit_cancel), WEFT_NO_MEMORY
- * (no stack could be had and none would come free; the body did not run), WEFT_SYSTEM (the same of a hosted unit and its pthread). Or why nothing was waited for: WEFT_INVALID, WEFT_BUSY (the unit
+ * (no stack could be had and none would come free; the body did not run), WEFT_SYSTEM (the same of a hosted unit and its
+ * pthread); weft_error_text says of these two what is missing. A unit without a stack waits for one as long as others run or
+ * are ready that have one; for those that are suspended it waits some ten thousand tries, and not in weft_finalize, which
+ * waits for none of the others either. Or why nothing was waited for: WEFT_INVALID, WEFT_BUSY (it is freed by somebody who waits, or
  * is detached), WEFT_WRONG_STATE (a unit cannot join itself, nor a scheduler that its stream runs), WEFT_WRONG_KIND (the caller is a tasklet and the
  * unit has not ended).
  * From any thread or unit; a ULT may switch. Since 0.1. */
@@ -163,8 +167,9 @@ WEFT_API weft_status weft_unit_try_join(weft_unit *unit) WEFT_NOTHROW;
 WEFT_API weft_status weft_unit_join_many(weft_unit *const *units, size_t count) WEFT_NOTHROW;
 
 /** Joins the unit if it has not ended, then frees it; the handle is invalid afterwards. Returns as weft_unit_join; the
- * unit is freed if and only if it has ended, that is, on WEFT_OK, WEFT_EXCEPTION, WEFT_CANCELLED and WEFT_NO_MEMORY. WEFT_WRONG_STATE for
- * the primary unit, WEFT_BUSY while others wait for the unit. From the call on nobody else may begin to wait for the unit, or detach it. From any thread or unit; a ULT may switch.
+ * unit is freed if and only if it has ended, that is, on WEFT_OK, WEFT_EXCEPTION, WEFT_CANCELLED, WEFT_NO_MEMORY and
+ * WEFT_SYSTEM. WEFT_WRONG_STATE for the primary unit, WEFT_BUSY while others wait for the unit. From the call on nobody else may
+ * begin to wait for the unit, or detach it. From any thread or unit; a ULT may switch.
  * Since 0.1. */
 WEFT_API weft_status weft_unit_free(weft_unit *unit) WEFT_NOTHROW;
 
@@ -331,8 +336,8 @@ WEFT_API const char *weft_unit_name(const weft_unit *unit) WEFT_NOTHROW;
  * itself, or while it does not run; never switches. Since 0.1. */
 WEFT_API weft_status weft_unit_name_set(weft_unit *unit, const char *name) WEFT_NOTHROW;
 
-/** Gives the unit a pointer of the program's, once: a runtime that embeds Weft hangs there what it knows of the unit. It stays over
- * a revival.
+/** Gives the unit a pointer, once. It belongs to whoever spawns the unit, or to the program: a library that meets units of others hangs what it
+ * knows of them under a lasting key of its own (local.h), and reads here no more than it has put there. It stays over a revival.
  *
  * data     not null
  * release  NULL, or called as release(data) when the unit is freed (a detached one: when it has ended), or by the last
@@ -393,6 +398,25 @@ WEFT_API weft_status weft_unit_pool(const weft_unit *unit, weft_pool **pool) WEF
  * stream and stays in its pool), WEFT_WRONG_CONTEXT (it leaves a private pool, and the caller is not on that pool's stream), WEFT_NO_MEMORY
  * (weft_pool_ops.admit; nothing has changed). From any thread or unit; never switches. Since 0.5. */
 WEFT_API weft_status weft_unit_pool_set(weft_unit *unit, weft_pool *pool) WEFT_NOTHROW;
+
+/** Binds the calling ULT to the stream that runs it, until weft_unit_unbind: it goes on on no other one, so that compiled code may keep addresses of
+ * thread_local variables, errno among them, over its waits. What it is asked to migrate to before comes first; then it is as one that was spawned
+ * with `bound`.
+ *
+ * former  required; receives what weft_unit_unbind is to be given: the pool that the unit belongs to otherwise, or NULL where it stays in that
+ *
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_CONTEXT (outside of ULTs), WEFT_WRONG_STATE (it is bound already, as the primary unit and a
+ * guest are), WEFT_UNSUPPORTED (it is a context of a domain, or the stream is not the program's, and comes and goes), WEFT_NO_MEMORY. From
+ * ULTs; may switch. Since 0.6. */
+WEFT_API weft_status weft_unit_bind(weft_pool **former) WEFT_NOTHROW;
+
+/** Ends what weft_unit_bind of the calling unit began, which has returned WEFT_OK. The unit goes to its former pool when it next becomes ready.
+ *
+ * former  as weft_unit_bind gave it
+ *
+ * Returns WEFT_OK, WEFT_WRONG_CONTEXT (outside of ULTs), WEFT_WRONG_STATE (it is not bound, or is its OS thread's own code: a primary unit that does
+ * not roam, a guest). From ULTs; never switches. Since 0.6. */
+WEFT_API weft_status weft_unit_unbind(weft_pool *former) WEFT_NOTHROW;
 
 /** A unit's stack. */
 typedef struct weft_stack_info {

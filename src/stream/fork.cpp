@@ -53,7 +53,10 @@ weft_status begin_child(const Runtime& old, Runtime& made, Stream** zero) {
     made.heaps_made = old.heaps_made;   // so that no new unit has the number of one that goes on, or of the parent's
     made.outside = make_heap(made);
     begin_rescue(made);
-    return made.outside == nullptr ? WEFT_NO_MEMORY : start_stream_zero(made, zero);
+    if (made.outside == nullptr) return WEFT_NO_MEMORY;
+    const weft_status status = start_stream_zero(made, zero);
+    if (status == WEFT_OK) begin_sentry(made);
+    return status;
 }
 
 // Jobs that it has shown, and nobody has taken, are its own again. The list may be in the middle of a change, but each step of one leaves the way from the
@@ -96,7 +99,7 @@ void forget_others(Unit& unit) {
     unit.joint.reset();
     unit.unmark(Unit::requests | Unit::observed);
     Extras* const extras = extras_of(unit);
-    if (extras == nullptr) return;
+    if (extras == nullptr) return unit.unmark(Unit::extras);   // whoever was about to give it some is no more
     extras->lock.break_open();
     extras->target = nullptr;
 }

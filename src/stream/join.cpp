@@ -7,13 +7,13 @@
 
 #include "hart/gate.hpp"
 #include "stream/error.hpp"
+#include "stream/extras.hpp"
 #include "stream/migrate.hpp"
 #include "stream/observe.hpp"
 #include "stream/own_float.hpp"
 #include "stream/runtime.hpp"
 #include "stream/suspend.hpp"
 #include "unit/crowd.hpp"
-#include "unit/extras.hpp"
 
 namespace weft {
 
@@ -98,8 +98,6 @@ void wake(Joint::Waiter waiter) {
     }
 }
 
-weft_status outcome(const Unit& unit) { return static_cast<weft_status>(unit.outcome); }
-
 void resume_joiner(Unit& joiner) {
     joiner.life.move(State::waiting, State::ready);
     resume_claimed(current_or_null(), joiner);
@@ -132,7 +130,7 @@ void wake_crowd(JoinWaiter* top) {
 struct Told {
     static constexpr std::uint8_t none = 0, refused = 0xff;
     static constexpr std::uint8_t ended(std::uint8_t outcome) { return static_cast<std::uint8_t>(outcome + 1); }
-    static weft_status status(std::uint8_t told) { return told == refused ? busy_status() : static_cast<weft_status>(told - 1); }
+    static weft_status status(std::uint8_t told) { return told == refused ? busy_status() : outcome_told(static_cast<std::uint8_t>(told - 1)); }
 };
 
 // Whether one who comes when others wait already waits besides.
@@ -443,7 +441,8 @@ void end_unit(Stream& stream, Unit& unit) {
 }
 
 void end_unit_carefully(Stream& stream, Unit& unit) {
-    if (!unit.marked(Unit::observed)) return end_unit(stream, unit);
+    const bool refused = is_refused(static_cast<weft_status>(unit.outcome));
+    if (!refused && !unit.marked(Unit::observed)) return end_unit(stream, unit);
     probe(Probe::finish_before_publish);
     unit.life.move(State::running, State::done);
     Joint::Waiter waiter;
@@ -480,6 +479,28 @@ template <Company company>
 
 }  // namespace
 
+weft_status outcome_told(std::uint8_t outcome) {
+    const auto how = static_cast<weft_status>(outcome);
+    if (how == WEFT_NO_MEMORY) return fail(how, "the unit has not run: no stack could be had for it, and none would have come free (see WEFT_STACK_BYTES, ulimit -v, the cgroup's memory.max)");
+    if (how == WEFT_SYSTEM) return fail(how, "the hosted unit has not run: the kernel refused a pthread for it (see ulimit -u and the cgroup's pids.max)");
+    return how;
+}
+
+void tell_refusal(const Unit& unit) {
+    if (!is_refused(static_cast<weft_status>(unit.outcome))) return;
+    const auto id = static_cast<unsigned long long>(unit.id);
+    if (unit.kind == Kind::hosted) {
+        fail(WEFT_SYSTEM, "hosted unit %llu has not run: the kernel refused a pthread for it, and no other one would "
+                          "have come free (see ulimit -u and the cgroup's pids.max)", id);
+        return;
+    }
+    const std::size_t wanted = unit.wanted_stack_bytes();
+    const std::size_t bytes = wanted != 0 ? wanted : runtime().settings.values.stack_bytes;
+    fail(WEFT_NO_MEMORY, "unit %llu has not run: no stack of %zu bytes could be had, and none would have come free; "
+                         "have fewer units at once, or smaller stacks (WEFT_STACK_BYTES, stack_bytes), or see "
+                         "ulimit -v, the cgroup's memory.max and vm.max_map_count", id, bytes);
+}
+
 weft_status join_unended(Unit& unit) {
     Stream* stream = current_or_null();
     if (stream == nullptr || stream->running == nullptr) [[unlikely]] return join_outside<Company::any>(stream, unit);
@@ -506,7 +527,7 @@ Unit* tell_others(Joint::Waiter top) {
 }
 
 weft_status free_ended(Unit& unit) noexcept {
-    const weft_status status = outcome(unit);
+    const auto status = static_cast<weft_status>(unit.outcome);   // a refused one comes to free_unended(): it stays news
     release(current_or_null(), unit);
     return status;
 }
@@ -634,7 +655,7 @@ bool has_suspended(const Unit& unit) { return !unit.is_light() && (begins_light(
 void tidy_up(Unit& unit) {
     if (unit.marked(Unit::observed)) observe(trace::Event::free, unit);
     if (unit.outcome == WEFT_EXCEPTION) unit.exception().~exception_ptr();
-    if (unit.marked(Unit::extras)) drop_extras(unit, spare_extras(current_or_null()));
+    if (unit.marked(Unit::extras)) drop_extras(unit, current_or_null());
     if (unit.marked(Unit::untidy)) forget_own_float(unit);
     if (const unsigned tag = unit.spawn_tag(); tag != 0) sites.learn(tag, has_suspended(unit));
 }

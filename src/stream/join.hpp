@@ -90,6 +90,21 @@ inline void end_with(Unit& unit, weft_status outcome) {
     unit.mark(Unit::untidy);
 }
 
+// Whether the unit has not run for want of a stack, or of a pthread; `outcome` is how it has ended.
+constexpr bool is_refused(weft_status outcome) { return outcome == WEFT_NO_MEMORY || outcome == WEFT_SYSTEM; }
+// Says so, where that is how it has ended.
+[[gnu::cold, gnu::noinline]] void tell_refusal(const Unit& unit);
+
+// How a unit has ended.
+inline weft_status outcome(const Unit& unit) {
+    const auto how = static_cast<weft_status>(unit.outcome);
+    if (how != WEFT_OK) [[unlikely]] tell_refusal(unit);
+    return how;
+}
+
+// The same by one who was told it, of a unit that may be gone.
+weft_status outcome_told(std::uint8_t outcome);
+
 // Whether a join with this status means that the unit has ended.
 constexpr bool means_end(weft_status status) {
     return status == WEFT_OK || status == WEFT_EXCEPTION || status == WEFT_NO_MEMORY || status == WEFT_SYSTEM || status == WEFT_CANCELLED;

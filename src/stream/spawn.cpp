@@ -4,12 +4,13 @@
 #include <utility>
 
 #include "stream/call.hpp"
+#include "stream/extras.hpp"
 #include "stream/join.hpp"
 #include "stream/level.hpp"
+#include "stream/locals.hpp"
 #include "stream/migrate.hpp"
 #include "stream/own_float.hpp"
 #include "stream/suspend.hpp"
-#include "unit/extras.hpp"
 
 namespace weft {
 
@@ -29,7 +30,7 @@ void give_stack_back(Stream* stream, mem::Stack* stack) {
 void give_back(Stream* stream, Unit& unit) {
     unit.life.drop();
     forget_own_float(unit);
-    if (unit.marked(Unit::extras)) drop_extras(unit, spare_extras(stream));
+    if (unit.marked(Unit::extras)) drop_extras(unit, stream);
     if (unit.stack != nullptr) give_stack_back(stream, unit.stack);
     if (stream != nullptr) {
         stream->untake_id();
@@ -135,6 +136,20 @@ weft_status no_such_kind(int number) {
     return fail(WEFT_WRONG_KIND, "kind %d is none; legal are WEFT_KIND_FULL, _LSA, _ROC, _SS, _SC, _RTC, _AUTO and _HOSTED", number);
 }
 
+namespace {
+
+// `data` goes under a lasting key, whose own function releases it, also where there will be no unit.
+weft_status take_key(const weft_unit_options& given, Plan& out) {
+    const Key& key = *reinterpret_cast<const Key*>(given.key);
+    if (!key.lasting) return fail(WEFT_INVALID, "weft_unit_options.key is no lasting key");
+    if (given.release != nullptr) return fail(WEFT_INVALID, "with weft_unit_options.key it is the key that releases the data; leave `release` NULL");
+    out.key = &key;
+    out.release = key.release.load(std::memory_order_relaxed);   // relaxed: constant while the key lives
+    return WEFT_OK;
+}
+
+}  // namespace
+
 weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     const Stream* const caller = current_or_null();
     out.kind = tasklet ? Kind::tasklet : caller != nullptr ? caller->default_kind : runtime().default_kind;
@@ -151,6 +166,9 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     const weft_unit_options& given = *options;
     out.data = given.data;
     out.release = given.release;
+    if (given.key != nullptr) {
+        if (const weft_status status = take_key(given, out); status != WEFT_OK) return status;
+    }
     out.name = given.name;
     out.priority = given.priority;
     if (!is_priority(given.priority)) return no_such_priority(given.priority);
@@ -269,7 +287,7 @@ weft_status furnish_with_stack(Stream* stream, Unit& unit, const Plan& plan) {
 
 weft_status furnish(Stream* stream, Unit& unit, const Plan& plan) {
     const weft_status status = furnish_with_stack(stream, unit, plan);
-    if (status != WEFT_OK || plan.data == nullptr || give_data(unit, plan.data, plan.release, spare_extras(stream))) return status;
+    if (status != WEFT_OK || plan.data == nullptr || give_at_birth(unit, plan.key, plan.data, plan.release, stream)) return status;
     give_back(stream, unit);
     return fail(WEFT_NO_MEMORY, "no memory for a unit's data");
 }

@@ -10,6 +10,8 @@
 
 namespace weft {
 
+struct Key;
+
 // What the options of the C interface come to.
 struct Plan {
     static constexpr std::uint8_t fixed = 1;       // it may not be asked to go to another pool
@@ -31,6 +33,7 @@ struct Plan {
     void* on_migration_argument = nullptr;
     void* data = nullptr;              // the program's, as in Extras
     void (*release)(void* data) = nullptr;
+    const Key* key = nullptr;          // under which they are the unit's; null: as in Extras
     const void* site = nullptr;        // an object that stands for the place where it is spawned
     Site* learner = nullptr;           // of kind auto: the place
 

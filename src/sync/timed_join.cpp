@@ -128,7 +128,7 @@ struct TimedJoin : JoinWaiter {
     record->let_go();
     if (!woken) return too_late();
     if (busy) return busy_status();
-    return static_cast<weft_status>(told ? ended_so : target.outcome);
+    return told ? outcome_told(ended_so) : outcome(target);
 }
 
 }  // namespace weft::sync

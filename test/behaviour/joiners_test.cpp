@@ -104,9 +104,9 @@ TEST_P(Joiners, KeepTheUnitFromBeingFreedOrDetached) {
     Ult target([&] { bed.sleep(); }, nullptr, pool());
     until([&] { return bed.occupied(); });
     JoinersOfOne joiners;
-    for (const As as : {As::thread, As::unit}) {
+    for (const As as : {As::unit, As::thread}) {
         add(joiners, target.handle(), as);
-        let_them_wait();
+        until([] { return waiting_for("join") == 1; });   // else the free might wait, as the first
         EXPECT_EQ(weft_unit_free(target.handle()), WEFT_BUSY);
         weft_unit* row[] = {target.handle()};
         EXPECT_EQ(weft_unit_free_many(row, 1), WEFT_BUSY);
