@@ -638,6 +638,7 @@ weft_status run_context(Unit& context, void (*body)(void*), void* argument) {
     } else {
         context.body = body;
         context.argument = argument;
+        if (context.marked(Unit::untidy) && has_own_float(context)) give_own_float(context);   // which it was without a body
     }
     return decide({What::run, &context, {}});
 }

@@ -436,7 +436,7 @@ void run_below(Stream& stream, Sched& by, Unit* unit) {
 void run_child(Stream& stream, Unit& caller, Unit* unit) {
     // Whoever called it goes on elsewhere if it suspends, and what it runs may have it do so.
     if (caller.is_light()) promote(stream, caller);
-    const bool with_float = caller.marked(Unit::canary) && is_in_own_float(caller);
+    const bool with_float = is_in_own_float(caller);
     const arch::FloatingPoint own = with_float ? leave_own_float(stream) : arch::FloatingPoint{};
     run_below(stream, is_scheduler(caller) ? *static_cast<Sched*>(caller.argument) : *stream.sched, unit);
     if (with_float) enter_own_float(stream, own);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "stream/stream.hpp"
+#include "weft/parallel.h"
 
 namespace weft {
 
@@ -18,12 +19,15 @@ static_assert(sizeof(std::size_t) == 8);
 // Of a unit marked `canary`, or before it is one.
 inline bool has_own_float(const Unit& unit) { return (unit.user_stack_bytes & own_float_bit) != 0; }
 
-// Of the running one, if it is marked `canary`.
-inline bool is_in_own_float(const Unit& unit) { return (unit.user_stack_bytes & own_float_bit & unit.user_stack_bytes << 1) != 0; }
+// Whether the unit, which has begun, is in the body that was given to it, and has one there.
+inline bool is_in_own_float(const Unit& unit) {
+    return unit.marked(Unit::canary) && (unit.user_stack_bytes & own_float_bit & unit.user_stack_bytes << 1) != 0;
+}
 
-// The unit, which nobody else knows, has one from its start on: what is in force here and now. Of hosted ones, which have their own, and of a
-// domain's contexts, which have no body yet, nothing is done.
+// The unit, which nobody else knows, has one from its start on: what is in force here and now, or `begins_with`. Of hosted ones, which have their own,
+// nothing is done; a domain's context has no body yet, and is given it again with that.
 void give_own_float(Unit& unit);
+void give_own_float(Unit& unit, const arch::FloatingPoint& begins_with);
 
 // Nobody asks for it any more.
 inline void forget_own_float(Unit& unit) {
@@ -38,6 +42,36 @@ inline void forget_own_float(Unit& unit) {
 
 // The running unit ends, and may have been in the middle of its body.
 void end_own_float(Stream& stream, Unit& unit);
+
+// The running unit shows jobs: who takes one finds there with what it is to be run.
+void note_own_float(Unit& owner);
+// Of a unit that has shown a job and waits for it. False: it has none of its own.
+bool noted_own_float(const Unit& owner, arch::FloatingPoint& noted);
+
+// The running tasklet runs a job of another one's in its own place.
+void run_job_of(const Unit& owner, weft_job& job);
+
+// What the running unit has others call for it is called with its own, if it has one, and what that leaves there is the unit's.
+class CallFor {
+public:
+    CallFor(Unit& unit, void (*called)(void*), void* with);
+    CallFor(const CallFor&) = delete;
+
+    // What the others are to call.
+    [[nodiscard]] auto fn() const -> void (*)(void*) { return has_own_ ? called_with_own : fn_; }
+    [[nodiscard]] void* argument() { return has_own_ ? this : argument_; }
+
+    // They have, and the unit has come back.
+    void come_back() const;
+
+private:
+    static void called_with_own(void* self);
+
+    const bool has_own_;
+    void (*const fn_)(void*);
+    void* const argument_;
+    arch::FloatingPoint own_{};
+};
 
 // All units that are spawned from now on have one (WEFT_OWN_FLOAT).
 weft_status begin_own_float(Runtime& of);
