@@ -241,6 +241,11 @@ bool give_default_stack(Stream* stream, Unit& unit) {
 
 namespace {
 
+[[gnu::noinline, gnu::cold]] void furnish_special(Unit& unit, const Plan& plan) {
+    if ((plan.special & Plan::fixed) != 0) unit.mark(Unit::fixed);
+    if ((plan.special & Plan::own_float) != 0) give_own_float(unit);
+}
+
 weft_status furnish_with_stack(Stream* stream, Unit& unit, const Plan& plan) {
     unit.flags |= plan.flags;
     if ((plan.stack_class | plan.priority) != 0) {
@@ -256,10 +261,7 @@ weft_status furnish_with_stack(Stream* stream, Unit& unit, const Plan& plan) {
         std::strncpy(unit.name, plan.name, sizeof unit.name - 1);
         unit.name[sizeof unit.name - 1] = '\0';
     }
-    if (plan.special != 0) {
-        if ((plan.special & Plan::fixed) != 0) unit.mark(Unit::fixed);
-        if ((plan.special & Plan::own_float) != 0) give_own_float(unit);
-    }
+    if (plan.special != 0) [[unlikely]] furnish_special(unit, plan);
     if (plan.on_migration != nullptr) {
         const weft_status status = set_on_migration(unit, plan.on_migration, plan.on_migration_argument);
         if (status != WEFT_OK) {
