@@ -67,7 +67,7 @@ typedef struct weft_unit_options {
                          FPSR), also over suspensions and on other streams. It begins with the one in force where it is spawned (or revived), as a POSIX thread
                          does, and no other unit sees what it sets. All other native units of a stream share one with its scheduler: what one sets, the next finds. What
                          it has others call (weft_blocking, weft_on_stream_stack) and its jobs (parallel.h) are called with it, wherever that is; OS threads that
-                         the runtime starts meanwhile begin with the stream's. Each switch of such a unit costs some 10 ns more, and it is not called where that
+                         the runtime starts meanwhile begin with the stream's. Each switch of such a unit costs some 15 ns more, and it is not called where that
                          saves a switch (doc/decisions/0042). Hosted units have one anyway, and begin with their stream's. WEFT_OWN_FLOAT=1 gives
                          one to all units that are spawned, and to members of teams. Since 0.6 */
     const struct weft_key *key; /**< a lasting key (local.h): `data` is the unit's value under it, and weft_unit_data stays free. NULL: `data` is that. Since 0.6 */
