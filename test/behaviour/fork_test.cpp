@@ -803,6 +803,7 @@ TEST_F(Fork, KeepsTheFloatingPointEnvironmentOfWhoHasOneOfItsOwn) {
         const Runtime runtime;
         weft_unit_options own = options();
         own.own_float = true;
+        std::fesetround(FE_TOWARDZERO);   // the stream's
         Ult forks([&] {
             std::fesetround(FE_UPWARD);
             EXPECT_TRUE(ended_well(in_child([by_setting] {
@@ -820,12 +821,16 @@ TEST_F(Fork, KeepsTheFloatingPointEnvironmentOfWhoHasOneOfItsOwn) {
                     check(std::fegetround() == FE_UPWARD);
                     check(other.free() == WEFT_OK);
                 }
-                check(begins == (by_setting ? FE_UPWARD : FE_TONEAREST) && (!by_setting || after == FE_DOWNWARD));
+                const int others = by_setting ? FE_UPWARD : FE_TOWARDZERO;
+                check(begins == others && (!by_setting || after == FE_DOWNWARD));
+                Ult next([&] { begins = -std::fegetround(); });   // which a joiner might call
+                check(next.free() == WEFT_OK && begins == -others);
                 check(std::fegetround() == FE_UPWARD);
             })));
             EXPECT_EQ(std::fegetround(), FE_UPWARD);
         }, &own);
         EXPECT_EQ(forks.free(), WEFT_OK);
-        EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+        EXPECT_EQ(std::fegetround(), FE_TOWARDZERO);
+        std::fesetround(FE_TONEAREST);
     }
 }

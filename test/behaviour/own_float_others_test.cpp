@@ -7,6 +7,7 @@
 #include <weft/weft.hpp>
 
 #include "test/behaviour/atomic.hpp"
+#include "test/behaviour/forks.hpp"
 #include "test/behaviour/guests.hpp"
 #include "test/behaviour/hosted.hpp"
 #include "test/behaviour/own_float.hpp"
@@ -241,6 +242,29 @@ TEST(OwnFloatBeside, JobsOfTaskletsRunWithTheirOwnersWhoeverTakesThem) {
     EXPECT_EQ(rounding(), FE_TONEAREST);
 }
 
+// A tasklet that waits for a job of its own runs another's meanwhile, on its own stack.
+TEST(OwnFloatBeside, AJobThatATaskletRunsForAnotherRunsWithTheOtherOnes) {
+    Runtime runtime(with_streams(2));
+    for (const bool outer_has : {true, false}) {
+        const auto how = own_float();
+        weft_unit* tasklet = nullptr;
+        static int seen_here, seen_there;
+        seen_here = seen_there = -1;
+        ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void* has) {
+            if (has != nullptr) std::fesetround(FE_UPWARD);
+            have_taken([has] {
+                if (has != nullptr) std::fesetround(FE_DOWNWARD);
+                have_taken([] { seen_there = rounding(); });
+            });
+            seen_here = rounding();
+        }, outer_has ? &runtime : nullptr, outer_has ? &how : nullptr, &tasklet), WEFT_OK);
+        EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+        EXPECT_EQ(seen_there, outer_has ? FE_DOWNWARD : FE_TONEAREST);
+        EXPECT_EQ(seen_here, outer_has ? FE_UPWARD : FE_TONEAREST);
+    }
+    EXPECT_EQ(rounding(), FE_TONEAREST);
+}
+
 namespace {
 
 // Members of a team, each with a mode of its own, if they may have one.
@@ -331,6 +355,30 @@ TEST(OwnFloatBeside, UnitsThatItGoesToByTheirNamesHaveNoneOfIt) {
     EXPECT_EQ(other.free(), WEFT_OK);
     EXPECT_EQ(plain.free(), WEFT_OK);
     EXPECT_EQ(rounding(), FE_TONEAREST);
+}
+
+TEST(OwnFloatBeside, UnitsThatItRunsAsASchedulerHaveNoneOfIt) {
+    Runtime runtime;
+    weft_pool* const pool = make_pool(WEFT_POOL_SHARED);
+    const auto how = own_float();
+    Ult runs([&] {
+        std::fesetround(FE_UPWARD);
+        for (const weft_unit_options* const of : {static_cast<const weft_unit_options*>(nullptr), &how}) {
+            std::fesetround(FE_UPWARD);
+            Ult child([of] {
+                EXPECT_EQ(rounding(), of == nullptr ? FE_TONEAREST : FE_UPWARD) << "as where it was spawned";
+                if (of != nullptr) std::fesetround(FE_DOWNWARD);
+            }, of, pool);
+            weft_unit* unit = nullptr;
+            EXPECT_EQ(weft_pool_pop(pool, &unit), WEFT_OK);
+            EXPECT_EQ(weft_unit_run(unit), WEFT_OK) << weft_error_text();
+            EXPECT_EQ(rounding(), FE_UPWARD);
+            EXPECT_EQ(child.free(), WEFT_OK);
+        }
+    }, &how);
+    EXPECT_EQ(runs.free(), WEFT_OK);
+    EXPECT_EQ(rounding(), FE_TONEAREST);
+    EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
 
 TEST(OwnFloatBeside, HostedUnitsHaveNoneOfIt) {
