@@ -118,6 +118,8 @@ typedef struct weft_settings {
     size_t harts;                 /**< WEFT_HARTS: harts that the process uses, at most; what CPU set and quota allow is the limit all the same; 0 ("all"): that alone. Kept for
                                        later runtimes that do not say otherwise, and by weft_hart_limit. Since 0.6 */
     weft_neighbours neighbours;   /**< WEFT_NEIGHBOURS: withhold, ignore: whether harts are withheld beside processes that compute on the same processors; 0: withhold. Since 0.6 */
+    bool own_float;               /**< WEFT_OWN_FLOAT: off, on (0, 1): every unit that is spawned is as weft_unit_options.own_float makes one. It needs observers
+                                       (WEFT_FEATURE_OBSERVERS), and costs as much as one. Since 0.6 */
 } weft_settings;
 
 /** Starts the runtime: the calling OS thread becomes the primary unit of stream 0.

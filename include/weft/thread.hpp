@@ -46,6 +46,7 @@ struct attributes {
     bool migratable = true;                 /**< whether it may be asked to go to another pool */
     const void* site = nullptr;             /**< of kind adaptive: stands for the place that spawns it; none: the call, and the body's type */
     bool fresh = false;                     /**< of kind hosted: on a pthread that no unit has been on */
+    bool own_float = false;                 /**< it has a floating-point environment of its own, and begins with the one in force here; see weft_unit_options */
 };
 
 namespace detail {
@@ -65,6 +66,7 @@ inline weft_unit_options options_of(const attributes& wanted) noexcept {
     options.not_migratable = !wanted.migratable;
     options.site = wanted.site;
     options.fresh = wanted.fresh;
+    options.own_float = wanted.own_float;
     return options;
 }
 
@@ -72,7 +74,8 @@ inline weft_unit_options options_of(const attributes& wanted) noexcept {
 inline const weft_unit_options* given(const weft_unit_options& options) noexcept {
     const bool plain = options.kind == WEFT_KIND_DEFAULT && options.stack_bytes == 0 && options.stack == nullptr &&
                        options.name == nullptr && !options.child_first && !options.measure_stack && options.priority == 0 &&
-                       options.stream == nullptr && !options.bound && !options.not_migratable && options.site == nullptr;
+                       options.stream == nullptr && !options.bound && !options.not_migratable && options.site == nullptr &&
+                       !options.own_float;
     return plain ? nullptr : &options;
 }
 

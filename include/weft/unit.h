@@ -67,6 +67,13 @@ typedef struct weft_unit_options {
                                       none. Since 0.5 */
     void (*release)(void *data); /**< with data, as there; NULL with `key`. Since 0.5 */
     bool fresh; /**< of kind WEFT_KIND_HOSTED: on a pthread that no unit has been on, so that thread_local variables have their first values. Since 0.6 */
+    bool own_float; /**< a floating-point environment of its own: how it rounds, which exceptions trap (<fenv.h>; x86-64's MXCSR and x87 control word, AArch64's FPCR and
+                         FPSR), also over suspensions and on other streams. It begins with the one in force where it is spawned (or revived), as a POSIX thread
+                         does, and no other unit sees what it sets. All other native units of a stream share one with its scheduler: what one sets, the next finds. What
+                         it has others call (weft_blocking, weft_on_stream_stack) and its jobs (parallel.h) are called with it, wherever that is; OS threads that
+                         the runtime starts meanwhile begin with the stream's. Each switch of such a unit costs some 15 ns more, and it is not called where that
+                         saves a switch (doc/decisions/0042). Hosted units have one anyway, and begin with their stream's. WEFT_OWN_FLOAT=1 gives
+                         one to all units that are spawned, and to members of teams. Since 0.6 */
     const struct weft_key *key; /**< a lasting key (local.h): `data` is the unit's value under it, and weft_unit_data stays free. NULL: `data` is that. Since 0.6 */
 } weft_unit_options;
 

@@ -3,6 +3,7 @@
 #include "base/assert.hpp"
 #include "hart/gate.hpp"
 #include "stream/jobs.hpp"
+#include "stream/own_float.hpp"
 #include "stream/runtime.hpp"
 #include "stream/suspend.hpp"
 
@@ -41,7 +42,7 @@ struct TaskletWait : JobWaiter {
     for (int looks = 0; looks < most_looks; ++looks) {
         if (Shown::of(job).done()) return;
         if (weft_job* const other = take_tasklets_job(*Shown::of(job).list)) {
-            other->run(other);
+            run_job_of(Shown::of(*other).owner(), *other);
             finish_job(*other);
             looks = 0;
         }

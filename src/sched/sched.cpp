@@ -109,6 +109,7 @@ Sched* create_uncounted(weft_sched_kind kind, const weft_sched_ops* ops, void* s
     if constexpr (config::checked) std::fill_n(made->passed_over, count, 0u);
     for (std::size_t i = 0; i < count; ++i) new (&made->places[i]) Bell::Place();
     made->count = count;
+    made->calls_program = kind == WEFT_SCHED_USER || std::any_of(pools, pools + count, [](const Pool* pool) { return pool->kind == WEFT_POOL_USER; });
     made->self = self;
     if (ops != nullptr) made->ops = *ops;
     made->random = Random(reinterpret_cast<std::uintptr_t>(made));

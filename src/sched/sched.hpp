@@ -27,6 +27,7 @@ struct Sched {
     unsigned turn = 0;                 // in a pool: how many units it runs before others of that pool
     unsigned ran = 0;                  // of them, when it owns its loop
     bool as_main = false;              // its unit is that of a main scheduler that owns its loop
+    bool calls_program = false;        // to pick comes to a callback of the program's: its own, or a pool's
     bool automatic = true;             // freed when its stream ends, or its turns, or another takes its place
     Sched* next = nullptr;             // the runtime's list of all schedulers
 

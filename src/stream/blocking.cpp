@@ -9,6 +9,7 @@
 #include "os/futex.hpp"
 #include "os/memory.hpp"
 #include "stream/error.hpp"
+#include "stream/own_float.hpp"
 #include "stream/runtime.hpp"
 #include "stream/suspend.hpp"
 
@@ -157,10 +158,12 @@ struct HandOver : Suspension {
     if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet cannot give its hart away; make it a ULT");
     Runtime& of = runtime();
     if (!of.crew.ready()) return fail(WEFT_SYSTEM, "the kernel refused an OS thread for a blocking call (see ulimit -u and the cgroup's pids.max)");
-    Crew::Call call{fn, argument, self};
+    CallFor call_for(*self, fn, argument);
+    Crew::Call call{call_for.fn(), call_for.argument(), self};
     HandOver request(*self, call, of);
     suspend(*stream, request, Waits::blocking, reinterpret_cast<const void*>(fn));
     set_errno(call.error);
+    call_for.come_back();
     return WEFT_OK;
 }
 
@@ -189,10 +192,12 @@ struct StreamCall {
     Unit* self = stream == nullptr ? nullptr : stream->running;
     // Who stands there already and could not suspend anyway. An SC stands there as well, but could: it leaves, and is promoted.
     if (self == nullptr || self->kind == Kind::tasklet) return fn(argument);
-    StreamCall call{fn, argument, *self};
+    CallFor call_for(*self, fn, argument);
+    StreamCall call{call_for.fn(), call_for.argument(), *self};
     stream->counters.add(trace::Count::yielded);
     detail::leave_towards<Leaves::yields>(*stream, *self, nullptr, {[](void* raw) { static_cast<StreamCall*>(raw)->make(); }, &call}, Unit::observed);
     set_errno(call.error);
+    call_for.come_back();
 }
 
 }  // namespace weft

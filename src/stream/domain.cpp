@@ -12,6 +12,7 @@
 #include "stream/locals.hpp"
 #include "stream/migrate.hpp"
 #include "stream/level.hpp"
+#include "stream/own_float.hpp"
 #include "stream/revive.hpp"
 #include "stream/runtime.hpp"
 #include "stream/spawn.hpp"
@@ -118,7 +119,9 @@ void leave_parent(Domain& domain) {
 }
 
 // A context that its domain is told of has the mark for that; one whose stack wants a look, or that a key may follow, has it anyway.
-bool wants_a_look(const Unit& unit) { return unit.kind == Kind::hosted || unit.stack->guarded == mem::Guard::canary || following.load() != 0; }
+bool wants_a_look(const Unit& unit) {
+    return unit.kind == Kind::hosted || has_own_float(unit) || unit.stack->guarded == mem::Guard::canary || following.load() != 0;
+}
 
 }  // namespace
 
@@ -635,6 +638,7 @@ weft_status run_context(Unit& context, void (*body)(void*), void* argument) {
     } else {
         context.body = body;
         context.argument = argument;
+        if (context.marked(Unit::untidy) && has_own_float(context)) give_own_float(context);   // which it was without a body
     }
     return decide({What::run, &context, {}});
 }

@@ -13,6 +13,7 @@
 #include "stream/locals.hpp"
 #include "stream/migrate.hpp"
 #include "stream/observe.hpp"
+#include "stream/own_float.hpp"
 #include "stream/runtime.hpp"
 #include "unit/crowd.hpp"
 #include "unit/extras.hpp"
@@ -111,7 +112,7 @@ bool go_on(Runtime& old, Stream& from, Unit& unit, bool on_thread) {
     Stream* zero = nullptr;
     const bool roams = on_thread && made->settings.values.roaming_primary;
     Pool* pool = nullptr;
-    if (begin_child(old, *made, &zero) != WEFT_OK || (pool = primary_pool(*zero, roams)) == nullptr) {
+    if (begin_child(old, *made, &zero) != WEFT_OK || begin_own_float(*made) != WEFT_OK || (pool = primary_pool(*zero, roams)) == nullptr) {
         set_runtime(nullptr);
         os::set_local(&from);
         return false;
@@ -120,6 +121,8 @@ bool go_on(Runtime& old, Stream& from, Unit& unit, bool on_thread) {
     zero->jobs.take_over(from.jobs);
     begin_primary(*made, *zero, unit, *pool, roams);
     made->inherited = &unit;
+    zero->carrier.floating_point = from.carrier.floating_point;
+    if (is_in_own_float(unit)) zero->callable = &Stream::no_pool;
     if (unit.has_jobs()) zero->callable_without_jobs = std::exchange(zero->callable, &Stream::no_pool);
     dumps_forked(made);
     return true;

@@ -9,6 +9,7 @@
 #include "stream/domain.hpp"
 #include "stream/error.hpp"
 #include "stream/join.hpp"
+#include "stream/own_float.hpp"
 #include "stream/runtime.hpp"
 #include "stream/spawn.hpp"
 #include "stream/stream.hpp"
@@ -38,6 +39,7 @@ Jobs* list_of(const Stream& stream, const Unit& unit) {
 void show(Stream& stream, Unit& owner, std::size_t count) {
     if (Jobs* const jobs = list_of(stream, owner)) {
         owner.jobs_out += static_cast<std::uint32_t>(count);
+        if (owner.marked(Unit::canary)) [[unlikely]] note_own_float(owner);
         return jobs->show(stream.jobs, count, owner, stack_wanted_by(owner));
     }
     for (std::size_t i = 0; i < count; ++i) new (stream.jobs.first[i]->kept) Shown(Shown::refused);
@@ -187,6 +189,8 @@ Unit* unit_for(Stream& stream, weft_job& job) {
     unit->stack = stack;
     unit->jobs_out = 1;   // itself
     std::memcpy(unit->name, "job", sizeof "job");
+    arch::FloatingPoint owners;
+    if (noted_own_float(owner, owners)) [[unlikely]] give_own_float(*unit, owners);
     return unit;
 }
 

@@ -12,6 +12,7 @@
 #include "stream/extras.hpp"
 #include "stream/migrate.hpp"
 #include "stream/observe.hpp"
+#include "stream/own_float.hpp"
 #include "stream/runtime.hpp"
 #include "stream/suspend.hpp"
 #include "unit/crowd.hpp"
@@ -666,6 +667,7 @@ void tidy_up(Unit& unit) {
     if (unit.marked(Unit::observed)) observe(trace::Event::free, unit);
     if (unit.outcome == WEFT_EXCEPTION) unit.exception().~exception_ptr();
     if (unit.marked(Unit::extras)) drop_extras(unit, current_or_null());
+    if (unit.marked(Unit::untidy)) forget_own_float(unit);
     if (const unsigned tag = unit.spawn_tag(); tag != 0) sites.learn(tag, has_suspended(unit));
     unit.entries = 0;
 }

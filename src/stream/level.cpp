@@ -7,6 +7,7 @@
 #include "stream/error.hpp"
 #include "stream/join.hpp"
 #include "stream/observe.hpp"
+#include "stream/own_float.hpp"
 #include "stream/pool_wait.hpp"
 #include "stream/runtime.hpp"
 #include "stream/spawn.hpp"
@@ -435,7 +436,10 @@ void run_below(Stream& stream, Sched& by, Unit* unit) {
 void run_child(Stream& stream, Unit& caller, Unit* unit) {
     // Whoever called it goes on elsewhere if it suspends, and what it runs may have it do so.
     if (caller.is_light()) promote(stream, caller);
+    const bool with_float = is_in_own_float(caller);
+    const arch::FloatingPoint own = with_float ? leave_own_float(stream) : arch::FloatingPoint{};
     run_below(stream, is_scheduler(caller) ? *static_cast<Sched*>(caller.argument) : *stream.sched, unit);
+    if (with_float) enter_own_float(stream, own);
 }
 
 bool run_should_stop(Stream& stream, Sched& by) {

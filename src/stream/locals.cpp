@@ -10,6 +10,7 @@
 #include "stream/extras.hpp"
 #include "stream/guest.hpp"
 #include "stream/lasting.hpp"
+#include "stream/own_float.hpp"
 #include "stream/runtime.hpp"
 #include "stream/stream.hpp"
 
@@ -110,6 +111,7 @@ void begin_to_follow(Unit& unit) {
 // It has none any more, or ends. Of one that the scheduler has called, that does the rest; where its joiner or its parent has, that goes on with `callable`.
 void cease_to_follow(const Unit& unit) {
     if (unit.kind == Kind::tasklet || unit.kind == Kind::hosted) return;
+    if (is_in_own_float(unit)) return;   // which calls nobody
     if (!unit.is_light() || (unit.shape & Unit::called) != 0) call_again(current());
 }
 

@@ -4,6 +4,7 @@
 
 #include "stream/error.hpp"
 #include "stream/join.hpp"
+#include "stream/own_float.hpp"
 #include "stream/runtime.hpp"
 #include "stream/spawn.hpp"
 #include "unit/extras.hpp"
@@ -15,7 +16,7 @@ namespace {
 mem::Stack* first_stack(Stream* stream, const Unit& unit) {
     if (unit.has(Unit::user_stack)) {
         // What remember_user_stack() has left.
-        return mem::user_stack(const_cast<void*>(unit.waits_object), unit.user_stack_bytes);
+        return mem::user_stack(const_cast<void*>(unit.waits_object), unit.user_stack_bytes & ~own_float_bit);
     }
     return take_stack(stream, unit.wanted_stack_bytes());
 }
@@ -35,7 +36,7 @@ weft_status may_begin_first(const Stream* stream, const Unit& unit) {
 void remember_user_stack(Unit& unit) {
     unit.waits_object = unit.stack->lowest;   // a unit that has ended waits for nothing
     const char* const end = reinterpret_cast<const char*>(unit.stack + 1);   // the stack's own object lies at its top
-    unit.user_stack_bytes = static_cast<std::size_t>(end - unit.stack->lowest);
+    unit.user_stack_bytes = (unit.user_stack_bytes & own_float_bit) | static_cast<std::size_t>(end - unit.stack->lowest);
 }
 
 weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, const void* site, Revived how) {
@@ -70,6 +71,7 @@ weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, 
     const bool observed = birth.marks != 0;
     birth.marks |= static_cast<std::uint8_t>(unit.marks.load(std::memory_order_relaxed) & (Unit::extras | Unit::fixed));   // relaxed: ours
     if (canary) birth.marks |= Unit::canary;
+    const bool own_float = unit.marked(Unit::untidy) && has_own_float(unit);
     birth.shape |= static_cast<std::uint8_t>(unit.stack_class());
     birth.tag = Unit::tag_of(unit.priority());
     unit.life.move(State::done, State::free);
@@ -81,6 +83,7 @@ weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, 
     unit.spawn_site = site;
     unit.joint.reset();
     unit.begin_life(birth);
+    if (own_float) give_own_float(unit);
     if (stream != nullptr) {
         stream->counters.add(trace::Count::revived);
     } else {

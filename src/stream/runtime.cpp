@@ -17,6 +17,7 @@
 #include "stream/level.hpp"
 #include "stream/locals.hpp"
 #include "stream/overflow.hpp"
+#include "stream/own_float.hpp"
 #include "stream/spawn.hpp"
 #include "stream/suspend.hpp"
 #include "stream/variables.hpp"
@@ -158,6 +159,7 @@ weft_status bring_up(Runtime& made) {
     pool::describe_caller.store(describe_caller);
     begin_sentry(made);
     if (weft_status status = start_other_streams(made); status != WEFT_OK) return status;
+    if (weft_status status = begin_own_float(made); status != WEFT_OK) return status;
     return dumps_begin(made, made.settings.values.dump);
 }
 

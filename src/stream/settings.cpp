@@ -118,6 +118,7 @@ constexpr Setting settings_table[] = {
     setting<&weft_settings::rescue_bound>("WEFT_RESCUE_BOUND", "OS threads that rescue at once, at most; units: as many as live", 0, 1, most_streams, bound_words, true),
     setting<&weft_settings::harts>("WEFT_HARTS", "harts that the process uses, at most; all: as many as CPU set and quota allow", 0, 0, most_streams, hart_words, true),
     setting<&weft_settings::neighbours>("WEFT_NEIGHBOURS", "whether harts are withheld beside processes that compute on the same processors", WEFT_NEIGHBOURS_WITHHOLD, 1, 2, neighbour_words, false),
+    setting<&weft_settings::own_float>("WEFT_OWN_FLOAT", "whether each unit has a floating-point environment of its own (rounding, traps)", 0, 0, 1, switch_words, true),
 };
 
 // Those that name something else than a number, or nothing: `off`.

@@ -9,6 +9,7 @@
 #include "stream/level.hpp"
 #include "stream/locals.hpp"
 #include "stream/migrate.hpp"
+#include "stream/own_float.hpp"
 #include "stream/suspend.hpp"
 
 namespace weft {
@@ -28,6 +29,7 @@ void give_stack_back(Stream* stream, mem::Stack* stack) {
 
 void give_back(Stream* stream, Unit& unit) {
     unit.life.drop();
+    forget_own_float(unit);
     if (unit.marked(Unit::extras)) drop_extras(unit, stream);
     if (unit.stack != nullptr) give_stack_back(stream, unit.stack);
     if (stream != nullptr) {
@@ -178,17 +180,24 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     out.stream = reinterpret_cast<Stream*>(given.stream);
     out.placed = given.stream != nullptr || given.bound;
     if (given.bound) out.flags |= Unit::bound;
-    out.migratable = !given.not_migratable;
+    out.special = given.not_migratable ? Plan::fixed : 0;
     out.on_migration = given.on_migration;
     out.on_migration_argument = given.on_migration_argument;
     if (const weft_status status = choose_kind(given, tasklet, out); status != WEFT_OK) return status;
+    // Both by one look: few units have either.
+    std::uint16_t fresh_or_own_float;
+    static_assert(offsetof(weft_unit_options, own_float) == offsetof(weft_unit_options, fresh) + 1);
+    std::memcpy(&fresh_or_own_float, &given.fresh, sizeof fresh_or_own_float);
+    if (fresh_or_own_float != 0) [[unlikely]] {
+        if (given.fresh) {
+            if (out.kind != Kind::hosted) return fail(WEFT_INVALID, "only a hosted unit can have a fresh pthread; its kind is to be WEFT_KIND_HOSTED");
+            out.flags |= Unit::fresh;
+        }
+        if (given.own_float) out.special |= Plan::own_float;
+    }
     if (out.kind == Kind::tasklet) return WEFT_OK;
     out.child_first = given.child_first;
     if (given.measure_stack) out.flags |= Unit::measured;
-    if (given.fresh) {
-        if (out.kind != Kind::hosted) return fail(WEFT_INVALID, "only a hosted unit can have a fresh pthread; its kind is to be WEFT_KIND_HOSTED");
-        out.flags |= Unit::fresh;
-    }
     out.stack_bytes = given.stack_bytes;
     if (given.stack != nullptr) {
         if (given.stack_bytes < mem::stack_minimum()) {
@@ -238,6 +247,11 @@ bool give_default_stack(Stream* stream, Unit& unit) {
 
 namespace {
 
+[[gnu::noinline, gnu::cold]] void furnish_special(Unit& unit, const Plan& plan) {
+    if ((plan.special & Plan::fixed) != 0) unit.mark(Unit::fixed);
+    if ((plan.special & Plan::own_float) != 0) give_own_float(unit);
+}
+
 weft_status furnish_with_stack(Stream* stream, Unit& unit, const Plan& plan) {
     unit.flags |= plan.flags;
     if ((plan.stack_class | plan.priority) != 0) {
@@ -253,7 +267,7 @@ weft_status furnish_with_stack(Stream* stream, Unit& unit, const Plan& plan) {
         std::strncpy(unit.name, plan.name, sizeof unit.name - 1);
         unit.name[sizeof unit.name - 1] = '\0';
     }
-    if (!plan.migratable) unit.mark(Unit::fixed);
+    if (plan.special != 0) [[unlikely]] furnish_special(unit, plan);
     if (plan.on_migration != nullptr) {
         const weft_status status = set_on_migration(unit, plan.on_migration, plan.on_migration_argument);
         if (status != WEFT_OK) {

@@ -14,6 +14,9 @@ struct Key;
 
 // What the options of the C interface come to.
 struct Plan {
+    static constexpr std::uint8_t fixed = 1;       // it may not be asked to go to another pool
+    static constexpr std::uint8_t own_float = 2;
+
     Kind kind;
     bool as_asked = false;             // that kind and no other
     std::uint8_t flags = 0;            // of Unit: user_stack, measured
@@ -25,7 +28,7 @@ struct Plan {
     std::int8_t priority = 0;
     bool placed = false;               // by its stream, or bound to it
     Stream* stream = nullptr;          // null: the calling one
-    bool migratable = true;
+    std::uint8_t special = 0;          // fixed, own_float
     void (*on_migration)(weft_unit* unit, void* argument) = nullptr;
     void* on_migration_argument = nullptr;
     void* data = nullptr;              // the program's, as in Extras
@@ -36,7 +39,7 @@ struct Plan {
 
     // Whether furnish() has anything to do.
     bool asks_for_more() const {
-        return kind == Kind::full || (flags | stack_class | priority) != 0 || name != nullptr || !migratable || on_migration != nullptr || data != nullptr;
+        return kind == Kind::full || (flags | stack_class | priority) != 0 || name != nullptr || special != 0 || on_migration != nullptr || data != nullptr;
     }
 };
 

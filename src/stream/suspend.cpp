@@ -16,6 +16,7 @@
 #include "stream/locals.hpp"
 #include "stream/observe.hpp"
 #include "stream/overflow.hpp"
+#include "stream/own_float.hpp"
 #include "stream/requests.hpp"
 #include "stream/revive.hpp"
 
@@ -50,7 +51,10 @@ void end_on_user_stack(void* raw) {
     if (unit.has_forked()) end_child();
     if (unit.kind == Kind::hosted) conclude_hosted(unit, next);
     if (unit.has_jobs()) leave_jobs(stream, unit);
-    if (unit.marked(Unit::canary)) check_canary(unit);
+    if (unit.marked(Unit::canary)) {
+        check_canary(unit);
+        end_own_float(stream, unit);
+    }
     if (unit.has(Unit::measured)) unit.context = reinterpret_cast<void*>(mem::measure(*unit.stack));
     if (unit.marked(Unit::observed)) observe(trace::Event::finish, unit);
     if (unit.has(Unit::user_stack)) {
@@ -258,7 +262,22 @@ Unit* detail::successor_other(Stream& stream) {
     return pick(stream);
 }
 
+namespace {
+
+// The jobs first: their owner's is noted with them. All that others are told meanwhile, they are told with the stream's.
+[[gnu::noinline]] Stream& leave_with_float(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how) {
+    if (self.has_jobs()) leave_jobs(stream, self);
+    const arch::FloatingPoint own = leave_own_float(stream);
+    look_before_leaving(self, how);
+    Stream& now = detail::leave_plainly<Leaves::looked>(stream, self, next, after);
+    enter_own_float(now, own);
+    return now;
+}
+
+}  // namespace
+
 [[gnu::noinline]] Stream& detail::leave_with_care(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how) {
+    if (is_in_own_float(self)) return come_back_followed(leave_with_float(stream, self, next, after, how), self);
     look_before_leaving(self, how);
     if (self.kind == Kind::hosted) return leave_hosted(stream, self, next, after);
     return come_back_followed(leave_plainly<Leaves::looked>(stream, self, next, after), self);
@@ -266,9 +285,10 @@ Unit* detail::successor_other(Stream& stream) {
 
 [[gnu::noinline]] Stream& detail::leave_in_catch(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how) {
     if (self.kind == Kind::hosted) return leave_with_care(stream, self, next, after, how);   // whose exceptions are its pthread's
-    if (how != Leaves::looked && self.light_or_marked(Unit::at_leave)) look_before_leaving(self, how);
+    const bool with_float = is_in_own_float(self);
+    if (!with_float && how != Leaves::looked && self.light_or_marked(Unit::at_leave)) look_before_leaving(self, how);
     const os::ExceptionGlobals kept = std::exchange(*stream.exceptions, {});
-    Stream& now = leave_plainly<Leaves::looked>(stream, self, next, after);
+    Stream& now = with_float ? leave_with_float(stream, self, next, after, how) : leave_plainly<Leaves::looked>(stream, self, next, after);
     *now.exceptions = kept;
     return come_back_followed(now, self);
 }

@@ -80,11 +80,6 @@ Heard hear(void (*program)(), std::chrono::milliseconds silence = 10s) {
     return heard;
 }
 
-std::size_t times(const std::string& text, const std::string& what) {
-    std::size_t count = 0;
-    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
-    return count;
-}
 bool has(const std::string& text, const std::string& what) { return text.find(what) != std::string::npos; }
 
 class Deadlock : public testing::Test {

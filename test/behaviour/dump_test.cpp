@@ -101,12 +101,6 @@ std::string part_of(const std::string& dump, const std::string& start) {
     return found;
 }
 
-std::size_t times(const std::string& text, const std::string& part) {
-    std::size_t count = 0;
-    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-    return count;
-}
-
 // A whole backtrace of a unit that kept still, through these functions in this order.
 void expect_stands(const std::string& dump, const std::string& name, const std::vector<const char*>& functions) {
     const std::string part = part_of(dump, "'" + name + "'");

@@ -82,6 +82,7 @@ const std::vector<Legal> table = {
      [](const weft_settings& s) { return s.harts; }},
     {"WEFT_NEIGHBOURS", {{"withhold", WEFT_NEIGHBOURS_WITHHOLD}, {"ignore", WEFT_NEIGHBOURS_IGNORE}}, {"", "1", "0", "on", "off"}, {"withhold", "ignore"},
      [](const weft_settings& s) -> std::size_t { return s.neighbours; }},
+    {"WEFT_OWN_FLOAT", {{"off", 0}, {"on", 1}, {"1", 1}}, {"", "2", "yes"}, {"off", "on"}, [](const weft_settings& s) -> std::size_t { return s.own_float; }},
 };
 
 weft_settings in_force() {
@@ -89,12 +90,6 @@ weft_settings in_force() {
     now.size = sizeof now;
     EXPECT_EQ(weft_settings_get(&now), WEFT_OK);
     return now;
-}
-
-std::size_t occurrences(const std::string& text, const std::string& part) {
-    std::size_t count = 0;
-    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-    return count;
 }
 
 }  // namespace
@@ -202,8 +197,8 @@ TEST(Environment, CountersGoToTheFileOnce) {
         }
     }
     const std::string text = file.text();
-    EXPECT_EQ(occurrences(text, "/units/count/created\t1\n"), 1u) << text;
-    EXPECT_EQ(occurrences(text, "/units{stream#0}/count/created\t1\n"), 1u) << text;
+    EXPECT_EQ(times(text, "/units/count/created\t1\n"), 1u) << text;
+    EXPECT_EQ(times(text, "/units{stream#0}/count/created\t1\n"), 1u) << text;
     file.clear();
     {
         Runtime runtime;
@@ -219,7 +214,7 @@ TEST(Environment, CountersGoToStderrOnce) {
         Ult unit([] {});
     }
     const std::string said = testing::internal::GetCapturedStderr();
-    EXPECT_EQ(occurrences(said, "/units/count/created\t1\n"), 1u) << said;
+    EXPECT_EQ(times(said, "/units/count/created\t1\n"), 1u) << said;
 }
 
 TEST(Environment, OffIsNeitherAFileOfCountersNorOneOfATrace) {
@@ -282,7 +277,7 @@ TEST(Environment, IsCheckedWithoutStartingAnything) {
     std::fclose(file);
     const std::string printed(text, bytes);
     std::free(text);
-    EXPECT_EQ(occurrences(printed, "\n"), 2u) << printed;
+    EXPECT_EQ(times(printed, "\n"), 2u) << printed;
     EXPECT_EQ(printed.rfind("WEFT_HARTS is 'many'; legal are: all, or a number from 0 to 1024\n", 0), 0u) << printed;
     EXPECT_NE(printed.find("WEFT_COUNTERS is 'somewhere'"), std::string::npos) << printed;
     EXPECT_EQ(std::string(weft_error_text()).rfind("WEFT_COUNTERS is 'somewhere'", 0), 0u) << weft_error_text();
@@ -330,11 +325,11 @@ TEST(Environment, ThePrintNamesEveryVariable) {
     const std::string printed(text, bytes);
     std::free(text);
     for (const Legal& entry : table) {
-        EXPECT_EQ(occurrences("\n" + printed, std::string("\n") + entry.variable + "\t"), 1u) << entry.variable;
+        EXPECT_EQ(times("\n" + printed, std::string("\n") + entry.variable + "\t"), 1u) << entry.variable;
     }
-    EXPECT_EQ(occurrences(printed, "WEFT_COUNTERS\t"), 1u);
-    EXPECT_EQ(occurrences(printed, "WEFT_TRACE\t"), 1u);
-    EXPECT_EQ(occurrences(printed, "\n"), table.size() + 2) << "a variable that this test does not know? " << printed;
+    EXPECT_EQ(times(printed, "WEFT_COUNTERS\t"), 1u);
+    EXPECT_EQ(times(printed, "WEFT_TRACE\t"), 1u);
+    EXPECT_EQ(times(printed, "\n"), table.size() + 2) << "a variable that this test does not know? " << printed;
     EXPECT_NE(printed.find("random-steal"), std::string::npos);
     EXPECT_EQ(weft_environment_print(nullptr), WEFT_INVALID);
 }

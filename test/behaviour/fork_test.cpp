@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cfenv>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -793,4 +794,43 @@ TEST_F(Fork, WithAllLocksBusy) {
     for (std::thread& thread : threads) thread.join();
     EXPECT_EQ(weft_unit_free_many(busy, 3), WEFT_OK);
     EXPECT_EQ(weft_pool_free(shared), WEFT_OK);
+}
+
+TEST_F(Fork, KeepsTheFloatingPointEnvironmentOfWhoHasOneOfItsOwn) {
+    for (const bool by_setting : {false, true}) {
+        if (by_setting && (weft_features() & WEFT_FEATURE_OBSERVERS) == 0) continue;
+        const Variable chosen("WEFT_OWN_FLOAT", by_setting ? "1" : "0");
+        const Runtime runtime;
+        weft_unit_options own = options();
+        own.own_float = true;
+        std::fesetround(FE_TOWARDZERO);   // the stream's
+        Ult forks([&] {
+            std::fesetround(FE_UPWARD);
+            EXPECT_TRUE(ended_well(in_child([by_setting] {
+                check(std::fegetround() == FE_UPWARD);
+                int begins = -1, after = -1;
+                {
+                    Ult other([&] {
+                        begins = std::fegetround();
+                        if (!by_setting) return;
+                        std::fesetround(FE_DOWNWARD);
+                        weft_unit_yield();
+                        after = std::fegetround();
+                    });
+                    for (int i = 0; i < 3; ++i) weft_unit_yield();
+                    check(std::fegetround() == FE_UPWARD);
+                    check(other.free() == WEFT_OK);
+                }
+                const int others = by_setting ? FE_UPWARD : FE_TOWARDZERO;
+                check(begins == others && (!by_setting || after == FE_DOWNWARD));
+                Ult next([&] { begins = -std::fegetround(); });   // which a joiner might call
+                check(next.free() == WEFT_OK && begins == -others);
+                check(std::fegetround() == FE_UPWARD);
+            })));
+            EXPECT_EQ(std::fegetround(), FE_UPWARD);
+        }, &own);
+        EXPECT_EQ(forks.free(), WEFT_OK);
+        EXPECT_EQ(std::fegetround(), FE_TOWARDZERO);
+        std::fesetround(FE_TONEAREST);
+    }
 }

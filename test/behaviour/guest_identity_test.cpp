@@ -13,6 +13,7 @@
 
 #include "test/behaviour/atomic.hpp"
 #include "test/behaviour/forks.hpp"
+#include "test/behaviour/cpus.hpp"
 #include "test/behaviour/guests.hpp"
 
 namespace {
@@ -55,12 +56,7 @@ TEST(GuestIdentity, IsTheThreadsOwnInsideAndAfterwards) {
         sigemptyset(&one);
         sigaddset(&one, SIGUSR2);
         pthread_sigmask(SIG_BLOCK, &one, nullptr);
-        cpu_set_t cpus, first;
-        pthread_getaffinity_np(pthread_self(), sizeof cpus, &cpus);
-        CPU_ZERO(&first);
-        for (int cpu = 0; CPU_COUNT(&first) == 0; ++cpu) {
-            if (CPU_ISSET(cpu, &cpus)) CPU_SET(cpu, &first);
-        }
+        const cpu_set_t first = first_of(all_cpus());
         pthread_setaffinity_np(pthread_self(), sizeof first, &first);
         std::vector<char> memory(1 << 16);
         if (self == 0) {
@@ -99,12 +95,7 @@ TEST(GuestIdentity, IsNotInheritedByTheThreadsThatCarryForDomains) {
     if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
     Runtime runtime;
     with_threads(1, [](int) {
-        cpu_set_t all, first;
-        pthread_getaffinity_np(pthread_self(), sizeof all, &all);
-        CPU_ZERO(&first);
-        for (int cpu = 0; CPU_COUNT(&first) == 0; ++cpu) {
-            if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &first);
-        }
+        const cpu_set_t all = all_cpus(), first = first_of(all);
         pthread_setaffinity_np(pthread_self(), sizeof first, &first);
         Inside in;
         struct Seen {

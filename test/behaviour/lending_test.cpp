@@ -1,14 +1,10 @@
 // Streams that lend their harts: others have a better claim to them, and nobody waits for ever.
 #include "weft/hart.h"
 
-#include <dirent.h>
-#include <pthread.h>
-#include <sched.h>
-
-#include <cstdlib>
 #include <memory>
 #include <vector>
 
+#include "test/behaviour/cpus.hpp"
 #include "test/behaviour/guests.hpp"
 #include "test/behaviour/several.hpp"
 #include "weft/domain.h"
@@ -157,26 +153,10 @@ TEST(Lending, APolicyOrAWeightThatCannotBeIsRefused) {
     EXPECT_EQ(caller.join(), WEFT_OK);
 }
 
-// Of every OS thread of the process.
-void set_affinity(const cpu_set_t& cpus) {
-    DIR* const tasks = opendir("/proc/self/task");
-    ASSERT_NE(tasks, nullptr);
-    while (const dirent* entry = readdir(tasks)) {
-        if (const int thread = std::atoi(entry->d_name); thread != 0) sched_setaffinity(thread, sizeof cpus, &cpus);
-    }
-    closedir(tasks);
-}
-
 // While it runs the process loses CPUs and gets them back.
 TEST(Lending, HartsAreWithdrawnAndAddedAsTheProcessLosesAndGainsCpus) {
-    cpu_set_t all;
-    ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+    const cpu_set_t all = all_cpus(), one = first_of(all);
     if (CPU_COUNT(&all) < 2 || weft_hart_limit() != static_cast<std::size_t>(CPU_COUNT(&all))) GTEST_SKIP() << "there is one CPU, or a quota";
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    for (int cpu = 0; CPU_COUNT(&one) == 0; ++cpu) {
-        if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
-    }
     Runtime runtime;
     Ult caller([&] {
         Busy domain;

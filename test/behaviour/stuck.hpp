@@ -18,10 +18,9 @@ inline weft_settings one_stream(weft_rescue rescue = WEFT_RESCUE_ON, weft_pool_k
 }
 
 inline weft_unit_options named(const char* name) {
-    weft_unit_options options{};
-    options.size = sizeof options;
-    options.name = name;
-    return options;
+    weft_unit_options made = options();
+    made.name = name;
+    return made;
 }
 
 // What comes on standard error until it ends.
@@ -53,12 +52,6 @@ public:
 private:
     pid_t child_;
 };
-
-inline std::size_t count(const std::string& text, const std::string& part) {
-    std::size_t found = 0;
-    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-    return found;
-}
 
 // A unit that reads from a pipe what the one behind it would write.
 inline std::string said_of_a_reader(const weft_settings& settings) {

@@ -17,7 +17,7 @@ TEST(StuckAlone, AReadThatNobodyAnswersIsToldWithItsUnitTheCallAndTheRemedy) {
     EXPECT_NE(text.find("in read,"), std::string::npos) << text;
     EXPECT_NE(text.find("WEFT_RESCUE=all"), std::string::npos) << text;
     EXPECT_NE(text.find("weft_blocking"), std::string::npos) << text;
-    EXPECT_EQ(count(text, "weft:"), 1u) << text;
+    EXPECT_EQ(times(text, "weft:"), 1u) << text;
 }
 
 namespace {
@@ -64,7 +64,7 @@ TEST(StuckAlone, ASpinIsToldOnceAndDifferently) {
     EXPECT_NE(text.find("'spinner' on stream 0 has computed, or spun, for"), std::string::npos) << text;
     EXPECT_NE(text.find("while 1 unit waits"), std::string::npos) << text;
     EXPECT_NE(text.find("weft_unit_yield"), std::string::npos) << text;
-    EXPECT_EQ(count(text, "weft:"), 1u) << text;
+    EXPECT_EQ(times(text, "weft:"), 1u) << text;
 }
 
 // A process with one OS thread takes shorter ways, also while the sentry is there.

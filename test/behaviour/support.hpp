@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "weft/weft.h"
 
@@ -68,6 +69,13 @@ inline std::uint64_t counter(const char* name) {
     std::uint64_t value = 0;
     EXPECT_EQ(weft_counter_read(name, &value), WEFT_OK) << weft_error_text();
     return value;
+}
+
+// How often a text has a part.
+inline std::size_t times(const std::string& text, const std::string& part) {
+    std::size_t count = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+    return count;
 }
 
 // Units that live, the primary unit among them.

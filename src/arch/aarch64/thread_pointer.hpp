@@ -74,6 +74,10 @@ struct FloatingPoint {
     if (to.status != now.status) [[unlikely]] { asm volatile("msr     fpsr, %0" : : "r"(to.status)); }
 }
 
+// Of the status what is above these bits is AArch32's.
+inline std::uint64_t pack(const FloatingPoint& from) { return (from.control & 0xffffffff) | (from.status & 0x0fffffff) << 32; }
+inline FloatingPoint unpack(std::uint64_t packed) { return {packed & 0xffffffff, packed >> 32}; }
+
 [[gnu::always_inline]] inline char* here_on_stack() {
     char* pointer;
     asm volatile("mov     %0, sp" : "=r"(pointer));

@@ -78,6 +78,10 @@ struct FloatingPoint {
     if (to.x87 != now.x87) [[unlikely]] { asm volatile("fldcw   %0" : : "m"(to.x87)); }
 }
 
+// In less than 62 bits.
+inline std::uint64_t pack(const FloatingPoint& from) { return from.sse | std::uint64_t{from.x87} << 32; }
+inline FloatingPoint unpack(std::uint64_t packed) { return {static_cast<std::uint32_t>(packed), static_cast<std::uint16_t>(packed >> 32)}; }
+
 // The stack pointer of the function that this is in.
 [[gnu::always_inline]] inline char* here_on_stack() {
     char* pointer;

@@ -15,6 +15,7 @@
 
 #include "base/atomic.hpp"
 #include "os/bare_thread.hpp"
+#include "os/begins_with.hpp"
 #include "os/fault.hpp"
 #include "os/memory.hpp"
 
@@ -54,7 +55,10 @@ bool thread_start(Thread& thread, std::size_t stack_bytes, void (*body)(void*), 
     pthread_t created;
     started.fetch_add(1);
     starting = true;
-    const int answer = pthread_create(&created, &attributes, thread_main, start);
+    const int answer = [&] {
+        const BeginsWith environment;
+        return pthread_create(&created, &attributes, thread_main, start);
+    }();
     starting = false;
     pthread_attr_destroy(&attributes);
     if (answer != 0) {

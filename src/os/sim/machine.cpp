@@ -72,6 +72,7 @@ struct Hart {
     void* local = nullptr;
     ThreadBlock own;
     ThreadBlock* block = &own;            // by which it runs; null: it is parked, and touches none
+    arch::FloatingPoint floating_point{};   // while it does not run
     void* kept = nullptr;
     void (*at_end)(void*) = nullptr;
     os::CpuSet cpus;
@@ -299,6 +300,7 @@ void load_block(const Hart& hart) {
 
 void Machine::leave(Hart& hart, unsigned keep, unsigned hold) {
     hart.local = local_word;
+    hart.floating_point = arch::floating_point();
     store_block(hart);
     const std::size_t kept = hold == 0 ? 0 : std::min<std::size_t>(keep, hart.stores.count());
     hart.stores.let_go(hart.stores.count() - kept);
@@ -318,6 +320,7 @@ void Machine::arrive(Hart& hart) {
     hart.out = 0;
     stint_ends = total + longest;
     local_word = hart.local;
+    arch::set_floating_point(hart.floating_point, arch::floating_point());
     hart.stores.bring_forward();
     load_block(hart);
 }
@@ -662,6 +665,7 @@ void* hart_start(void (*body)(void*), void* argument, std::size_t stack_bytes) {
     made->body = body;
     made->argument = argument;
     made->cpus = of.running->cpus;
+    made->floating_point = arch::floating_point();
     made->context = arch::prepare(static_cast<char*>(made->stack) + made->stack_bytes, hart_main);
     Hart* const hart = made.get();
     of.harts.push_back(std::move(made));

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "os/begins_with.hpp"
 #include "os/fault.hpp"
 #include "os/sim/machine.hpp"
 
@@ -32,7 +33,10 @@ bool thread_start(Thread& thread, std::size_t stack_bytes, void (*body)(void*), 
     sim::system_call("thread-start");
     if (sim::door_fails() || fault(Door::thread)) return false;
     std::unique_ptr<Start> start(new Start{body, argument});
-    void* const hart = sim::hart_start(hart_body, start.get(), stack_bytes);
+    void* const hart = [&] {
+        const BeginsWith environment;
+        return sim::hart_start(hart_body, start.get(), stack_bytes);
+    }();
     thread.handle = reinterpret_cast<std::uintptr_t>(hart);
     if (hart == nullptr) return false;
     start.release();
