@@ -138,7 +138,7 @@ WEFT_API weft_status weft_pool_create_with(const weft_pool_options *options, wef
 WEFT_API weft_status weft_pool_create_user(const weft_pool_ops *ops, void *self, weft_pool **pool) WEFT_NOTHROW;
 
 /** Frees a pool. Returns WEFT_OK, WEFT_INVALID, WEFT_BUSY (a scheduler draws from it, or units wait in it;
- * nothing is changed). Units that are suspended and belong to the pool must not be resumed any more.
+ * nothing is changed), WEFT_NOT_INITIALIZED (it has gone with its runtime). Units that are suspended and belong to the pool must not be resumed any more.
  * From any thread or unit; never switches. Since 0.1. */
 WEFT_API weft_status weft_pool_free(weft_pool *pool) WEFT_NOTHROW;
 

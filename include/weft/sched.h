@@ -60,8 +60,8 @@ WEFT_API weft_status weft_sched_create(weft_sched_kind kind, weft_pool *const *p
 WEFT_API weft_status weft_sched_create_user(const weft_sched_ops *ops, void *self, weft_pool *const *pools,
                                             size_t count, weft_sched **sched) WEFT_NOTHROW;
 
-/** Frees a scheduler that no stream runs and that is in no pool. Returns WEFT_OK, WEFT_INVALID or WEFT_BUSY. From any thread or
- * unit; never switches. Since 0.1. */
+/** Frees a scheduler that no stream runs and that is in no pool. Returns WEFT_OK, WEFT_INVALID, WEFT_BUSY or WEFT_NOT_INITIALIZED (it
+ * has gone with its runtime). From any thread or unit; never switches. Since 0.1. */
 WEFT_API weft_status weft_sched_free(weft_sched *sched) WEFT_NOTHROW;
 
 /** The pools of a scheduler: how many (`count`), and pool number `index`. Either receiver may be NULL.

@@ -324,7 +324,7 @@ public:
         thread_group(std::move(other)).swap(*this);
         return *this;
     }
-    /** Joins. Calls std::terminate when a body ended by an exception, or when joining is impossible. */
+    /** Joins. Calls std::terminate when a body ended by an exception, or when joining is impossible, also where no runtime runs any more. */
     ~thread_group() {
         if (!units_.empty()) finish();
     }
@@ -391,7 +391,10 @@ private:
         std::vector<const shared_state*> places;
     };
 
-    void finish() noexcept { join(); }  // what join() throws meets noexcept: std::terminate
+    void finish() noexcept {
+        detail::expect_runtime(units_.front(), "weft::thread_group");
+        join();
+    }  // what join() throws meets noexcept: std::terminate
 
     // Before the units, so that it is destroyed after them; a plain pointer with a deleter, to hold any type.
     std::unique_ptr<void, void (*)(void*)> state_{nullptr, [](void*) {}};

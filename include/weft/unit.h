@@ -334,6 +334,14 @@ WEFT_API weft_unit *weft_unit_self(void) WEFT_NOTHROW;
 /** The kind of the calling unit; WEFT_KIND_DEFAULT outside of units. From anywhere; never switches. Since 0.5. */
 WEFT_API weft_kind weft_unit_self_kind(void) WEFT_NOTHROW;
 
+/** Says on standard error that a handle is used whose runtime has ended: of which unit, as far as that is known still, and what to do. For owners of handles, whose
+ * destructors find that no runtime runs (weft_initialized), as weft::thread does. The unit is not touched, whose memory has gone.
+ *
+ * owner  what has the handle, for the sentence; NULL: "handle"
+ *
+ * From anywhere; never switches. Since 0.6. */
+WEFT_API void weft_unit_outlived(const weft_unit *unit, const char *owner) WEFT_NOTHROW;
+
 /** A number that no other unit of this run of the runtime has; 0 for a null handle. From any thread or unit; never
  * switches. Since 0.1. */
 WEFT_API uint64_t weft_unit_id(const weft_unit *unit) WEFT_NOTHROW;

@@ -16,7 +16,9 @@
 #include <utility>
 
 #include <weft/deadline.hpp>
+#include <weft/here.hpp>
 #include <weft/kind.hpp>
+#include <weft/runtime.h>
 #include <weft/status.hpp>
 #include <weft/unit.h>
 
@@ -166,6 +168,15 @@ struct closure_deleter {
 };
 using closure_ptr = std::unique_ptr<closure_base, closure_deleter>;
 
+[[noreturn, gnu::cold, gnu::noinline]] inline void end_outlived(const weft_unit* unit, const char* owner) noexcept {
+    weft_unit_outlived(unit, owner);
+    std::terminate();
+}
+// The memory of units goes with their runtime, and on a stream there is one.
+[[gnu::always_inline]] inline void expect_runtime(const weft_unit* unit, const char* owner) noexcept {
+    if (here() == nullptr && !weft_initialized()) [[unlikely]] end_outlived(unit, owner);
+}
+
 }  // namespace detail
 
 /** Owns a unit that was spawned, joins it when destroyed: what weft::thread and weft::tasklet have in common.
@@ -191,7 +202,8 @@ public:
         return *this;
     }
     /** Joins. Calls std::terminate when the body ended by an exception, or when joining is impossible, as in a tasklet
-     * that would have to wait. That the unit was cancelled is no reason to. */
+     * that would have to wait. That the unit was cancelled is no reason to. The object must not outlive its runtime: where none runs any more, a sentence
+     * on standard error says so, and std::terminate is called. */
     ~unit_handle() {
         if (unit_ != nullptr) finish();
     }
@@ -212,8 +224,11 @@ public:
      * Throws weft::error, and owns the unit still, when nothing could be waited for: WEFT_INVALID (not joinable),
      * WEFT_WRONG_STATE (a unit cannot join itself), WEFT_WRONG_KIND (a tasklet cannot wait), WEFT_BUSY (it is
      * detached). Others may wait for it by its handle, and must be back before this is called or wait for it first. Throws weft::error with WEFT_NO_MEMORY, and owns nothing any more, when no stack could be had to
-     * run the body; with WEFT_CANCELLED when the unit ended by a cancellation. May switch. */
-    void join() { settle(weft_unit_join(unit_)); }
+     * run the body; with WEFT_CANCELLED when the unit ended by a cancellation. Where no runtime runs any more it ends the process as the destructor does. May switch. */
+    void join() {
+        expect_runtime();
+        settle(weft_unit_join(unit_));
+    }
 
     /** As join(), but returns false at once when the unit has not ended. */
     bool try_join() {
@@ -266,7 +281,12 @@ private:
         return true;
     }
 
+    void expect_runtime() const noexcept {
+        if (unit_ != nullptr) detail::expect_runtime(unit_, "weft::thread or weft::tasklet");
+    }
+
     void finish() noexcept {
+        expect_runtime();
         const weft_status status = weft_unit_join(unit_);
         if (status == WEFT_CANCELLED) return free_unrun();
         settle(status);  // what it throws meets noexcept: std::terminate

@@ -107,6 +107,7 @@ weft_status weft_pool_create_user(const weft_pool_ops* ops, void* self, weft_poo
 
 weft_status weft_pool_free(weft_pool* pool) noexcept {
     if (pool == nullptr) return is_null("pool");
+    if (runtime_or_null() == nullptr) return not_initialized();   // it has gone with its runtime
     Pool* of = to_pool(pool);
     if (of->automatic || of->drawers.load() != 0) return fail(WEFT_BUSY, "a scheduler draws from the pool; free its stream or scheduler first");
     if (!pool::quiet(*of)) return fail(WEFT_BUSY, "units wait in the pool; let a stream run them first");

@@ -59,6 +59,7 @@ weft_status weft_sched_create_user(const weft_sched_ops* ops, void* self, weft_p
 
 weft_status weft_sched_free(weft_sched* sched) noexcept {
     if (sched == nullptr) return is_null("sched");
+    if (runtime_or_null() == nullptr) return not_initialized();   // it has gone with its runtime
     if (to_sched(sched)->stream.load() != nullptr) return fail(WEFT_BUSY, "a stream runs this scheduler and frees it when it ends");
     dismiss(*to_sched(sched));
     return WEFT_OK;

@@ -12,6 +12,7 @@
 #include "stream/level.hpp"
 #include "stream/list.hpp"
 #include "stream/migrate.hpp"
+#include "stream/outlived.hpp"
 #include "stream/revive.hpp"
 #include "stream/spawn.hpp"
 #include "stream/suspend.hpp"
@@ -599,6 +600,8 @@ weft_kind weft_unit_self_kind(void) noexcept {
     const Unit* const self = running_or_null();
     return self == nullptr ? WEFT_KIND_DEFAULT : static_cast<weft_kind>(self->kind);
 }
+
+void weft_unit_outlived(const weft_unit* unit, const char* owner) noexcept { tell_outlived(unit, owner == nullptr ? "handle" : owner); }
 
 uint64_t weft_unit_id(const weft_unit* unit) noexcept { return unit == nullptr ? 0 : to_unit(unit)->id; }
 

@@ -16,6 +16,7 @@
 #include "stream/join.hpp"
 #include "stream/level.hpp"
 #include "stream/locals.hpp"
+#include "stream/outlived.hpp"
 #include "stream/overflow.hpp"
 #include "stream/own_float.hpp"
 #include "stream/spawn.hpp"
@@ -85,6 +86,7 @@ void drop_suspended(void* object, void* argument) {
     auto& dropped = *static_cast<std::size_t*>(argument);
     release_extras(*unit);
     if (is_scheduler(*unit)) return;   // it waits for those that are counted
+    if (!unit->has(Unit::primary) && !unit->life.is(State::free)) note_left(*unit);
     if (unit->life.is(State::ready) || shown(unit->life.now()) == State::suspended) ++dropped;
     if (unit->life.is(State::done) && unit->outcome == WEFT_EXCEPTION) unit->exception().~exception_ptr();
 }
