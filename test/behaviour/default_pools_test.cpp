@@ -152,6 +152,38 @@ TEST(PoolsOfStreams, LetTwoLeaveForEachOther) {
     EXPECT_EQ(turns, 600);
 }
 
+// Its stream alone knows which one is next. Both are busy all the while, so that nobody steals it.
+TEST(PoolsOfStreams, KeepTheUnitThatIsNextForTheirStream) {
+    Runtime runtime(two_streams(WEFT_POOL_DEQUE));
+    const auto bound_to = [](std::size_t rank) {
+        auto made = options();
+        made.stream = weft_stream_at(rank);
+        made.bound = true;
+        return made;
+    };
+    const auto wait_for = [](const atomic<bool>& flag) {
+        while (!flag.load()) std::this_thread::yield();
+    };
+    atomic<bool> other_runs{false}, is_next{false}, asked{false};
+    weft_unit* next = nullptr;
+    const auto here = bound_to(0), there = bound_to(1);
+    Ult owner([&] {
+        wait_for(other_runs);
+        EXPECT_EQ(weft_ult_spawn(pool_of(0), [](void*) {}, nullptr, nullptr, &next), WEFT_OK);
+        is_next = true;
+        wait_for(asked);
+        EXPECT_EQ(weft_unit_free(next), WEFT_OK);
+    }, &here);
+    Ult other([&] {
+        other_runs = true;
+        wait_for(is_next);
+        EXPECT_EQ(weft_unit_yield_to(next), WEFT_UNSUPPORTED);
+        asked = true;
+    }, &there);
+    EXPECT_EQ(owner.join(), WEFT_OK);
+    EXPECT_EQ(other.join(), WEFT_OK);
+}
+
 // With two streams the one that is named may be stolen before: then nothing has happened, and it runs all the same.
 TEST(PoolsOfStreams, OfTwoStreamsLetOneLeaveForTheNextOrSayThatItIsGone) {
     Runtime runtime(two_streams(WEFT_POOL_DEFAULT));

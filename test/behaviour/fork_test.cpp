@@ -808,7 +808,10 @@ TEST_F(Fork, KeepsTheFloatingPointEnvironmentOfWhoHasOneOfItsOwn) {
             std::fesetround(FE_UPWARD);
             EXPECT_TRUE(ended_well(in_child([by_setting] {
                 check(std::fegetround() == FE_UPWARD);
+                const int others = by_setting ? FE_UPWARD : FE_TOWARDZERO;
                 int begins = -1, after = -1;
+                Ult next([&] { begins = std::fegetround(); });   // which a joiner might call
+                check(next.free() == WEFT_OK && begins == others);
                 {
                     Ult other([&] {
                         begins = std::fegetround();
@@ -821,10 +824,7 @@ TEST_F(Fork, KeepsTheFloatingPointEnvironmentOfWhoHasOneOfItsOwn) {
                     check(std::fegetround() == FE_UPWARD);
                     check(other.free() == WEFT_OK);
                 }
-                const int others = by_setting ? FE_UPWARD : FE_TOWARDZERO;
                 check(begins == others && (!by_setting || after == FE_DOWNWARD));
-                Ult next([&] { begins = -std::fegetround(); });   // which a joiner might call
-                check(next.free() == WEFT_OK && begins == -others);
                 check(std::fegetround() == FE_UPWARD);
             })));
             EXPECT_EQ(std::fegetround(), FE_UPWARD);

@@ -242,25 +242,44 @@ TEST(OwnFloatBeside, JobsOfTaskletsRunWithTheirOwnersWhoeverTakesThem) {
     EXPECT_EQ(rounding(), FE_TONEAREST);
 }
 
-// A tasklet that waits for a job of its own runs another's meanwhile, on its own stack.
+namespace {
+
+int seen_there = -1;
+
+// The job gets a moment in which another stream may take it.
+void offer_for_a_moment() {
+    atomic<bool> begun{false};
+    weft::invoke([&]() noexcept {
+        const std::uint64_t until_ns = weft_now_ns() + ms;
+        while (!begun.load() && weft_now_ns() < until_ns) weft::invoke([] {}, [] {});
+    }, [&]() noexcept {
+        begun = true;
+        seen_there = rounding();
+    });
+}
+
+}  // namespace
+
+// A tasklet that waits for a job of its own looks a moment for another's, and runs that on its own stack.
 TEST(OwnFloatBeside, AJobThatATaskletRunsForAnotherRunsWithTheOtherOnes) {
     Runtime runtime(with_streams(2));
-    for (const bool outer_has : {true, false}) {
+    for (int round = 0; round < 20; ++round) {
+        const bool has_own = round % 4 != 0;
         const auto how = own_float();
         weft_unit* tasklet = nullptr;
-        static int seen_here, seen_there;
+        static int seen_here;
         seen_here = seen_there = -1;
-        ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void* has) {
-            if (has != nullptr) std::fesetround(FE_UPWARD);
-            have_taken([has] {
-                if (has != nullptr) std::fesetround(FE_DOWNWARD);
-                have_taken([] { seen_there = rounding(); });
+        ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void* own) {
+            if (own != nullptr) std::fesetround(FE_UPWARD);
+            have_taken([own] {
+                if (own != nullptr) std::fesetround(FE_DOWNWARD);
+                offer_for_a_moment();
             });
             seen_here = rounding();
-        }, outer_has ? &runtime : nullptr, outer_has ? &how : nullptr, &tasklet), WEFT_OK);
+        }, has_own ? &runtime : nullptr, has_own ? &how : nullptr, &tasklet), WEFT_OK);
         EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
-        EXPECT_EQ(seen_there, outer_has ? FE_DOWNWARD : FE_TONEAREST);
-        EXPECT_EQ(seen_here, outer_has ? FE_UPWARD : FE_TONEAREST);
+        EXPECT_EQ(seen_there, has_own ? FE_DOWNWARD : FE_TONEAREST);
+        EXPECT_EQ(seen_here, has_own ? FE_UPWARD : FE_TONEAREST);
     }
     EXPECT_EQ(rounding(), FE_TONEAREST);
 }
