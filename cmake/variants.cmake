@@ -27,7 +27,7 @@ function(weft_variant name)
   endif()
   configure_file(src/base/config.hpp.in ${generated}/base/config.hpp)
 
-  add_library(${target} SHARED ${WEFT_SOURCES})
+  add_library(${target} SHARED ${WEFT_SOURCES} src/base/handles.cpp)
   add_library(weft::${name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} VERSION ${PROJECT_VERSION} SOVERSION 0
     LINK_DEPENDS ${CMAKE_SOURCE_DIR}/src/abi/weft.map)
@@ -39,14 +39,16 @@ function(weft_variant name)
   target_link_libraries(${target} PUBLIC Threads::Threads PRIVATE ${CMAKE_DL_LIBS})
   target_link_options(${target} PRIVATE ${WEFT_LIBRARY_LINK_OPTIONS})
   if(of_SANITIZE)
+    target_sources(${target} PRIVATE src/os/linux/children.cpp)
     # Compiled for the sanitizer, and linked without: its run-time library is the program's, gcc's or clang's, and never a second one.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${of_SANITIZE} -fno-omit-frame-pointer>
-      INTERFACE -fsanitize=${of_SANITIZE})
-    target_link_options(${target} INTERFACE -fsanitize=${of_SANITIZE})
+      INTERFACE $<INSTALL_INTERFACE:-fsanitize=${of_SANITIZE}>)
+    target_link_options(${target} INTERFACE $<INSTALL_INTERFACE:-fsanitize=${of_SANITIZE}>)
   else()
     weft_late_cxx_in(${target})
   endif()
   weft_install_variant(${name})
+  add_dependencies(variants ${target})
 endfunction()
 
 # With its CMake targets, its .pc and what gdb needs.
@@ -66,7 +68,18 @@ function(weft_install_variant name)
     RENAME libweft_${name}.so.${PROJECT_VERSION}-gdb.py)
 endfunction()
 
+# A bridge that `weft run` preloads where it preloads that variant: compiled as the variant is, whose interface says how.
+function(weft_install_variant_bridge name target folder)
+  set(left_out)
+  if(NOT name IN_LIST WEFT_VARIANTS)
+    set(left_out EXCLUDE_FROM_ALL)
+    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+  endif()
+  install(TARGETS ${target} LIBRARY DESTINATION ${folder} NAMELINK_SKIP COMPONENT ${name} ${left_out})
+  add_dependencies(variants ${target})
+endfunction()
+
+add_custom_target(variants)
 weft_variant(checked)
 weft_variant(tsan SANITIZE thread)
 weft_variant(asan SANITIZE address)
-add_custom_target(variants DEPENDS weft_checked weft_tsan weft_asan)

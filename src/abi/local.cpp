@@ -7,16 +7,12 @@ using namespace weft;
 
 namespace {
 
-const Key* to_key(const weft_key* handle) {
-    const auto* key = reinterpret_cast<const Key*>(handle);
-    if constexpr (config::checked) {
-        if (key != nullptr && !key->lives()) fatal("stale handle %p: its key has been freed", static_cast<const void*>(handle));
-    }
-    return key;
+const Key* to_key(const weft_key* handle, const char* call = __builtin_FUNCTION()) {
+    return handles::to_object<const Key>(handles::Thing::key, handle, call);
 }
 
-weft_status set(Unit& unit, const weft_key* key, void* value) {
-    if (set_local(unit, *to_key(key), value)) return WEFT_OK;
+weft_status set(Unit& unit, const Key& key, void* value) {
+    if (set_local(unit, key, value)) return WEFT_OK;
     return fail(WEFT_NO_MEMORY, "no memory for a unit's values");
 }
 
@@ -28,13 +24,15 @@ weft_status weft_key_create(void (*destructor)(void*), weft_key** key) noexcept 
     if (key == nullptr) return is_null("key");
     Key* made = make_key(destructor);
     if (made == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a key, or there are 65536 already");
-    *key = reinterpret_cast<weft_key*>(made);
+    *key = handles::to_handle<weft_key>(handles::Thing::key, made);
     return WEFT_OK;
 }
 
 weft_status weft_key_free(weft_key* key) noexcept {
     if (key == nullptr) return is_null("key");
-    free_key(const_cast<Key&>(*to_key(key)));
+    const Key* const of = to_key(key);
+    handles::freed(of);
+    free_key(const_cast<Key&>(*of));
     return WEFT_OK;
 }
 
@@ -42,7 +40,7 @@ weft_status weft_local_set(const weft_key* key, void* value) noexcept {
     if (key == nullptr) return is_null("key");
     Unit* self = running_or_null();
     if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only units have local values; there is none here");
-    return set(*self, key, value);
+    return set(*self, *to_key(key), value);
 }
 
 void* weft_local_get(const weft_key* key) noexcept {
@@ -54,7 +52,7 @@ weft_status weft_unit_local_set(weft_unit* unit, const weft_key* key, void* valu
     if (unit == nullptr || key == nullptr) return is_null(unit == nullptr ? "unit" : "key");
     Unit* of = to_unit(unit);
     if (of->joint.done()) return fail(WEFT_WRONG_STATE, "unit %llu has ended, and its values with it", static_cast<unsigned long long>(of->id));
-    return set(*of, key, value);
+    return set(*of, *to_key(key), value);
 }
 
 weft_status weft_unit_local_get(const weft_unit* unit, const weft_key* key, void** value) noexcept {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/handles.hpp"
 #include "os/thread.hpp"
 #include "stream/error.hpp"
 #include "stream/runtime.hpp"
@@ -141,8 +142,8 @@ void tell_from_outside(Observers& of, const weft_observation& seen) {
         seen.size = sizeof seen;
         seen.what = static_cast<weft_observed>(bit);
         seen.unit = to_handle(&unit);
-        seen.stream = reinterpret_cast<weft_stream*>(stream);
-        seen.pool = reinterpret_cast<weft_pool*>(unit.pool_now());
+        seen.stream = handles::to_handle<weft_stream>(handles::Thing::stream, stream);
+        seen.pool = handles::to_handle<weft_pool>(handles::Thing::pool, unit.pool_now());
         seen.waits_for = what == Event::suspend ? name_of(waits) : "";
         seen.object = object;
         if (what == Event::finish || what == Event::join || what == Event::free) seen.status = static_cast<weft_status>(unit.outcome);
@@ -290,6 +291,7 @@ weft_status remove_observer(Runtime& of, Observer& observer) {
     if (list == nullptr) os::release(of.observers.spare);
     of.observers.spare = list == nullptr ? nullptr : old;
     if (list == nullptr) os::release(old);
+    handles::freed(&observer);
     os::destroy(&observer);
     return WEFT_OK;
 }
@@ -319,7 +321,10 @@ void write_trace_at_end(Runtime& of) {
 void end_observing(Runtime& of) {
     births.set(false);
     if (const ObserverList* list = of.observers.list.exchange(nullptr)) {
-        for (std::size_t i = 0; i < list->count; ++i) os::destroy(list->all[i]);
+        for (std::size_t i = 0; i < list->count; ++i) {
+            handles::freed(list->all[i]);
+            os::destroy(list->all[i]);
+        }
         os::release(const_cast<ObserverList*>(list));
         os::release(std::exchange(of.observers.spare, nullptr));
     }

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/handles.hpp"
 #include "stream/call.hpp"
 #include "stream/join.hpp"
 #include "stream/level.hpp"
@@ -147,7 +148,7 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     out.name = given.name;
     out.priority = given.priority;
     if (!is_priority(given.priority)) return no_such_priority(given.priority);
-    out.stream = reinterpret_cast<Stream*>(given.stream);
+    out.stream = handles::to_object<Stream>(handles::Thing::stream, given.stream, "weft_unit_options.stream");
     out.placed = given.stream != nullptr || given.bound;
     if (given.bound) out.flags |= Unit::bound;
     out.migratable = !given.not_migratable;

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "hart/gate.hpp"
+#include "base/handles.hpp"
 #include "os/clock.hpp"
 #include "os/thread_pointer.hpp"
 #include "stream/duties.hpp"
@@ -146,6 +147,7 @@ void leave_table(Runtime& of, Stream& stream) {
 
 // A stream that is in no table and has no carrier.
 void drop_stream(Runtime& of, Stream* stream) {
+    handles::freed(stream);
     if (stream->home.stack != nullptr) stream->heap->stacks.give(stream->home.stack);
     give_heap(of, stream->heap);
     os::destroy(stream);
@@ -212,6 +214,7 @@ void abandon_stream(Runtime& of, Stream& stream) {
 }
 
 void discard_stream(Runtime& of, Stream* stream) {
+    handles::freed(stream);
     leave_table(of, *stream);
     stream->heap->next_id = stream->next_id.load();
     give_heap(of, stream->heap);
@@ -576,6 +579,7 @@ void dismiss(Pool& pool) {
             // Whoever pushed the last unit rings the bell afterwards, if late enough after that unit has run, ended and
             // let the pool be freed. So the memory stays a pool of its kind: a ring too many harms nobody.
             pool.freed = true;
+            handles::freed(&pool);
             pool.next = runtime().freed_pools;
             runtime().freed_pools = &pool;
             return;
