@@ -17,8 +17,8 @@ bool begins(const char* text, const char* with) { return std::strncmp(text, with
 
 bool environment_needs_check() {
     for (char** one = environ; *one != nullptr; ++one) {
-        // What an outer `weft run` sets, and files, which are looked at without the libraries.
-        const bool known = begins(*one, "WEFT_REPORT") || begins(*one, "WEFT_TRACE=") ||
+        // What an outer `weft run` sets, what is the command's own, and files, which are looked at without the libraries.
+        const bool known = begins(*one, "WEFT_REPORT") || begins(*one, "WEFT_CHECKED=") || begins(*one, "WEFT_TRACE=") ||
                            std::strcmp(*one, "WEFT_OMP_MAX_THREADS=follow") == 0;
         if (begins(*one, "WEFT_") && !known) return true;
     }

@@ -142,8 +142,93 @@ class Checked(unittest.TestCase):
 
     def test_a_unit_that_is_freed_twice_is_told_with_the_call(self):
         written = run(build("stale.c", "weft_checked"), status=-6)
-        self.assertIn("stale handle 0x", written)
+        self.assertIn("weft: weft_unit_free: stale handle 0x", written)
         self.assertNotIn("ended", written)
+
+
+class UnderWeftRun(unittest.TestCase):
+    """Which build of the library `weft run` preloads; programs that are linked with none see the same."""
+
+    def weft(self, *command, status=0, env=None, options=()):
+        return call(PREFIX / "bin" / "weft", "run", *options, "--", *command, status=status, env=env)
+
+    def openmp(self, name, compiler=None, *flags):
+        program = WORK / f"{name}-openmp-{len(flags)}{''.join(flags).replace('=', '-')}"
+        if not program.exists():
+            call(compiler or OPTIONS.cc, "-g", "-O1", "-fopenmp", *flags, HERE / f"{name}.c", "-o", program)
+        return program
+
+    def test_programs_get_the_release(self):
+        maps = self.weft("cat", "/proc/self/maps")
+        self.assertIn("/libweft.so.0", maps)
+        self.assertNotRegex(maps, "libweft_(checked|tsan|asan)")
+
+    def test_a_variable_asks_for_the_checked_library_and_reaches_children(self):
+        for value in ["1", "on"]:
+            maps = self.weft("sh", "-c", "cat /proc/self/maps; :", env={"WEFT_CHECKED": value})
+            self.assertIn("libweft_checked.so.0", maps)
+        maps = self.weft("cat", "/proc/self/maps", env={"WEFT_CHECKED": "0"})
+        self.assertNotIn("libweft_checked", maps)
+        written = self.weft("true", env={"WEFT_CHECKED": "yes"}, status=125)
+        self.assertEqual(written, "weft run: WEFT_CHECKED is 'yes'; legal are: 1, on, 0, off\n")
+
+    def test_a_checked_run_that_is_not_installed_is_refused_with_the_remedy(self):
+        library = LIBRARIES / "libweft_checked.so.0"
+        aside = library.rename(LIBRARIES / "aside")
+        try:
+            written = self.weft("true", env={"WEFT_CHECKED": "1"}, status=125)
+        finally:
+            aside.rename(library)
+        self.assertIn("libweft_checked.so.0' is not there", written)
+        self.assertIn("-DWEFT_VARIANTS=checked", written)
+
+    def test_the_checked_library_tells_a_program_that_was_linked_with_the_release(self):
+        program = build("stale.c", "weft")
+        written = self.weft(program, env={"WEFT_CHECKED": "1", "LD_LIBRARY_PATH": str(LIBRARIES)}, status=-6)
+        self.assertIn("stale handle", written)
+        self.assertNotIn("please report", written)      # the program is wrong, and not Weft
+
+    def test_openmp_runs_on_the_checked_library(self):
+        self.assertEqual(self.weft(self.openmp("teams"), env={"WEFT_CHECKED": "1"}), "7494520 377 99 6125 20 950 100\n")
+
+    def test_the_thread_sanitizer_finds_races_of_openmp_and_no_others(self):
+        written = self.weft(self.openmp("teams", None, "-fsanitize=thread"))
+        self.assertEqual(written, "7494520 377 99 6125 20 950 100\n")
+        written = self.weft(self.openmp("teams", None, "-fsanitize=thread", "-DRACE"), status=66)
+        self.assertIn("WARNING: ThreadSanitizer: data race", written)
+        self.assertIn("teams.c", written)
+
+    def test_the_address_sanitizer_finds_what_it_finds_without(self):
+        program = self.openmp("teams", None, "-fsanitize=address")
+        self.assertEqual(self.weft(program), "7494520 377 99 6125 20 950 100\n")
+        written = self.weft(self.openmp("teams", None, "-fsanitize=address", "-DOVERFLOW"), status=1)
+        self.assertIn("AddressSanitizer: heap-buffer-overflow", written)
+        written = self.weft(self.openmp("teams", None, "-fsanitize=address", "-DLEAK"), status=1)
+        self.assertIn("LeakSanitizer: detected memory leaks", written)
+
+    def test_a_sanitizers_program_starts_others_that_have_none(self):
+        for name, sanitizer in SANITIZERS.items():
+            program = WORK / f"starts-{name}"
+            call(OPTIONS.cc, f"-fsanitize={sanitizer}", HERE / "starts.c", "-o", program)
+            maps = self.weft(program, "cat", "/proc/self/maps")
+            self.assertIn("/libweft.so.0", maps)
+            self.assertNotIn(f"libweft_{name}", maps)
+            self.assertIn(f"libweft_{name}", self.weft(program))
+
+    def test_a_program_linked_with_a_sanitizers_library_gets_that_also_behind_a_shell(self):
+        env = {"LD_LIBRARY_PATH": str(LIBRARIES)}
+        for name in SANITIZERS:
+            program = build("good.c", f"weft_{name}")
+            self.assertEqual(self.weft(program, env=env), "640 64\n")
+            self.assertEqual(self.weft("sh", "-c", f"{program}; :", env=env), "640 64\n")
+        written = self.weft("sh", "-c", f"{build('race.c', 'weft_tsan')}; :", env=env)
+        self.assertIn("WARNING: ThreadSanitizer: data race", written)
+
+    def test_the_preview_says_which(self):
+        self.assertIn("libweft_tsan.so.0, since the program has the thread sanitizer",
+                      self.weft(self.openmp("teams", None, "-fsanitize=thread"), options=["--preview"]))
+        self.assertIn("libweft_checked.so.0, since WEFT_CHECKED asks for it",
+                      self.weft("true", options=["--preview"], env={"WEFT_CHECKED": "1"}))
 
 
 def main():
