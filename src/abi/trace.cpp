@@ -83,15 +83,14 @@ weft_status weft_observer_add(const weft_observer_options* options, weft_observe
     }
     Observer* added;
     const weft_status status = add_observer(*of, {options->events, options->call, options->argument}, &added);
-    if (status == WEFT_OK) *observer = handles::to_handle<weft_observer>(handles::Thing::observer, added);
+    if (status == WEFT_OK) *observer = reinterpret_cast<weft_observer*>(added);
     return status;
 }
 
 weft_status weft_observer_remove(weft_observer* observer) noexcept {
     if (observer == nullptr) return is_null("observer");
     Runtime* of = runtime_or_null();
-    if (of == nullptr) return not_initialized();
-    return remove_observer(*of, *handles::to_object<Observer>(handles::Thing::observer, observer, __func__));
+    return of == nullptr ? not_initialized() : remove_observer(*of, *reinterpret_cast<Observer*>(observer));
 }
 
 }  // extern "C"

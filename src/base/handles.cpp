@@ -77,7 +77,6 @@ const char* name_of(Thing thing) {
     case Thing::channel: return "channel";
     case Thing::arena: return "arena";
     case Thing::poller: return "poller";
-    case Thing::observer: return "observer";
     case Thing::none: break;
     }
     return "thing";
@@ -96,7 +95,6 @@ const char* end_of(Thing thing) {
     case Thing::channel: return "weft_channel_free; it is freed once, when nobody uses it any more";
     case Thing::arena: return "weft_arena_free; it is freed once, and not used afterwards";
     case Thing::poller: return "weft_poller_remove or weft_finalize; it is removed once";
-    case Thing::observer: return "weft_observer_remove or weft_finalize; it is removed once";
     case Thing::none: break;
     }
     return "its end";

@@ -12,7 +12,7 @@
 
 namespace weft::handles {
 
-enum class Thing : std::uint8_t { none, stream, pool, scheduler, domain, key, future, channel, arena, poller, observer };
+enum class Thing : std::uint8_t { none, stream, pool, scheduler, domain, key, future, channel, arena, poller };
 
 // ---- builds that check --------------------------------------------------------------------------------------------
 

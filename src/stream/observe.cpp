@@ -291,7 +291,6 @@ weft_status remove_observer(Runtime& of, Observer& observer) {
     if (list == nullptr) os::release(of.observers.spare);
     of.observers.spare = list == nullptr ? nullptr : old;
     if (list == nullptr) os::release(old);
-    handles::freed(&observer);
     os::destroy(&observer);
     return WEFT_OK;
 }
@@ -321,10 +320,7 @@ void write_trace_at_end(Runtime& of) {
 void end_observing(Runtime& of) {
     births.set(false);
     if (const ObserverList* list = of.observers.list.exchange(nullptr)) {
-        for (std::size_t i = 0; i < list->count; ++i) {
-            handles::freed(list->all[i]);
-            os::destroy(list->all[i]);
-        }
+        for (std::size_t i = 0; i < list->count; ++i) os::destroy(list->all[i]);
         os::release(const_cast<ObserverList*>(list));
         os::release(std::exchange(of.observers.spare, nullptr));
     }
