@@ -7,6 +7,7 @@ list(APPEND WEFT_SIM_SOURCES
   src/mem/valgrind_off.cpp
   src/hart/topology_none.cpp
   src/os/sim/account.cpp
+  src/os/sim/bare_thread.cpp
   src/os/sim/clock.cpp
   src/os/sim/cpuset.cpp
   src/os/sim/error_text.cpp

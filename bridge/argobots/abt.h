@@ -302,15 +302,15 @@ ABT_API_PUBLIC int ABT_xstream_check_events(ABT_sched sched);
 /** Binds the execution stream's OS thread to one CPU. No such CPU: ERR_CPUID; the system cannot: ERR_FEATURE_NA, ERR_SYS. May switch. */
 ABT_API_PUBLIC int ABT_xstream_set_cpubind(ABT_xstream xstream, int cpuid);
 
-/** One CPU that it is bound to; not bound: ERR_FEATURE_NA. ERR_SYS. */
+/** The first CPU that its OS thread may run on, also where nobody has bound it. It has ended: ERR_INV_XSTREAM. ERR_SYS. */
 ABT_API_PUBLIC int ABT_xstream_get_cpubind(ABT_xstream xstream, int *cpuid);
 
 /** Binds it to several CPUs; none: to all. Negative number: ERR_INV_ARG; no such CPU: ERR_CPUID; the system cannot: ERR_FEATURE_NA,
  * ERR_SYS. May switch. */
 ABT_API_PUBLIC int ABT_xstream_set_affinity(ABT_xstream xstream, int num_cpuids, int *cpuids);
 
-/** Which CPUs it is bound to, at most `max_cpuids` of them, and how many these are; either may be NULL. Negative: ERR_INV_ARG; not
- * bound: ERR_FEATURE_NA. ERR_SYS. */
+/** The CPUs that its OS thread may run on, at most `max_cpuids` of them, and how many these are; either may be NULL. Of one that nobody has
+ * bound: the process's. Negative: ERR_INV_ARG; it has ended: ERR_INV_XSTREAM. ERR_SYS. */
 ABT_API_PUBLIC int ABT_xstream_get_affinity(ABT_xstream xstream, int max_cpuids, int *cpuids, int *num_cpuids);
 
 /* ---- barriers of execution streams ----------------------------------------------------------------- */

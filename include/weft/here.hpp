@@ -52,14 +52,45 @@ namespace here {
     return reinterpret_cast<weft_unit*>(const_cast<weft_running*>(running));
 }
 
-/** The data of what running() has returned, if that is not null: weft_unit_data. From anywhere; never switches. Since 0.5. */
-[[gnu::always_inline]] inline void* data_of(const weft_running* running) noexcept {
+/** What hangs on what running() has returned, if that is not null; null: nothing. From anywhere; never switches. Since 0.6. */
+[[gnu::always_inline]] inline const weft_hanging* hanging_of(const weft_running* running) noexcept {
     const auto at = reinterpret_cast<std::uintptr_t>(running);
     const auto block = at & ~static_cast<std::uintptr_t>(WEFT_BLOCK_BYTES - 1);
     const auto* const words = reinterpret_cast<const weft_hanging* const*>(block + WEFT_BLOCK_HEAD);
-    // acquire, both: pair with the release of who hangs something on the unit, and of who gives it data.
-    const weft_hanging* const hanging = __atomic_load_n(&words[(at - block) / WEFT_BLOCK_UNIT], __ATOMIC_ACQUIRE);
-    return hanging == nullptr ? nullptr : __atomic_load_n(&hanging->data, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&words[(at - block) / WEFT_BLOCK_UNIT], __ATOMIC_ACQUIRE);   // acquire: pairs with the release of who hangs something on the unit
+}
+
+/** The data of what running() has returned, if that is not null: weft_unit_data. From anywhere; never switches. Since 0.5. */
+[[gnu::always_inline]] inline void* data_of(const weft_running* running) noexcept {
+    const weft_hanging* const hanging = hanging_of(running);
+    return hanging == nullptr ? nullptr : __atomic_load_n(&hanging->data, __ATOMIC_ACQUIRE);   // acquire: pairs with the release of who gives the unit data
+}
+
+/** The value of what running() has returned, if that is not null, under a lasting key; null: it has none, or weft_local_get tells, which costs a call where it
+ * has none. From anywhere; never switches. Since 0.6. */
+[[gnu::always_inline]] inline void* value_at_once(const weft_running* running, const weft_key* key) noexcept {
+    const auto* const how = reinterpret_cast<const weft_key_here*>(key);
+    const weft_hanging* const hanging = hanging_of(running);
+    if (hanging == nullptr) return nullptr;
+    const auto* const hung = reinterpret_cast<const weft_hung*>(reinterpret_cast<const char*>(hanging) + how->offset);
+    // acquire: pairs with the release of who sets the value.
+    return __atomic_load_n(&hung->mark, __ATOMIC_ACQUIRE) == how->mark ? __atomic_load_n(&hung->value, __ATOMIC_RELAXED) : nullptr;
+}
+
+/** The value of what running() has returned, if that is not null, under a lasting key: weft_local_get. From anywhere; never switches. Since 0.6. */
+[[gnu::always_inline]] inline void* value_of(const weft_running* running, const weft_key* key) noexcept {
+    return reinterpret_cast<const weft_key_here*>(key)->near ? value_at_once(running, key) : weft_local_get(key);
+}
+
+/** The value of any unit that is not freed, under a lasting key: weft_unit_local_get. From any thread or unit; never switches. Since 0.6. */
+[[gnu::always_inline]] inline void* value_of(const weft_unit* unit, const weft_key* key) noexcept {
+    const bool plain = reinterpret_cast<std::uintptr_t>(unit) >> WEFT_HANDLE_BITS == 0;
+    if (plain && reinterpret_cast<const weft_key_here*>(key)->near) [[likely]] {
+        return value_at_once(reinterpret_cast<const weft_running*>(unit), key);
+    }
+    void* value = nullptr;
+    weft_unit_local_get(unit, key, &value);
+    return value;
 }
 
 /** The calling unit, or null outside of units: weft_unit_self. From anywhere; never switches. Since 0.5. */

@@ -19,7 +19,8 @@ typedef struct weft_pool weft_pool;
 typedef enum weft_pool_kind {
     WEFT_POOL_DEFAULT = 0, /**< as the settings say */
     WEFT_POOL_PRIVATE = 1, /**< first in, first out; drawn from by one stream. No atomics on that stream;
-                                what other streams and threads push comes by an inbox. Without a stream anybody may pop from it */
+                                what other streams and threads push comes by an inbox. Without a stream anybody may pop from it.
+                                With WEFT_RESCUE=all (runtime.h) one without an access is WEFT_POOL_SHARED */
     WEFT_POOL_SHARED = 2,  /**< first in, first out, for any number of streams */
     WEFT_POOL_DEQUE = 3,   /**< one stream's newest first; other streams steal the oldest (Chase and Lev 2005). Every 61st pop
                                 takes the oldest, so that none waits for ever behind newer ones; where joiners call what

@@ -58,7 +58,12 @@ typedef enum weft_rescue {
                                   number may (pool.h: not private ones, not the program's own, no promise of one consumer or producer), and domains that want more harts. A unit that is run so is on a
                                   stream that is none of the program's: weft_stream_at does not tell of it, and its rank is no other's */
     WEFT_RESCUE_OFF = 2,     /**< they wait; if it lasts for a second, a sentence on standard error tells once which stream stands where */
-    WEFT_RESCUE_IGNORE = 3   /**< they wait, and nobody looks */
+    WEFT_RESCUE_ALL = 4,     /**< as on, and also where one stream alone draws: a program whose units rely on never running at once must
+                                  not ask for it. Where the program or the runtime asks for a private pool without an access (pool.h), it
+                                  gets one of kind WEFT_POOL_SHARED, in the same order. What waits with a promise, in a pool of the program's own or bound to its stream is left alone still.
+                                  Since 0.6 */
+    WEFT_RESCUE_IGNORE = 3   /**< they wait, and nobody looks. Otherwise, be it on or off, standard error is told within a second which unit blocks in which system call, or
+                                  does not switch, while units wait that its stream alone may run: in private pools, and others that one stream draws from */
 } weft_rescue;
 
 /** Whether fewer harts are used for a while where other processes compute on the same processors and harts wait for each other again and again (hart.h, weft_hart_overdue). */
@@ -77,9 +82,11 @@ typedef struct weft_settings {
     weft_guard guard;             /**< WEFT_GUARD: auto, install, mprotect, canary, none */
     weft_kind kind;               /**< WEFT_KIND: the kind of a ULT whose options do not say: full, lsa, roc, ss, sc, rtc, auto, hosted; 0: auto */
     weft_pool_kind pool;          /**< WEFT_POOL: the streams' main pools: private, shared, deque, lifo,
-                                       priority, blocking; 0: private for one stream, deque for several */
+                                       priority, blocking; 0: private for one stream, deque for several. Each stream has one, and all
+                                       share what is in them, unless they are private (`scheduler`); priorities count within each */
     weft_sched_kind scheduler;    /**< WEFT_SCHEDULER: basic, random-steal, basic-wait, priority; 0: as
-                                       fits the pools */
+                                       fits the pools: random-steal where they are deques, or where several streams start and
+                                       they are not private, so that idle streams take what waits for others; else basic */
     size_t scheduler_stack_bytes; /**< WEFT_SCHEDULER_STACK_BYTES: where schedulers and tasklets run; 0: 262144 */
     size_t idle_memory_bytes;     /**< WEFT_IDLE_MEMORY_BYTES: idle stacks and descriptors kept above this go
                                        back to the system; 0: 67108864 */
@@ -105,7 +112,7 @@ typedef struct weft_settings {
     weft_hart_policy hart_policy; /**< WEFT_HART_POLICY: how harts are shared among those who want more than there are: fair, weighted, first-come; see hart.h. Since 0.6 */
     size_t slice_ns;              /**< WEFT_SLICE_NS: for how long one keeps a hart where not all who want one have one, and they take turns; 0: 5000000. Since 0.6 */
     weft_deadlock deadlock;       /**< WEFT_DEADLOCK: report, abort, ignore. Since 0.6 */
-    weft_rescue rescue;           /**< WEFT_RESCUE: on, off, ignore: what happens when streams are stuck; 0: on. Since 0.6 */
+    weft_rescue rescue;           /**< WEFT_RESCUE: on, off, ignore, all: what happens when streams are stuck; 0: on. Since 0.6 */
     size_t rescue_bound;          /**< WEFT_RESCUE_BOUND: how many OS threads rescue at once, at most; reaching it is told once on standard error; 0
                                        ("units"): as many as there are live units. Since 0.6 */
     size_t harts;                 /**< WEFT_HARTS: harts that the process uses, at most; what CPU set and quota allow is the limit all the same; 0 ("all"): that alone. Kept for

@@ -45,11 +45,15 @@ typedef struct weft_unit_options {
     bool child_first;   /**< run the new unit at once and let the caller wait in its pool; only inside a ULT */
     bool measure_stack; /**< note how deep the stack was used; see weft_unit_stack */
     int8_t priority;    /**< how urgent: from WEFT_PRIORITY_LEAST to WEFT_PRIORITY_MOST; 0 is normal. For pools that look at it
-                             (WEFT_POOL_PRIORITY); a tasklet may have one too. Since 0.2 */
+                             (WEFT_POOL_PRIORITY, a user's): in others anything but 0 is WEFT_UNSUPPORTED, since it would
+                             mean nothing; WEFT_POOL=priority gives the streams such pools. Also of `bound` units, whose pool has no
+                             order. A tasklet may have one too. Since 0.2 */
     weft_stream *stream; /**< with no pool named: into the main pool of this stream, as a hint; NULL: the calling one, or
                               stream 0 outside of streams. Since 0.2 */
     bool bound;          /**< only that stream ever runs the unit; it waits in a private pool of the stream's. With no pool
-                              named; not with child_first for another stream. Since 0.2 */
+                              named; not with child_first for another stream. What is not bound stays nowhere: a unit that names a
+                              stream, or has migrated to one (weft_unit_migrate_to_stream), may be stolen from its pool, if others
+                              draw from that, as those of several streams do by default, and belongs to the thief's deque then. Since 0.2 */
     bool not_migratable; /**< refuse to be asked to go to another pool; see weft_unit_migratable_set. Since 0.2 */
     void (*on_migration)(weft_unit *unit, void *argument); /**< see weft_unit_on_migration; NULL: none. Since 0.2 */
     void *on_migration_argument; /**< given to on_migration. Since 0.2 */
@@ -57,8 +61,9 @@ typedef struct weft_unit_options {
                            function that spawns on behalf of others; NULL: the address of the call, and the body. Since 0.4 */
     void *data;                  /**< as weft_unit_data_set would give it; not of weft_unit_spawn_many. Released also where the spawn fails, once the runtime runs. NULL:
                                       none. Since 0.5 */
-    void (*release)(void *data); /**< with data, as there. Since 0.5 */
+    void (*release)(void *data); /**< with data, as there; NULL with `key`. Since 0.5 */
     bool fresh; /**< of kind WEFT_KIND_HOSTED: on a pthread that no unit has been on, so that thread_local variables have their first values. Since 0.6 */
+    const struct weft_key *key; /**< a lasting key (local.h): `data` is the unit's value under it, and weft_unit_data stays free. NULL: `data` is that. Since 0.6 */
 } weft_unit_options;
 
 /** Spawns a user-level thread: body(argument) runs once some stream pops it.
@@ -127,18 +132,22 @@ typedef struct weft_revive_options {
 WEFT_API weft_status weft_unit_revive_with(weft_pool *pool, void (*body)(void *), void *argument, const weft_revive_options *options,
                                            weft_unit *unit) WEFT_NOTHROW;
 
-/** Waits until the unit has ended; the handle stays valid. One at a time may wait for a unit.
+/** Waits until the unit has ended; the handle stays valid. Any number may wait for one unit, each learns how it ended, and they go on in the order in which
+ * they came. It may be freed when the joins of all others have returned.
  *
  * Returns how it ended: WEFT_OK, WEFT_EXCEPTION (see weft_unit_exception), WEFT_CANCELLED (see weft_unit_cancel), WEFT_NO_MEMORY
- * (no stack could be had and none would come free; the body did not run), WEFT_SYSTEM (the same of a hosted unit and its pthread). Or why nothing was waited for: WEFT_INVALID, WEFT_BUSY (somebody
- * waits for it already), WEFT_WRONG_STATE (a unit cannot join itself, nor a scheduler that its stream runs), WEFT_WRONG_KIND (the caller is a tasklet and the
+ * (no stack could be had and none would come free; the body did not run), WEFT_SYSTEM (the same of a hosted unit and its
+ * pthread); weft_error_text says of these two what is missing. A unit without a stack waits for one as long as others run or
+ * are ready that have one; for those that are suspended it waits some ten thousand tries, and not in weft_finalize, which
+ * waits for none of the others either. Or why nothing was waited for: WEFT_INVALID, WEFT_BUSY (it is freed by somebody who waits, or
+ * is detached), WEFT_WRONG_STATE (a unit cannot join itself, nor a scheduler that its stream runs), WEFT_WRONG_KIND (the caller is a tasklet and the
  * unit has not ended).
  * From any thread or unit; a ULT may switch. Since 0.1. */
 WEFT_API weft_status weft_unit_join(weft_unit *unit) WEFT_NOTHROW;
 
 /** As weft_unit_join, but waits no longer than until the monotonic clock (weft_now_ns) shows `deadline_ns`: WEFT_TIMED_OUT; or
  * WEFT_NO_MEMORY also when there is none for the wait (the unit has not ended then: weft_unit_try_join says so). The unit may be joined
- * again afterwards. From any thread or unit; a ULT may switch.
+ * again afterwards, and others wait on for it. From any thread or unit; a ULT may switch.
  * Since 0.2. */
 WEFT_API weft_status weft_unit_join_until(weft_unit *unit, uint64_t deadline_ns) WEFT_NOTHROW;
 
@@ -153,8 +162,9 @@ WEFT_API weft_status weft_unit_try_join(weft_unit *unit) WEFT_NOTHROW;
 WEFT_API weft_status weft_unit_join_many(weft_unit *const *units, size_t count) WEFT_NOTHROW;
 
 /** Joins the unit if it has not ended, then frees it; the handle is invalid afterwards. Returns as weft_unit_join; the
- * unit is freed if and only if it has ended, that is, on WEFT_OK, WEFT_EXCEPTION, WEFT_CANCELLED and WEFT_NO_MEMORY. WEFT_WRONG_STATE for
- * the primary unit. From the call on nobody else may begin to wait for the unit, or detach it. From any thread or unit; a ULT may switch.
+ * unit is freed if and only if it has ended, that is, on WEFT_OK, WEFT_EXCEPTION, WEFT_CANCELLED, WEFT_NO_MEMORY and
+ * WEFT_SYSTEM. WEFT_WRONG_STATE for the primary unit, WEFT_BUSY while others wait for the unit. From the call on nobody else may
+ * begin to wait for the unit, or detach it. From any thread or unit; a ULT may switch.
  * Since 0.1. */
 WEFT_API weft_status weft_unit_free(weft_unit *unit) WEFT_NOTHROW;
 
@@ -243,7 +253,8 @@ WEFT_API weft_status weft_unit_yield(void) WEFT_NOTHROW;
 /** Lets `unit`, which must be ready, run now in the caller's place; the caller goes to the end of its own pool.
  *
  * Returns WEFT_OK; WEFT_WRONG_STATE (it is not ready, or no longer where it could be taken from), WEFT_UNSUPPORTED (its
- * pool cannot give a unit out of the middle: a deque, a user's pool without `remove`, another stream's private one),
+ * pool cannot give a unit out of the middle: a deque, but for the calling stream's own and the unit that would be popped next; a user's pool without `remove`;
+ * another stream's private one),
  * WEFT_WRONG_KIND (a tasklet calls, or is called for), WEFT_WRONG_CONTEXT, WEFT_INVALID. In all those nothing happens. Argobots
  * IV-B. May switch. Since 0.1. */
 WEFT_API weft_status weft_unit_yield_to(weft_unit *unit) WEFT_NOTHROW;
@@ -320,8 +331,8 @@ WEFT_API const char *weft_unit_name(const weft_unit *unit) WEFT_NOTHROW;
  * itself, or while it does not run; never switches. Since 0.1. */
 WEFT_API weft_status weft_unit_name_set(weft_unit *unit, const char *name) WEFT_NOTHROW;
 
-/** Gives the unit a pointer of the program's, once: a runtime that embeds Weft hangs there what it knows of the unit. It stays over
- * a revival.
+/** Gives the unit a pointer, once. It belongs to whoever spawns the unit, or to the program: a library that meets units of others hangs what it
+ * knows of them under a lasting key of its own (local.h), and reads here no more than it has put there. It stays over a revival.
  *
  * data     not null
  * release  NULL, or called as release(data) when the unit is freed (a detached one: when it has ended), or by the last
@@ -363,7 +374,8 @@ WEFT_API weft_status weft_unit_state_get(const weft_unit *unit, weft_unit_state 
 WEFT_API weft_status weft_unit_priority(const weft_unit *unit, int *priority) WEFT_NOTHROW;
 
 /** Changes how urgent the unit is; it counts from the next time that the unit goes into a pool. `priority` is from
- * WEFT_PRIORITY_LEAST to WEFT_PRIORITY_MOST. Returns WEFT_OK or WEFT_INVALID. From any thread or unit; never switches. Since 0.2. */
+ * WEFT_PRIORITY_LEAST to WEFT_PRIORITY_MOST. Returns WEFT_OK, WEFT_INVALID, WEFT_UNSUPPORTED (it is not 0, and the unit's pool has no order of
+ * priorities: WEFT_POOL=priority, or a pool of WEFT_POOL_PRIORITY). From any thread or unit; never switches. Since 0.2. */
 WEFT_API weft_status weft_unit_priority_set(weft_unit *unit, int priority) WEFT_NOTHROW;
 
 /** The pool the unit belongs to: where it goes when it becomes ready. Returns WEFT_OK or WEFT_INVALID. From any thread or
@@ -381,6 +393,25 @@ WEFT_API weft_status weft_unit_pool(const weft_unit *unit, weft_pool **pool) WEF
  * stream and stays in its pool), WEFT_WRONG_CONTEXT (it leaves a private pool, and the caller is not on that pool's stream), WEFT_NO_MEMORY
  * (weft_pool_ops.admit; nothing has changed). From any thread or unit; never switches. Since 0.5. */
 WEFT_API weft_status weft_unit_pool_set(weft_unit *unit, weft_pool *pool) WEFT_NOTHROW;
+
+/** Binds the calling ULT to the stream that runs it, until weft_unit_unbind: it goes on on no other one, so that compiled code may keep addresses of
+ * thread_local variables, errno among them, over its waits. What it is asked to migrate to before comes first; then it is as one that was spawned
+ * with `bound`.
+ *
+ * former  required; receives what weft_unit_unbind is to be given: the pool that the unit belongs to otherwise, or NULL where it stays in that
+ *
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_CONTEXT (outside of ULTs), WEFT_WRONG_STATE (it is bound already, as the primary unit and a
+ * guest are), WEFT_UNSUPPORTED (it is a context of a domain, or the stream is not the program's, and comes and goes), WEFT_NO_MEMORY. From
+ * ULTs; may switch. Since 0.6. */
+WEFT_API weft_status weft_unit_bind(weft_pool **former) WEFT_NOTHROW;
+
+/** Ends what weft_unit_bind of the calling unit began, which has returned WEFT_OK. The unit goes to its former pool when it next becomes ready.
+ *
+ * former  as weft_unit_bind gave it
+ *
+ * Returns WEFT_OK, WEFT_WRONG_CONTEXT (outside of ULTs), WEFT_WRONG_STATE (it is not bound, or is its OS thread's own code: a primary unit that does
+ * not roam, a guest). From ULTs; never switches. Since 0.6. */
+WEFT_API weft_status weft_unit_unbind(weft_pool *former) WEFT_NOTHROW;
 
 /** A unit's stack. */
 typedef struct weft_stack_info {

@@ -210,8 +210,8 @@ public:
     /** Waits until the unit has ended, and frees it. Rethrows the exception that ended its body, if one did.
      *
      * Throws weft::error, and owns the unit still, when nothing could be waited for: WEFT_INVALID (not joinable),
-     * WEFT_WRONG_STATE (a unit cannot join itself), WEFT_WRONG_KIND (a tasklet cannot wait), WEFT_BUSY (somebody waits for
-     * it already). Throws weft::error with WEFT_NO_MEMORY, and owns nothing any more, when no stack could be had to
+     * WEFT_WRONG_STATE (a unit cannot join itself), WEFT_WRONG_KIND (a tasklet cannot wait), WEFT_BUSY (it is
+     * detached). Others may wait for it by its handle, and must be back before this is called or wait for it first. Throws weft::error with WEFT_NO_MEMORY, and owns nothing any more, when no stack could be had to
      * run the body; with WEFT_CANCELLED when the unit ended by a cancellation. May switch. */
     void join() { settle(weft_unit_join(unit_)); }
 

@@ -71,6 +71,7 @@ weft_status create(weft_pool_kind kind, weft_pool_access access, weft_pool** poo
     if (kind == WEFT_POOL_PRIVATE && access > WEFT_POOL_ACCESS_MPSC) {
         return fail(WEFT_INVALID, "a private pool has one consumer; for several make it WEFT_POOL_SHARED");
     }
+    if (access == WEFT_POOL_ACCESS_DEFAULT) kind = given_for(kind);
     return admit(make_pool(kind, access), pool);
 }
 

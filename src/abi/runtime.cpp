@@ -42,12 +42,16 @@ weft_status weft_memory_trim(void) noexcept {
         stream->heap->stacks.flush();
         stream->units->flush();
         stream->units->trim(0);
+        stream->heap->extras->flush();
+        stream->heap->extras->trim(0);
     }
     {
         std::lock_guard guard(of->outside_lock);
         of->outside->stacks.flush();
         of->outside->units->flush();
         of->outside->units->trim(0);
+        of->outside->extras->flush();
+        of->outside->extras->trim(0);
     }
     of->stacks.trim(0);
     return WEFT_OK;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "abi/convert.hpp"
+#include "stream/extras.hpp"
 #include "stream/jobs.hpp"
 #include "stream/join.hpp"
 #include "stream/level.hpp"
@@ -15,7 +16,6 @@
 #include "stream/spawn.hpp"
 #include "stream/suspend.hpp"
 #include "stream/towards.hpp"
-#include "unit/extras.hpp"
 
 using namespace weft;
 
@@ -65,16 +65,6 @@ weft_status spawn_as_planned(Pool* pool, void (*body)(void*), void* argument, co
     if (unit->marked(Unit::observed)) [[unlikely]] observe(trace::Event::create, *unit);
     launch(stream, *unit, chosen.child_first, handle);
     return WEFT_OK;
-}
-
-template <bool tasklet>
-[[gnu::noinline]] weft_status spawn_slowly(Pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
-                                           weft_unit** handle, const void* site) noexcept {
-    if (runtime_or_null() == nullptr) return not_initialized();
-    Plan chosen;
-    const weft_status status = spawn_as_planned<tasklet>(pool, body, argument, options, chosen, handle, site);
-    if (status != WEFT_OK && chosen.data != nullptr && chosen.release != nullptr) chosen.release(chosen.data);
-    return status;
 }
 
 // Of kind auto, on a stream, without options, into a pool that others draw from.
@@ -142,6 +132,58 @@ template <bool tasklet>
     *handle = weft::to_handle(unit);
     pool::push(*pool, unit, pool::Place::spawned);
     return WEFT_OK;
+}
+
+// On a stream, without options, into any pool; nobody gets its handle. What unnamed units cost is told apart from those above, so that these need not ask.
+template <bool tasklet>
+[[gnu::noinline]] weft_status spawn_unnamed(Stream& stream, Pool* pool, void (*body)(void*), void* argument, const void* site) noexcept {
+    if (pool == nullptr) pool = stream.standard;
+    const bool own = pool->kind == WEFT_POOL_PRIVATE;
+    Kind kind = tasklet ? Kind::tasklet : stream.default_kind;
+    const Site* learner = nullptr;
+    if (kind == Kind::automatic && own) kind = Kind::lsa;
+    if (kind == Kind::automatic) {
+        LatestSites::Entry& latest = stream.latest_sites.at(site);
+        if (latest.address != site || latest.body != body) [[unlikely]] look_up_site(latest, site, body);
+        learner = latest.site;
+        kind = learner->kind();
+        latest.birth = Unit::birth(kind, false);
+    }
+    Unit* const unit = make_unit(&stream, *pool, body, argument, births.of(kind, own), site);
+    if (unit == nullptr) [[unlikely]] return fail(WEFT_NO_MEMORY, "no memory for a unit");
+    if (kind == Kind::full && !give_default_stack(&stream, *unit)) [[unlikely]] {
+        give_back(&stream, *unit);
+        return fail(WEFT_NO_MEMORY, "no memory for a stack");
+    }
+    if (!pool::enters(*unit)) [[unlikely]] return turn_away(&stream, *unit);
+    if (learner != nullptr && stream.sampling.takes_next(*learner)) [[unlikely]] make_sample(*unit, *learner);
+    if (unit->marked(Unit::observed)) [[unlikely]] observe(trace::Event::create, *unit);
+    unit->joint.detach_local();   // nobody else knows the unit yet
+    if (pool->kind == WEFT_POOL_SHARED) {
+        pool::push_shared(static_cast<SharedPool&>(*pool), unit);
+    } else {
+        pool::push(*pool, unit, pool::Place::spawned);
+    }
+    return WEFT_OK;
+}
+
+template <bool tasklet>
+[[gnu::noinline]] weft_status spawn_with_options(Pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
+                                           weft_unit** handle, const void* site) noexcept {
+    if (runtime_or_null() == nullptr) return not_initialized();
+    Plan chosen;
+    const weft_status status = spawn_as_planned<tasklet>(pool, body, argument, options, chosen, handle, site);
+    if (status != WEFT_OK && chosen.data != nullptr && chosen.release != nullptr) chosen.release(chosen.data);
+    return status;
+}
+
+template <bool tasklet>
+[[gnu::noinline]] weft_status spawn_slowly(Pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
+                                           weft_unit** handle, const void* site) noexcept {
+    if (handle == nullptr && options == nullptr && body != nullptr) {
+        if (Stream* const stream = current_or_null()) return spawn_unnamed<tasklet>(*stream, pool, body, argument, site);
+    }
+    return spawn_with_options<tasklet>(pool, body, argument, options, handle, site);
 }
 
 // The plain case, into the stream's own private pool, calls nothing but as its last step, so that it needs no frame.
@@ -340,7 +382,7 @@ weft_status weft_unit_try_join(weft_unit* unit) noexcept {
     Unit* of = to_unit(unit);
     if (!of->joint.done()) return fail(WEFT_BUSY, "the unit has not ended");
     if (!of->joint.done_and_known()) learn(*of);
-    return static_cast<weft_status>(of->outcome);
+    return outcome(*of);
 }
 
 weft_status weft_unit_join_many(weft_unit* const* units, size_t count) noexcept {
@@ -549,7 +591,7 @@ weft_status weft_unit_resume(weft_unit* unit) noexcept {
 // What <weft/here.h> says of units, besides where the one that runs is found (stream/stream.hpp).
 static_assert(offsetof(Unit, kind) == offsetof(weft_running, kind) && sizeof(Kind) == 1);
 static_assert(mem::slab_bytes == WEFT_BLOCK_BYTES && sizeof(mem::Slab) == WEFT_BLOCK_HEAD && sizeof(Unit) == WEFT_BLOCK_UNIT);
-static_assert(offsetof(Extras, data) == offsetof(weft_hanging, data));
+static_assert(offsetof(Extras, data) == offsetof(weft_hanging, data) && generation_shift == WEFT_HANDLE_BITS);
 
 weft_unit* weft_unit_self(void) noexcept { return weft::to_handle(running_or_null()); }
 
@@ -572,7 +614,7 @@ weft_status weft_unit_name_set(weft_unit* unit, const char* name) noexcept {
 
 weft_status weft_unit_data_set(weft_unit* unit, void* data, void (*release)(void*)) noexcept {
     if (unit == nullptr || data == nullptr) return is_null(unit == nullptr ? "unit" : "data");
-    if (give_data(*to_unit(unit), data, release, spare_extras(current_or_null()))) return WEFT_OK;
+    if (give_data(*to_unit(unit), data, release, current_or_null())) return WEFT_OK;
     if (extras_of(*to_unit(unit)) == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a unit's data");
     return fail(WEFT_WRONG_STATE, "the unit has data; they are given once");
 }
@@ -628,6 +670,7 @@ weft_status weft_unit_priority(const weft_unit* unit, int* priority) noexcept {
 weft_status weft_unit_priority_set(weft_unit* unit, int priority) noexcept {
     if (unit == nullptr) return is_null("unit");
     if (!is_priority(priority)) return no_such_priority(priority);
+    if (priority != 0 && !has_priorities(*to_unit(unit)->pool_now())) return no_priorities(priority);
     to_unit(unit)->set_priority(priority);
     return WEFT_OK;
 }
@@ -642,6 +685,16 @@ weft_status weft_unit_pool_set(weft_unit* unit, weft_pool* pool) noexcept {
     if (unit == nullptr || pool == nullptr) return is_null(unit == nullptr ? "unit" : "pool");
     return set_pool(*to_unit(unit), *to_pool(pool));
 }
+
+weft_status weft_unit_bind(weft_pool** former) noexcept {
+    if (former == nullptr) return is_null("former");
+    Pool* before = nullptr;
+    const weft_status status = bind_here(before);
+    if (status == WEFT_OK) *former = to_handle(before);
+    return status;
+}
+
+weft_status weft_unit_unbind(weft_pool* former) noexcept { return unbind(former == nullptr ? nullptr : to_pool(former)); }
 
 weft_status weft_unit_stack(const weft_unit* unit, weft_stack_info* info) noexcept {
     if (unit == nullptr || info == nullptr) return is_null(unit == nullptr ? "unit" : "info");

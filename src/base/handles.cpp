@@ -1,11 +1,14 @@
 #include "base/handles.hpp"
 
 #include <cstdarg>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 #include "base/assert.hpp"
+#include "base/room.hpp"
 
 namespace weft::handles {
 namespace {
@@ -56,10 +59,35 @@ Entry*& list_of(std::uintptr_t address) {
 }
 
 Entry* find(std::uintptr_t address) {
-    // acquire: pairs with the release in enter(), so that the entry is seen filled.
+    // acquire: pairs with the release in entry_of(), so that the entry is seen filled.
     Entry* entry = __atomic_load_n(&list_of(address), __ATOMIC_ACQUIRE);
     while (entry != nullptr && entry->address != address) entry = entry->next;
     return entry;
+}
+
+// Under Writing: memory that stays.
+void* room(std::size_t bytes) {
+    constexpr std::size_t block = std::size_t{1} << 17;
+    alignas(std::max_align_t) static unsigned char first[block];
+    static unsigned char* next = first;
+    static std::size_t left = block;
+    bytes = (bytes + alignof(std::max_align_t) - 1) & ~(alignof(std::max_align_t) - 1);
+    if (left < bytes) {
+        next = static_cast<unsigned char*>(std::malloc(block));
+        if (next == nullptr) fatal("no memory for the book of handles, which a checked library keeps");
+        left = block;
+    }
+    left -= bytes;
+    return std::exchange(next, next + bytes);
+}
+
+// Under Writing: that of the address, which is there afterwards.
+Entry& entry_of(std::uintptr_t address) {
+    if (Entry* const known = find(address)) return *known;
+    Entry*& list = list_of(address);
+    auto* const entry = new (room(sizeof(Entry))) Entry{address, list, State{}};
+    __atomic_store_n(&list, entry, __ATOMIC_RELEASE);   // release: pairs with the acquire in find()
+    return *entry;
 }
 
 void* with_life(std::uintptr_t address, std::uint16_t life) {
@@ -104,25 +132,29 @@ const char* end_of(Thing thing) {
 
 void* enter(Thing thing, const void* object) {
     const auto address = reinterpret_cast<std::uintptr_t>(object);
-    Entry* entry = find(address);
-    State state = entry == nullptr ? State{} : entry->now();
-    if (entry != nullptr && state.lives && state.thing == thing) return with_life(address, state.life);
-    const Writing guard;
-    entry = find(address);   // another may have been here
-    if (entry == nullptr) {
-        void* const room = std::malloc(sizeof(Entry));
-        if (room == nullptr) fatal("no memory for the book of handles, which a checked library keeps");
-        Entry*& list = list_of(address);
-        entry = new (room) Entry{address, list, State{thing, true, 0}};
-        __atomic_store_n(&list, entry, __ATOMIC_RELEASE);   // release: pairs with the acquire in find()
-        return with_life(address, 0);
+    const Entry* const known = find(address);
+    if (known != nullptr) {
+        const State state = known->now();
+        if (state.lives && state.thing == thing) return with_life(address, state.life);
     }
-    state = entry->now();
+    const Writing guard;
+    Entry& entry = entry_of(address);
+    State state = entry.now();
     if (state.lives && state.thing != thing) ++state.life;   // its end was not noted
     state.lives = true;
     state.thing = thing;
-    entry->set(state);
+    entry.set(state);
     return with_life(address, state.life);
+}
+
+void enter_for_good(Thing thing, const void* object) {
+    const Writing guard;
+    entry_of(reinterpret_cast<std::uintptr_t>(object)).set({thing, true, 0});
+}
+
+void* room_for_good(std::size_t bytes) {
+    const Writing guard;
+    return room(bytes);
 }
 
 void* look_up(Thing thing, const void* handle, const char* call) {

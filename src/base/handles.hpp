@@ -1,4 +1,4 @@
-// The handles of what programs make and free, but for units (unit/handle.hpp). To a release a handle is the object's address. A build that
+// The handles of what programs make and free, but for units (unit/handle.hpp) and, in part, keys (stream/key_handle.hpp). To a release a handle is the object's address. A build that
 // checks keeps a book of the addresses that were ever handed out, and a number for each life in the 16 bits that addresses do not use: a
 // handle of what has been freed stops the process at the call that it is given to, with the name of the call, also where another object
 // lies at its address by then. The first life has number 0: its handle is the address there, too.
@@ -18,6 +18,8 @@ enum class Thing : std::uint8_t { none, stream, pool, scheduler, domain, key, fu
 
 // The handle of an object that lives; it is in the book from then on.
 void* enter(Thing thing, const void* object);
+// The same of an object that is new and stays where it is: its handle is its address, whatever else has lived there before.
+void enter_for_good(Thing thing, const void* object);
 // What the handle stands for. Ends the process, with a sentence that names the call, where that is no such thing or has been freed.
 void* look_up(Thing thing, const void* handle, const char* call);
 // The object at that address is no more.

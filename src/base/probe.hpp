@@ -34,6 +34,8 @@ enum class Probe : unsigned char {
     guest_hart_taken,          // the base has taken a hart that was loose, and not taken the guest off its list
     carrier_free,              // a carrier counts as idle, and has not looked for letters
     carrier_told,              // it has had its last letter, and whoever waits for its end knows
+    join_before_crowd,         // the joiner saw that another waits, and has not come over that one
+    finish_before_crowd,       // the unit has ended, and those that wait together have not been taken apart
     count_
 };
 

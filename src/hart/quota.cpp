@@ -231,6 +231,7 @@ std::size_t quota_of_mount(Work& work, std::string_view line, const char* prefix
 
 constinit os::Lock mask_lock;
 constinit os::CpuSet mask;   // under mask_lock
+constinit atomic<std::uint32_t> speaker{0};
 constinit Limit process_limit;
 constinit atomic<std::size_t> allowed{no_limit};
 
@@ -253,7 +254,23 @@ os::CpuSet process_cpus() noexcept {
     return mask;
 }
 
+// relaxed, both: a number, and nobody reads anything else because of it.
+void let_speak(std::uint32_t thread) noexcept { speaker.store(thread, std::memory_order_relaxed); }
+
+namespace {
+
+void follow_speaker() noexcept {
+    const std::uint32_t thread = speaker.load(std::memory_order_relaxed);
+    os::CpuSet read;
+    if (thread == 0 || !os::affinity_get(thread, read) || read.empty()) return;
+    std::lock_guard guard(mask_lock);
+    mask = read;
+}
+
+}  // namespace
+
 void quota_forked() noexcept {
+    let_speak(0);
     if (mask_lock.break_open()) mask = os::CpuSet();   // somebody was about to write it
 }
 
@@ -271,6 +288,7 @@ std::size_t Limit::get() noexcept {
 }
 
 std::size_t Limit::read() noexcept {
+    follow_speaker();
     const std::size_t found = std::max<std::size_t>(1, std::min(process_cpus().count(), quota_harts(files_)));
     // relaxed, both: as in get().
     known_.store(found, std::memory_order_relaxed);

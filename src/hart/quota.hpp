@@ -25,9 +25,12 @@ struct QuotaFiles {
 // file that is missing or cannot be understood says nothing.
 std::size_t quota_harts(const QuotaFiles& files = {}) noexcept;
 
-// The CPUs that the process may use: the mask of the thread that asked first, for later ones may be pinned.
-// Empty: the kernel does not tell.
+// The CPUs that the process may use: the mask of the thread that asked first, for later ones may be pinned, and from then
+// on, whenever a Limit is read, that of the thread that speaks for it. Empty: the kernel does not tell.
 os::CpuSet process_cpus() noexcept;
+
+// Whose mask that is from now on: an OS thread's that nobody has bound, by its number; 0: it stays what it is.
+void let_speak(std::uint32_t thread) noexcept;
 
 // A limit that is read again when it is asked for and a second old, by one of those who ask.
 class Limit {

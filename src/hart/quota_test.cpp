@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "os/thread.hpp"
 
 namespace weft::hart {
 namespace {
@@ -312,6 +313,23 @@ TEST(ProcessCpus, AreThoseOfTheFirstToAskEvenWhenThreadsArePinnedLater) {
     ASSERT_TRUE(os::affinity_set(0, before));
     limit_anew();
     EXPECT_EQ(process_cpus(), all);
+}
+
+TEST(ProcessCpus, AreThoseOfTheThreadThatSpeaksOnceALimitIsRead) {
+    const os::CpuSet all = process_cpus();
+    os::CpuSet pinned;
+    pinned.add(all.at(0));
+    ASSERT_TRUE(os::affinity_set(0, pinned));
+    Limit limit({}, test_clock);
+    EXPECT_EQ(limit.read(), std::min(all.count(), quota_harts()));
+    let_speak(os::thread_id());
+    EXPECT_EQ(limit.get(), std::min(all.count(), quota_harts())) << "it is not a second old";
+    test_time += Limit::lasts_ns;
+    EXPECT_EQ(limit.get(), 1u);
+    EXPECT_EQ(process_cpus(), pinned);
+    ASSERT_TRUE(os::affinity_set(0, all));
+    EXPECT_EQ(limit.read(), std::min(all.count(), quota_harts()));
+    let_speak(0);
 }
 
 TEST(HartLimit, IsNoMoreThanIsAllowedAndNoMoreThanThereAre) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 using namespace weft::hart;
+using weft::os::Doing;
 
 namespace {
 
@@ -17,6 +18,7 @@ struct Seen {
     std::uint64_t switches;
     std::uint64_t used_us;   // of its OS thread
     Pulse pulse;
+    Doing doing = Doing::unknown;
 };
 
 void expect(const std::vector<Seen>& table) {
@@ -26,7 +28,7 @@ void expect(const std::vector<Seen>& table) {
         EXPECT_EQ(heart.look(row.at_ms * ms, row.holds, row.switches, [&](std::uint64_t& ns) {
             ns = row.used_us * 1000;
             return true;
-        }), row.pulse);
+        }, [&] { return row.doing; }), row.pulse);
     }
 }
 
@@ -45,16 +47,29 @@ TEST(Heart, OneWhoseThreadUsesNoTimeStandsStill) {
             {50, true, 1, 5'000, Pulse::keeps}});
 }
 
+TEST(Heart, OneThatTheKernelSaysWaitsThereBlocksUntilItMoves) {
+    expect({{10, true, 1, 0, Pulse::moves},
+            {20, true, 1, 0, Pulse::blocks, Doing::waits},
+            {30, true, 1, 0, Pulse::blocks, Doing::runs},          // not asked again
+            {40, true, 1, 9'000, Pulse::keeps, Doing::waits},
+            {50, true, 2, 9'000, Pulse::moves, Doing::waits}});
+}
+
+TEST(Heart, OneThatWaitsForAProcessorAsIfItComputedKeepsItsHart) {
+    expect({{10, true, 1, 0, Pulse::moves}, {20, true, 1, 0, Pulse::keeps, Doing::runs}, {30, true, 1, 0, Pulse::blocks, Doing::waits}});
+}
+
 TEST(Heart, OneThatHasJustTakenAHartHasMoved) {
-    expect({{10, false, 1, 0, Pulse::rests}, {20, true, 1, 0, Pulse::moves}, {30, true, 1, 0, Pulse::keeps}, {40, true, 1, 0, Pulse::stands},
+    expect({{10, false, 1, 0, Pulse::rests}, {20, true, 1, 0, Pulse::moves}, {30, true, 1, 0, Pulse::stands}, {40, true, 1, 0, Pulse::stands},
             {50, false, 1, 0, Pulse::rests}});
 }
 
 TEST(Heart, OneWhoseTimeNobodyKnowsDoesNotStand) {
     Heart heart;
     const auto unknown = [](std::uint64_t&) { return false; };
-    EXPECT_EQ(heart.look(10 * ms, true, 1, unknown), Pulse::moves);
-    for (std::uint64_t at = 20; at <= 100; at += 10) EXPECT_EQ(heart.look(at * ms, true, 1, unknown), Pulse::keeps);
+    const auto waits = [] { return Doing::waits; };
+    EXPECT_EQ(heart.look(10 * ms, true, 1, unknown, waits), Pulse::moves);
+    for (std::uint64_t at = 20; at <= 100; at += 10) EXPECT_EQ(heart.look(at * ms, true, 1, unknown, waits), Pulse::keeps);
     EXPECT_EQ(heart.since_ns(), 10 * ms);
 }
 
@@ -72,12 +87,27 @@ TEST(Servers, AreStuckWhenNoneMovesOrOneStandsForWhomNobodyStandsIn) {
         {{{Pulse::moves, false}, {Pulse::stands, false}}, true},
         {{{Pulse::moves, false}, {Pulse::stands, true}}, false},
         {{{Pulse::keeps, false}, {Pulse::stands, true}}, true},
+        {{{Pulse::moves, false}, {Pulse::blocks, false}}, true},
+        {{{Pulse::moves, false}, {Pulse::blocks, true}}, false},
     };
     for (const Row& row : table) {
         Servers servers;
-        for (auto [pulse, stood_in_for] : row.all) servers.add(pulse, stood_in_for);
+        for (auto [pulse, stood_in_for] : row.all) servers.add(pulse, 1, stood_in_for);
         EXPECT_EQ(servers.stuck(), row.stuck) << &row - table;
     }
+}
+
+TEST(Servers, SayWhoHasBlockedForLongest) {
+    Servers servers;
+    EXPECT_EQ(servers.blocked_since_ns, 0u);
+    servers.add(Pulse::stands, 10, false);
+    EXPECT_EQ(servers.blocked_since_ns, 0u);
+    servers.add(Pulse::blocks, 30, false);
+    servers.add(Pulse::blocks, 10, true);
+    servers.add(Pulse::blocks, 20, false);
+    EXPECT_EQ(servers.blocked_since_ns, 20u);
+    EXPECT_EQ(servers.blocked, 2u);
+    EXPECT_EQ(servers.standing, 3u);
 }
 
 namespace {
@@ -129,6 +159,24 @@ TEST(Watchdog, SaysItAgainWhenNoHelpCouldBeHad) {
     EXPECT_EQ(helps(dog, 120, 120), At{120});
     dog.not_helped();
     EXPECT_EQ(helps(dog, 130, 160), (At{130, 150}));
+}
+
+TEST(Watchdog, OneThatBlocksIsHelpedAfterTheFirstWaitHoweverManyWereBefore) {
+    Watchdog dog(10 * ms, 80 * ms);
+    EXPECT_FALSE(dog.look(100 * ms, true, 100 * ms));
+    EXPECT_TRUE(dog.look(110 * ms, true, 100 * ms));
+    EXPECT_FALSE(dog.look(111 * ms, true, 111 * ms));
+    EXPECT_TRUE(dog.look(121 * ms, true, 111 * ms));
+    EXPECT_TRUE(dog.look(122 * ms, true, 105 * ms));   // another one, which has been blocked all the while
+    EXPECT_FALSE(dog.look(123 * ms, true, 123 * ms));
+    EXPECT_TRUE(dog.look(133 * ms, true, 123 * ms));
+}
+
+TEST(Watchdog, OneThatBlocksMakesNobodyElseWaitLonger) {
+    Watchdog dog(10 * ms, 80 * ms);
+    EXPECT_FALSE(dog.look(100 * ms, true, 100 * ms));
+    EXPECT_TRUE(dog.look(110 * ms, true, 100 * ms));
+    EXPECT_EQ(helps(dog, 120, 160), (At{120, 140}));
 }
 
 TEST(Watchdog, WhoBeginsAnewDoesNotCountTheTimeBefore) {

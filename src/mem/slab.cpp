@@ -4,6 +4,7 @@
 #include <bit>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #include "base/sanitizer.hpp"
 #include "os/memory.hpp"
@@ -25,7 +26,7 @@ struct SlabRegion {
 namespace {
 
 constexpr std::uint32_t away_batch = 32;   // one atomic for so many objects that go home
-constexpr std::size_t carve_bytes = 4096;  // fresh objects are linked a page at a time: untouched pages stay so
+constexpr std::size_t carve_bytes = 4096;  // fresh objects are linked a page at a time
 
 SlabLink& link_of(void* object) { return *static_cast<SlabLink*>(object); }
 
@@ -51,11 +52,26 @@ void list_remove(SlabRegion*& list, SlabRegion* region) {
 // ---- the cache ------------------------------------------------------------------------------------
 
 void* SlabCache::take_slow() noexcept {
-    collect();
+    reveal();
+    if (free_ == nullptr) collect();
     if (free_ == nullptr) carve();
     void* object = free_;
     if (object != nullptr) free_ = link_of(object);
     return object;
+}
+
+void SlabCache::trip_next(void (*call)()) noexcept {
+    reveal();
+    hidden_ = std::exchange(free_, nullptr);
+    tripped_ = call;
+}
+
+void SlabCache::reveal() noexcept {
+    if (tripped_ == nullptr) return;
+    SlabLink* end = &free_;
+    while (*end != nullptr) end = &link_of(*end);   // what has been given meanwhile
+    *end = std::exchange(hidden_, nullptr);
+    std::exchange(tripped_, nullptr)();
 }
 
 // Takes over what others sent home; only when there is nothing else, so that the chain needs no walk.
@@ -117,6 +133,7 @@ void SlabCache::accept(void* first, void* last) noexcept {
 
 std::size_t SlabCache::idle_bytes() const noexcept {
     std::size_t count = 0;
+    for (void* object = hidden_; object != nullptr; object = link_of(object)) ++count;
     for (void* object = free_; object != nullptr; object = link_of(object)) ++count;
     return count * store_.object_bytes();
 }
@@ -143,6 +160,7 @@ std::uint32_t SlabCache::choose_leaving(std::size_t keep_bytes) noexcept {
 }
 
 std::size_t SlabCache::trim(std::size_t keep_bytes) noexcept {
+    reveal();
     void* mine = free_;
     free_ = nullptr;
     collect();
@@ -298,7 +316,9 @@ Slab* SlabStore::open_slab(SlabCache* owner) noexcept {
         list_push(full_, region);
     }
     ++slabs_;
-    auto* slab = new (region->base + static_cast<std::size_t>(slot) * slab_bytes) Slab{};
+    char* const place = region->base + static_cast<std::size_t>(slot) * slab_bytes;
+    os::populate(place, slab_bytes);   // a fault for each page would take twice as long, and as long as it takes to fill many descriptors
+    auto* slab = new (place) Slab{};
     slab->owner = owner;
     slab->region = region;
     return slab;

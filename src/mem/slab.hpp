@@ -73,6 +73,9 @@ public:
         free_ = object;
     }
 
+    // The next object that is taken is taken by the slow path, which calls that before; unless one has been given meanwhile.
+    void trip_next(void (*call)()) noexcept;
+
     // Sends home what has been given here and belongs elsewhere. Call it before idling.
     void flush() noexcept;
 
@@ -91,6 +94,7 @@ private:
     friend class SlabStore;
 
     [[gnu::noinline]] void* take_slow() noexcept;
+    void reveal() noexcept;
     [[gnu::noinline]] void give_away(void* object) noexcept;
     void carve() noexcept;
     void collect() noexcept;
@@ -101,6 +105,9 @@ private:
     SlabStore& store_;
     Slab* slabs_ = nullptr;         // all that this cache owns
     Slab* carving_ = nullptr;       // the one that still has objects nobody has had; the head of slabs_ or null
+    // Free objects that nobody sees before take_slow().
+    void* hidden_ = nullptr;
+    void (*tripped_)() = nullptr;
     // Objects of one other cache, on their way home.
     SlabCache* away_owner_ = nullptr;
     void* away_first_ = nullptr;

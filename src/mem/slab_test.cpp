@@ -71,6 +71,33 @@ TEST(Slab, ObjectsAreApartAlignedAndZero) {
     }
 }
 
+namespace {
+
+int trips = 0;
+
+}  // namespace
+
+TEST(Slab, ATripIsToldOfByTheNextOneThatIsTakenAndLosesNothing) {
+    SlabStore store(object_bytes);
+    SlabCache* cache = store.adopt();
+    const std::set<Object*> before = [&] {
+        const auto all = take_many(cache, 3);
+        for (Object* object : all) cache->give(object);
+        return std::set<Object*>(all.begin(), all.end());
+    }();
+    const std::size_t idle = cache->idle_bytes();
+    trips = 0;
+    cache->trip_next([] { ++trips; });
+    EXPECT_EQ(cache->idle_bytes(), idle);
+    EXPECT_EQ(cache->try_take(), nullptr);
+    EXPECT_EQ(trips, 0);
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(before.contains(take(cache)));
+    EXPECT_EQ(trips, 1);
+    cache->trip_next([] { ++trips; });
+    cache->trim(0);
+    EXPECT_EQ(trips, 2);
+}
+
 TEST(Slab, WhatWasGivenLastIsTakenFirst) {
     SlabStore store(object_bytes);
     SlabCache* cache = store.adopt();

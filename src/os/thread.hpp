@@ -56,6 +56,15 @@ SignalMask thread_signals();      // of the calling thread
 void thread_set_signals(const SignalMask& mask);
 // How much of a processor's time that thread of this process has used. False: there is none, or the kernel does not say.
 bool thread_time(std::uint32_t thread, std::uint64_t& ns);
+// What a thread of this process does, as the kernel has it.
+enum class Doing : unsigned char {
+    unknown,   // there is no such thread, or the kernel does not say
+    runs,      // it computes, or could and waits for a processor
+    waits,     // it is blocked in the kernel
+};
+// `call`: the number of the system call that it waits in; -1: in none (a page that is being read, say), or not known.
+// Also for bare threads (bare_thread.hpp).
+Doing thread_doing(std::uint32_t thread, long& call);
 // The time that this thread was ready and did not run, in all, since other threads had its processors. False: there is no such thread, or the kernel does not say.
 bool thread_delay(std::uint32_t thread, std::uint64_t& ns);
 void thread_yield();              // lets other OS threads run on this processor

@@ -100,6 +100,13 @@ Unit* DequePool::pop_own() {
     return spill.pop();
 }
 
+bool DequePool::take_next(Unit* unit) {
+    if (!mine()) return false;
+    const bool taken = ring.pop_bottom_if(unit) || (ring.looks_empty() && spill.pop_if(unit));
+    if (taken) promise.popped(access);
+    return taken;
+}
+
 bool DequePool::turn_may_wait() {
     const std::uint64_t now_ns = os::now_ns();
     if (turn_by_ns == 0) turn_by_ns = now_ns + longest_calling_ns;

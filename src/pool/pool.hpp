@@ -191,6 +191,8 @@ struct DequePool : Pool {
         ++pops;
         return true;
     }
+    // Takes it out if the caller's stream owns the pool and it is the next to be popped, but for those whose turn it may be: whoever names a unit goes before them.
+    bool take_next(Unit* unit);
     Unit* steal();
 
 private:

@@ -17,19 +17,61 @@ namespace {
 
 // ---- no stack ------------------------------------------------------------------------------------------
 
+// Units that may yet give a stack back.
+struct Holders {
+    bool suspended;   // whether those count that wait until the program resumes them,
+    bool waiting;     // and those that wait for anything else
+    bool found = false;
+};
+
 // A unit may get or lose its stack under our eyes, elsewhere: hidden from the thread sanitizer, as list.cpp's snapshot.
-[[gnu::no_sanitize_thread]] void look_for_holder(void* object, void* found) {
+[[gnu::no_sanitize_thread]] void look_for_holder(void* object, void* raw) {
     const auto& unit = *static_cast<const Unit*>(object);
-    const State now = unit.life.now();
-    const bool none = (unit.flags & (Unit::primary | Unit::scheduler | Unit::user_stack)) != 0 || unit.stack == nullptr;
-    if (now != State::free && now != State::done && !none) *static_cast<bool*>(found) = true;
+    auto& holders = *static_cast<Holders*>(raw);
+    if ((unit.flags & (Unit::primary | Unit::scheduler | Unit::user_stack)) != 0 || unit.stack == nullptr) return;
+    switch (unit.life.now()) {
+    case State::free:
+    case State::done: return;
+    case State::suspended: holders.found |= holders.suspended; return;
+    case State::waiting: holders.found |= holders.waiting; return;
+    case State::ready:
+    case State::running: holders.found = true;
+    }
 }
 
-// Whether a unit that lives has a stack that it will give back. A scheduler may be waiting for the very units that have none.
-bool stacks_may_come_free(Runtime& of) {
-    bool found = false;
-    of.descriptors.each(look_for_holder, &found);
-    return found;
+// When the stream looks at all units whether one has a stack to give back: ever more rarely, so that a try costs no
+// more where there are many units.
+bool look_is_due(std::uint64_t tries) {
+    constexpr std::uint64_t first = 16, at_most_apart = 1 << 16;
+    return tries >= first && ((tries & (tries - 1)) == 0 || tries % at_most_apart == 0);
+}
+
+// Whether a unit that lives has a stack that it will give back. A scheduler may be waiting for the very units that have
+// none, and so may one that yields and looks (weft_unit_try_join): those that it alone could resume count no more after
+// a while. Nobody resumes any in weft_finalize.
+bool stacks_may_come_free(Runtime& of, std::uint64_t tries) {
+    constexpr std::uint64_t long_enough = 1 << 14;
+    const bool ends = of.running_out.load();
+    Holders holders{!ends && tries < long_enough, !ends};
+    of.descriptors.each(look_for_holder, &holders);
+    return holders.found;
+}
+
+// Nobody would give a stack back, neither for this unit nor for those that wait in its pool and were tried with it.
+void give_up(Stream& stream, Unit& unit, weft_status lacking) {
+    stream.condemned = pool::length(*unit.pool);
+    stream.postponed = 0;
+    stream.postponed_in_a_row = 0;
+    end_unrun(stream, unit, lacking);
+    stream.finished_then = stream.counters.read(trace::Count::finished);
+}
+
+// One of those, unless another unit has ended since.
+bool is_condemned(Stream& stream) {
+    if (stream.condemned == 0) return false;
+    const bool nobody_ended = stream.counters.read(trace::Count::finished) == stream.finished_then;
+    stream.condemned = nobody_ended ? stream.condemned - 1 : 0;
+    return nobody_ended;
 }
 
 // No stack could be had. The unit waits for one to come free; when nothing runs any more that could free one, because
@@ -40,19 +82,20 @@ void postpone(Stream& stream, Unit& unit) {
     Runtime& of = runtime();
     const weft_status lacking = unit.kind == Kind::hosted ? WEFT_SYSTEM : WEFT_NO_MEMORY;
     if (unit.pool->one_pushes() || (unit.kind == Kind::hosted && !hosts_may_come_free())) return end_unrun(stream, unit, lacking);
+    if (is_condemned(stream)) {
+        end_unrun(stream, unit, lacking);
+        stream.finished_then = stream.counters.read(trace::Count::finished);
+        return;
+    }
     stream.counters.add(trace::Count::postponed);
-    constexpr std::uint32_t look_every = 16;
-    if (++stream.postponed % look_every == 0 && !stacks_may_come_free(of)) return end_unrun(stream, unit, lacking);
+    const bool look = look_is_due(++stream.postponed);
+    if (look && !stacks_may_come_free(of, stream.postponed)) return give_up(stream, unit, lacking);
     const bool all_tried = ++stream.postponed_in_a_row > pool::length(*unit.pool) + 1;
     if (all_tried && !std::exchange(stream.starving, true)) of.starving.fetch_add(1);
     const std::size_t granted = of.base.granted();
-    if (!all_tried || of.starving.load() < granted) {
-        if (granted > 1) os::thread_yield();
-        pool::push(*unit.pool, &unit, pool::Place::last);
-        return;
-    }
-    stream.postponed_in_a_row = 0;
-    end_unrun(stream, unit, lacking);
+    if (all_tried && of.starving.load() >= granted) return give_up(stream, unit, lacking);
+    if (granted > 1) os::thread_yield();
+    pool::push(*unit.pool, &unit, pool::Place::last);
 }
 
 [[gnu::always_inline]] inline void stack_was_found(Stream& stream) {
@@ -245,7 +288,8 @@ void promote(Stream& stream, Unit& unit) {
     Unit* light = &unit;
     Unit* link = unit.link;
     for (;;) {
-        const bool by_unit = (light->shape & Unit::called) != 0, by_parent = is_called_by_parent(*light);
+        const bool by_unit = (light->shape & Unit::called) != 0;
+        Unit* const joiner = by_unit ? calling_joiner(*light) : nullptr;
         light->shape &= static_cast<std::uint8_t>(~(Unit::light | Unit::called));
         if (!by_unit) give_scheduler_back(stream, *light);
         if (begins_light(light->kind)) {
@@ -253,9 +297,9 @@ void promote(Stream& stream, Unit& unit) {
             if (light->marked(Unit::observed)) observe(trace::Event::promote, *light);
         }
         if (!by_unit) return;
-        Unit& caller = by_parent ? *link : *light->joint.announced().sole_unit();
+        Unit& caller = joiner == nullptr ? *link : *joiner;
         link = caller.link;   // its own parent, if that has called it: before it is in a list
-        if (by_parent) {
+        if (joiner == nullptr) {
             yield_parent(stream, caller);
         } else {
             suspend_joiner(stream, caller);

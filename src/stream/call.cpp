@@ -46,20 +46,22 @@ template <class How, class Handle>
     if (unit.has_jobs()) leave_jobs(current(), unit);
 }
 
-// The end of a unit that has returned to its joiner, who learns it by that.
-[[gnu::noinline]] void end_with_care(Stream& stream, Unit& unit) {
+// The end of a unit that has returned to its joiner, who learns it by that: the joiner.
+[[gnu::noinline]] Unit* end_with_care(Stream& stream, Unit& unit) {
     if (unit.marked(Unit::observed)) observe(trace::Event::finish, unit);
     stream.counters.add(trace::Count::finished);
     unit.life.move(State::running, State::done);
     const bool local = unit.has(Unit::local);
     if (!local) pool::belongs_no_more(unit);
+    Joint::Waiter waiter;
     if (!unit.marked(Unit::observed)) {
-        local ? unit.joint.finish_local() : unit.joint.finish_shared();
+        waiter = local ? unit.joint.finish_local() : unit.joint.finish_shared();
     } else {
-        local ? unit.joint.finish_local_as_news() : unit.joint.finish_shared_as_news();
+        waiter = local ? unit.joint.finish_local_as_news() : unit.joint.finish_shared_as_news();
         learn(unit);
     }
     tell_movers_of_end(&unit);
+    return waiter.is_unit() ? waiter.sole_unit() : tell_others(waiter);
 }
 
 void tasklet_main(void* raw) {
@@ -209,9 +211,7 @@ void called_main(void* raw) {
 
 Unit* end_called(Stream& stream, Unit& target) {
     if (!target.is_light()) return nullptr;
-    Unit* const joiner = target.joint.announced().sole_unit();
-    end_with_care(stream, target);
-    return joiner;
+    return end_with_care(stream, target);
 }
 
 bool may_call_taken(Stream& stream, const Unit& target) {

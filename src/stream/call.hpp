@@ -6,6 +6,7 @@
 #pragma once
 
 #include "stream/suspend.hpp"
+#include "unit/crowd.hpp"
 
 namespace weft {
 
@@ -145,8 +146,13 @@ bool may_call_taken(Stream& stream, const Unit& target);
 // Until the child suspends its parent is ready, but in no pool: its stream alone could run it, and does not before. False: nothing has been done.
 [[gnu::noinline]] bool call_child(Stream& stream, Unit& child);
 
+// Of a unit that is called: its joiner, if that has called it; else its parent has.
+inline Unit* calling_joiner(const Unit& unit) {
+    return unit.joint.announced().unit_or([&unit] { return first_of_crowd(unit); });
+}
+
 // Whether the unit, which runs, is called by its parent, who is in no pool yet: promote() puts it there.
-inline bool is_called_by_parent(const Unit& unit) { return (unit.shape & Unit::called) != 0 && unit.joint.announced().unit() == nullptr; }
+inline bool is_called_by_parent(const Unit& unit) { return (unit.shape & Unit::called) != 0 && calling_joiner(unit) == nullptr; }
 
 // Of units that the running ULT waits for in their order, calls those that are the next to be run, of any kind. Returns how many of the first
 // ones have ended and have nothing to tell: they are freed, and their handles set to null, unless the handles are const. It may come back on

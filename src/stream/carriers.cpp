@@ -278,7 +278,7 @@ bool retire_carrier(Carriers& by) {
 }  // namespace
 
 bool give_up_thread(Runtime& of, bool& lookout_stood_down) {
-    if (retire_carrier(of.carriers) || retire_carrier(of.rescue.carriers)) return true;
+    if (end_sentry(of) || retire_carrier(of.carriers) || retire_carrier(of.rescue.carriers)) return true;
     // With descriptors somebody waits for what it alone is told.
     if (of.pollers.live() != 0 || !of.lookout.stand_down()) return false;
     lookout_stood_down = true;

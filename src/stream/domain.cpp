@@ -10,6 +10,8 @@
 #include "stream/guest.hpp"
 #include "stream/join.hpp"
 #include "stream/lending.hpp"
+#include "stream/locals.hpp"
+#include "stream/migrate.hpp"
 #include "stream/level.hpp"
 #include "stream/revive.hpp"
 #include "stream/runtime.hpp"
@@ -75,16 +77,6 @@ weft_pool_ops pool_table() {
     return table;
 }
 
-// The running unit's pool is another from now on, without either being told: it comes back.
-void lend_unit(Unit& unit, Pool& to) {
-    if (unit.has(Unit::local)) {
-        unit.change_pool(to);
-    } else {
-        unit.be_plain(false);
-        unit.set_pool(to);
-    }
-}
-
 // ---- making and ending -----------------------------------------------------------------------------------------
 
 Domain* make_domain(Domain* parent, const weft_domain_ops& ops, void* self) {
@@ -127,8 +119,8 @@ void leave_parent(Domain& domain) {
     *at = domain.sibling;
 }
 
-// A context that its domain is told of has the mark for that; one whose stack wants a look has it anyway.
-bool wants_a_look(const Unit& unit) { return unit.kind == Kind::hosted || unit.stack->guarded == mem::Guard::canary; }
+// A context that its domain is told of has the mark for that; one whose stack wants a look, or that a key may follow, has it anyway.
+bool wants_a_look(const Unit& unit) { return unit.kind == Kind::hosted || unit.stack->guarded == mem::Guard::canary || following.load() != 0; }
 
 }  // namespace
 
@@ -427,25 +419,28 @@ bool is_out_of_place_in_domain(const Stream& stream, const Unit& unit) {
 
 namespace {
 
-void put_back_handed(Stream& stream) {
-    if (stream.handed == nullptr || !is_out_of_place(stream, *stream.handed)) return;
+// The unit that the last one to run has left in `handed`, or null. It waits in its pool where it cannot go on at once:
+// the hart is another domain's by now, or is to do something already.
+Unit* take_handed(Stream& stream) {
     Unit* const unit = std::exchange(stream.handed, nullptr);
+    if (unit == nullptr || (stream.transition.what == What::open && !is_out_of_place(stream, *unit))) return unit;
     pool::push(*unit->pool, unit);
+    return nullptr;
 }
 
 }  // namespace
 
 void serve(Stream& stream) {
     if (stream.domain == stream.lender) return;
-    put_back_handed(stream);   // what the stream's own scheduler was about to run
     stream.serving = true;
     if (stream.guest != nullptr && !std::exchange(stream.guest->has_signal_stack, true)) stream.signal_stack.enter();
     while (stream.domain != stream.lender) {
         if (stream.wanted()) [[unlikely]] attend(stream);
         if (stream.domain == stream.lender) break;
-        if (Unit* const unit = next_of(stream, *stream.domain)) run_unit(stream, unit);
-        put_back_handed(stream);
-        run_handed(stream);
+        // What is handed comes first: the domain's choice may hand another over in its turn, and there is room for one.
+        Unit* unit = take_handed(stream);
+        if (unit == nullptr) unit = next_of(stream, *stream.domain);
+        if (unit != nullptr) run_unit(stream, unit);
     }
     stream.serving = false;
 }

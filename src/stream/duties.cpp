@@ -132,6 +132,7 @@ void slept(Stream& stream) {
     stream.asleep.store(false);
     if (on_watch(of, stream)) of.watch.store(nullptr);
     if (stream.depth != 0) have_timers_watched(stream);
+    wake_sentry(of);
 }
 
 bool post(Stream& stream, void (*call)(void*), void* argument) {

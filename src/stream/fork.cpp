@@ -15,6 +15,7 @@
 #include "stream/migrate.hpp"
 #include "stream/observe.hpp"
 #include "stream/runtime.hpp"
+#include "unit/crowd.hpp"
 #include "unit/extras.hpp"
 
 namespace weft {
@@ -33,6 +34,7 @@ void mend_statics(const Runtime* old) {
     if constexpr (config::checked) handles::book_forked();
     guests_forked();
     moves_forked();
+    crowds_forked();
     os::threads_forked();
     if (OutsideWait::count.load() != 0) OutsideWait::count.store(0);
 }
@@ -52,7 +54,10 @@ weft_status begin_child(const Runtime& old, Runtime& made, Stream** zero) {
     made.heaps_made = old.heaps_made;   // so that no new unit has the number of one that goes on, or of the parent's
     made.outside = make_heap(made);
     begin_rescue(made);
-    return made.outside == nullptr ? WEFT_NO_MEMORY : start_stream_zero(made, zero);
+    if (made.outside == nullptr) return WEFT_NO_MEMORY;
+    const weft_status status = start_stream_zero(made, zero);
+    if (status == WEFT_OK) begin_sentry(made);
+    return status;
 }
 
 // Jobs that it has shown, and nobody has taken, are its own again. The list may be in the middle of a change, but each step of one leaves the way from the
@@ -95,7 +100,7 @@ void forget_others(Unit& unit) {
     unit.joint.reset();
     unit.unmark(Unit::requests | Unit::observed);
     Extras* const extras = extras_of(unit);
-    if (extras == nullptr) return;
+    if (extras == nullptr) return unit.unmark(Unit::extras);   // whoever was about to give it some is no more
     extras->lock.break_open();
     extras->target = nullptr;
 }

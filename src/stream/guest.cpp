@@ -14,6 +14,7 @@
 #include "stream/error.hpp"
 #include "stream/jobs.hpp"
 #include "stream/join.hpp"
+#include "stream/extras.hpp"
 #include "stream/locals.hpp"
 #include "stream/runtime.hpp"
 #include "stream/suspend.hpp"
@@ -99,6 +100,7 @@ weft_status make_stream(Runtime& of, Guest& guest) {
         settle_homes(*stream);
         begin_as_unit(of, *stream, *unit, *pool, Unit::primary | Unit::bound);
         std::memcpy(unit->name, "guest", sizeof "guest");
+        let_follow_guest(*unit);
         count_guest(of, 1);
         return WEFT_OK;
     }
@@ -224,13 +226,14 @@ void go_in(Guest& guest) {
     if (unit.marked(Unit::extras)) {
         end_locals(unit);
         unit.unmark(Unit::ending);
-        drop_extras(unit, &guest.stream->spare_extras);
+        drop_extras(unit, guest.stream);
     }
     Stream& stream = *guest.stream;
     if (unit.has_jobs()) leave_jobs(stream, unit);
     if (std::exchange(guest.has_signal_stack, false)) stream.signal_stack.step_out();
     hand_over_timers(stream);   // of units that it has carried
     stream.units->flush();
+    stream.heap->extras->flush();
     stream.heap->stacks.flush();
 }
 
@@ -458,6 +461,13 @@ void go_on(Stream& stream) {
 }
 
 // ---- the runtime's end ------------------------------------------------------------------------------------------
+
+void mark_guests(std::uint8_t mark) {
+    std::lock_guard guard(guests.lock);
+    for (Guest* guest = guests.first; guest != nullptr; guest = guest->next) {
+        if (guest->unit != nullptr) guest->unit->mark(mark);
+    }
+}
 
 os::Lock& door_to_runtimes() { return guests.lock; }
 

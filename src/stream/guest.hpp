@@ -121,6 +121,9 @@ void open_to_guests();
 // In the child of a fork: the other threads are no more, and the one that forked is no guest of the parent's runtime.
 void guests_forked();
 
+// Each guest's unit has that mark from now on.
+void mark_guests(std::uint8_t mark);
+
 // Held while a runtime begins: the first who comes starts it, and the others find it.
 os::Lock& door_to_runtimes();
 

@@ -138,7 +138,10 @@ void* begin_hosted(Stream& stream, Unit& unit) {
     Runtime& of = runtime();
     const context::HostsWanted wanted{unit.wanted_stack_bytes(), unit.has(Unit::fresh)};
     Host* host = of.hosts.take_idle(wanted);
-    if (host == nullptr && stream.running == nullptr) host = of.hosts.start(wanted, cpus_of_process(of));
+    if (host == nullptr && stream.running == nullptr) {
+        host = of.hosts.start(wanted, cpus_of_process(of));
+        if (host == nullptr && end_sentry(of)) [[unlikely]] host = of.hosts.start(wanted, cpus_of_process(of));
+    }
     if (host == nullptr) return nullptr;
     unit.stack = &host->stack;
     unit.mark(Unit::canary);

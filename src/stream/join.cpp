@@ -7,16 +7,17 @@
 
 #include "hart/gate.hpp"
 #include "stream/error.hpp"
+#include "stream/extras.hpp"
 #include "stream/migrate.hpp"
 #include "stream/observe.hpp"
 #include "stream/runtime.hpp"
 #include "stream/suspend.hpp"
-#include "unit/extras.hpp"
+#include "unit/crowd.hpp"
 
 namespace weft {
 
 weft_status busy_status() {
-    return fail(WEFT_BUSY, "somebody waits for this unit already; one at a time may join it");
+    return fail(WEFT_BUSY, "somebody else waits for this unit already, and whoever frees it waits alone; or it is detached");
 }
 
 weft_status may_join(const Unit& target) {
@@ -86,7 +87,7 @@ Joint::Announced announce(Unit& unit, Joint::Waiter waiter) {
 
 namespace {
 
-// A waiter that is no single unit: an OS thread, or somebody who waits for many.
+// One unit, or a waiter that is none: an OS thread, somebody who waits for many, a crowd.
 void wake(Joint::Waiter waiter) {
     if (Unit* unit = waiter.unit()) {
         unit->life.move(State::waiting, State::ready);
@@ -95,6 +96,44 @@ void wake(Joint::Waiter waiter) {
         waiter.other()->wake(waiter.other());
     }
 }
+
+void resume_joiner(Unit& joiner) {
+    joiner.life.move(State::waiting, State::ready);
+    resume_claimed(current_or_null(), joiner);
+}
+
+// Several that the end of a unit has found. How it ended is looked at before anybody goes on: the first may free it.
+struct Crowd {
+    std::uint8_t outcome;
+    Joint::Row row;
+
+    explicit Crowd(Joint::Waiter top) : outcome(static_cast<const Unit*>(top.other()->of)->outcome), row(take_crowd(top)) {}
+
+    void tell_all_but_first() const {
+        for (JoinWaiter* waiter = row.rest; waiter != nullptr;) {
+            JoinWaiter* const next = Joint::Row::next(*waiter);   // it may be gone with its wait
+            waiter->told(waiter, outcome);
+            waiter = next;
+        }
+    }
+};
+
+void wake_crowd(JoinWaiter* top) {
+    probe(Probe::finish_before_crowd);
+    const Crowd crowd(Joint::Waiter::over(*top));
+    if (!crowd.row.first.none()) wake(crowd.row.first);
+    crowd.tell_all_but_first();
+}
+
+// What one is told that is not alone, and who has not been told (none) reads the unit's outcome itself. Not 0, so that one look tells which.
+struct Told {
+    static constexpr std::uint8_t none = 0, refused = 0xff;
+    static constexpr std::uint8_t ended(std::uint8_t outcome) { return static_cast<std::uint8_t>(outcome + 1); }
+    static weft_status status(std::uint8_t told) { return told == refused ? busy_status() : outcome_told(static_cast<std::uint8_t>(told - 1)); }
+};
+
+// Whether one who comes when others wait already waits besides.
+enum class Company : bool { none, any };
 
 // Announces a waiter to a unit of another stream's private pool. Only that stream may touch the unit's Joint, so
 // the announcement travels there as a tasklet that needs no memory but the waiter's own.
@@ -118,32 +157,58 @@ struct Letter {
 
 // ---- one unit, from a ULT --------------------------------------------------------------------------
 
+template <Company company>
 struct UnitJoin : Suspension {
     Unit& target;
-    bool busy = false;
+    std::uint8_t told = Told::none;
 
-    UnitJoin(Unit& joiner, Unit& of) : Suspension{joiner}, target(of) {}
+    // Of one who comes over others; not made before, since most need none.
+    struct Later : JoinWaiter {
+        UnitJoin& by;
+        explicit Later(UnitJoin& join) : by(join) {}
+    };
+    alignas(Later) std::byte later[sizeof(Later)];
+
+    UnitJoin(Unit& joiner, Unit& joined) : Suspension{joiner}, target(joined) {}
 
     void publish() { settle(announce(target, Joint::Waiter(&self))); }
 
     void settle(Joint::Announced answer) {
         if (answer == Joint::Announced::waiting) [[likely]] return;
-        busy = answer != Joint::Announced::done;
-        if (!busy) learn(target);
-        self.life.move(State::waiting, State::ready);
-        resume_claimed(current_or_null(), self);
+        if (company == Company::any && answer == Joint::Announced::taken) {
+            answer = come_over();
+            if (answer == Joint::Announced::waiting) return;
+        }
+        if (answer == Joint::Announced::done) {
+            learn(target);
+        } else {
+            told = Told::refused;
+        }
+        resume_joiner(self);
     }
+
+    [[gnu::noinline]] Joint::Announced come_over() {
+        auto& waiter = *new (later) Later(*this);
+        return weft::come_over(target, waiter, [](JoinWaiter* raw, std::uint8_t outcome) {
+            UnitJoin& to = static_cast<Later*>(raw)->by;
+            to.told = Told::ended(outcome);
+            resume_joiner(to.self);
+        });
+    }
+
+    weft_status answer() const { return told == Told::none ? outcome(target) : Told::status(told); }
 };
 
-struct UnitJoinByLetter : UnitJoin {
+template <Company company>
+struct UnitJoinByLetter : UnitJoin<company> {
     PrivatePool& home;
     Letter letter{};
 
-    UnitJoinByLetter(Unit& joiner, Unit& of, PrivatePool& at) : UnitJoin(joiner, of), home(at) {}
+    UnitJoinByLetter(Unit& joiner, Unit& of, PrivatePool& at) : UnitJoin<company>(joiner, of), home(at) {}
 
     void publish() {
-        letter.target = &target;
-        letter.waiter = Joint::Waiter(&self);
+        letter.target = &this->target;
+        letter.waiter = Joint::Waiter(&this->self);
         letter.context = this;
         letter.answer = [](Letter* sent, Joint::Announced answer) {
             static_cast<UnitJoinByLetter*>(sent->context)->settle(answer);
@@ -152,34 +217,36 @@ struct UnitJoinByLetter : UnitJoin {
     }
 };
 
-weft_status outcome(const Unit& unit) { return static_cast<weft_status>(unit.outcome); }
-
+template <Company company>
 [[gnu::noinline]] weft_status join_by_letter(Stream& stream, Unit& self, Unit& target, PrivatePool& home) {
-    UnitJoinByLetter request(self, target, home);
+    UnitJoinByLetter<company> request(self, target, home);
     suspend(stream, request, Waits::as_stated, to_handle(&target));
-    return request.busy ? busy_status() : outcome(target);
+    return request.answer();
 }
 
 // The unit is local to no other stream. `next`: taken out of its pool, or null: who runs meanwhile.
+template <Company company>
 [[gnu::noinline]] weft_status join_towards(Stream& stream, Unit& self, Unit& target, Unit* next) {
     if (next == &target && may_call_taken(stream, target) && announce(target, Joint::Waiter(&self)) == Joint::Announced::waiting) {
         call_taken(stream, self, target);
         return outcome(target);
     }
-    UnitJoin request(self, target);
+    UnitJoin<company> request(self, target);
     suspend_towards(stream, request, next, Waits::as_stated, to_handle(&target));
-    return request.busy ? busy_status() : outcome(target);
+    return request.answer();
 }
 
 // The general case: the unit may be any stream's.
+template <Company company>
 [[gnu::noinline]] weft_status join_with_care(Stream& stream, Unit& self, Unit& target) {
     if (weft_status status = may_join(target); status != WEFT_OK) return status;
-    if (auto* home = foreign_pool(target)) return join_by_letter(stream, self, target, *home);
-    return join_towards(stream, self, target, take_next(stream, target) ? &target : detail::successor(stream));
+    if (auto* home = foreign_pool(target)) return join_by_letter<company>(stream, self, target, *home);
+    return join_towards<company>(stream, self, target, take_next(stream, target) ? &target : detail::successor(stream));
 }
 
 // Returns whether the unit has ended; if not, `status` says why it was not waited for. `stream` becomes the one that the
 // joiner comes back on.
+template <Company company>
 [[gnu::always_inline]] inline bool wait_in_unit(Stream*& stream, Unit& target, weft_status& status) {
     Unit& self = *stream->running;
     if (target.joint.untouched()) [[likely]] {
@@ -200,7 +267,7 @@ weft_status outcome(const Unit& unit) { return static_cast<weft_status>(unit.out
     // The pool first, as in unit/whereabouts.hpp: in this stream's pool it is local by this stream's own word.
     if (target.pool_now() != stream->direct || !target.has(Unit::local) || self.kind == Kind::tasklet || target.has(Unit::primary) ||
         target.life.is(State::running)) [[unlikely]] {
-        status = join_with_care(*stream, self, target);
+        status = join_with_care<company>(*stream, self, target);
         stream = current_or_null();
         return means_end(status);
     }
@@ -208,7 +275,7 @@ weft_status outcome(const Unit& unit) { return static_cast<weft_status>(unit.out
     // its joiner before the joiner has left.
     probe(Probe::join_before_announce);
     if (target.joint.announce_local(&self) != Joint::Announced::waiting) [[unlikely]] {
-        status = join_with_care(*stream, self, target);
+        status = join_with_care<company>(*stream, self, target);
         stream = current_or_null();
         return means_end(status);
     }
@@ -221,20 +288,32 @@ weft_status outcome(const Unit& unit) { return static_cast<weft_status>(unit.out
 struct ThreadJoin : JoinWaiter {
     Gate gate;
     Letter letter{};
-    atomic<bool> busy{false};
+    atomic<std::uint8_t> told{Told::none};
 
     ThreadJoin() {
         wake = [](JoinWaiter* raw) { static_cast<ThreadJoin*>(raw)->gate.open(); };
     }
 
+    template <Company company>
     void settle(Joint::Announced answer) {
+        if (company == Company::any && answer == Joint::Announced::taken) {
+            answer = come_over(*letter.target, *this, [](JoinWaiter* raw, std::uint8_t outcome) {
+                auto* self = static_cast<ThreadJoin*>(raw);
+                self->told.store(Told::ended(outcome));
+                self->gate.open();
+            });
+        }
         if (answer == Joint::Announced::waiting) return;
-        busy.store(answer != Joint::Announced::done);
-        if (answer == Joint::Announced::done) learn(*letter.target);
+        if (answer == Joint::Announced::done) {
+            learn(*letter.target);
+        } else {
+            told.store(Told::refused);
+        }
         gate.open();
     }
 };
 
+template <Company company>
 [[gnu::noinline]] weft_status join_from_thread(Unit& target) {
     ThreadJoin request;
     request.letter.target = &target;
@@ -242,15 +321,16 @@ struct ThreadJoin : JoinWaiter {
         request.letter.waiter = Joint::Waiter(&request);
         request.letter.context = &request;
         request.letter.answer = [](Letter* sent, Joint::Announced answer) {
-            static_cast<ThreadJoin*>(sent->context)->settle(answer);
+            static_cast<ThreadJoin*>(sent->context)->settle<company>(answer);
         };
         request.letter.send(*pool);
     } else {
-        request.settle(announce(target, Joint::Waiter(&request)));
+        request.settle<company>(announce(target, Joint::Waiter(&request)));
     }
     const OutsideWait outside;
     request.gate.wait();
-    return request.busy.load() ? busy_status() : outcome(target);
+    const std::uint8_t told = request.told.load();
+    return told == Told::none ? outcome(target) : Told::status(told);
 }
 
 // ---- many ------------------------------------------------------------------------------------------
@@ -360,7 +440,8 @@ void end_unit(Stream& stream, Unit& unit) {
 }
 
 void end_unit_carefully(Stream& stream, Unit& unit) {
-    if (!unit.marked(Unit::observed)) return end_unit(stream, unit);
+    const bool refused = is_refused(static_cast<weft_status>(unit.outcome));
+    if (!refused && !unit.marked(Unit::observed)) return end_unit(stream, unit);
     probe(Probe::finish_before_publish);
     unit.life.move(State::running, State::done);
     Joint::Waiter waiter;
@@ -372,7 +453,7 @@ void end_unit_carefully(Stream& stream, Unit& unit) {
     }
     tell_movers_of_end(&unit);
     if (waiter.none()) return;
-    JoinWaiter* const other = waiter.other();
+    JoinWaiter* const other = waiter.crowd() ? nullptr : waiter.other();
     const bool gone = waiter.detached() || (other != nullptr && other->given_up != nullptr && other->given_up(other));
     if (!gone) learn(unit);   // for the waiter, who has not been woken yet: until then the unit stays
     tell(&unit, waiter);
@@ -385,26 +466,67 @@ void finish_and_wake(Joint& joint) {
 
 namespace {
 
+template <Company company>
 [[gnu::cold, gnu::noinline]] weft_status join_outside(Stream* stream, Unit& unit) {
     if (unit.joint.done()) {
         learn(unit);
         return outcome(unit);
     }
     if (weft_status status = may_join(unit); status != WEFT_OK) return status;
-    return join_from_thread(unit);
+    return join_from_thread<company>(unit);
 }
 
 }  // namespace
 
+weft_status outcome_told(std::uint8_t outcome) {
+    const auto how = static_cast<weft_status>(outcome);
+    if (how == WEFT_NO_MEMORY) return fail(how, "the unit has not run: no stack could be had for it, and none would have come free (see WEFT_STACK_BYTES, ulimit -v, the cgroup's memory.max)");
+    if (how == WEFT_SYSTEM) return fail(how, "the hosted unit has not run: the kernel refused a pthread for it (see ulimit -u and the cgroup's pids.max)");
+    return how;
+}
+
+void tell_refusal(const Unit& unit) {
+    if (!is_refused(static_cast<weft_status>(unit.outcome))) return;
+    const auto id = static_cast<unsigned long long>(unit.id);
+    if (unit.kind == Kind::hosted) {
+        fail(WEFT_SYSTEM, "hosted unit %llu has not run: the kernel refused a pthread for it, and no other one would "
+                          "have come free (see ulimit -u and the cgroup's pids.max)", id);
+        return;
+    }
+    const std::size_t wanted = unit.wanted_stack_bytes();
+    const std::size_t bytes = wanted != 0 ? wanted : runtime().settings.values.stack_bytes;
+    fail(WEFT_NO_MEMORY, "unit %llu has not run: no stack of %zu bytes could be had, and none would have come free; "
+                         "have fewer units at once, or smaller stacks (WEFT_STACK_BYTES, stack_bytes), or see "
+                         "ulimit -v, the cgroup's memory.max and vm.max_map_count", id, bytes);
+}
+
 weft_status join_unended(Unit& unit) {
     Stream* stream = current_or_null();
-    if (stream == nullptr || stream->running == nullptr) [[unlikely]] return join_outside(stream, unit);
+    if (stream == nullptr || stream->running == nullptr) [[unlikely]] return join_outside<Company::any>(stream, unit);
     weft_status status;
-    return wait_in_unit(stream, unit, status) ? outcome(unit) : status;
+    return wait_in_unit<Company::any>(stream, unit, status) ? outcome(unit) : status;
+}
+
+weft_status join_alone(Unit& unit) {
+    Stream* stream = current_or_null();
+    if (stream == nullptr || stream->running == nullptr) [[unlikely]] return join_outside<Company::none>(stream, unit);
+    weft_status status;
+    return wait_in_unit<Company::none>(stream, unit, status) ? outcome(unit) : status;
+}
+
+Joint::Announced come_over(Unit& unit, JoinWaiter& waiter, void (*told)(JoinWaiter*, std::uint8_t)) {
+    probe(Probe::join_before_crowd);
+    return announce_over(unit, waiter, wake_crowd, told);
+}
+
+Unit* tell_others(Joint::Waiter top) {
+    const Crowd crowd(top);
+    crowd.tell_all_but_first();
+    return crowd.row.first.sole_unit();
 }
 
 weft_status free_ended(Unit& unit) noexcept {
-    const weft_status status = outcome(unit);
+    const auto status = static_cast<weft_status>(unit.outcome);   // a refused one comes to free_unended(): it stays news
     release(current_or_null(), unit);
     return status;
 }
@@ -416,7 +538,7 @@ namespace {
     Unit& self = *stream.running;
     if (unit.untouched() && unit.plain_and_unasked()) [[likely]] return free_by_call<Out::taken>(stream, self, unit);
     if (may_call_taken_tasklet(stream, unit)) return free_tasklet_by_call<Out::taken>(stream, self, unit);
-    const weft_status status = join_towards(stream, self, unit, &unit);
+    const weft_status status = join_towards<Company::none>(stream, self, unit, &unit);
     if (means_end(status)) release(current_or_null(), unit);
     return status;
 }
@@ -427,7 +549,7 @@ weft_status free_unended(Unit& unit) noexcept {
     Stream* stream = current_or_null();
     weft_status status;
     if (stream == nullptr || stream->running == nullptr) [[unlikely]] {
-        status = join_outside(stream, unit);
+        status = join_outside<Company::none>(stream, unit);
         if (means_end(status)) release(current_or_null(), unit);
         return status;
     }
@@ -437,7 +559,7 @@ weft_status free_unended(Unit& unit) noexcept {
         if (call_row(*stream, *stream->running, &handle, 1) != 0) return WEFT_OK;
         stream = current_or_null();
     }
-    if (!wait_in_unit(stream, unit, status)) [[unlikely]] return status;
+    if (!wait_in_unit<Company::none>(stream, unit, status)) [[unlikely]] return status;
     status = outcome(unit);
     release(stream, unit);
     return status;
@@ -466,7 +588,7 @@ template <class Handle>
         Unit* const unit = to_unit(units[i], call_on_many<Handle>);
         if (unit == nullptr || !take_next(stream, *unit)) continue;
         if constexpr (std::is_const_v<Handle>) {
-            join_towards(stream, self, *unit, unit);
+            join_towards<Company::any>(stream, self, *unit, unit);
         } else if (const weft_status status = free_taken(stream, *unit); means_end(status)) {
             worst.note(status, i);
             units[i] = nullptr;
@@ -498,7 +620,8 @@ weft_status join_many(Handle* units, std::size_t count) {
                 continue;
             }
         }
-        const weft_status status = join(unit);   // most have ended: one load
+        // Most have ended: one load.
+        const weft_status status = unit.joint.done_and_known() ? outcome(unit) : std::is_const_v<Handle> ? join_unended(unit) : join_alone(unit);
         if (status == WEFT_BUSY || status == WEFT_WRONG_KIND || status == WEFT_WRONG_STATE || status == WEFT_WRONG_CONTEXT) {
             return status;
         }
@@ -531,7 +654,7 @@ bool has_suspended(const Unit& unit) { return !unit.is_light() && (begins_light(
 void tidy_up(Unit& unit) {
     if (unit.marked(Unit::observed)) observe(trace::Event::free, unit);
     if (unit.outcome == WEFT_EXCEPTION) unit.exception().~exception_ptr();
-    if (unit.marked(Unit::extras)) drop_extras(unit, spare_extras(current_or_null()));
+    if (unit.marked(Unit::extras)) drop_extras(unit, current_or_null());
     if (const unsigned tag = unit.spawn_tag(); tag != 0) sites.learn(tag, has_suspended(unit));
 }
 

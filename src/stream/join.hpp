@@ -44,9 +44,15 @@ void forget_noted(GivenUp& wait);   // unless that has been done
 // was shared then.
 Joint::Announced announce(Unit& unit, Joint::Waiter waiter);
 
+// The same of one to whom that has said that it is taken: it waits besides others. `told` is called then instead of `wake`.
+Joint::Announced come_over(Unit& unit, JoinWaiter& waiter, void (*told)(JoinWaiter* waiter, std::uint8_t outcome));
+
 // Whether the caller may wait for the unit's end: if not, why. And why not when another does.
 weft_status may_join(const Unit& target);
 weft_status busy_status();
+
+// Of a unit that its joiner has called: the others that wait for it are told. Returns the joiner, which goes on by itself.
+[[gnu::noinline]] Unit* tell_others(Joint::Waiter crowd);
 
 // Whoever waits is told: a detached unit is freed, an OS thread woken, a group counted down.
 void tell(Unit* detached, Joint::Waiter waiter);
@@ -61,8 +67,10 @@ void end_unit_carefully(Stream& stream, Unit& unit);
 // The end of something else that can be waited for (a stream): its waiter is made ready. From any thread.
 void finish_and_wake(Joint& joint);
 
-// Waits for the end, unless that has come and is news. From a ULT, or an OS thread that is no stream.
+// Waits for the end, also where others do, unless that has come and is news. From a ULT, or an OS thread that is no stream.
 [[gnu::noinline]] weft_status join_unended(Unit& unit);
+// The same of one that frees it then, and waits alone.
+[[gnu::cold, gnu::noinline]] weft_status join_alone(Unit& unit);
 [[gnu::always_inline]] inline weft_status join(Unit& unit) {
     return unit.joint.done_and_known() ? static_cast<weft_status>(unit.outcome) : join_unended(unit);
 }
@@ -81,6 +89,21 @@ inline void end_with(Unit& unit, weft_status outcome) {
     unit.outcome = static_cast<std::uint8_t>(outcome);
     unit.mark(Unit::untidy);
 }
+
+// Whether the unit has not run for want of a stack, or of a pthread; `outcome` is how it has ended.
+constexpr bool is_refused(weft_status outcome) { return outcome == WEFT_NO_MEMORY || outcome == WEFT_SYSTEM; }
+// Says so, where that is how it has ended.
+[[gnu::cold, gnu::noinline]] void tell_refusal(const Unit& unit);
+
+// How a unit has ended.
+inline weft_status outcome(const Unit& unit) {
+    const auto how = static_cast<weft_status>(unit.outcome);
+    if (how != WEFT_OK) [[unlikely]] tell_refusal(unit);
+    return how;
+}
+
+// The same by one who was told it, of a unit that may be gone.
+weft_status outcome_told(std::uint8_t outcome);
 
 // Whether a join with this status means that the unit has ended.
 constexpr bool means_end(weft_status status) {

@@ -260,6 +260,7 @@ void begin_main(Stream& stream) {
     }
     settle_homes(stream);
     settle_way(stream);
+    note_for_sentry(runtime(), stream);
 }
 
 weft_status prepare_main(Stream& stream, Sched& sched) {

@@ -2,6 +2,7 @@
 // may be made before it starts and outlive it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "base/atomic.hpp"
@@ -9,22 +10,37 @@
 
 namespace weft {
 
+struct Stream;
+
 // Never freed, so that a value that was left under a key can be told from those of the key's successor in the same place.
 struct Key {
+    // What others read without a call, of a lasting key (include/weft/here.h); constant while it lives.
+    std::uint64_t mark = 0;                // generation and place: of this use alone
+    std::uint32_t offset = 0;              // of its slot in the extras
+    bool near = false;                     // it is there; else in further ones
+    bool lasting = false;                  // for good: lasting.hpp
+
     atomic<void (*)(void*)> destructor{nullptr};
     atomic<std::uint32_t> generation{0};   // odd: it lives
-    std::uint32_t place = 0;
+    std::uint32_t place = 0;               // among its like
     Key* next_free = nullptr;
+    atomic<void (*)(void*)> release{nullptr};
+    atomic<void (*)(void*)> leaves{nullptr}, returns{nullptr};   // of one that follows units: read by way of following()
 
     // acquire: pairs with the release of make_key(), for one who got the key by ways without order.
     bool lives() const { return generation.load(std::memory_order_acquire) % 2 == 1; }
+    bool follows() const { return leaves.load(std::memory_order_relaxed) != nullptr; }   // relaxed: the key lives, so nobody changes it
 };
 
 // Null: no memory.
 Key* make_key(void (*destructor)(void*));
+Key* make_lasting_key(void (*release)(void*));
 void free_key(Key& key);
 
-// For the unit itself, or whoever knows that it does not run.
+// The lasting key of that mark, or one that has its place now.
+const Key& lasting_key(std::uint64_t mark);
+
+// Of a key that is not lasting. For the unit itself, or whoever knows that it does not run.
 inline void* local_of(const Unit& unit, const Key& key) {
     const Extras* extras = extras_of(unit);
     if (extras == nullptr || key.place >= extras->locals_room) return nullptr;
@@ -33,12 +49,38 @@ inline void* local_of(const Unit& unit, const Key& key) {
     return local.generation == key.generation.load(std::memory_order_relaxed) ? local.value : nullptr;
 }
 
-// False: no memory.
-bool set_local(Unit& unit, const Key& key, void* value);
+// The same. False: no memory. `stream`: the calling one, or null.
+bool set_local(Unit& unit, const Key& key, void* value, Stream* stream);
 
 // The unit ends: the destructors of its values run, on its stack, where they may switch; of one without a stack on the scheduler's.
 // From here on nothing that the unit is asked for counts.
 void end_locals(Unit& unit) noexcept;
+
+// ---- keys that follow units ------------------------------------------------------------------------------
+//
+// A unit with a value under one has the mark `canary`, with which it looks before it leaves, and `callable` is empty while it runs: a unit that was
+// called in its place would find its words.
+
+inline constexpr std::size_t most_following = 8;
+
+// False: there are as many already.
+bool follow(Key& key, void (*leaves)(void*), void (*returns)(void*));
+
+// How many keys follow units.
+extern atomic<std::uint32_t> following;
+
+// Its OS thread runs it by itself: a guest, or a primary unit that does not roam.
+bool is_own_code(const Unit& unit);
+
+// The unit, which runs and is about to leave, or has come back, has perhaps a value under such a key.
+void tell_followers_it_leaves(Stream& stream, const Unit& unit);
+void tell_followers_it_returns(Stream& stream, const Unit& unit);
+// In the unit that weft_init has made of the calling thread.
+void tell_followers_of_primary();
+// A guest has got a unit.
+inline void let_follow_guest(Unit& unit) {
+    if (following.load() != 0) unit.mark(Unit::canary);   // seq_cst: against follow(), which lists those that there are by now
+}
 
 // In the child of a fork. Each step of what the lock guards leaves the keys whole.
 void keys_forked();

@@ -4,12 +4,16 @@
 #include <utility>
 
 #include "hart/gate.hpp"
+#include "stream/begin.hpp"
 #include "stream/error.hpp"
+#include "stream/extras.hpp"
+#include "stream/jobs.hpp"
 #include "stream/join.hpp"
+#include "stream/level.hpp"
+#include "stream/locals.hpp"
 #include "stream/observe.hpp"
 #include "stream/runtime.hpp"
 #include "stream/suspend.hpp"
-#include "unit/extras.hpp"
 
 namespace weft {
 
@@ -235,6 +239,68 @@ void moves_forked() {
 
 void tell_movers_slowly(const Unit* ended) { wake_all(take_waits(ended, Went::nowhere)); }
 
+// ---- staying where it is ----------------------------------------------------------------------------------
+
+void lend_unit(Unit& unit, Pool& to) {
+    if (unit.has(Unit::local)) {
+        unit.change_pool(to);
+    } else {
+        unit.be_plain(false);
+        unit.set_pool(to);
+    }
+}
+
+namespace {
+
+// The pool of the running unit, which others may take jobs of that it has forked, looking at that.
+void lend_with_jobs(Stream& stream, Unit& self, Pool& to) {
+    if (self.is_light()) promote(stream, self);   // whoever has called it takes it for one of the pool that it was called out of
+    if (self.has_jobs()) leave_jobs(stream, self);
+    std::unique_lock guard(runtime().jobs.lock, std::defer_lock);
+    if (self.jobs_out != 0) guard.lock();
+    lend_unit(self, to);
+}
+
+weft_status calling_ult(Unit*& self) {
+    self = running_or_null();
+    if (self != nullptr && self->kind != Kind::tasklet) return WEFT_OK;
+    return fail(WEFT_WRONG_CONTEXT, "only a ULT is bound to its stream; this is none");
+}
+
+}  // namespace
+
+weft_status bind_here(Pool*& former) {
+    Unit* self = nullptr;
+    if (const weft_status status = calling_ult(self); status != WEFT_OK) return status;
+    if (self->has(Unit::bound)) return fail(WEFT_WRONG_STATE, "unit %llu is bound to its stream already", static_cast<unsigned long long>(self->id));
+    while (self->marked(Unit::migrate) && move_away(*self, true)) {}
+    Stream& stream = current();
+    if (stream.domain != nullptr || stream.lender != nullptr) return fail(WEFT_UNSUPPORTED, "a context of a domain goes on on any hart of that");
+    if (const weft_status status = is_the_programs(stream); status != WEFT_OK) return fail(WEFT_UNSUPPORTED, "this stream is not the program's, and comes and goes");
+    former = nullptr;
+    if (!self->has(Unit::local) || stream.depth != 0) {
+        PrivatePool* const pool = bound_pool(stream);
+        if (pool == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the pool of units bound to stream %zu", stream.rank);
+        if (self->pool != pool) {
+            former = self->pool;
+            lend_with_jobs(stream, *self, *pool);
+        }
+    }
+    self->be(Unit::bound, true);
+    return WEFT_OK;
+}
+
+weft_status unbind(Pool* former) {
+    Unit* self = nullptr;
+    if (const weft_status status = calling_ult(self); status != WEFT_OK) return status;
+    if (!self->has(Unit::bound) || is_own_code(*self)) {
+        return fail(WEFT_WRONG_STATE, "unit %llu is not bound by weft_unit_bind", static_cast<unsigned long long>(self->id));
+    }
+    self->be(Unit::bound, false);
+    if (former != nullptr) lend_with_jobs(current(), *self, *former);
+    return WEFT_OK;
+}
+
 // ---- asking ----------------------------------------------------------------------------------------------
 
 weft_status no_migration() { return built_without("migration", "WEFT_MIGRATION"); }
@@ -249,7 +315,7 @@ weft_status ask_to_move(Unit& unit, Pool& to) {
     }
     if (unit.marked(Unit::fixed)) return fail(WEFT_UNSUPPORTED, "unit %llu is not migratable; see weft_unit_migratable_set", id);
     if (unit.pool_now() == &to) return fail(WEFT_INVALID, "unit %llu belongs to that pool already; name another", id);
-    Extras* extras = obtain_extras(unit);
+    Extras* extras = obtain_extras(unit, current_or_null());
     if (extras == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the migration of unit %llu", id);
     std::lock_guard guard(extras->lock);
     extras->target = &to;
@@ -291,7 +357,7 @@ weft_status ask_to_move_anywhere(Unit& unit) {
 
 weft_status set_on_migration(Unit& unit, void (*callback)(weft_unit*, void*), void* argument) {
     if constexpr (!config::migration) return no_migration();
-    Extras* extras = callback == nullptr ? extras_of(unit) : obtain_extras(unit);
+    Extras* extras = callback == nullptr ? extras_of(unit) : obtain_extras(unit, current_or_null());
     if (extras == nullptr) return callback == nullptr ? WEFT_OK : fail(WEFT_NO_MEMORY, "no memory for what a unit's migration calls");
     std::lock_guard guard(extras->lock);
     extras->on_migration = callback;

@@ -98,7 +98,8 @@ void observe_wait(Unit& unit, Waits what, const void* object) noexcept;
 // An observed unit has ended, and somebody asks for it: whoever is the first is told of.
 inline void learn(Unit& unit) {
     if constexpr (!config::observers) return;
-    if (unit.joint.learn()) observe(trace::Event::join, unit);
+    // The end of one that has not run stays news: each joiner is told why.
+    if (unit.marked(Unit::observed) && unit.joint.learn()) observe(trace::Event::join, unit);
 }
 
 // What only the trace has. From the stream.

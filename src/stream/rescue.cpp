@@ -188,12 +188,13 @@ public:
             see_to_stand_ins();
             if (stuck_ != 0) see_to_pools();
             see_to_domains();
-            if (rescue_.of_pools.look(now_ns_, worst_ != nullptr) && !first_) made = decide_for_pool(again);
-            if (rescue_.of_domains.look(now_ns_, roots_stuck_) && !first_) lend = decide_for_domains();
+            if (rescue_.of_pools.look(now_ns_, worst_ != nullptr, blocked_since()) && !first_) made = decide_for_pool(again);
+            if (rescue_.of_domains.look(now_ns_, roots_stuck_, roots_blocked_since_ns_) && !first_) lend = decide_for_domains();
             note_calm();
         }
         if (rescue_.calm >= Rescue::calm_looks && settle_down()) return os::forever;
         if (made != nullptr && !send(*made)) again = true;
+        if ((made != nullptr && !again) || lend) rescue_.expecting = Rescue::arrival_looks;
         if (again) rescue_.of_pools.not_helped();
         lend_harts(lend);
         return later();
@@ -201,7 +202,7 @@ public:
 
 private:
     std::uint64_t later() {
-        const std::uint64_t next_ns = now_ns_ + rescue_.look_every_ns();
+        const std::uint64_t next_ns = now_ns_ + (rescue_.expecting != 0 ? Rescue::arrival_ns : rescue_.look_every_ns());
         rescue_.look_ns.store(next_ns);
         return next_ns;
     }
@@ -228,13 +229,14 @@ private:
             Watched& one = at(rank);
             Stream* stream = rank < of_.ranks_used ? of_.streams[rank] : nullptr;
             if (stream != nullptr && stream->end.done()) stream = nullptr;   // and its scheduler may be gone
-            if (stream != one.stream) one = {stream, {}, nullptr, nullptr};
+            if (stream != one.stream) one = {.stream = stream};
             one.stand_in = one.stands_in = nullptr;
             if (stream == nullptr || stream->thread_id.load() == 0) continue;
             if (stream->guest != nullptr) ++guests_;
             const bool paused = (stream->attention.load() & (attention::pause | attention::exit)) != 0;
             one.heart.look(now_ns_, !paused && holder_of(of_, *stream) != nullptr, stream->counted(trace::Count::run),
-                           [&](std::uint64_t& ns) { return os::thread_time(stream->thread_id.load(), ns); });
+                           [&](std::uint64_t& ns) { return os::thread_time(stream->thread_id.load(), ns); },
+                           [&] { return os::thread_doing(stream->thread_id.load(), one.call); });
             if (one.heart.stuck()) {
                 ++stuck_;
                 // It carries somebody's hart, and its own unit has been given one meanwhile, which no other OS thread may use.
@@ -253,7 +255,7 @@ private:
                 if (carrier.heart.switched() && !first_) rescue_.of_pools.relieved();
                 awake_ |= carrier.heart.now() != hart::Pulse::rests;
             } else {
-                awake_ = true;
+                awake_ = on_its_way_ = true;
             }
             Watched& other = at(one->rank);
             if (other.stream == one->stands_for && other.heart.stuck()) {
@@ -262,6 +264,7 @@ private:
                 relieve(*one);
             }
         }
+        rescue_.expecting = on_its_way_ && rescue_.expecting != 0 ? rescue_.expecting - 1 : 0;
     }
 
     // What the stream draws from when it comes; null: nothing that others might.
@@ -301,22 +304,31 @@ private:
             served.round = rescue_.round;
         }
         ++(one.stands_in == nullptr ? served.streams : served.stand_ins);
-        served.servers.add(one.heart.now(), one.stand_in != nullptr);
+        served.servers.add(one.heart.now(), one.heart.since_ns(), one.stand_in != nullptr);
         served.due |= late;
         if (!one.heart.stuck() || one.stand_in != nullptr) return;
+        if (served.stuck && at(served.stuck_rank).heart.now() == hart::Pulse::blocks) return;
         served.stuck_rank = rank;
         served.stuck = true;
     }
 
     // One stream's units never run at once: whoever has a pool alone may rely on that, as with a private one.
-    static bool shared(const Served& served) { return served.streams >= 2; }
+    bool shared(const Served& served) const { return served.streams >= rescue_.least_streams(); }
 
     void see_to_pool(Pool& pool) {
         const Served& served = pool.served;
         const bool waits = !pool::quiet(pool) || served.due;
         if (!waits || !shared(served) || !served.servers.stuck() || !served.stuck) return;
-        if (worst_ == nullptr || served.stand_ins < worst_->stand_ins) worst_ = &served;
+        const bool blocked = served.servers.blocked != 0;
+        if (worst_ != nullptr && blocked != (worst_->servers.blocked != 0)) {
+            if (blocked) worst_ = &served;
+        } else if (worst_ == nullptr || served.stand_ins < worst_->stand_ins) {
+            worst_ = &served;
+        }
     }
+
+    // Who is on his way may run all that waits.
+    std::uint64_t blocked_since() const { return worst_ == nullptr || on_its_way_ ? 0 : worst_->servers.blocked_since_ns; }
 
     // Any stream that comes to its timers may have them.
     void wake_sleepers(Stream& stream) {
@@ -335,10 +347,10 @@ private:
         for (std::size_t rank = 0; rank < rescue_.watched_count; ++rank) {
             const Watched& one = at(rank);
             if (one.stream == nullptr) continue;
-            all.add(one.heart.now(), one.stand_in != nullptr);
+            all.add(one.heart.now(), one.heart.since_ns(), one.stand_in != nullptr);
             const std::size_t which = static_cast<std::size_t>(std::find(lacking, lacking + lacking_, holder_of(of_, *one.stream)) - lacking);
             if (which == lacking_) continue;
-            own[which].add(one.heart.now(), false);
+            own[which].add(one.heart.now(), one.heart.since_ns(), false);
             if (rescue_.lent != 0 && one.heart.switched() && !first_) rescue_.of_domains.relieved();
         }
         for (std::size_t i = 0; i < lacking_; ++i) {
@@ -346,6 +358,7 @@ private:
             // Those who compute where harts are withheld do so on purpose, and the lookout sees how long.
             roots_stuck_ |= (served.awake != 0 && served.moving == 0 && of_.neighbours.withheld.load() == 0) || all.standing > rescue_.lent;
         }
+        if (all.blocked > rescue_.lent) roots_blocked_since_ns_ = all.blocked_since_ns;
     }
 
     // ---- deciding ----
@@ -428,7 +441,8 @@ private:
     bool anything_waits() const {
         if (of_.base.lacks()) return true;
         for (const Pool* pool = of_.pools; pool != nullptr; pool = pool->next) {
-            if (pool::thief_safe(*pool) && pool->drawers.load() > Pool::of_one_stream && !pool::quiet(*pool)) return true;
+            const unsigned few = rescue_.all() ? 0 : Pool::of_one_stream;
+            if (pool::thief_safe(*pool) && pool->drawers.load() > few && !pool::quiet(*pool)) return true;
         }
         return false;
     }
@@ -463,10 +477,12 @@ private:
     std::size_t guests_ = 0;           // OS threads of the program's that have been inside
     Stream* free_ = nullptr;           // which is not stuck
     bool late_ = false;                // units sleep on a stream that is stuck, and their time has come
+    bool on_its_way_ = false;          // who is to stand in for one of them
     bool awake_ = false;               // somebody stands in, and runs something
     const Served* worst_ = nullptr;    // of the pools that are stuck, the one that fewest have come to
     std::size_t lacking_ = 0;          // roots that want more harts
     bool roots_stuck_ = false;
+    std::uint64_t roots_blocked_since_ns_ = 0;   // more harts are blocked than are lent, the first of them since then
 };
 
 // Once: who stands where.
@@ -492,7 +508,7 @@ void Look::tell(const char* remedy) {
             const Unit& of = *reinterpret_cast<const Unit*>(unit);
             line(", runs unit %llu '%.*s'", static_cast<unsigned long long>(of.id), static_cast<int>(sizeof of.name - 1), of.name);
         }
-        line(": %s for %.2f s\n", one.heart.now() == hart::Pulse::stands ? "it uses no time, and has not switched" : "it has not switched",
+        line(": %s for %.2f s\n", one.heart.now() >= hart::Pulse::stands ? "it uses no time, and has not switched" : "it has not switched",
              static_cast<double>(now_ns_ - one.heart.since_ns()) / 1e9);
     }
     line("weft: %s; calls that block go by weft_blocking, and what is waited for by weft's own means lets others run\n", remedy);
@@ -526,6 +542,7 @@ void end_rescue(Runtime& of) {
         std::lock_guard guard(of.rescue.carriers.lock);
         of.rescue.carriers.closed = true;
     }
+    static_cast<void>(end_sentry(of));
     std::lock_guard guard(of.rescue.lock);
     of.rescue.closed = true;
     for (StandIn* one = of.rescue.stand_ins; one != nullptr; one = one->next) relieve(*one);
@@ -534,13 +551,14 @@ void end_rescue(Runtime& of) {
 void wake_watchdog(Runtime& of) { of.rescue.sleeper.wake(); }
 
 void watch_anew(Runtime& of) {
-    if (of.jobs.streams.load() < 2) return;   // timers of the only one are its own
+    if (of.jobs.streams.load() < of.rescue.least_streams()) return;   // timers of the only one are its own
     of.rescue.calm = 0;
     wake_watchdog(of);
 }
 
 void watch_pool(Runtime& of, Pool& pool) {
-    if (of.rescue.mode == WEFT_RESCUE_IGNORE || of.jobs.streams.load() < 2 || !pool::thief_safe(pool)) return;
+    if (of.rescue.mode == WEFT_RESCUE_IGNORE || of.jobs.streams.load() < of.rescue.least_streams()) return;
+    if (!pool::thief_safe(pool)) return;
     pool.bell.remove(pool.watch);
     pool.watch.belong_to(of.rescue.sleeper);
     pool.bell.add_reserve(pool.watch);

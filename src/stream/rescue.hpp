@@ -24,7 +24,8 @@ struct StandIn;
 // What the watchdog remembers of the stream of a rank.
 struct Watched {
     Stream* stream = nullptr;
-    hart::Heart heart;
+    hart::Heart heart{};
+    long call = -1;                    // where that blocks, the system call; -1: in none
     StandIn* stand_in = nullptr;       // for it; null: none
     StandIn* stands_in = nullptr;      // what it does itself; null: it is a stream of the program's, or carries harts
 };
@@ -33,6 +34,10 @@ struct Rescue {
     static constexpr std::uint64_t first_wait_ns = 10'000'000, longest_wait_ns = 80'000'000;
     static constexpr std::uint64_t report_after_ns = 1'000'000'000;   // when it only tells
     static constexpr unsigned calm_looks = 3;                         // before it sleeps
+    // Where help is on its way it looks soon whether that has come, but not for ever: what is seen then is what the next look compares with, which would be too early
+    // for the time of those that block at once.
+    static constexpr std::uint64_t arrival_ns = 1'000'000;
+    static constexpr unsigned arrival_looks = 10;
 
     const weft_rescue mode;
     os::SignalMask signals;            // of the thread that has started the runtime
@@ -49,6 +54,7 @@ struct Rescue {
     std::size_t lent = 0;              // of the harts beyond the limit, those of domains
     std::uint64_t round = 0;
     unsigned calm = 0;
+    unsigned expecting = 0;            // such looks that are left
     bool told = false;                 // what is said once
 
     os::Lock lock;                     // guards what follows; after the runtime's
@@ -57,7 +63,10 @@ struct Rescue {
 
     explicit Rescue(weft_rescue wanted);
     ~Rescue();
-    bool helps() const { return mode == WEFT_RESCUE_ON; }
+    bool helps() const { return mode == WEFT_RESCUE_ON || all(); }
+    bool all() const { return mode == WEFT_RESCUE_ALL; }   // also where one stream alone draws
+    // So many streams draw from a pool that is helped, at least.
+    std::size_t least_streams() const { return all() ? 1 : 2; }
     std::uint64_t look_every_ns() const { return helps() ? first_wait_ns : report_after_ns; }
 };
 
@@ -73,7 +82,7 @@ void wake_watchdog(Runtime& of);
 // The same by the lookout, also while it looks: it goes on for a while.
 void watch_anew(Runtime& of);
 
-// The second stream of the program's is there. Under the runtime's lock.
+// The first stream of the program's is there that may be helped. Under the runtime's lock.
 void watch_pools(Runtime& of);
 // A pool comes, or goes; as above.
 void watch_pool(Runtime& of, Pool& pool);

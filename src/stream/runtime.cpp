@@ -11,6 +11,7 @@
 #include "stream/dump.hpp"
 #include "stream/duties.hpp"
 #include "stream/error.hpp"
+#include "stream/extras.hpp"
 #include "stream/fork.hpp"
 #include "stream/guest.hpp"
 #include "stream/join.hpp"
@@ -81,10 +82,10 @@ weft_status make_primary(Runtime& of, Stream& zero) {
 void drop_suspended(void* object, void* argument) {
     auto* unit = static_cast<Unit*>(object);
     auto& dropped = *static_cast<std::size_t*>(argument);
+    release_extras(*unit);
     if (is_scheduler(*unit)) return;   // it waits for those that are counted
     if (unit->life.is(State::ready) || shown(unit->life.now()) == State::suspended) ++dropped;
     if (unit->life.is(State::done) && unit->outcome == WEFT_EXCEPTION) unit->exception().~exception_ptr();
-    drop_extras(*unit, nullptr);
 }
 
 void destroy_heaps(Runtime& of) {
@@ -156,6 +157,7 @@ weft_status bring_up(Runtime& made) {
         if (weft_status status = make_primary(made, *zero); status != WEFT_OK) return status;
     }
     pool::describe_caller.store(describe_caller);
+    begin_sentry(made);
     if (weft_status status = start_other_streams(made); status != WEFT_OK) return status;
     return dumps_begin(made, made.settings.values.dump);
 }
@@ -264,6 +266,7 @@ weft_status start_one(const weft_settings* asked, bool by_itself) {
         unwind(made);
     } else {
         complete_one.store(made);
+        if (!by_itself) tell_followers_of_primary();
     }
     return status;
 }
@@ -392,6 +395,7 @@ weft_status stay_on_zero(Unit& primary) {
 
 void run_out(Runtime& of) {
     Pool* left;
+    of.running_out.store(true);
     do {
         drain();
         end_rescue(of);
@@ -442,7 +446,7 @@ weft_status stop() {
     }
     std::size_t dropped = 0;
     primary.life.move(State::running, State::done);
-    ending->descriptors.each(drop_suspended, &dropped);
+    each_descriptor(*ending, drop_suspended, &dropped);
     print_counters_at_end(*ending);
     write_trace_at_end(*ending);
     tear_down(ending);

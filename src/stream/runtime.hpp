@@ -15,6 +15,7 @@
 #include "stream/neighbours.hpp"
 #include "stream/observe.hpp"
 #include "stream/rescue.hpp"
+#include "stream/sentry.hpp"
 #include "stream/settings.hpp"
 #include "stream/stream.hpp"
 
@@ -28,6 +29,7 @@ struct Runtime {
 
     Settings settings;
     mem::SlabStore descriptors{sizeof(Unit), true, true};
+    mem::SlabStore extras{extras_bytes, false};
     mem::StackStore stacks;
     hart::Base base;
     hart::Root streams_root;                     // the application's streams
@@ -35,6 +37,7 @@ struct Runtime {
     Carriers carriers{"weft/hart", Carriers::What::harts};
     Carriers guest_threads{nullptr, Carriers::What::guests};   // which take harts to domains, too, while their guests wait
     Rescue rescue{settings.values.rescue};
+    Sentry sentry;
     Neighbourhood neighbours;
     Pollers pollers;
     atomic<Stream*> watch{nullptr};              // the idle stream that looks at the pollers without a descriptor now and then
@@ -47,6 +50,7 @@ struct Runtime {
     atomic<bool> zero_waits{false};              // stream 0 is needed, and the kernel has refused its OS thread
     atomic<std::size_t> wait_for_room{0};        // hosted units, for OS threads that are refused
     atomic<std::size_t> starving{0};             // streams that hold a hart and have only units that got no stack
+    atomic<bool> running_out{false};             // weft_finalize lets run what can, and waits for nothing else
     Kind default_kind = Kind::lsa;
     Unit* primary = nullptr;
     Unit* inherited = nullptr;                   // in the child of a fork: the primary unit, whose descriptor is none of ours
@@ -133,7 +137,7 @@ std::uint64_t look_after_zero(Runtime& of, std::uint64_t now_ns);
 // It is needed now. Returns once it has one.
 void await_thread(Stream& stream);
 
-// An OS thread that Weft can do without ends, for whoever needs the room more: an idle carrier, or the lookout. False: there is none. From a unit; may switch.
+// An OS thread that Weft can do without ends, for whoever needs the room more: the sentry, an idle carrier, or the lookout. False: there is none. From a unit; may switch.
 bool give_up_thread(Runtime& of, bool& lookout_stood_down);
 std::size_t busy_carriers(Runtime& of);
 // The lookout has stood down: it, or whoever waits to be told, looks at what it was to watch.
@@ -168,6 +172,8 @@ weft_status start_stream(Sched& sched, Pool* automatic_pool, const char* name, S
 // A scheduler as the settings say, for a stream whose main pool is `main`.
 Sched* default_sched(Pool& main);
 weft_pool_kind default_pool_kind();
+// What a program gets that asks for a pool of that kind, and promises nothing: one that others may draw from, where rescue is to help all.
+weft_pool_kind given_for(weft_pool_kind kind);
 
 // A main pool for a stream that was given none; null: no memory. It belongs to the runtime.
 Pool* automatic_pool(weft_pool_kind kind);

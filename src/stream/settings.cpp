@@ -69,7 +69,8 @@ constexpr Word deadlock_words[] = {{"report", WEFT_DEADLOCK_REPORT}, {"abort", W
 constexpr Word signal_words[] = {{"off", 0}, {"HUP", SIGHUP}, {"INT", SIGINT}, {"QUIT", SIGQUIT}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2},
                                  {"ALRM", SIGALRM}, {"TERM", SIGTERM}, {"URG", SIGURG}, {"WINCH", SIGWINCH}, {"IO", SIGIO}, {"PWR", SIGPWR},
                                  {nullptr, 0}};
-constexpr Word rescue_words[] = {{"on", WEFT_RESCUE_ON}, {"off", WEFT_RESCUE_OFF}, {"ignore", WEFT_RESCUE_IGNORE}, {nullptr, 0}};
+constexpr Word rescue_words[] = {{"on", WEFT_RESCUE_ON}, {"off", WEFT_RESCUE_OFF}, {"ignore", WEFT_RESCUE_IGNORE},
+                                 {"all", WEFT_RESCUE_ALL}, {nullptr, 0}};
 constexpr Word neighbour_words[] = {{"withhold", WEFT_NEIGHBOURS_WITHHOLD}, {"ignore", WEFT_NEIGHBOURS_IGNORE}, {nullptr, 0}};
 constexpr Word hart_words[] = {{"all", 0}, {nullptr, 0}};
 constexpr Word bound_words[] = {{"units", 0}, {nullptr, 0}};
@@ -99,7 +100,7 @@ constexpr Setting settings_table[] = {
     setting<&weft_settings::guard>("WEFT_GUARD", "how stacks are guarded", WEFT_GUARD_AUTO, 0, 4, guard_words, false),
     setting<&weft_settings::kind>("WEFT_KIND", "kind of a ULT whose options do not say", WEFT_KIND_AUTO, 1, WEFT_KIND_HOSTED, kind_words, false),
     setting<&weft_settings::pool>("WEFT_POOL", "main pools of the streams; 0: private for one stream, deque for several", 0, 0, 3, pool_words, false),
-    setting<&weft_settings::scheduler>("WEFT_SCHEDULER", "scheduler of the streams; 0: random-steal for deques, else basic", 0, 0, 2, sched_words, false),
+    setting<&weft_settings::scheduler>("WEFT_SCHEDULER", "scheduler of the streams; 0: random-steal for deques and for several streams whose pools are not private, else basic", 0, 0, 2, sched_words, false),
     setting<&weft_settings::scheduler_stack_bytes>("WEFT_SCHEDULER_STACK_BYTES", "stack of schedulers and tasklets", 262144, 32768, 1 << 30, nullptr, true),
     setting<&weft_settings::idle_memory_bytes>("WEFT_IDLE_MEMORY_BYTES", "idle memory kept; what is above goes back to the system", 64 << 20, 1, most_bytes, nullptr, true),
     setting<&weft_settings::spin_ns>("WEFT_SPIN_NS", "how long an idle stream looks for work before it sleeps; 1: not at all", 20000, 1, 1000000000, nullptr, true),
@@ -112,7 +113,7 @@ constexpr Setting settings_table[] = {
     setting<&weft_settings::hart_policy>("WEFT_HART_POLICY", "how harts are shared among those who want more than there are", 0, 0, 2, hart_policy_words, false),
     setting<&weft_settings::slice_ns>("WEFT_SLICE_NS", "how long one keeps a hart where not all who want one have one", 5000000, 1, 10000000000, nullptr, true),
     setting<&weft_settings::trace_events>("WEFT_TRACE_EVENTS", "events of each stream that a trace holds; the oldest are lost", 1 << 20, 16, 1 << 30, nullptr, true),
-    setting<&weft_settings::rescue>("WEFT_RESCUE", "what becomes of units that could run while streams block, spin or never switch", WEFT_RESCUE_ON, 1, 3, rescue_words, false),
+    setting<&weft_settings::rescue>("WEFT_RESCUE", "what becomes of units that could run while streams block, spin or never switch", WEFT_RESCUE_ON, 1, 4, rescue_words, false),
     setting<&weft_settings::rescue_bound>("WEFT_RESCUE_BOUND", "OS threads that rescue at once, at most; units: as many as live", 0, 1, most_streams, bound_words, true),
     setting<&weft_settings::harts>("WEFT_HARTS", "harts that the process uses, at most; all: as many as CPU set and quota allow", 0, 0, most_streams, hart_words, true),
     setting<&weft_settings::neighbours>("WEFT_NEIGHBOURS", "whether harts are withheld beside processes that compute on the same processors", WEFT_NEIGHBOURS_WITHHOLD, 1, 2, neighbour_words, false),

@@ -5,11 +5,12 @@
 
 #include "base/handles.hpp"
 #include "stream/call.hpp"
+#include "stream/extras.hpp"
 #include "stream/join.hpp"
+#include "stream/key_handle.hpp"
 #include "stream/level.hpp"
 #include "stream/migrate.hpp"
 #include "stream/suspend.hpp"
-#include "unit/extras.hpp"
 
 namespace weft {
 
@@ -28,7 +29,7 @@ void give_stack_back(Stream* stream, mem::Stack* stack) {
 
 void give_back(Stream* stream, Unit& unit) {
     unit.life.drop();
-    if (unit.marked(Unit::extras)) drop_extras(unit, spare_extras(stream));
+    if (unit.marked(Unit::extras)) drop_extras(unit, stream);
     if (unit.stack != nullptr) give_stack_back(stream, unit.stack);
     if (stream != nullptr) {
         stream->untake_id();
@@ -40,6 +41,11 @@ void give_back(Stream* stream, Unit& unit) {
 
 weft_status no_such_priority(int priority) {
     return fail(WEFT_INVALID, "priority %d is none; legal are %d to %d", priority, least_priority, most_priority);
+}
+
+weft_status no_priorities(int priority) {
+    return fail(WEFT_UNSUPPORTED, "priority %d means nothing in the unit's pool, which has no order of priorities; WEFT_POOL=priority gives the streams' main "
+                                  "pools one, and weft_pool_create(WEFT_POOL_PRIORITY, ...) makes another", priority);
 }
 
 namespace {
@@ -129,6 +135,20 @@ weft_status no_such_kind(int number) {
     return fail(WEFT_WRONG_KIND, "kind %d is none; legal are WEFT_KIND_FULL, _LSA, _ROC, _SS, _SC, _RTC, _AUTO and _HOSTED", number);
 }
 
+namespace {
+
+// `data` goes under a lasting key, whose own function releases it, also where there will be no unit.
+weft_status take_key(const weft_unit_options& given, Plan& out) {
+    const Key& key = *to_key(given.key, "weft_unit_options.key");
+    if (!key.lasting) return fail(WEFT_INVALID, "weft_unit_options.key is no lasting key");
+    if (given.release != nullptr) return fail(WEFT_INVALID, "with weft_unit_options.key it is the key that releases the data; leave `release` NULL");
+    out.key = &key;
+    out.release = key.release.load(std::memory_order_relaxed);   // relaxed: constant while the key lives
+    return WEFT_OK;
+}
+
+}  // namespace
+
 weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     const Stream* const caller = current_or_null();
     out.kind = tasklet ? Kind::tasklet : caller != nullptr ? caller->default_kind : runtime().default_kind;
@@ -145,6 +165,9 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     const weft_unit_options& given = *options;
     out.data = given.data;
     out.release = given.release;
+    if (given.key != nullptr) {
+        if (const weft_status status = take_key(given, out); status != WEFT_OK) return status;
+    }
     out.name = given.name;
     out.priority = given.priority;
     if (!is_priority(given.priority)) return no_such_priority(given.priority);
@@ -213,6 +236,10 @@ namespace {
 weft_status furnish_with_stack(Stream* stream, Unit& unit, const Plan& plan) {
     unit.flags |= plan.flags;
     if ((plan.stack_class | plan.priority) != 0) {
+        if (plan.priority != 0 && !has_priorities(*unit.pool)) {
+            give_back(stream, unit);
+            return no_priorities(plan.priority);
+        }
         unit.shape |= plan.stack_class;
         unit.set_priority(plan.priority);
     }
@@ -249,7 +276,7 @@ weft_status furnish_with_stack(Stream* stream, Unit& unit, const Plan& plan) {
 
 weft_status furnish(Stream* stream, Unit& unit, const Plan& plan) {
     const weft_status status = furnish_with_stack(stream, unit, plan);
-    if (status != WEFT_OK || plan.data == nullptr || give_data(unit, plan.data, plan.release, spare_extras(stream))) return status;
+    if (status != WEFT_OK || plan.data == nullptr || give_at_birth(unit, plan.key, plan.data, plan.release, stream)) return status;
     give_back(stream, unit);
     return fail(WEFT_NO_MEMORY, "no memory for a unit's data");
 }

@@ -10,6 +10,8 @@
 
 namespace weft {
 
+struct Key;
+
 // What the options of the C interface come to.
 struct Plan {
     Kind kind;
@@ -28,6 +30,7 @@ struct Plan {
     void* on_migration_argument = nullptr;
     void* data = nullptr;              // the program's, as in Extras
     void (*release)(void* data) = nullptr;
+    const Key* key = nullptr;          // under which they are the unit's; null: as in Extras
     const void* site = nullptr;        // an object that stands for the place where it is spawned
     Site* learner = nullptr;           // of kind auto: the place
 
@@ -40,6 +43,10 @@ struct Plan {
 inline bool is_priority(int priority) { return priority >= least_priority && priority <= most_priority; }
 static_assert(least_priority == WEFT_PRIORITY_LEAST && most_priority == WEFT_PRIORITY_MOST);
 weft_status no_such_priority(int priority);
+
+// Whether priorities mean anything in the pool: to a pool of the program's they may. And what is said where they do not.
+inline bool has_priorities(const Pool& pool) { return pool.kind == WEFT_POOL_PRIORITY || pool.kind == WEFT_POOL_USER; }
+weft_status no_priorities(int priority);
 
 // The number that a caller gave for a kind; it may be none, and then no value of the type.
 inline int number_of(const weft_kind& kind) {

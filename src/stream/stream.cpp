@@ -182,6 +182,7 @@ void idle(Stream& stream) {
     end_starving(stream);
     if (runtime().zero_waits.load() && !start_zero_again(runtime())) runtime().streams[0]->heap->timers.move_to(stream.heap->timers);
     stream.units->flush();
+    stream.heap->extras->flush();
     if (stream.spare != nullptr && stream.spare->next != nullptr) give_spares(stream);   // units have called each other, and many at once
     if (!do_idle_duties(stream) && !look_around(stream, begin_ns) && !(stream.guest != nullptr && lend_out(stream))) sleep(stream);
     stream.counters.add(trace::Count::idle_ns, os::now_ns() - begin_ns);

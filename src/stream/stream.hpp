@@ -23,6 +23,7 @@
 #include "poll/timers.hpp"
 #include "sched/sched.hpp"
 #include "stream/jobs.hpp"
+#include "stream/sentry.hpp"
 #include "stream/sites.hpp"
 #include "trace/counters.hpp"
 #include "unit/extras.hpp"
@@ -40,13 +41,14 @@ namespace trace { class Ring; }
 // What one stream allocates from. Streams come and go; heaps stay, so what was freed elsewhere finds home.
 struct Heap {
     mem::SlabCache* units;
+    mem::SlabCache* extras;
     mem::StackCache stacks;
     std::uint64_t next_id;             // the heap's number in the upper 16 bits, so that no two give the same
     Heap* next_idle = nullptr;
     Timers timers;                     // of the stream that has the heap; here because they may be cancelled when it has ended
 
-    Heap(mem::SlabCache* cache, mem::StackStore& store, std::uint64_t rank)
-        : units(cache), stacks(store), next_id((rank << 48) + 1) {}
+    Heap(mem::SlabCache* of_units, mem::SlabCache* of_extras, mem::StackStore& store, std::uint64_t rank)
+        : units(of_units), extras(of_extras), stacks(store), next_id((rank << 48) + 1) {}
 };
 
 // Asked of a stream from outside; bits of Stream::attention.
@@ -150,11 +152,12 @@ struct Stream {
     std::uint32_t heeded = 0;          // the bits of attention that attend() has seen
     std::uint64_t clock_ns = 0;        // when the scheduler began (with WEFT_TIMING=on)
     std::size_t postponed_in_a_row = 0;
-    std::uint32_t postponed = 0;       // ever
+    std::uint64_t postponed = 0;       // since a unit was given up
+    std::size_t condemned = 0;         // how many more are not to be tried again (postpone() in begin.cpp)
+    std::uint64_t finished_then = 0;   // the units that had ended when that was said, or the last of them did
     bool starving = false;             // counted in Runtime::starving
     bool times_unit = false;           // the clock was read when a unit began, and is to be read when it leaves
     bool observed = false;             // as attention said when it was looked at last
-    SpareExtras spare_extras;
 
     // Rare.
     std::size_t rank = 0;
@@ -196,6 +199,7 @@ struct Stream {
     atomic<std::uint64_t> alarm_ns{Timers::never};   // while it is busy: its earliest deadline, for the lookout
     atomic<bool> asleep{false};              // a hint for the lookout
     std::uint64_t delay_ns = 0, delay_round = 0;   // its OS thread's, at the look of that number (neighbours.cpp)
+    Noted noted;                             // the sentry's (sentry.hpp)
     atomic<Jobs*> job_list{nullptr};         // of the place where its hart is: it takes jobs from there. The stream writes it; null: no place
     atomic<Jobs*> shows_to{nullptr};         // where what its units fork is shown: who is hungry there asks it. As job_list, but a guest's stream shows what it does not take
     atomic<const ObserverList*> telling{nullptr};   // whom the stream tells something at this moment
@@ -318,9 +322,6 @@ inline void give_stack(Stream& stream, mem::Stack* stack) {
 inline void give_spares(Stream& stream) {
     while (stream.spare != nullptr) stream.heap->stacks.give(stream.take_spare());
 }
-
-// Of the calling stream, or null.
-inline SpareExtras* spare_extras(Stream* stream) { return stream == nullptr ? nullptr : &stream->spare_extras; }
 
 // And what it keeps for itself.
 inline void give_stacks(Stream& stream) {

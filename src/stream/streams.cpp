@@ -3,8 +3,8 @@
 #include <cstring>
 #include <mutex>
 
-#include "hart/gate.hpp"
 #include "base/handles.hpp"
+#include "hart/gate.hpp"
 #include "os/clock.hpp"
 #include "os/thread_pointer.hpp"
 #include "stream/duties.hpp"
@@ -39,9 +39,25 @@ void settle_on_carrier(Stream& stream) {
     os::futex_wake(stream.thread_id, ~0u >> 1);
 }
 
+// Whether its OS thread is the program's.
+bool runs_on_programs_thread(const Runtime& of, const Stream& stream) { return stream.guest != nullptr || (stream.rank == 0 && !of.by_itself); }
+
+// Who says which CPUs the process may use: one that nobody has bound, rather an OS thread of Weft's own than one that the
+// program may have pinned by itself. Under the lock.
+void choose_speaker(const Runtime& of) {
+    const Stream* chosen = nullptr;
+    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+        const Stream* const stream = of.streams[rank];
+        const bool may = stream != nullptr && !stream->carries && stream->thread_id.load() != 0 && stream->binding.empty();
+        if (may && (chosen == nullptr || runs_on_programs_thread(of, *chosen))) chosen = stream;
+    }
+    hart::let_speak(chosen == nullptr ? 0 : chosen->thread_id.load());
+}
+
 // An OS thread has the CPUs of the one that started it, which may be a bound carrier, or one of the application's.
 void inherit_nothing(Runtime& of) {
     std::lock_guard guard(of.lock);
+    choose_speaker(of);
     if ((of.bound_once || current().carries || current().starts_late) && current().binding.empty()) os::affinity_set(0, of.cpus);
     if (current().starts_late) os::thread_set_signals(of.rescue.signals);   // whoever has started it may have others, as the lookout has
 }
@@ -70,8 +86,8 @@ void strip(Stream& stream) {
     stream.heap->stacks.give(stream.home.stack);
     if (stream.rank != 0) hand_over_timers(stream);   // to stream 0
     give_stacks(stream);
-    stream.spare_extras.release_all();
     stream.heap->units->flush();
+    stream.heap->extras->flush();
     stream.heap->stacks.flush();
     detach_pools(stream);
 }
@@ -123,7 +139,7 @@ weft_status enter_table(Runtime& of, Stream& stream, const char* name) {
     of.streams[rank] = &stream;
     if (!stream.carries) {
         ++of.stream_count;
-        if (of.jobs.streams.fetch_add(1) == 1) watch_pools(of);
+        if (of.jobs.streams.fetch_add(1) + 1 == of.rescue.least_streams()) watch_pools(of);
     }
     if (of.polling) stream.attention.fetch_or(attention::polling);
     if (of.observing) stream.attention.fetch_or(attention::observing);
@@ -135,6 +151,7 @@ weft_status enter_table(Runtime& of, Stream& stream, const char* name) {
 void leave_table(Runtime& of, Stream& stream) {
     std::lock_guard guard(of.lock);
     of.streams[stream.rank] = nullptr;
+    choose_speaker(of);
     if (!stream.carries) {
         --of.stream_count;
         of.jobs.streams.fetch_sub(1);
@@ -246,7 +263,7 @@ struct UnitWait : Suspension {
     if (stream.end.done()) return;
     if (Unit* self = running_or_null()) {
         UnitWait waiter(*self, stream);
-        return suspend(current(), waiter, Waits::stream_free, &stream);
+        return suspend(current(), waiter, Waits::stream_free, handles::to_handle<weft_stream>(handles::Thing::stream, &stream));
     }
     ThreadWait waiter;
     if (stream.end.announce_shared(&waiter) != Joint::Announced::waiting) return;
@@ -257,28 +274,41 @@ struct UnitWait : Suspension {
 }  // namespace
 
 Heap* make_heap(Runtime& of) {
-    mem::SlabCache* cache = of.descriptors.adopt();
-    if (cache == nullptr) return nullptr;
+    mem::SlabCache* const units = of.descriptors.adopt();
+    mem::SlabCache* const extras = units == nullptr ? nullptr : of.extras.adopt();
+    if (extras == nullptr) {
+        if (units != nullptr) of.descriptors.orphan(units);
+        return nullptr;
+    }
     std::uint64_t number;
     {
         std::lock_guard guard(of.lock);
         number = of.heaps_made++;
     }
-    auto* heap = os::make<Heap>(cache, of.stacks, number);
-    if (heap == nullptr) of.descriptors.orphan(cache);
-    return heap;
+    auto* heap = os::make<Heap>(units, extras, of.stacks, number);
+    if (heap != nullptr) return heap;
+    of.descriptors.orphan(units);
+    of.extras.orphan(extras);
+    return nullptr;
 }
 
 weft_pool_kind default_pool_kind() {
     const weft_settings& values = runtime().settings.values;
-    if (values.pool != WEFT_POOL_DEFAULT) return values.pool;
-    return values.streams > 1 ? WEFT_POOL_DEQUE : WEFT_POOL_PRIVATE;
+    if (values.pool == WEFT_POOL_DEFAULT) return values.streams > 1 ? WEFT_POOL_DEQUE : given_for(WEFT_POOL_PRIVATE);
+    return given_for(values.pool);
+}
+
+weft_pool_kind given_for(weft_pool_kind kind) {
+    return kind == WEFT_POOL_PRIVATE && runtime().rescue.all() ? WEFT_POOL_SHARED : kind;
 }
 
 Sched* default_sched(Pool& main) {
     Runtime& of = runtime();
     weft_sched_kind kind = of.settings.values.scheduler;
-    if (kind == WEFT_SCHED_DEFAULT) kind = main.kind == WEFT_POOL_DEQUE ? WEFT_SCHED_RANDOM_STEAL : WEFT_SCHED_BASIC;
+    if (kind == WEFT_SCHED_DEFAULT) {
+        const bool shared = of.settings.values.streams > 1 && main.automatic && main.kind != WEFT_POOL_PRIVATE;
+        kind = shared || main.kind == WEFT_POOL_DEQUE ? WEFT_SCHED_RANDOM_STEAL : WEFT_SCHED_BASIC;
+    }
     Pool* pools[Runtime::most_streams] = {&main};
     std::size_t count = 1;
     if (kind == WEFT_SCHED_RANDOM_STEAL) {
@@ -407,6 +437,10 @@ weft_status start_stream_zero(Runtime& of, Stream** zero) {
     if (of.by_itself) return start_when_needed(of, *sched, first, zero);
     if (weft_status status = start_stream_here(of, *sched, nullptr, nullptr, zero); status != WEFT_OK) return status;
     (*zero)->automatic_pool = first;
+    {
+        std::lock_guard guard(of.lock);
+        choose_speaker(of);
+    }
     hold_hart(**zero);
     return WEFT_OK;
 }
@@ -446,7 +480,8 @@ weft_status start_stream(Sched& sched, Pool* automatic_pool, const char* name, S
     if (weft_status status = prepare_stream(of, sched, automatic_pool, name, carries, nullptr, &made); status != WEFT_OK) return status;
     set_default_kind(*made, kind);
     made->data = data;
-    if (!os::thread_start(made->thread, of.settings.values.scheduler_stack_bytes, carrier_main, made)) {
+    const auto start = [&] { return os::thread_start(made->thread, of.settings.values.scheduler_stack_bytes, carrier_main, made); };
+    if (!start() && !(end_sentry(of) && start())) {
         abandon_stream(of, *made);
         return fail(WEFT_SYSTEM, "the kernel refused another OS thread (see ulimit -u and the cgroup's pids.max)");
     }
@@ -531,6 +566,7 @@ weft_status bind_stream(Stream& stream, const os::CpuSet& cpus, const char* what
     }
     stream.binding = cpus;
     of.bound_once = true;
+    choose_speaker(of);
     return WEFT_OK;
 }
 

@@ -159,14 +159,9 @@ void finish(Unit* next) {
     conclude(*stream.running, next);
 }
 
-void look_before_leaving(Unit& unit, Leaves how) {
-    if (unit.has_jobs()) leave_jobs(current(), unit);
-    if (unit.is_light()) promote(current(), unit);
-    if (unit.marked(Unit::canary)) {
-        check_canary(unit);
-        if (how != Leaves::yields) tell_domain_of_wait(unit);
-    }
-    if (!unit.marked(Unit::observed)) return;
+namespace {
+
+void observe_leaving(Unit& unit, Leaves how) {
     switch (how) {
     case Leaves::yields: return observe(trace::Event::yield, unit);
     case Leaves::waits: return observe_wait(unit, unit.waits, unit.waits_object);
@@ -176,8 +171,32 @@ void look_before_leaving(Unit& unit, Leaves how) {
     }
 }
 
+// Whether a key may follow it; relaxed: it has set its values itself, or is a guest, which has the mark.
+bool may_be_followed(const Unit& unit) {
+    return unit.marked(Unit::canary) && unit.kind != Kind::hosted && following.load(std::memory_order_relaxed) != 0;
+}
+
+// It has come back on that stream.
+Stream& come_back_followed(Stream& now, const Unit& self) {
+    if (may_be_followed(self)) [[unlikely]] tell_followers_it_returns(now, self);
+    return now;
+}
+
+}  // namespace
+
+void look_before_leaving(Unit& unit, Leaves how) {
+    if (unit.has_jobs()) leave_jobs(current(), unit);
+    if (unit.is_light()) promote(current(), unit);
+    if (unit.marked(Unit::canary)) {
+        check_canary(unit);
+        if (how != Leaves::yields) tell_domain_of_wait(unit);
+    }
+    if (unit.marked(Unit::observed)) observe_leaving(unit, how);
+    if (may_be_followed(unit)) tell_followers_it_leaves(current(), unit);   // last: what is told above may ask for its words
+}
+
 void check_canary(const Unit& unit) {
-    if (unit.stack->guarded == mem::Guard::canary && !mem::canary_intact(*unit.stack)) overflow_report(unit);
+    if (unit.stack != nullptr && unit.stack->guarded == mem::Guard::canary && !mem::canary_intact(*unit.stack)) overflow_report(unit);
 }
 
 void* begin_carefully(Stream& stream, Unit& unit) {
@@ -241,7 +260,8 @@ Unit* detail::successor_other(Stream& stream) {
 
 [[gnu::noinline]] Stream& detail::leave_with_care(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how) {
     look_before_leaving(self, how);
-    return self.kind == Kind::hosted ? leave_hosted(stream, self, next, after) : leave_plainly<Leaves::looked>(stream, self, next, after);
+    if (self.kind == Kind::hosted) return leave_hosted(stream, self, next, after);
+    return come_back_followed(leave_plainly<Leaves::looked>(stream, self, next, after), self);
 }
 
 [[gnu::noinline]] Stream& detail::leave_in_catch(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how) {
@@ -250,7 +270,7 @@ Unit* detail::successor_other(Stream& stream) {
     const os::ExceptionGlobals kept = std::exchange(*stream.exceptions, {});
     Stream& now = leave_plainly<Leaves::looked>(stream, self, next, after);
     *now.exceptions = kept;
-    return now;
+    return come_back_followed(now, self);
 }
 
 template <pool::Place place>

@@ -15,13 +15,15 @@ unsigned long long number(const Unit& unit) { return unit.id; }
 // A ready unit comes out of its pool.
 weft_status take_ready(Unit& target) {
     if (!target.life.is(State::ready)) return fail(WEFT_WRONG_STATE, "unit %llu is not ready", number(target));
-    switch (pool::remove(*target.pool_now(), &target)) {
+    Pool& from = *target.pool_now();
+    if (from.kind == WEFT_POOL_DEQUE && static_cast<DequePool&>(from).take_next(&target)) return WEFT_OK;
+    switch (pool::remove(from, &target)) {
     case pool::Removal::removed: return WEFT_OK;
     case pool::Removal::absent: return fail(WEFT_WRONG_STATE, "unit %llu is about to run elsewhere", number(target));
     case pool::Removal::impossible: break;
     }
-    return fail(WEFT_UNSUPPORTED, "the unit's pool gives no unit out of its middle (a deque, a user's without remove, "
-                                  "another stream's private one)");
+    return fail(WEFT_UNSUPPORTED, "the unit's pool gives no unit out of its middle (a deque, where it is not the next of the calling stream's own; a user's without "
+                                  "remove; another stream's private one)");
 }
 
 // A unit that was popped: it is in no pool.

@@ -7,6 +7,7 @@
 #include "stream/join.hpp"
 #include "stream/observe.hpp"
 #include "sync/objects.hpp"
+#include "unit/crowd.hpp"
 
 namespace weft::sync {
 namespace {
@@ -14,7 +15,9 @@ namespace {
 struct TimedJoin : JoinWaiter {
     Party party;
     Unit& target;
-    bool busy = false;                     // somebody else waits for the unit already
+    bool busy = false;                     // the unit is detached: nobody may wait for it
+    bool told = false;                     // how it ended, where others wait, too: one of them may free it
+    std::uint8_t outcome = 0;
     atomic<bool> over{false};              // the Joint knows nothing of it any more; of the stream of a unit that is local
     atomic<std::uint32_t> owners{2};       // who waits; and the Joint, or the letter to it
     atomic<std::uint32_t> stage{on_its_way};   // of the letter that announces
@@ -23,7 +26,7 @@ struct TimedJoin : JoinWaiter {
 
     static constexpr std::uint32_t on_its_way = 0, announcing = 1, announced = 2, given_up_first = 3;
 
-    TimedJoin(const Caller& caller, Unit& of) : party(caller, true), target(of) {
+    TimedJoin(const Caller& caller, Unit& joined) : party(caller, true), target(joined) {
         wake = [](JoinWaiter* raw) { static_cast<TimedJoin*>(raw)->end(); };
         given_up = [](JoinWaiter* raw) {
             return static_cast<TimedJoin*>(raw)->party.winner.load(std::memory_order_acquire) == Party::too_late;   // acquire: pairs with win()
@@ -42,6 +45,12 @@ struct TimedJoin : JoinWaiter {
     }
 
     void settle(Joint::Announced answer) {
+        if (answer == Joint::Announced::taken) answer = come_over(target, *this, [](JoinWaiter* raw, std::uint8_t ended_so) {
+            auto& self = *static_cast<TimedJoin*>(raw);
+            self.told = true;
+            self.outcome = ended_so;
+            self.end();
+        });
         if (answer == Joint::Announced::waiting) return;
         busy = answer == Joint::Announced::taken;
         if (!busy) learn(target);
@@ -50,7 +59,7 @@ struct TimedJoin : JoinWaiter {
 
     // Where the unit's Joint may be touched: it forgets the wait, unless the unit has ended.
     void withdraw() {
-        if (target.joint.withdraw(Joint::Waiter(static_cast<JoinWaiter*>(this)))) let_go();
+        if (weft::withdraw(target, *this)) let_go();
     }
 
     void announce_by_letter(PrivatePool& home) {
@@ -113,11 +122,13 @@ struct TimedJoin : JoinWaiter {
         record->settle(announce(target, static_cast<JoinWaiter*>(record)));
     }
     const bool woken = record->party.park(deadline_ns, Waits::join, to_handle(&target));
-    const bool busy = woken && record->busy;   // else a letter may be settling that
+    const bool busy = woken && record->busy, told = woken && record->told;   // else a letter may be settling that
+    const std::uint8_t ended_so = told ? record->outcome : std::uint8_t{0};
     if (!woken) record->give_up(home != nullptr);
     record->let_go();
     if (!woken) return too_late();
-    return busy ? busy_status() : static_cast<weft_status>(target.outcome);
+    if (busy) return busy_status();
+    return told ? outcome_told(ended_so) : outcome(target);
 }
 
 }  // namespace weft::sync

@@ -5,6 +5,9 @@
 //       ├──finish─────────────────────────────┘   (and the joiner frees the unit)
 //       └──detach───────► detached ──finish──► done   (and the finisher frees the unit)
 //
+// Who comes when one waits already puts itself over it (announce_over): the word knows the last one then, and each knows who is below it. Whoever changes such a
+// crowd, or wakes it, holds a lock (unit/crowd.hpp); an end and one joiner know nothing of it.
+//
 // An end that is to be told to observers has two words: `done`, which is what all others ask for, and before that `news`, until the first
 // one learns of it. Who asks for `done` by itself (done_and_known) comes to the careful way with news.
 //
@@ -25,9 +28,17 @@ struct Unit;
 // What waits when it is not a unit: an OS thread at its gate, a join_many. `wake` is called once, on the
 // finisher's stream, after the unit's end is published; it may end the waiter's life.
 struct JoinWaiter {
+    JoinWaiter() {}
+    explicit JoinWaiter(void (*by)(JoinWaiter* self)) : wake(by) {}
+
     void (*wake)(JoinWaiter* self);
     // Null, or whether it waits no more and has only not been forgotten yet: another may take its place.
     bool (*given_up)(JoinWaiter* self) = nullptr;
+
+    // What follows is written when it comes over another, and is nobody's before.
+    plain<std::uintptr_t> below;                                    // the word that it found: who waits besides
+    const void* of;                                                 // the unit that they wait for
+    void (*told)(JoinWaiter* self, std::uint8_t outcome);           // instead of `wake`; how the unit ended
 };
 
 // The orders of Joint; a model test passes weaker ones, which must fail.
@@ -57,17 +68,27 @@ public:
         Waiter(UnitType* unit) : word_(reinterpret_cast<Word>(unit)) {}
         Waiter(JoinWaiter* waiter) : word_(reinterpret_cast<Word>(waiter) | waiter_tag) {}
 
+        // A crowd, by its last.
+        static Waiter over(const JoinWaiter& waiter) { return Waiter(BasicJoint::word_of(waiter)); }
+
         bool none() const { return word_ == empty_word; }
         bool detached() const { return word_ == detached_word; }     // the finisher frees the unit
         UnitType* unit() const { return is_pointer() && !tagged() ? reinterpret_cast<UnitType*>(word_) : nullptr; }
+        // unit(), or what `of_crowd` says of a crowd.
+        template <class OfCrowd>
+        UnitType* unit_or(OfCrowd of_crowd) const {
+            if (!is_pointer()) return nullptr;
+            if (!tagged()) [[likely]] return reinterpret_cast<UnitType*>(word_);
+            return crowd() ? of_crowd() : nullptr;
+        }
+        bool is_unit() const { return !tagged(); }                   // of one that is a unit or a crowd
         // unit(), where it is known to be one.
         UnitType* sole_unit() const {
             WEFT_ASSERT(unit() != nullptr);
             return reinterpret_cast<UnitType*>(word_);
         }
-        JoinWaiter* other() const {
-            return is_pointer() && tagged() ? reinterpret_cast<JoinWaiter*>(word_ & ~waiter_tag) : nullptr;
-        }
+        JoinWaiter* other() const { return is_pointer() && tagged() ? waiter_of(word_) : nullptr; }
+        bool crowd() const { return is_crowd(word_); }               // other() came over others, who may have left since
 
     private:
         friend class BasicJoint;
@@ -164,35 +185,124 @@ public:
 
     // The waiter gives up (a timeout). True: nobody knows it any more. False: the unit has ended, and `finish`
     // has returned or will return this waiter to the finisher, who will wake it; or it was forgotten already.
+    // False also of one of a crowd.
     bool withdraw(Waiter waiter) {
         Word seen = waiter.word_;
         const bool withdrawn = word_.compare_exchange_strong(seen, empty_word, std::memory_order_seq_cst);
         return withdrawn;
     }
 
+    // ---- crowds: under their lock, on any thread, but of a local unit on its stream --------------------------------------------------
+
+    // `waiter` waits besides those who do, if there is one.
+    Announced announce_over(JoinWaiter& waiter) {
+        Word seen = word_.load(Orders::done);
+        for (;;) {
+            if (is_done(seen)) return Announced::done;
+            if (seen == detached_word) return Announced::taken;
+            waiter.below = seen;
+            // Who is below has announced to this word, too: the finisher acquires from all of them by one exchange.
+            if (word_.compare_exchange_strong(seen, word_of(waiter), Orders::announce, Orders::announce_failed)) return Announced::waiting;
+        }
+    }
+
+    // As withdraw(), of one that waits or has been found by the finisher, and may be one of a crowd.
+    bool withdraw_from_crowd(JoinWaiter& waiter) {
+        const Word self = word_of(waiter), alone = Waiter(&waiter).word_;
+        Word seen = word_.load(Orders::done);
+        for (;;) {
+            if (seen == self || seen == alone) {
+                const Word rest = seen == self ? Word{waiter.below} : empty_word;
+                if (word_.compare_exchange_strong(seen, rest, std::memory_order_seq_cst)) return true;
+            } else {
+                // Whoever has found this crowd at the unit's end needs the lock before it wakes any of it.
+                return is_crowd(seen) && unlink(*waiter_of(seen), waiter, self, alone);
+            }
+        }
+    }
+
+    // Who waited first of those that `top` came over, if that is a unit.
+    static UnitType* first_of_crowd(Waiter top) {
+        Word word = top.word_;
+        while (is_crowd(word)) word = waiter_of(word)->below;
+        return Waiter(word).unit();
+    }
+
+    // One of the crowd that has given up; none if nobody has.
+    Waiter given_up_in_crowd() const {
+        Waiter found = announced();
+        for (JoinWaiter* waiter = found.other(); waiter != nullptr; waiter = found.other()) {
+            if (waiter->given_up != nullptr && waiter->given_up(waiter)) return found;
+            if (!found.crowd()) break;
+            found = Waiter(waiter->below);
+        }
+        return Waiter();
+    }
+
+    // A crowd that an end has found, in the order in which they came: one that is to be woken and not told, or none; and those who are told, each with the next
+    // of them below it.
+    struct Row {
+        Waiter first;
+        JoinWaiter* rest;
+
+        static JoinWaiter* next(const JoinWaiter& waiter) { return waiter.below == empty_word ? nullptr : waiter_of(waiter.below); }
+    };
+    static Row in_order(Waiter top) {
+        Word word = top.word_, behind = empty_word;
+        while (is_crowd(word)) {
+            const Word below = waiter_of(word)->below;
+            waiter_of(word)->below = behind;
+            behind = word;
+            word = below;
+        }
+        return {Waiter(word), waiter_of(behind)};
+    }
+
 private:
     static constexpr Word empty_word = 0;
     static constexpr Word waiter_tag = 1;      // in a pointer: it is a JoinWaiter's
+    static constexpr Word crowd_tag = 3;       // and that came over others
     static constexpr Word done_word = 2;
     static constexpr Word detached_word = 4;
     static constexpr Word news_word = done_word | 4;
     static constexpr Word last_reserved_word = 7;
 
     static bool is_done(Word word) { return (word & ~Word{4}) == done_word; }
+    static bool is_crowd(Word word) { return (word & crowd_tag) == crowd_tag; }
+    static Word word_of(const JoinWaiter& waiter) { return reinterpret_cast<Word>(&waiter) | crowd_tag; }
+    static JoinWaiter* waiter_of(Word word) { return reinterpret_cast<JoinWaiter*>(word & ~crowd_tag); }
+
+    // From `top` down: nobody is above `waiter` any more that knows it as `self` or `alone`. False: it is not among them.
+    static bool unlink(JoinWaiter& top, const JoinWaiter& waiter, Word self, Word alone) {
+        for (JoinWaiter* above = &top;; above = waiter_of(above->below)) {
+            const Word below = above->below;
+            if (below == self || below == alone) {
+                above->below = below == self ? Word{waiter.below} : empty_word;
+                return true;
+            }
+            if (!is_crowd(below)) return false;
+        }
+    }
 
     atomic<Word> word_{empty_word};
 };
 
 using Joint = BasicJoint<Unit>;
 
-// Of a Joint that is used by its local forms, on its stream: one who has given up is told that nobody knows it any more, and the Joint
-// is untouched. Returns whether there was such a one.
-inline bool forget_given_up(Joint& joint) {
+// Of a Joint that is used by its local forms, on its stream: those who have given up are told that nobody knows them any more. Returns whether there was
+// such a one.
+bool forget_given_up_in_crowd(Joint& joint);
+inline bool forget_given_up_alone(Joint& joint) {
     const Joint::Waiter waiter = joint.announced();
     JoinWaiter* const other = waiter.other();
-    if (other == nullptr || other->given_up == nullptr || !other->given_up(other) || !joint.withdraw(waiter)) return false;
+    if (other == nullptr || waiter.crowd() || other->given_up == nullptr || !other->given_up(other) || !joint.withdraw(waiter)) return false;
     other->wake(other);
     return true;
+}
+inline bool forget_given_up(Joint& joint) {
+    const Joint::Waiter waiter = joint.announced();
+    if (waiter.other() == nullptr) return false;
+    return waiter.crowd() ? forget_given_up_in_crowd(joint) : forget_given_up_alone(joint);
 }
 
 }  // namespace weft

@@ -259,18 +259,18 @@ TEST(Call, OfARowThatIsJoinedInAnotherOrderThanItIsRunInAllHaveEnded) {
     }
 }
 
-TEST(Call, OfARowOneThatAnotherWaitsForIsRefusedAndTheOtherIsTold) {
+TEST(Call, OfARowOneThatAnotherWaitsForEndsForBoth) {
     Runtime runtime;
     warm_up();
     std::vector<weft_unit*> row;
-    weft_status others = WEFT_BUSY, rows = WEFT_OK;
+    weft_status others = WEFT_BUSY, rows = WEFT_BUSY;
     Ult other([&] { others = weft_unit_join(row[1]); });   // which is not the next then: `joiner` is
     Ult joiner([&] { rows = weft_unit_join_many(row.data(), row.size()); });
     Ult first([] {}), second([] {}), third([] {});
     row = {first.handle(), second.handle(), third.handle()};
     EXPECT_EQ(joiner.free(), WEFT_OK);
     EXPECT_EQ(other.free(), WEFT_OK);
-    EXPECT_EQ(rows, calls ? WEFT_BUSY : WEFT_OK);   // where nobody is called all have ended when it looks at the second
+    EXPECT_EQ(rows, WEFT_OK);
     EXPECT_EQ(others, WEFT_OK);
 }
 
@@ -418,16 +418,17 @@ TEST(Call, ErrnoOfTheJoinerIsItsOwn) {
     EXPECT_EQ(seen, 0);
 }
 
-TEST(Call, ASecondJoinerIsToldThatThereIsOne) {
+TEST(Call, ASecondJoinerWaitsBesideTheOneThatCalls) {
     Runtime runtime;
     warm_up();
-    weft_status second = WEFT_OK;
+    weft_status second = WEFT_BUSY;
     weft_unit* handle = nullptr;
     Ult child([&] { EXPECT_EQ(weft_unit_yield(), WEFT_OK); });
     handle = child.handle();
     Ult other([&] { second = weft_unit_join(handle); });
     EXPECT_EQ(child.join(), WEFT_OK);
-    EXPECT_EQ(second, WEFT_BUSY);
+    EXPECT_EQ(other.join(), WEFT_OK);
+    EXPECT_EQ(second, WEFT_OK);
 }
 
 // Each level spawns, and waits for, the next: as many joiners wait below as there are levels.
@@ -639,19 +640,6 @@ TEST_P(CallFrom, AUnitThatSuspendsEndsLikeAnyOther) {
         EXPECT_EQ(child.free(), WEFT_EXCEPTION);
         EXPECT_EQ(order, "123");
     }
-}
-
-TEST_P(CallFrom, OneThatItsJoinerHasCalledHasNoOtherJoiner) {
-    warm_up();
-    weft_unit* handle = nullptr;
-    weft_status seen = WEFT_OK;
-    Ult child([&] {
-        std::thread other([&] { seen = weft_unit_join(handle); });
-        other.join();
-    });
-    handle = child.handle();
-    EXPECT_EQ(child.free(), WEFT_OK);
-    EXPECT_EQ(seen, WEFT_BUSY);
 }
 
 TEST_P(CallFrom, AllOfARowAreFreedWhateverBecomesOfThem) {

@@ -1,6 +1,7 @@
 // Calls to the system that fail. One scenario is run again and again; the first time its first call fails, then its second,
 // and so on until a whole run sees no failure: each call of Weft's must end in a status and leave the runtime usable. In
 // a release build there is no injector; the scenario then runs once, without a failure.
+#include <string>
 #include <vector>
 
 #include "os/fault.hpp"
@@ -212,6 +213,21 @@ TEST(Faults, AUnitWithoutAStackEndsThoughOneLooksForItsEndInALoop) {
         }
         Faults::disarm();
     }
+}
+
+// It has neither a stack nor a pthread, and says so.
+TEST(Faults, AHostedUnitThatIsRefusedAPthreadTellsItsJoinerWhy) {
+    if (!weft::config::checked) GTEST_SKIP() << "the fault injector is in checked builds";
+    const Deadline deadline(60);
+    Runtime runtime;
+    const auto hosted = of_kind(WEFT_KIND_HOSTED, 0);
+    weft_unit* unit = nullptr;
+    Faults::arm({Door::thread}, 1, 1L << 60);
+    ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &hosted, &unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_free(unit), WEFT_SYSTEM);
+    EXPECT_NE(std::string(weft_error_text()).find("refused a pthread"), std::string::npos) << weft_error_text();
+    EXPECT_NE(std::string(weft_error_text()).find("ulimit -u"), std::string::npos) << weft_error_text();
+    Faults::disarm();
 }
 
 TEST(Faults, EachAllocationThatFailsIsAStatus) {

@@ -338,6 +338,31 @@ TEST_F(Fork, WhatTheUnitHasGoesAlong) {
     EXPECT_EQ(weft_key_free(key), WEFT_OK);
 }
 
+// Under lasting keys, of which one goes in the child and one with its runtime.
+TEST_F(Fork, WhatItsHandleHasGoesAlongToo) {
+    const Runtime runtime(2);
+    weft_key_options lasting{};
+    lasting.size = sizeof lasting;
+    lasting.lasting = true;
+    lasting.release = [](void* value) { ++*static_cast<atomic<int>*>(value); };
+    weft_key* keys[5] = {};
+    for (weft_key*& key : keys) {
+        ASSERT_EQ(weft_key_create_with(&lasting, &key), WEFT_OK);
+        ASSERT_EQ(weft_local_set(key, &told().ran), WEFT_OK);
+    }
+    EXPECT_TRUE(ended_well(in_child([&keys] {
+        for (weft_key* const key : keys) check(weft_local_get(key) == &told().ran);
+        check(weft_key_free(keys[0]) == WEFT_OK && told().ran == 1);
+        check(weft_key_free(keys[4]) == WEFT_OK && told().ran == 2);
+        check(weft_finalize() == WEFT_OK && told().ran == 5);
+    })));
+    for (weft_key* const key : keys) {
+        EXPECT_EQ(weft_local_get(key), &told().ran) << "the parent's";
+        EXPECT_EQ(weft_key_free(key), WEFT_OK);
+    }
+    EXPECT_EQ(told().ran, 10);
+}
+
 TEST_F(Fork, WhatTheParentWasAskedIsNotAskedOfTheChild) {
     const Runtime runtime(2);
     int how = -1;

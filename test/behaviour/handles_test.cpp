@@ -5,6 +5,7 @@
 #include "support.hpp"
 #include "weft/arena.h"
 #include "weft/domain.h"
+#include "weft/here.hpp"
 #include "weft/io.h"
 #include "weft/local.h"
 #include "weft/sync.h"
@@ -119,6 +120,32 @@ TEST_F(HandlesDeathTest, AKeyIsTold) {
     ASSERT_EQ(weft_key_create(nullptr, &next), WEFT_OK);
     EXPECT_DEATH(weft_key_free(key), std::string("weft_key_free: ") + freed);
     EXPECT_DEATH(static_cast<void>(weft_local_get(key)), "weft_local_get: stale handle");
+    EXPECT_EQ(weft_key_free(next), WEFT_OK);
+}
+
+TEST_F(HandlesDeathTest, ALastingKeyIsToldAlsoWhereItIsReadWithoutACall) {
+    weft_key_options lasting{};
+    lasting.size = sizeof lasting;
+    lasting.lasting = true;
+    weft_key *key = nullptr, *next = nullptr;
+    ASSERT_EQ(weft_key_create_with(&lasting, &key), WEFT_OK);
+    ASSERT_EQ(weft_key_free(key), WEFT_OK);
+    ASSERT_EQ(weft_key_create_with(&lasting, &next), WEFT_OK);
+    int one = 0;
+    weft_unit* const self = weft_unit_self();
+    ASSERT_EQ(weft_unit_local_set(self, next, &one), WEFT_OK);
+    EXPECT_EQ(weft::here::value_of(self, next), &one);
+    EXPECT_DEATH(static_cast<void>(weft::here::value_of(self, key)), "weft_unit_local_get: stale handle");
+    weft_unit_options options{};
+    options.size = sizeof options;
+    options.key = key;
+    options.data = &one;
+    weft_unit* unit = nullptr;
+    EXPECT_DEATH(static_cast<void>(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &options, &unit)), "weft_unit_options.key: stale handle");
+    options.key = next;
+    ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &options, &unit), WEFT_OK);
+    EXPECT_EQ(weft::here::value_of(unit, next), &one);
+    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
     EXPECT_EQ(weft_key_free(next), WEFT_OK);
 }
 

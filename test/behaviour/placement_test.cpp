@@ -141,3 +141,84 @@ TEST(Placement, WhatIsWrongHasItsStatus) {
     EXPECT_EQ(weft_pool_push(pool_of(1), popped), WEFT_WRONG_STATE);
     EXPECT_EQ(weft_pool_push(pool, popped), WEFT_OK);
 }
+
+// ---- units that bind themselves --------------------------------------------------------------------------
+
+// On two streams that steal from each other; the second one is free for whatever it can get.
+TEST(BindingItself, AUnitGoesOnOnItsStreamUntilItUnbindsItself) {
+    auto settings = with_streams(2);
+    settings.pool = WEFT_POOL_DEQUE;
+    Runtime runtime(settings);
+    for (const weft_kind kind : {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC}) {
+        auto chosen = options();
+        chosen.kind = kind;
+        std::vector<std::unique_ptr<Ult>> units;
+        for (int i = 0; i < 20; ++i) {
+            units.push_back(std::make_unique<Ult>([] {
+                weft_pool* before = nullptr;
+                weft_pool* former = nullptr;
+                EXPECT_EQ(weft_unit_pool(weft_unit_self(), &before), WEFT_OK);
+                EXPECT_EQ(weft_unit_bind(&former), WEFT_OK) << weft_error_text();
+                weft_stream* const here = weft_stream_self();
+                EXPECT_EQ(weft_unit_bind(&former), WEFT_WRONG_STATE);
+                EXPECT_EQ(weft_unit_migrate_to_stream(weft_unit_self(), weft_stream_at(0)), WEFT_WRONG_STATE);
+                for (int turn = 0; turn < 50; ++turn) {
+                    weft_unit_yield();
+                    EXPECT_EQ(weft_stream_self(), here);
+                }
+                EXPECT_EQ(weft_unit_unbind(former), WEFT_OK) << weft_error_text();
+                weft_pool* after = nullptr;
+                EXPECT_EQ(weft_unit_pool(weft_unit_self(), &after), WEFT_OK);
+                EXPECT_EQ(after, before);
+                weft_unit_yield();
+            }, &chosen));
+        }
+        for (auto& unit : units) EXPECT_EQ(unit->free(), WEFT_OK);
+    }
+}
+
+TEST(BindingItself, AUnitOfAPrivatePoolStaysThere) {
+    Runtime runtime;
+    Ult unit([] {
+        weft_pool* former = pool_of(0);
+        EXPECT_EQ(weft_unit_bind(&former), WEFT_OK);
+        EXPECT_EQ(former, nullptr);
+        weft_unit_yield();
+        EXPECT_EQ(weft_unit_unbind(former), WEFT_OK);
+        EXPECT_EQ(weft_unit_unbind(former), WEFT_WRONG_STATE);
+    });
+    EXPECT_EQ(unit.free(), WEFT_OK);
+}
+
+TEST(BindingItself, ATaskletAPrimaryUnitAndAContextAreRefused) {
+    Runtime runtime;
+    weft_pool* former = nullptr;
+    EXPECT_EQ(weft_unit_bind(nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_unit_bind(&former), WEFT_WRONG_STATE);
+    EXPECT_EQ(weft_unit_unbind(nullptr), WEFT_WRONG_STATE);
+    auto chosen = options();
+    chosen.kind = WEFT_KIND_RTC;
+    Ult tasklet([] {
+        weft_pool* none = nullptr;
+        EXPECT_EQ(weft_unit_bind(&none), WEFT_WRONG_CONTEXT);
+        EXPECT_EQ(weft_unit_unbind(none), WEFT_WRONG_CONTEXT);
+    }, &chosen);
+    EXPECT_EQ(tasklet.free(), WEFT_OK);
+    const auto member = [](void*) {
+        weft_pool* none = nullptr;
+        EXPECT_EQ(weft_unit_bind(&none), WEFT_UNSUPPORTED);
+    };
+    EXPECT_EQ(weft_spmd(2, member, nullptr), WEFT_OK);
+}
+
+TEST(BindingItself, APrimaryUnitThatRoamsIsBoundAndRoamsAgain) {
+    auto settings = with_streams(2);
+    settings.pool = WEFT_POOL_DEQUE;
+    settings.roaming_primary = true;
+    Runtime runtime(settings);
+    weft_pool* former = nullptr;
+    EXPECT_FALSE(weft_thread_local_own());
+    EXPECT_EQ(weft_unit_bind(&former), WEFT_OK) << weft_error_text();
+    EXPECT_FALSE(weft_thread_local_own());
+    EXPECT_EQ(weft_unit_unbind(former), WEFT_OK);
+}

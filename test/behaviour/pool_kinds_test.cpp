@@ -170,7 +170,7 @@ TEST(PoolKinds, EachRunsUnitsOfManyStreams) {
             atomic<int> ran{0};
             std::vector<std::unique_ptr<Ult>> units;
             for (int i = 0; i < 300; ++i) {
-                const auto how = urgent(i % 15 - 7);
+                const auto how = urgent(kind == WEFT_POOL_PRIORITY ? i % 15 - 7 : 0);
                 units.push_back(std::make_unique<Ult>([&] { weft_unit_yield(); ++ran; }, &how, pool_of(static_cast<std::size_t>(i) % 3)));
             }
             units.clear();
@@ -189,7 +189,7 @@ TEST(PoolKinds, AUnitLeavesTheMiddleForYieldTo) {
         weft_pool* pool = make_pool(kind);
         std::vector<int> order;
         {
-            const auto low = urgent(-1);
+            const auto low = urgent(kind == WEFT_POOL_PRIORITY ? -1 : 0);
             Ult a([&] { order.push_back(2); }, nullptr, pool);
             Ult b([&] { order.push_back(1); }, &low, pool);
             Ult c([&] { order.push_back(3); }, nullptr, pool);

@@ -316,6 +316,12 @@ TEST(Rescue, PrivatePoolsAreLeftAlone) {
     is_left_alone(pool_of(1));
 }
 
+TEST(Rescue, AlsoWithAllAPoolOfOneConsumerAtATimeIsLeftAlone) {
+    Runtime runtime(settings_of(WEFT_POOL_PRIVATE, WEFT_RESCUE_ALL));
+    OnePool one(1, WEFT_POOL_ACCESS_MPSC);
+    is_left_alone(one.pool);
+}
+
 TEST(Rescue, APoolOfOneConsumerAtATimeIsLeftAlone) {
     Runtime runtime(settings_of(WEFT_POOL_PRIVATE));
     OnePool one(1, WEFT_POOL_ACCESS_MPSC);

@@ -305,6 +305,56 @@ TEST_F(Windows, AFinishBetweenNotDoneAndAnOsThreadsAnnouncementIsSeen) {
     joiner.join();
 }
 
+TEST_F(Windows, AnEndBetweenTheFirstJoinerAndASecondOneIsSeenByBoth) {
+    Runtime runtime(streams_with(2, WEFT_POOL_SHARED));
+    atomic<bool> go{false};
+    Ult target([&] {
+        while (!go) std::this_thread::yield();
+    }, nullptr, pool_of(1));
+    Ult first([&] { EXPECT_EQ(target.join(), WEFT_OK); }, nullptr, pool_of(0));
+    must_happen("the first waits", [&] {
+        weft_unit_yield();
+        return first.state() == WEFT_UNIT_SUSPENDED;
+    });
+    Stop stop(Probe::join_before_crowd, nullptr);
+    std::thread second([&] { EXPECT_EQ(target.join(), WEFT_OK); });
+    stop.await();
+    go = true;
+    must_happen("the target ends", [&] { return ended(target); });
+    stop.let_go();
+    EXPECT_EQ(first.join(), WEFT_OK);
+    second.join();
+}
+
+TEST_F(Windows, OneOfSeveralJoinersMayLeaveWhileTheEndFindsThem) {
+    Runtime runtime(streams_with(2, WEFT_POOL_SHARED));
+    atomic<bool> go{false};
+    atomic<int> waits{0}, told{0};
+    Ult target([&] {
+        while (!go) std::this_thread::yield();
+    }, nullptr, pool_of(1));
+    std::vector<std::thread> joiners;
+    const std::uint64_t deadline = weft_now_ns() + 30'000'000;
+    for (int place = 0; place < 3; ++place) {
+        joiners.emplace_back([&, place] {
+            ++waits;
+            const weft_status status = place == 1 ? weft_unit_join_until(target.handle(), deadline) : target.join();
+            EXPECT_TRUE(status == WEFT_OK || (place == 1 && status == WEFT_TIMED_OUT)) << weft_status_name(status);
+            ++told;
+        });
+        while (waits != place + 1) std::this_thread::yield();
+        std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    }
+    Stop stop(Probe::finish_before_crowd, carrier(1));
+    go = true;
+    stop.await();
+    must_happen("the one with a deadline leaves", [&] { return !forced || told == 1; });
+    stop.let_go();
+    for (std::thread& joiner : joiners) joiner.join();
+    EXPECT_EQ(told, 3);
+    EXPECT_EQ(target.join(), WEFT_OK);
+}
+
 TEST_F(Windows, AJoinerThatAnnouncesBeforeTheEndIsPublishedIsWoken) {
     for (const weft_pool_kind kind : {WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
         Runtime runtime(streams_with(3, kind));

@@ -150,7 +150,7 @@ def check_live(options, place):
         ("keep registers", "set may-write-registers off"), ("keep memory", "set may-write-memory off"),
         ("registers before", "thread apply all info registers"), ("frame before", "frame"), ("thread before", "thread"),
         *LOOK, ("by expression", "weft bt sleeper"), ("full", "weft bt sleeper full"), ("suspended ones", "weft units suspended"), *REFUSED,
-        ("own numbers", "thread apply all print own_number"),
+        ("own numbers", "thread apply all -s print own_number"),
         ("registers after", "thread apply all info registers"), ("frame after", "frame"), ("thread after", "thread"),
         ("core", f"generate-core-file {core}"),
         ("write registers", "set may-write-registers on"), ("write memory", "set may-write-memory on"),

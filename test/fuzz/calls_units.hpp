@@ -82,9 +82,9 @@ inline unsigned spawns(const Actor& actor, const weft_unit_options& options, boo
     if ((rtc || sc) && options.measure_stack) return bit(WEFT_UNSUPPORTED);
     if ((rtc || sc || ss) && options.child_first) return bit(WEFT_UNSUPPORTED);
     if (!tasklet && options.child_first && !actor.suspends()) return bit(WEFT_WRONG_CONTEXT);
-    const unsigned under_a_stateful_scheduler = sc || ss ? bit(WEFT_UNSUPPORTED) : 0;
+    const unsigned under_a_stateful_scheduler = sc || ss || options.priority != 0 ? bit(WEFT_UNSUPPORTED) : 0;   // or the pool has no order of priorities
     if (options.stream != nullptr && pool != nullptr) return bit(WEFT_INVALID) | under_a_stateful_scheduler;
-    if (!tasklet && options.bound && options.child_first) return bits({WEFT_OK, WEFT_INVALID});
+    if (!tasklet && options.bound && options.child_first) return bits({WEFT_OK, WEFT_INVALID}) | (options.priority != 0 ? bit(WEFT_UNSUPPORTED) : 0);
     return bit(WEFT_OK) | under_a_stateful_scheduler;
 }
 
@@ -298,7 +298,7 @@ inline void ask(Actor& actor) {
     case 6: {
         const int priority = static_cast<int>(program.below(18)) - 9;
         const bool legal = unit != nullptr && priority >= WEFT_PRIORITY_LEAST && priority <= WEFT_PRIORITY_MOST;
-        expect(weft_unit_priority_set(unit, priority), bit(legal ? WEFT_OK : WEFT_INVALID), "weft_unit_priority_set");
+        expect(weft_unit_priority_set(unit, priority), !legal ? bit(WEFT_INVALID) : priority == 0 ? bit(WEFT_OK) : bits({WEFT_OK, WEFT_UNSUPPORTED}), "weft_unit_priority_set");
         break;
     }
     case 7: {

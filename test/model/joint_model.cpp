@@ -1,4 +1,7 @@
 // The Joint: a unit's end against its joiner, its detacher and those who look.
+#include <mutex>
+
+#include "os/lock.hpp"
 #include "test/model/model.hpp"
 #include "unit/joint.hpp"
 
@@ -89,6 +92,90 @@ struct TwoJoiners : rl::test_suite<TwoJoiners<Orders>, 3> {
     void after() { WEFT_ASSERT(waiting == woken && waiting <= 1 && refused <= waiting); }
 };
 
+// What crowd.cpp and join.cpp do with a Joint and its lock; the mutants leave out a step.
+struct CrowdSteps {
+    static constexpr bool wakes_under_lock = true;    // an end takes the crowd apart under the lock
+    static constexpr bool leaves_under_lock = true;   // and who leaves does so under it
+    static constexpr bool keeps_those_below = true;   // who leaves from above passes on who is below
+    static constexpr bool comes_under_lock = true;
+};
+
+// Two joiners come, each as the first or over the other, and may leave; the unit ends meanwhile. Each is woken once or has left, and its memory is its own
+// again then.
+template <class Orders, class Steps, bool first_leaves, bool second_leaves>
+struct Crowd : rl::test_suite<Crowd<Orders, Steps, first_leaves, second_leaves>, 3> {
+    using Joint = BasicJoint<Unit, Orders>;
+    struct Joiner : JoinWaiter {
+        plain<int> context{0};
+        int woken = 0, found = 0, left = 0;
+    };
+    Joint joint;
+    os::Lock lock;
+    plain<int> result{0};
+    Joiner joiners[2];
+
+    void thread(unsigned index) {
+        if (index == 2) {
+            result = 1;
+            return end(joint.finish_shared());
+        }
+        Joiner& self = joiners[index];
+        self.context = 1;
+        typename Joint::Announced answer = joint.announce_shared(&self);
+        if (answer == Joint::Announced::taken) {
+            if (Steps::comes_under_lock) lock.lock();
+            answer = joint.announce_over(self);
+            if (Steps::comes_under_lock) lock.unlock();
+        }
+        WEFT_ASSERT(answer != Joint::Announced::taken);
+        if (answer == Joint::Announced::done) {
+            WEFT_ASSERT(result == 1);
+            ++self.found;
+        } else if (index == 0 ? first_leaves : second_leaves) {
+            leave(self);
+        }
+    }
+
+    void leave(Joiner& self) {
+        bool gone = joint.withdraw(&self);
+        if (!gone && !joint.done()) {
+            if (Steps::leaves_under_lock) lock.lock();
+            if (!Steps::keeps_those_below) self.below = 0;
+            gone = joint.withdraw_from_crowd(self);
+            if (Steps::leaves_under_lock) lock.unlock();
+        }
+        if (!gone) return;
+        ++self.left;
+        self.context = 2;   // whoever looks at it now races
+    }
+
+    void end(typename Joint::Waiter found) {
+        if (found.none()) return;
+        if (!found.crowd()) return wake(found.other());
+        if (Steps::wakes_under_lock) lock.lock();
+        const typename Joint::Row row = Joint::in_order(found);
+        if (Steps::wakes_under_lock) lock.unlock();
+        wake(row.first.other());
+        for (JoinWaiter* waiter = row.rest; waiter != nullptr;) {
+            JoinWaiter* const next = Joint::Row::next(*waiter);
+            wake(waiter);
+            waiter = next;
+        }
+    }
+
+    void wake(JoinWaiter* waiter) {
+        if (waiter == nullptr) return;
+        auto& joiner = static_cast<Joiner&>(*waiter);
+        WEFT_ASSERT(joiner.context == 1);
+        ++joiner.woken;
+    }
+
+    void after() {
+        for (const Joiner& joiner : joiners) WEFT_ASSERT(joiner.woken + joiner.found + joiner.left == 1);
+        WEFT_ASSERT(joint.done());
+    }
+};
+
 // A joiner that gives up just when the unit ends: it is woken, or nobody knows it.
 template <class Orders>
 struct FinishAndWithdraw : rl::test_suite<FinishAndWithdraw<Orders>, 2> {
@@ -130,6 +217,19 @@ struct LocalAndLooker : rl::test_suite<LocalAndLooker<Orders>, 2> {
     }
 };
 
+struct WakesWithoutLock : CrowdSteps {
+    static constexpr bool wakes_under_lock = false;
+};
+struct LeavesWithoutLock : CrowdSteps {
+    static constexpr bool leaves_under_lock = false;
+};
+struct ComesWithoutLock : CrowdSteps {
+    static constexpr bool comes_under_lock = false;
+};
+struct LosesThoseBelow : CrowdSteps {
+    static constexpr bool keeps_those_below = false;
+};
+
 struct FinishRelease : JointOrders {
     static constexpr std::memory_order finish = std::memory_order_release;
 };
@@ -155,6 +255,14 @@ void weft::model::search(Models& models) {
     models.holds<TwoJoiners<JointOrders>>("the end against two joiners", All{});
     models.holds<FinishAndWithdraw<JointOrders>>("the end against one that gives up", All{});
     models.holds<LocalAndLooker<JointOrders>>("the local forms, and one who looks", All{});
+    models.holds<Crowd<JointOrders, CrowdSteps, false, false>>("the end against two that wait together", All{});
+    models.holds<Crowd<JointOrders, CrowdSteps, true, false>>("the end against two of whom the first may leave", All{});
+    models.holds<Crowd<JointOrders, CrowdSteps, true, true>>("the end against two who may leave", All{});
+    models.fails<Crowd<JointOrders, WakesWithoutLock, true, true>>("an end that takes a crowd apart without the lock", All{});
+    models.fails<Crowd<JointOrders, LeavesWithoutLock, true, true>>("one that leaves a crowd without the lock", All{});
+    models.fails<Crowd<JointOrders, LosesThoseBelow, true, true>>("one that leaves and forgets who is below", All{});
+    models.fails<Crowd<FinishAcquire, CrowdSteps, false, false>>("an end that publishes nothing to a crowd", All{});
+    models.fails<Crowd<FinishRelease, CrowdSteps, false, false>>("an end that does not see a crowd's contexts", All{});
     models.fails<FinishAndAnnounce<FinishRelease>>("an end that does not see the joiner's context", All{});
     models.fails<FinishAndAnnounce<FinishAcquire>>("an end that does not publish the result", All{});
     models.fails<FinishAndAnnounce<AnnounceRelaxed>>("a joiner that publishes nothing", All{});

@@ -125,13 +125,11 @@ int bind(Xstream& xstream, const Cpus& asked) {
     char text[list_bytes];
     if (!write_list(cpus, text)) return ABT_ERR_SYS;
     const weft_status status = weft_stream_bind_cpus(xstream.now(), text);
-    if (status == WEFT_OK) xstream.bound.store(true);
     return status == WEFT_INVALID ? ABT_ERR_CPUID : from_weft(status);
 }
 
-// The CPUs that the stream is bound to. ABT_ERR_FEATURE_NA: it is not.
+// The CPUs that its OS thread may run on: of a stream that nobody has bound, all of the process's, unless the program has bound the thread itself.
 int binding_of(const Xstream& xstream, Cpus& cpus) {
-    if (!xstream.bound.load()) return ABT_ERR_FEATURE_NA;
     char text[list_bytes];
     return weft_stream_binding(xstream.now(), text, sizeof text) == WEFT_OK && read_list(text, cpus) ? ABT_SUCCESS : ABT_ERR_SYS;
 }
@@ -179,7 +177,6 @@ void note_process_cpus() {
 }
 
 void bind_as_asked(Xstream& xstream) {
-    xstream.bound.store(false);
     const char* text = environment().affinity;
     if (text == nullptr) return;
     Cpus place;
@@ -212,11 +209,7 @@ int ABT_xstream_set_affinity(ABT_xstream xstream, int num_cpuids, int* cpuids) {
     if (const int error = can_be_bound(xstream); error != ABT_SUCCESS) return error;
     if (num_cpuids < 0) return ABT_ERR_INV_ARG;
     Xstream& of = *to_xstream(xstream);
-    if (num_cpuids == 0) {
-        const weft_status status = weft_stream_unbind(of.now());
-        if (status == WEFT_OK) of.bound.store(false);
-        return from_weft(status);
-    }
+    if (num_cpuids == 0) return from_weft(weft_stream_unbind(of.now()));
     Cpus cpus;
     for (int i = 0; i < num_cpuids; ++i) {
         if (cpuids[i] >= CPU_SETSIZE || !add(cpus, cpuids[i])) return ABT_ERR_CPUID;   // no kernel has such a one
@@ -230,7 +223,7 @@ int ABT_xstream_get_affinity(ABT_xstream xstream, int max_cpuids, int* cpuids, i
     Cpus cpus;
     if (const int error = binding_of(*to_xstream(xstream), cpus); error != ABT_SUCCESS) return error;
     int told = 0;
-    for (long cpu = 0; cpu < Cpus::limit && told < max_cpuids; ++cpu) {
+    for (long cpu = 0; cpu < Cpus::limit && cpuids != nullptr && told < max_cpuids; ++cpu) {
         if (cpus.has(cpu)) cpuids[told++] = static_cast<int>(cpu);
     }
     if (num_cpuids != nullptr) *num_cpuids = static_cast<int>(cpus.count());

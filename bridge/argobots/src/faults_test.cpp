@@ -18,14 +18,14 @@ class Faults : public abt_test::Argobots {
 
 TEST_F(Faults, Mutexes) {
     each_is_refused(ABT_MUTEX_NULL, OnError::none, ABT_mutex_create, ABT_mutex_free);
-    each_is_refused(ABT_MUTEX_ATTR_NULL, OnError::none, ABT_mutex_attr_create, ABT_mutex_attr_free);
+    each_is_refused(ABT_MUTEX_ATTR_NULL, OnError::as_before, ABT_mutex_attr_create, ABT_mutex_attr_free);
     ABT_mutex_attr attr = ABT_MUTEX_ATTR_NULL;
     ABT_mutex_attr_create(&attr);
     each_is_refused(ABT_MUTEX_NULL, OnError::none, [&](ABT_mutex* mutex) { return ABT_mutex_create_with_attr(attr, mutex); }, ABT_mutex_free);
     ABT_mutex_attr_free(&attr);
     ABT_mutex mutex = ABT_MUTEX_NULL;
     ABT_mutex_create(&mutex);
-    each_is_refused(ABT_MUTEX_ATTR_NULL, OnError::none, [&](ABT_mutex_attr* of) { return ABT_mutex_get_attr(mutex, of); }, ABT_mutex_attr_free);
+    each_is_refused(ABT_MUTEX_ATTR_NULL, OnError::as_before, [&](ABT_mutex_attr* of) { return ABT_mutex_get_attr(mutex, of); }, ABT_mutex_attr_free);
     ABT_mutex_free(&mutex);
 }
 

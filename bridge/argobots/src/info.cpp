@@ -4,6 +4,7 @@
 #include <new>
 
 #include "environment.hpp"
+#include "init.hpp"
 #include "pool.hpp"
 #include "sched.hpp"
 #include "thread.hpp"
@@ -229,7 +230,7 @@ int ABT_info_query_config(ABT_info_query_kind query_kind, void* val) {
     }
     if (query_kind < ABT_INFO_QUERY_KIND_ENABLED_DEBUG || query_kind > ABT_INFO_QUERY_KIND_ENABLED_LAZY_STACK_ALLOC) return ABT_ERR_INV_QUERY_KIND;
     // What the environment says.
-    if (!weft_initialized()) return ABT_ERR_UNINITIALIZED;
+    if (!initialized()) return ABT_ERR_UNINITIALIZED;
     switch (query_kind) {
     case ABT_INFO_QUERY_KIND_ENABLED_PRESERVE_FPU: return answer_bool(val, from.preserve_fpu);
     case ABT_INFO_QUERY_KIND_ENABLED_PRINT_CONFIG: return answer_bool(val, from.print_config);
@@ -244,7 +245,7 @@ int ABT_info_query_config(ABT_info_query_kind query_kind, void* val) {
 }
 
 int ABT_info_print_config(FILE* fp) {
-    if (!weft_initialized()) return ABT_ERR_UNINITIALIZED;
+    if (!initialized()) return ABT_ERR_UNINITIALIZED;
     const Environment& from = environment();
     std::fprintf(fp, "Argobots %s by Weft %d.%d.%d\n", ABT_VERSION, weft_version() / 10000, weft_version() / 100 % 100, weft_version() % 100);
     std::fprintf(fp, "  execution streams: %d now, %u expected at most\n", count_xstreams(), from.max_num_xstreams());
@@ -265,7 +266,7 @@ int ABT_info_print_config(FILE* fp) {
 }
 
 int ABT_info_print_all_xstreams(FILE* fp) {
-    if (!weft_initialized()) return ABT_ERR_UNINITIALIZED;
+    if (!initialized()) return ABT_ERR_UNINITIALIZED;
     const auto room = static_cast<std::size_t>(count_xstreams()) + 8;   // some may come meanwhile
     auto* looks = new (std::nothrow) XstreamLook[room];
     if (looks == nullptr) return ABT_ERR_MEM;

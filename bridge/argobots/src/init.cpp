@@ -23,6 +23,9 @@ namespace {
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;   // guards `count`, and is held while it goes from 0 to 1 and back
 int count = 0;
 std::atomic<weft_unit*> primary{nullptr};
+// The runtime ran before ABT_init, of a program on Weft or of libgomp, and runs on after ABT_finalize: what the first stream has done for others it does again.
+bool shares_runtime = false;
+weft_pool* first_pool = nullptr;   // the main pool that the first stream had then
 
 weft_settings settings_of(const Environment& from) {
     weft_settings settings{};
@@ -55,6 +58,7 @@ int adopt() {
     weft_stream* stream = weft_stream_self();
     weft_pool* main_pool = nullptr;
     weft_stream_pool(stream, &main_pool);
+    first_pool = main_pool;
     Pool* pool = adopt_pool(main_pool);
     if (pool == nullptr) return ABT_ERR_MEM;
     pool->access = ABT_POOL_ACCESS_MPMC;
@@ -76,7 +80,8 @@ void undo() {
         drop_primary();
         drop_first_sched(sched);
     }
-    free_all_pools();
+    end_records();
+    free_all_pools(shares_runtime ? first_pool : nullptr);
     primary.store(nullptr);
     weft_finalize();
 }
@@ -84,6 +89,7 @@ void undo() {
 int begin() {
     const Environment now = Environment::read();
     const weft_settings settings = settings_of(now);
+    shares_runtime = weft_initialized();
     if (const weft_status status = weft_init(&settings); status != WEFT_OK) {
         std::fprintf(stderr, "ABT_init: %s\n", weft_error_text());
         return status == WEFT_NO_MEMORY ? ABT_ERR_MEM : ABT_ERR_SYS;
@@ -91,6 +97,10 @@ int begin() {
     KeyTable::first_room = now.key_table_size;
     note_process_cpus();
     primary.store(weft_unit_self());
+    if (!begin_records()) {
+        undo();
+        return ABT_ERR_MEM;
+    }
     reset_pool_ids();
     reset_ids();
     int error = adopt();
@@ -117,31 +127,32 @@ void run_out(const Sched& main) {
             waiting += pool.size();
             // The primary ULT belongs to one of them itself.
             const std::size_t mine = pool.handle == pool_of_unit(weft_unit_self()) ? 1 : 0;
-            blocked = blocked || (pool.scheds.load() == 1 && count_alive(pool) > mine);
+            const bool others = shares_runtime && pool.handle == first_pool;   // may wait there, for as long as they like
+            blocked = blocked || (!others && pool.scheds.load() == 1 && count_alive(pool) > mine);
         }
         if (waiting == 0 && !blocked) return;
         if (waiting == 0) weft_sleep_for(pause_ns);
     }
 }
 
+// Of a runtime that others have started: it stays in the pool that it has, unless it roams.
+bool is_bound_primary() {
+    bool migratable = false;
+    weft_unit_migratable(weft_unit_self(), &migratable);
+    return !migratable;
+}
+
 // A basic scheduler over a pool of Weft's own takes the place of the program's, whose pools may go then.
 weft_status leave_programs_sched(Xstream& first) {
-    weft_pool* pool = nullptr;
+    if (shares_runtime && first.sched->handle == nullptr) return WEFT_OK;   // no other has taken the place of the first
+    weft_pool* pool = shares_runtime ? first_pool : nullptr;
     weft_sched* sched = nullptr;
-    weft_status status = weft_pool_create(WEFT_POOL_SHARED, &pool);
+    weft_status status = shares_runtime ? WEFT_OK : weft_pool_create(WEFT_POOL_SHARED, &pool);
     if (status == WEFT_OK) status = weft_sched_create(WEFT_SCHED_BASIC, &pool, 1, &sched);
-    if (status == WEFT_OK) status = weft_unit_pool_set(weft_unit_self(), pool);
+    if (status == WEFT_OK && pool_of_unit(weft_unit_self()) != pool && !is_bound_primary()) status = weft_unit_pool_set(weft_unit_self(), pool);
     if (status == WEFT_OK) status = weft_stream_sched_set(first.stream, sched);
     if (status == WEFT_OK) weft_unit_yield();
     return status;
-}
-
-// What a unit has that the program's functions have made for it, or will destroy, goes before those may be gone.
-void release_unit(const weft_unit_info* info, void*) {
-    if (Record* record = record_of(info->unit)) {
-        if (info->unit == weft_unit_self()) record->keys.destroy_values();
-        record->drop_unit();
-    }
 }
 
 // What is ready runs; whoever else counts the runtime's uses may do so yet.
@@ -161,26 +172,28 @@ int end() {
         return ABT_ERR_MEM;
     }
     end_all_xstreams();
-    abandon_units();
+    abandon_units(shares_runtime ? first_pool : nullptr);
     settle_unit(weft_unit_self());
-    weft_unit_each(release_unit, nullptr);
+    // In the primary ULT, whose functions they are; those of units that have not ended are not told, nor is the program.
+    if (Record* record = record_of(weft_unit_self())) record->keys.destroy_values();
     end_tools();   // which asks for the record of the stream
+    end_records();
     drop_primary();
     while (end_use(*main) == WEFT_BUSY) weft_unit_yield();
     // All pools of the primary scheduler go, also those that are not automatic.
     for (int i = 0; i < main->count; ++i) main->pools[i]->automatic = true;
     free_sched(*main);
-    free_all_pools();
+    free_all_pools(shares_runtime ? first_pool : nullptr);
     primary.store(nullptr);
-    weft_finalize();   // units that never ended are not told: the program was not, either
-    drop_idle_records();
+    weft_finalize();
     unit_map::clear();
     return ABT_SUCCESS;
 }
 
 }  // namespace
 
-weft_unit* primary_unit() { return primary.load(std::memory_order_relaxed); }   // relaxed: compared with, and never looked into
+bool initialized() { return primary.load(std::memory_order_relaxed) != nullptr; }   // relaxed, and below: who asks has learnt of it by ways of the program's
+weft_unit* primary_unit() { return primary.load(std::memory_order_relaxed); }   // compared with, and never looked into
 
 void block_for(std::uint64_t duration_ns) {
     const timespec time{static_cast<time_t>(duration_ns / 1'000'000'000), static_cast<long>(duration_ns % 1'000'000'000)};
@@ -217,7 +230,8 @@ int begin_or_count() {
 // Why the caller cannot end all, or ABT_SUCCESS.
 int may_end() {
     if (weft_unit_self() == nullptr) return ABT_ERR_INV_XSTREAM;
-    if (!this_xstream()->primary) return ABT_ERR_INV_XSTREAM;
+    const Xstream* const here = this_xstream();   // null: a thread of libgomp's
+    if (here == nullptr || !here->primary) return ABT_ERR_INV_XSTREAM;
     return weft_unit_self() == primary_unit() ? ABT_SUCCESS : ABT_ERR_INV_THREAD;
 }
 
@@ -247,6 +261,6 @@ int ABT_finalize(void) {
     }
 }
 
-int ABT_initialized(void) { return weft_initialized() ? ABT_SUCCESS : ABT_ERR_UNINITIALIZED; }
+int ABT_initialized(void) { return initialized() ? ABT_SUCCESS : ABT_ERR_UNINITIALIZED; }
 
 }  // extern "C"

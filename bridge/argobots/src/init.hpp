@@ -7,6 +7,9 @@
 
 namespace weft::argobots {
 
+// Whether ABT_init has been called, and ABT_finalize has not: the runtime may run for others, too.
+bool initialized();
+
 // The ULT that has called ABT_init first; null while nothing runs.
 weft_unit* primary_unit();
 

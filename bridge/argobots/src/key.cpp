@@ -1,4 +1,5 @@
-// Work-unit-local values. Weft's own (weft/local.h) end with the body; these are read until the unit is freed, and stay over a revival.
+// Work-unit-local values: each unit has a table of them, in its record. Those that a unit keeps under keys of Weft's own (weft/local.h) are found at once,
+// but end with the body, or are set once; these change, are read until the unit is freed, and stay over a revival.
 #include <atomic>
 #include <new>
 
@@ -18,7 +19,8 @@ inline void* value_in(const Record* record, ABT_key key) { return record == null
 // Where it takes calls to know who it is that asks, or more than a look to find the value.
 [[gnu::noinline]] int get_mine_slowly(ABT_key key, void** value, int otherwise) {
     const weft_unit* const self = weft_unit_self();
-    if (self == nullptr) return weft_initialized() ? ABT_ERR_INV_XSTREAM : otherwise;
+    if (key_of_records() == nullptr) return otherwise;
+    if (self == nullptr) return ABT_ERR_INV_XSTREAM;
     if (is_null(key)) return ABT_ERR_INV_KEY;
     *value = value_in(record_of(self), key);
     return ABT_SUCCESS;
@@ -27,22 +29,30 @@ inline void* value_in(const Record* record, ABT_key key) { return record == null
 [[gnu::always_inline]] inline int get_mine(ABT_key key, void** value, int otherwise) {
     const weft_running* const self = weft::here::running();
     if (self != nullptr && !is_null(key)) [[likely]] {
-        const auto* const record = static_cast<const Record*>(weft::here::data_of(self));
+        const Record* const record = record_at_once(self);
         if (record != nullptr && record->keys.get_at_once(*to_key(key), value)) [[likely]] return ABT_SUCCESS;
     }
     return get_mine_slowly(key, value, otherwise);
 }
 
-int set(weft_unit* unit, ABT_key key, void* value) {
-    Record* record = value == nullptr ? record_of(unit) : obtain_record(unit);
+int set_in(Record* record, ABT_key key, void* value) {
     if (record == nullptr) return value == nullptr ? ABT_SUCCESS : ABT_ERR_MEM;
     return record->keys.set(*to_key(key), value) ? ABT_SUCCESS : ABT_ERR_MEM;
 }
 
+int set(weft_unit* unit, ABT_key key, void* value) { return set_in(value == nullptr ? record_of(unit) : obtain_record(unit), key, value); }
+
 // `otherwise`: what it is where there is no runtime.
 int set_mine(ABT_key key, void* value, int otherwise) {
+    const weft_running* const running = weft::here::running();
+    if (running != nullptr && value != nullptr && !is_null(key)) [[likely]] {
+        Record* record = record_at_once(running);
+        if (record == nullptr) record = make_record(weft::here::unit_of(running));
+        if (record != nullptr) [[likely]] return set_in(record, key, value);
+    }
     weft_unit* self = weft::here::unit();
-    if (self == nullptr) return weft_initialized() ? ABT_ERR_INV_XSTREAM : otherwise;
+    if (key_of_records() == nullptr) return otherwise;
+    if (self == nullptr) return ABT_ERR_INV_XSTREAM;
     return is_null(key) ? ABT_ERR_INV_KEY : set(self, key, value);
 }
 

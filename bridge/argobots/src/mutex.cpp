@@ -47,8 +47,9 @@ int make_mutex(bool recursive, ABT_mutex* newmutex) {
 
 int make_attribute(bool recursive, ABT_mutex_attr* newattr) {
     auto* attribute = new (std::nothrow) Attribute{recursive};
-    *newattr = attribute == nullptr ? ABT_MUTEX_ATTR_NULL : reinterpret_cast<ABT_mutex_attr>(attribute);
-    return attribute == nullptr ? ABT_ERR_MEM : ABT_SUCCESS;
+    if (attribute == nullptr) return ABT_ERR_MEM;
+    *newattr = reinterpret_cast<ABT_mutex_attr>(attribute);
+    return ABT_SUCCESS;
 }
 
 }  // namespace

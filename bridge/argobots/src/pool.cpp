@@ -258,17 +258,21 @@ void unclaim_pool(Pool& pool) {
     if (pool.scheds.fetch_sub(1) == 1 && pool.automatic) free_pool(pool);   // one that units wait in stays until the end
 }
 
-void free_all_pools() {
+void forgo_pool(Pool& pool) { pool.scheds.fetch_sub(1); }
+
+void free_all_pools(const weft_pool* shared) {
     while (all != nullptr) {
         Pool* const pool = all;
         all = pool->next;
         weft_pool_data_set(pool->handle, nullptr);
+        if (shared != nullptr && pool->handle != shared) weft_pool_free(pool->handle);
         delete pool;
     }
 }
 
-void abandon_units() {
+void abandon_units(const weft_pool* shared) {
     for (const Pool* pool = all; pool != nullptr; pool = pool->next) {
+        if (pool->handle == shared) continue;
         weft_unit* unit = nullptr;
         do weft_pool_pop(pool->handle, &unit);
         while (unit != nullptr);
@@ -319,11 +323,15 @@ int push_unit(Pool& to, weft_unit* unit, ABT_pool_context context) {
     return status == WEFT_WRONG_STATE ? ABT_ERR_INV_THREAD : from_move(status);
 }
 
-int set_pool(weft_unit* unit, Pool& to) {
+int enter_pool(weft_unit* unit, Pool& to) {
     const weft_status status = weft_unit_pool_set(unit, to.handle);
-    if (status != WEFT_OK) return status == WEFT_WRONG_STATE ? ABT_ERR_INV_THREAD : from_move(status);
-    settle_unit(unit);
-    return ABT_SUCCESS;
+    return status == WEFT_WRONG_STATE ? ABT_ERR_INV_THREAD : from_move(status);
+}
+
+int set_pool(weft_unit* unit, Pool& to) {
+    const int error = enter_pool(unit, to);
+    if (error == ABT_SUCCESS) settle_unit(unit);
+    return error;
 }
 
 std::size_t count_blocked(const Pool& pool) { return count_units(pool, false); }

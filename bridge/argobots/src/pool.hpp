@@ -77,9 +77,11 @@ int free_pool(Pool& pool);
 // A scheduler has it, or no longer: an automatic one goes with its last scheduler.
 void claim_pool(Pool& pool);
 void unclaim_pool(Pool& pool);
+void forgo_pool(Pool& pool);    // it has not come to have it: an automatic one stays all the same
 
-void free_all_pools();          // at the end of all: records only, for Weft frees its own
-void abandon_units();           // what waits in any pool never runs
+// At the end of all; `shared`: the pool of others that was the first stream's, where the runtime runs on, or null. Of the pools records only, where Weft ends, too, and frees its own.
+void free_all_pools(const weft_pool* shared);
+void abandon_units(const weft_pool* shared);   // what waits in any other never runs
 void reset_pool_ids();
 
 // The unit handle of a work unit: it follows from the other where the pool is built in.
@@ -98,6 +100,8 @@ int from_move(weft_status status);
 
 int push_unit(Pool& to, weft_unit* unit, ABT_pool_context context);
 int set_pool(weft_unit* unit, Pool& to);
+// The first half of it: what the pool before has made for the unit stays until settle_unit().
+int enter_pool(weft_unit* unit, Pool& to);
 
 // How many live that belong to the pool and do not wait in it.
 std::size_t count_blocked(const Pool& pool);

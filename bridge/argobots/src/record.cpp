@@ -36,6 +36,32 @@ thread_local Idle idle;
 
 }  // namespace
 
+namespace {
+constexpr weft_key_here no_key{~std::uint64_t{0}, 0, false};
+}
+std::atomic<weft_key*> record_key{nullptr};
+std::atomic<const weft_key_here*> records_here{&no_key};
+
+bool begin_records() {
+    weft_key_options how{};
+    how.size = sizeof how;
+    how.lasting = true;
+    how.release = release_record;
+    weft_key* made = nullptr;
+    if (weft_key_create_with(&how, &made) != WEFT_OK) return false;
+    // relaxed, and below: as in key_of_records()
+    record_key.store(made, std::memory_order_relaxed);
+    records_here.store(reinterpret_cast<const weft_key_here*>(made), std::memory_order_relaxed);
+    return true;
+}
+
+void end_records() {
+    records_here.store(&no_key, std::memory_order_relaxed);
+    weft_key* const key = record_key.exchange(nullptr, std::memory_order_relaxed);
+    if (key != nullptr) weft_key_free(key);
+    idle.drop();   // those of other threads go with them
+}
+
 Record::~Record() {
     drop_unit();
     drop_guard();
@@ -88,13 +114,16 @@ void release_record(void* raw) {
     ++idle.count;
 }
 
-void drop_idle_records() { idle.drop(); }
-
 Record* obtain_record(weft_unit* unit) {
-    if (Record* had = record_of(unit)) return had;
-    Record* const made = take_record();
+    Record* const had = record_of(unit);
+    return had != nullptr ? had : make_record(unit);
+}
+
+Record* make_record(weft_unit* unit) {
+    const weft_key* const key = key_of_records();
+    Record* const made = key == nullptr ? nullptr : take_record();
     if (made == nullptr) return nullptr;
-    const weft_status status = weft_unit_data_set(unit, made, release_record);
+    const weft_status status = weft_unit_local_set(unit, key, made);
     if (status == WEFT_OK) return made;
     release_record(made);
     return status == WEFT_WRONG_STATE ? record_of(unit) : nullptr;   // another was faster

@@ -1,5 +1,6 @@
-// What the bridge knows of a work unit besides what Weft does: few units have such a record. It hangs on the unit (weft_unit_data), is made when it
-// is first needed, and goes with the unit.
+// What the bridge knows of a work unit besides what Weft does: few units have such a record. It is the unit's value under a lasting key of the bridge's
+// (weft/local.h), is made when it is first needed, and goes with the unit, or with the key when all ends. Units of others may have one, too: of a
+// program on Weft, of libgomp's.
 #pragma once
 
 #include <atomic>
@@ -44,7 +45,25 @@ struct Record {
     Record* next_idle = nullptr;   // of those that the thread keeps
 };
 
-inline Record* record_of(const weft_unit* unit) { return static_cast<Record*>(weft_unit_data(unit)); }
+// Under which records lie; null: ABT_init has not been called, or ABT_finalize has.
+extern std::atomic<weft_key*> record_key;
+extern std::atomic<const weft_key_here*> records_here;   // the same, or what no unit has anything under
+// relaxed: whoever calls between the two has learnt of them by ways of the program's that order them.
+[[gnu::always_inline]] inline weft_key* key_of_records() { return record_key.load(std::memory_order_relaxed); }
+
+inline Record* record_of(const weft_unit* unit) {
+    const weft_key* const key = key_of_records();
+    return key == nullptr ? nullptr : static_cast<Record*>(weft::here::value_of(unit, key));
+}
+
+// The record of the unit that runs, where a few loads tell; null: it has none, or record_of() tells.
+[[gnu::always_inline]] inline Record* record_at_once(const weft_running* self) {
+    return static_cast<Record*>(weft::here::value_at_once(self, reinterpret_cast<const weft_key*>(records_here.load(std::memory_order_relaxed))));
+}
+
+// False: no memory. And at the end of all, when all units lose theirs: what the program's functions have made for a unit goes before those may be gone.
+bool begin_records();
+void end_records();
 
 // For a new unit; null: no memory. And when it has gone, from the thread that frees it.
 Record* take_record();
@@ -52,8 +71,6 @@ void release_record(void* record);
 
 // Makes one if there is none. From any thread; null: no memory.
 Record* obtain_record(weft_unit* unit);
-
-// What the calling thread keeps for other units is freed.
-void drop_idle_records();
+Record* make_record(weft_unit* unit);   // for one that has none, as far as the caller knows
 
 }  // namespace weft::argobots

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "info.hpp"
+#include "init.hpp"
 #include "record.hpp"
 #include "xstream.hpp"
 
@@ -59,14 +60,7 @@ weft_status make_handle(Sched& sched, Sched::Use use, weft_pool* const* pools, s
     return weft_sched_create_user(&ops, &sched, pools, count, &sched.handle);
 }
 
-// Pools that were made for a scheduler which could not be.
-void take_back(Sched* sched) {
-    for (int i = 0; i < sched->count; ++i) {
-        if (sched->pools[i] != nullptr) unclaim_pool(*sched->pools[i]);
-    }
-    delete[] sched->pools;
-    delete sched;
-}
+bool is_given(const ABT_pool* pools, int i) { return pools != nullptr && !is_null(pools[i]); }
 
 // With its pools. Null: no memory.
 Sched* make_sched(int count, const ABT_pool* pools) {
@@ -81,10 +75,9 @@ Sched* make_sched(int count, const ABT_pool* pools) {
     }
     sched->count = count;
     for (int i = 0; i < count; ++i) {
-        const bool given = pools != nullptr && !is_null(pools[i]);
-        sched->pools[i] = given ? pool_of(pools[i]) : create_pool(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, true);
+        sched->pools[i] = is_given(pools, i) ? pool_of(pools[i]) : create_pool(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, true);
         if (sched->pools[i] == nullptr) {
-            take_back(sched);
+            discard_sched(*sched, pools);
             return nullptr;
         }
         claim_pool(*sched->pools[i]);
@@ -169,8 +162,22 @@ weft_status end_use(Sched& sched) {
 int free_sched(Sched& sched) {
     int error = ABT_SUCCESS;
     if (sched.custom && sched.def.free != nullptr) error = sched.def.free(sched.abt());
-    take_back(&sched);
+    for (int i = 0; i < sched.count; ++i) unclaim_pool(*sched.pools[i]);
+    delete[] sched.pools;
+    delete &sched;
     return error;
+}
+
+void discard_sched(Sched& sched, const ABT_pool* given) {
+    for (int i = 0; i < sched.count && sched.pools[i] != nullptr; ++i) {   // null: the one that could not be made
+        if (is_given(given, i)) {
+            forgo_pool(*sched.pools[i]);
+        } else {
+            unclaim_pool(*sched.pools[i]);
+        }
+    }
+    delete[] sched.pools;
+    delete &sched;
 }
 
 Sched* running_sched() {
@@ -225,7 +232,7 @@ int ABT_sched_create(ABT_sched_def* def, int num_pools, ABT_pool* pools, ABT_sch
     sched->automatic = automatic_by(config, false);
     if (def->init != nullptr) {
         if (const int error = def->init(sched->abt(), config); error != ABT_SUCCESS) {
-            take_back(sched);
+            discard_sched(*sched, pools);
             return error;
         }
     }
@@ -331,7 +338,7 @@ int ABT_sched_has_to_stop(ABT_sched sched, ABT_bool* stop) {
 }
 
 int ABT_xstream_check_events(ABT_sched sched) {
-    if (!weft_initialized()) return ABT_ERR_UNINITIALIZED;
+    if (!initialized()) return ABT_ERR_UNINITIALIZED;
     if (is_null(sched)) return ABT_ERR_INV_SCHED;
     if (weft_unit_self() == nullptr) return ABT_ERR_INV_XSTREAM;
     if (running_sched() != to_sched(sched)) return ABT_ERR_INV_THREAD;

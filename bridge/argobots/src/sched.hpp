@@ -52,6 +52,8 @@ weft_status end_use(Sched& sched);
 
 // Its pools are given back, and its own free() is called.
 int free_sched(Sched& sched);
+// The call that was to make it fails: the pools that it was given, also automatic ones, stay with the program; those that were made for it go.
+void discard_sched(Sched& sched, const ABT_pool* given);
 
 // The scheduler that runs as the calling unit, or null.
 Sched* running_sched();

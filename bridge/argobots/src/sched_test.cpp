@@ -101,6 +101,32 @@ TEST_F(Sched, what_init_returns_is_returned_and_nothing_is_made) {
     ok(ABT_pool_free(&pools[0]));
 }
 
+// Automatic ones, too: they go with their last scheduler, and this was none.
+TEST_F(Sched, one_that_its_init_refuses_leaves_the_pools_to_the_program) {
+    ABT_sched_def def{ABT_SCHED_TYPE_ULT, [](ABT_sched, ABT_sched_config) { return ABT_ERR_FUTURE; }, [](ABT_sched) {}, nullptr, nullptr};
+    ABT_pool pools[3] = {new_pool(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE), ABT_POOL_NULL,
+                         new_pool(ABT_POOL_FIFO_WAIT, ABT_POOL_ACCESS_MPMC, ABT_TRUE)};
+    int value = 0;
+    for (const ABT_pool pool : {pools[0], pools[2]}) ok(ABT_pool_set_data(pool, &value));
+    ABT_sched sched{};
+    EXPECT_EQ(ABT_sched_create(&def, 3, pools, ABT_SCHED_CONFIG_NULL, &sched), ABT_ERR_FUTURE);
+    std::vector<ABT_pool> others;   // what had been freed would be taken for these
+    for (int i = 0; i < 8; ++i) others.push_back(new_pool(i % 2 == 0 ? ABT_POOL_FIFO : ABT_POOL_FIFO_WAIT));
+    for (ABT_pool pool : {pools[0], pools[2]}) {
+        void* data = nullptr;
+        ok(ABT_pool_get_data(pool, &data));
+        EXPECT_EQ(data, &value);
+        ABT_thread thread = spawn(pool, nothing, nullptr);
+        EXPECT_EQ(size_of(pool), 1u);
+        run_all(pool);
+        ok(ABT_thread_free(&thread));
+    }
+    for (ABT_pool& pool : others) ok(ABT_pool_free(&pool));
+    sched = basic({pools[0]});
+    ok(ABT_sched_free(&sched));        // frees the pool with it
+    ok(ABT_pool_free(&pools[2]));
+}
+
 TEST_F(Sched, a_definition_is_copied_and_its_functions_are_called_once_each) {
     OwnSched own;
     ABT_pool pool = new_pool();

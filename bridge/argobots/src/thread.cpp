@@ -93,10 +93,10 @@ int free_unit(weft_unit* unit) {
 
 const void* site_of(void (*body)(void*)) { return reinterpret_cast<const void*>(body); }
 
-void migrated(weft_unit* unit, void* raw) {
-    const auto& record = *static_cast<const Record*>(raw);
+void migrated(weft_unit* unit, void*) {
     settle_unit(unit);
-    if (record.on_migration != nullptr) record.on_migration(to_thread(unit), record.on_migration_argument);
+    const Record* const record = record_of(unit);   // none any more after ABT_finalize, where a unit goes on
+    if (record != nullptr && record->on_migration != nullptr) record->on_migration(to_thread(unit), record->on_migration_argument);
 }
 
 // The first page of the program's stack is protected until the unit is freed, and Weft has the rest. One that is too small for that, or that the system
@@ -123,6 +123,8 @@ int read_attr(ABT_thread_attr given, weft_unit_options& how) {
         how.stack_bytes = attr.stack_bytes == 0 ? environment().thread_stack_bytes : attr.stack_bytes;
     }
     if (!own_size && attr.on_migration == nullptr) return ABT_SUCCESS;
+    how.key = key_of_records();
+    if (how.key == nullptr) return ABT_ERR_UNINITIALIZED;
     Record* const record = take_record();
     if (record == nullptr) return ABT_ERR_MEM;
     record->stack = attr.stack;
@@ -131,11 +133,7 @@ int read_attr(ABT_thread_attr given, weft_unit_options& how) {
     record->on_migration = attr.on_migration;
     record->on_migration_argument = attr.on_migration_argument;
     how.data = record;
-    how.release = release_record;
-    if (attr.on_migration != nullptr) {
-        how.on_migration = migrated;
-        how.on_migration_argument = record;
-    }
+    if (attr.on_migration != nullptr) how.on_migration = migrated;
     return ABT_SUCCESS;
 }
 
@@ -144,11 +142,13 @@ int read_attr(ABT_thread_attr given, weft_unit_options& how) {
                                        bool child_first) {
     if (thread != nullptr && !child_first) *thread = ABT_THREAD_NULL;   // what it is if this fails
     if (is_null(pool)) return ABT_ERR_INV_POOL;
+    const auto handle = reinterpret_cast<weft_unit**>(thread);
+    if (is_null(attr) && !child_first) return from_move(weft_ult_spawn_at(to_weft(pool), body, argument, nullptr, handle, site_of(body)));
     weft_unit_options how{};
     if (const int error = read_attr(attr, how); error != ABT_SUCCESS) return error;
     how.child_first = child_first;
     // The record is the unit's from here on, also where there is none after all.
-    return from_move(weft_ult_spawn_at(to_weft(pool), body, argument, &how, reinterpret_cast<weft_unit**>(thread), site_of(body)));
+    return from_move(weft_ult_spawn_at(to_weft(pool), body, argument, &how, handle, site_of(body)));
 }
 
 [[gnu::noinline, gnu::cold]] int created_nothing(weft_status status, ABT_thread* thread) {
@@ -205,9 +205,7 @@ int may_migrate(ABT_thread thread) {
 int migrate_to(weft_unit* unit, const Pool* pool) {
     if (pool == nullptr) return ABT_ERR_MIGRATION_NA;
     // Whoever migrates out of a pool of the program's own has a record; it is seen to when it goes.
-    if (Record* record = record_of(unit)) {
-        if (weft_unit_on_migration(unit, migrated, record) != WEFT_OK) return ABT_ERR_MEM;
-    }
+    if (record_of(unit) != nullptr && weft_unit_on_migration(unit, migrated, nullptr) != WEFT_OK) return ABT_ERR_MEM;
     switch (const weft_status status = weft_unit_migrate_to_pool(unit, pool->handle)) {
     case WEFT_INVALID: return ABT_ERR_MIGRATION_TARGET;
     case WEFT_UNSUPPORTED: return (weft_features() & WEFT_FEATURE_MIGRATION) == 0 ? ABT_ERR_FEATURE_NA : ABT_ERR_INV_THREAD;
@@ -368,7 +366,7 @@ int ABT_task_free(ABT_task* task) {
 }
 
 int ABT_thread_exit(void) {
-    if (!weft_initialized()) return ABT_ERR_UNINITIALIZED;
+    if (!initialized()) return ABT_ERR_UNINITIALIZED;
     return ABT_self_exit();
 }
 
@@ -466,7 +464,7 @@ int ABT_thread_set_callback(ABT_thread thread, void (*cb_func)(ABT_thread thread
     if (record == nullptr) return ABT_ERR_MEM;
     record->on_migration = cb_func;
     record->on_migration_argument = cb_arg;
-    return from_weft(weft_unit_on_migration(to_unit(thread), migrated, record));
+    return from_weft(weft_unit_on_migration(to_unit(thread), migrated, nullptr));
 }
 
 int ABT_thread_set_migratable(ABT_thread thread, ABT_bool migratable) {

@@ -34,7 +34,11 @@ int id_of(weft_unit* unit, std::uint64_t* id) {
     return ABT_SUCCESS;
 }
 
-ABT_pool abt_pool_of(const weft_unit* unit) { return reinterpret_cast<ABT_pool>(pool_of_unit(unit)); }
+// ABT_POOL_NULL: the unit belongs to a pool of others, as that of libgomp's threads.
+ABT_pool abt_pool_of(const weft_unit* unit) {
+    weft_pool* const pool = pool_of_unit(unit);
+    return pool_of(pool) == nullptr ? ABT_POOL_NULL : reinterpret_cast<ABT_pool>(pool);
+}
 
 bool has_started(const weft_unit* unit) {
     weft_unit_info info{};
@@ -102,7 +106,7 @@ int self_unit(weft_unit** self) {
 // The 1.x calls of ULTs alone.
 int self_ult(weft_unit** self) {
     *self = nullptr;
-    if (!weft_initialized()) return ABT_ERR_UNINITIALIZED;
+    if (!initialized()) return ABT_ERR_UNINITIALIZED;
     if (const int error = must_be_ult(); error != ABT_SUCCESS) return error;
     *self = weft_unit_self();
     return ABT_SUCCESS;
@@ -110,7 +114,7 @@ int self_ult(weft_unit** self) {
 
 int self_tasklet(weft_unit** self) {
     *self = nullptr;
-    if (!weft_initialized()) return ABT_ERR_UNINITIALIZED;
+    if (!initialized()) return ABT_ERR_UNINITIALIZED;
     const Caller who = caller();
     if (who == Caller::external) return ABT_ERR_INV_XSTREAM;
     if (who == Caller::ult) return ABT_ERR_INV_TASK;
@@ -301,7 +305,7 @@ int ABT_self_get_thread_id(ABT_unit_id* id) {
 
 int ABT_self_get_type(ABT_unit_type* type) {
     *type = ABT_UNIT_TYPE_EXT;
-    if (!weft_initialized()) return ABT_ERR_UNINITIALIZED;
+    if (!initialized()) return ABT_ERR_UNINITIALIZED;
     const Caller who = caller();
     if (who == Caller::external) return ABT_ERR_INV_XSTREAM;
     *type = who == Caller::ult ? ABT_UNIT_TYPE_THREAD : ABT_UNIT_TYPE_TASK;
@@ -318,7 +322,7 @@ int ABT_self_is_primary(ABT_bool* flag) {
 
 int ABT_self_on_primary_xstream(ABT_bool* on_primary) {
     *on_primary = ABT_FALSE;
-    if (!weft_initialized()) return ABT_ERR_UNINITIALIZED;
+    if (!initialized()) return ABT_ERR_UNINITIALIZED;
     const Xstream* self = this_xstream();
     if (self == nullptr) return ABT_ERR_INV_XSTREAM;
     *on_primary = to_bool(self->primary);
@@ -340,7 +344,7 @@ int ABT_self_get_last_pool(ABT_pool* pool) {
 
 int ABT_self_get_last_pool_id(int* pool_id) {
     *pool_id = -1;
-    if (!weft_initialized()) return ABT_ERR_UNINITIALIZED;
+    if (!initialized()) return ABT_ERR_UNINITIALIZED;
     weft_unit* self;
     if (const int error = self_unit(&self); error != ABT_SUCCESS) return error;
     return ABT_pool_get_id(abt_pool_of(self), pool_id);
@@ -361,7 +365,7 @@ int ABT_self_get_unit(ABT_unit* unit) {
 }
 
 int ABT_self_set_arg(void* arg) {
-    if (!weft_initialized()) return ABT_ERR_UNINITIALIZED;
+    if (!initialized()) return ABT_ERR_UNINITIALIZED;
     weft_unit* self;
     if (const int error = self_unit(&self); error != ABT_SUCCESS) return error;
     return from_weft(weft_unit_argument_set(self, arg));
@@ -369,7 +373,7 @@ int ABT_self_set_arg(void* arg) {
 
 int ABT_self_get_arg(void** arg) {
     *arg = nullptr;
-    if (!weft_initialized()) return ABT_ERR_UNINITIALIZED;
+    if (!initialized()) return ABT_ERR_UNINITIALIZED;
     weft_unit* self;
     if (const int error = self_unit(&self); error != ABT_SUCCESS) return error;
     return from_weft(weft_unit_argument(self, arg));

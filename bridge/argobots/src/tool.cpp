@@ -6,6 +6,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "init.hpp"
 #include "lock.hpp"
 #include "pointer_table.hpp"
 #include "xstream.hpp"
@@ -212,7 +213,8 @@ std::uint64_t events_of(ABT_tool_query_kind kind) {
 int depth_below(const weft_observation& seen) {
     std::size_t depth = 0;
     if (seen.stream == nullptr || weft_stream_depth(seen.stream, &depth) != WEFT_OK) return 0;
-    return static_cast<int>(depth) + (xstream_of(seen)->sched->custom ? 0 : 1);
+    const Xstream* const xstream = xstream_of(seen);   // null: of others
+    return static_cast<int>(depth) + (xstream != nullptr && xstream->sched->custom ? 0 : 1);
 }
 
 template <class T>
@@ -225,7 +227,7 @@ void answer(void* place, T value) {
 extern "C" {
 
 int ABT_tool_register_thread_callback(ABT_tool_thread_callback_fn cb_func, uint64_t event_mask, void* user_arg) {
-    if (!weft_initialized()) return ABT_ERR_UNINITIALIZED;
+    if (!initialized()) return ABT_ERR_UNINITIALIZED;
     if ((weft_features() & WEFT_FEATURE_OBSERVERS) == 0) return ABT_ERR_FEATURE_NA;
     const std::lock_guard guard(registering);
     forget_tool();

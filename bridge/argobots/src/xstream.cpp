@@ -9,6 +9,7 @@
 
 #include "affinity.hpp"
 #include "info.hpp"
+#include "init.hpp"
 #include "pool.hpp"
 #include "record.hpp"
 
@@ -125,7 +126,7 @@ int create_with(ABT_sched given, int rank, ABT_xstream* made) {
     Sched* sched = create_predef(ABT_SCHED_DEFAULT, 0, nullptr, ABT_SCHED_CONFIG_NULL, &error);
     if (sched == nullptr) return error;
     error = create(*sched, rank, made);
-    if (error != ABT_SUCCESS) free_sched(*sched);
+    if (error != ABT_SUCCESS) discard_sched(*sched, nullptr);
     return error;
 }
 
@@ -305,17 +306,21 @@ int replace_sched(Xstream& xstream, Sched& sched) {
     while (something_left(*xstream.sched, sched)) weft_unit_yield();
     // No switch from here to the yield below: of several units that replace the scheduler, one after the other does.
     Sched* const old = xstream.sched;
-    if (old->has(pool_of_unit(self)) && sched.count != 0 && !sched.has(pool_of_unit(self))) {
-        if (const int error = set_pool(self, *sched.pools[0]); error != ABT_SUCCESS) {
+    weft_pool* const mine = pool_of_unit(self);
+    const bool moves = old->has(mine) && sched.count != 0 && !sched.has(mine);
+    if (moves) {
+        if (const int error = enter_pool(self, *sched.pools[0]); error != ABT_SUCCESS) {
             end_use(sched);
             return error;
         }
     }
     const weft_status status = weft_stream_sched_set(weft_stream_self(), sched.handle);
     if (status != WEFT_OK) {
+        if (moves) enter_pool(self, *pool_of(mine));   // which has its unit yet, where the other pool is built in
         end_use(sched);
         return status == WEFT_BUSY ? ABT_ERR_INV_SCHED : from_weft(status);
     }
+    if (moves) settle_unit(self);
     put_sched(xstream, sched);
     weft_unit_yield();
     retire(*old);
@@ -382,7 +387,7 @@ int ABT_xstream_create_basic(ABT_sched_predef predef, int num_pools, ABT_pool* p
     Sched* sched = nullptr;
     if (const int error = main_sched_basic(predef, num_pools, pools, config, &sched); error != ABT_SUCCESS) return error;
     const int error = create(*sched, -1, newxstream);
-    if (error != ABT_SUCCESS) free_sched(*sched);
+    if (error != ABT_SUCCESS) discard_sched(*sched, pools);
     return error;
 }
 
@@ -427,10 +432,11 @@ int ABT_xstream_revive(ABT_xstream xstream) {
 }
 
 int ABT_xstream_exit(void) {
-    if (!weft_initialized()) return ABT_ERR_UNINITIALIZED;
+    if (!initialized()) return ABT_ERR_UNINITIALIZED;
     if (const int error = must_be_ult(); error != ABT_SUCCESS) return error;
-    Xstream& of = *this_xstream();
-    if (of.primary) return ABT_ERR_INV_XSTREAM;
+    Xstream* const self = this_xstream();
+    if (self == nullptr || self->primary) return ABT_ERR_INV_XSTREAM;   // null: of others
+    Xstream& of = *self;
     ABT_bool is_primary = ABT_FALSE;
     ABT_thread_is_primary(to_thread(weft_unit_self()), &is_primary);
     if (is_primary == ABT_TRUE) return ABT_ERR_INV_THREAD;
@@ -462,12 +468,12 @@ int ABT_self_get_xstream_rank(int* rank) {
 
 int ABT_xstream_self(ABT_xstream* xstream) {
     *xstream = ABT_XSTREAM_NULL;
-    if (!weft_initialized()) return ABT_ERR_UNINITIALIZED;
+    if (!initialized()) return ABT_ERR_UNINITIALIZED;
     return ABT_self_get_xstream(xstream);
 }
 
 int ABT_xstream_self_rank(int* rank) {
-    if (!weft_initialized()) return ABT_ERR_UNINITIALIZED;
+    if (!initialized()) return ABT_ERR_UNINITIALIZED;
     return ABT_self_get_xstream_rank(rank);
 }
 
@@ -493,7 +499,7 @@ int ABT_xstream_set_main_sched(ABT_xstream xstream, ABT_sched sched) {
     Sched* made = nullptr;
     if (const int error = main_sched_basic(ABT_SCHED_DEFAULT, 0, nullptr, ABT_SCHED_CONFIG_NULL, &made); error != ABT_SUCCESS) return error;
     const int error = replace(xstream, *made);
-    if (error != ABT_SUCCESS) free_sched(*made);
+    if (error != ABT_SUCCESS) discard_sched(*made, nullptr);
     return error;
 }
 
@@ -502,7 +508,7 @@ int ABT_xstream_set_main_sched_basic(ABT_xstream xstream, ABT_sched_predef prede
     Sched* made = nullptr;
     if (const int error = main_sched_basic(predef, num_pools, pools, ABT_SCHED_CONFIG_NULL, &made); error != ABT_SUCCESS) return error;
     const int error = replace(xstream, *made);
-    if (error != ABT_SUCCESS) free_sched(*made);
+    if (error != ABT_SUCCESS) discard_sched(*made, pools);
     return error;
 }
 
@@ -533,7 +539,7 @@ int ABT_xstream_equal(ABT_xstream xstream1, ABT_xstream xstream2, ABT_bool* resu
 
 int ABT_xstream_get_num(int* num_xstreams) {
     *num_xstreams = 0;
-    if (!weft_initialized()) return ABT_ERR_UNINITIALIZED;
+    if (!initialized()) return ABT_ERR_UNINITIALIZED;
     *num_xstreams = count_xstreams();
     return ABT_SUCCESS;
 }

@@ -14,7 +14,6 @@ struct Xstream {
     Sched* sched = nullptr;             // the main scheduler
     int rank = 0;
     bool primary = false;
-    std::atomic<bool> bound{false};     // to certain CPUs; affinity.cpp
     std::atomic<bool> cancelled{false}; // it is to end though units are left
     weft_mutex joining = WEFT_MUTEX_INIT;   // held by whoever waits for its end, or begins it anew
     Xstream* next = nullptr;            // the list of all

@@ -153,6 +153,79 @@ TEST_F(Xstream, create_basic_refuses_what_is_out_of_range_and_keeps_the_pools) {
     ok(ABT_pool_free(&pool));
 }
 
+namespace {
+
+// A pool that one stream alone draws from, and that stream: another that is to have it at its head is refused.
+struct OwnedPool {
+    ABT_pool pool = new_pool(ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_TRUE);
+    ABT_xstream owner = stream_of(pool);
+    ~OwnedPool() { ok(ABT_xstream_free(&owner)); }
+};
+
+// That the pool has not been freed: it has its data yet, beside new ones that would have taken its place, and runs units.
+void expect_alive(ABT_pool pool, void* its_data) {
+    std::vector<ABT_pool> others;
+    for (int i = 0; i < 8; ++i) others.push_back(new_pool());
+    void* data = nullptr;
+    ok(ABT_pool_get_data(pool, &data));
+    EXPECT_EQ(data, its_data);
+    ABT_thread thread = spawn(pool, nothing, nullptr);
+    EXPECT_EQ(size_of(pool), 1u);
+    run_all(pool);
+    ok(ABT_thread_free(&thread));
+    for (ABT_pool& other : others) ok(ABT_pool_free(&other));
+}
+
+}  // namespace
+
+TEST_F(Xstream, create_basic_that_fails_leaves_the_pools_to_the_program) {
+    if (elsewhere()) GTEST_SKIP() << "a private pool may be given to several streams there";
+    OwnedPool owned;
+    ABT_pool pools[2] = {owned.pool, new_pool(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE)};
+    ok(ABT_pool_set_data(pools[1], &owned));
+    for (const ABT_sched_predef predef : {ABT_SCHED_BASIC, ABT_SCHED_PRIO, ABT_SCHED_RANDWS, ABT_SCHED_BASIC_WAIT}) {
+        ABT_xstream stream{};
+        EXPECT_EQ(ABT_xstream_create_basic(predef, 2, pools, ABT_SCHED_CONFIG_NULL, &stream), ABT_ERR_INV_SCHED) << predef;
+        EXPECT_EQ(stream, ABT_XSTREAM_NULL);
+        expect_alive(pools[1], &owned);
+    }
+    ok(ABT_pool_free(&pools[1]));
+}
+
+TEST_F(Xstream, set_main_sched_basic_that_fails_leaves_the_pools_to_the_program_and_the_caller_where_it_was) {
+    if (elsewhere()) GTEST_SKIP() << "a private pool may be given to several streams there";
+    OwnedPool owned;
+    ABT_pool pools[2] = {owned.pool, new_pool(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE)};
+    ok(ABT_pool_set_data(pools[1], &owned));
+    const ABT_sched before = main_sched_of(self_stream());
+    ABT_pool mine = ABT_POOL_NULL;
+    ok(ABT_self_get_last_pool(&mine));
+    EXPECT_EQ(ABT_xstream_set_main_sched_basic(self_stream(), ABT_SCHED_BASIC, 2, pools), ABT_ERR_INV_SCHED);
+    EXPECT_EQ(main_sched_of(self_stream()), before);
+    ABT_pool now = ABT_POOL_NULL;
+    ok(ABT_self_get_last_pool(&now));
+    EXPECT_EQ(now, mine);
+    expect_alive(pools[1], &owned);
+    ok(ABT_thread_yield());
+    ABT_bool primary = ABT_FALSE;
+    ok(ABT_xstream_is_primary(self_stream(), &primary));
+    EXPECT_EQ(primary, ABT_TRUE);
+    ok(ABT_pool_free(&pools[1]));
+}
+
+TEST_F(Xstream, set_main_sched_that_fails_leaves_the_caller_where_it_was) {
+    if (elsewhere()) GTEST_SKIP() << "a private pool may be given to several streams there";
+    OwnedPool owned;
+    const ABT_sched before = main_sched_of(self_stream());
+    ABT_sched sched = new_sched({owned.pool});
+    EXPECT_EQ(ABT_xstream_set_main_sched(self_stream(), sched), ABT_ERR_INV_SCHED);
+    EXPECT_EQ(main_sched_of(self_stream()), before);
+    ABT_pool now = ABT_POOL_NULL;
+    ok(ABT_self_get_last_pool(&now));
+    EXPECT_EQ(now, own_pool());
+    ok(ABT_sched_free(&sched));
+}
+
 TEST_F(Xstream, free_refuses_none_the_primary_one_and_the_callers_own) {
     ABT_xstream none = ABT_XSTREAM_NULL, primary = self_stream();
     EXPECT_EQ(ABT_xstream_free(&none), ABT_ERR_INV_XSTREAM);

@@ -107,6 +107,7 @@ void place_team(Team& team, const Slot& from, Bind policy) {
 
 void take_place(Thread& me) {
     const int place = me.slot->place;
+    if (me.native) return;   // it counts as one of its place, but its stream carries other units as well
     if (me.place != place) {
         me.place = place;
         if (const auto parked = static_cast<long>(weft_hosted_thread_id())) confine(parked, place);   // what a hosted unit is told of its affinity
@@ -115,11 +116,12 @@ void take_place(Thread& me) {
 }
 
 void come_back_to_place() {
-    if (const Thread* const me = this_thread_or_null) be_carried_in(me->place);
+    const Thread* const me = this_thread_or_null;
+    if (me != nullptr && !me->native) be_carried_in(me->place);
 }
 
 void leave_place() {
-    const Thread* const own = this_thread_or_null;   // of an OS thread of the program's own, which serves others while it waits
+    const Thread* const own = thread_of_os_thread();   // of an OS thread of the program's own, which serves others while it waits
     be_carried_in(own == nullptr ? nowhere : own->place);
 }
 

@@ -4,6 +4,7 @@
 
 #include "routine.hpp"
 #include "team.hpp"
+#include "unit_thread.hpp"
 #include "wait.hpp"
 
 namespace weft_openmp {
@@ -52,10 +53,16 @@ struct OldNestLock {
 };
 static_assert(sizeof(OldNestLock) == 8);
 
+// Of a native unit: outside of regions it may leave its record, and its implicit task with that, while it has the lock.
+[[gnu::noinline]] const void* owner_in_unit(const Thread& me) { return me.task == &me.slot->implicit && me.depth == 0 ? static_cast<const void*>(me.unit) : me.task; }
+inline const void* owner(const Thread& me) { return me.native ? owner_in_unit(me) : me.task; }
+
 // A thread's own number, for locks of OpenMP 2.5, which have no room for more. They are owned by threads, and waited for by looking.
 std::uint32_t own_number() {
     static std::atomic<std::uint32_t> last{0};
-    thread_local const std::uint32_t number = ++last;
+    Thread& me = this_thread();
+    std::uint32_t& number = me.native ? me.unit->old_number : me.old_number;
+    if (number == 0) number = ++last;
     return number;
 }
 
@@ -74,10 +81,10 @@ OPENMP_API void omp_init_nest_lock(NestLock* lock) {
 }
 OPENMP_API void omp_destroy_nest_lock(NestLock*) {}
 OPENMP_API void omp_set_nest_lock(NestLock* lock) {
-    Task* const self = this_thread().task;
+    const void* const self = owner(this_thread());
     if (__atomic_load_n(&lock->owner, __ATOMIC_RELAXED) != self) {   // relaxed: only this task writes its own name
         lock_word(lock->word);
-        __atomic_store_n(&lock->owner, static_cast<void*>(self), __ATOMIC_RELAXED);   // relaxed: as above
+        __atomic_store_n(&lock->owner, const_cast<void*>(self), __ATOMIC_RELAXED);   // relaxed: as above
     }
     ++lock->count;
 }
@@ -87,10 +94,10 @@ OPENMP_API void omp_unset_nest_lock(NestLock* lock) {
     unlock_word(lock->word);
 }
 OPENMP_API int omp_test_nest_lock(NestLock* lock) {
-    Task* const self = this_thread().task;
+    const void* const self = owner(this_thread());
     if (__atomic_load_n(&lock->owner, __ATOMIC_RELAXED) != self) {   // relaxed: as above
         if (!try_lock_word(lock->word)) return 0;
-        __atomic_store_n(&lock->owner, static_cast<void*>(self), __ATOMIC_RELAXED);   // relaxed: as above
+        __atomic_store_n(&lock->owner, const_cast<void*>(self), __ATOMIC_RELAXED);   // relaxed: as above
     }
     return ++lock->count;
 }
@@ -148,8 +155,9 @@ OLD_API void old_destroy_nest_lock(OldNestLock*) {}
 OLD_API int old_test_nest_lock(OldNestLock* lock) {
     const std::uint32_t self = own_number();
     std::uint32_t owner = 0;
-    if (lock->owner.load(std::memory_order_relaxed) != self &&   // relaxed: only this thread writes its own number
-        !lock->owner.compare_exchange_strong(owner, self, std::memory_order_acquire)) return 0;   // acquire: pairs with the unset
+    if (lock->owner.load(std::memory_order_relaxed) != self) {   // relaxed: only this thread writes its own number
+        if (!lock->owner.compare_exchange_strong(owner, self, std::memory_order_acquire)) return 0;   // acquire: pairs with the unset
+    }
     return ++lock->count;
 }
 OLD_API void old_set_nest_lock(OldNestLock* lock) {

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -41,11 +42,13 @@ struct Members {
     const std::uint32_t* wanted = nullptr;   // words of Weft's
     const std::uint32_t* lacked = nullptr;
     std::atomic<bool> has_tasks{false};      // that are units: a hart is asked for them
+    Members* older = nullptr;                // of runtimes that have ended
 };
 
 // Made anew in the child of a fork: nothing of the old is touched there.
 std::atomic<Members*> members{nullptr};
 SpinLock beginning;
+Members* lost = nullptr;   // the last ones whose runtime has ended; written by weft_finalize alone
 // Members that nobody calls any more, and that have not ended. The OS threads that they have are for others.
 std::atomic<unsigned> leaving{0};
 
@@ -143,9 +146,18 @@ void enter(void* self) {
 
 void unblock(void* self, weft_unit* context) { static_cast<Members*>(self)->ready.push(context); }
 
-// At its end, which comes at once where there was no OS thread to be had for it: then the region that it is of would wait for ever.
+// At its end, which comes at once where there was no OS thread to be had for it: then the region that it is of would wait for ever. One that has not left its crew ends with the runtime, as all others
+// do: in weft_finalize, which the primary unit calls.
 void has_ended(void* raw) {
     const std::unique_ptr<Member> member(static_cast<Member*>(raw));
+    if (member->crew == nullptr) return;
+    if (member->begun || weft_unit_self() != nullptr) {
+        if (Members* const all = members.exchange(nullptr); all != nullptr) {
+            all->older = std::exchange(lost, all);   // the domain has gone; what has led there stays, for an OS thread outside may look
+            forget_members();
+        }
+        return leaving.store(0);
+    }
     static std::atomic<bool> told{false};   // several may, and a process exits once
     if (!member->begun && !told.exchange(true)) fatal_no_thread(WEFT_SYSTEM);
 }

@@ -137,12 +137,23 @@ void Shown::belong_to_this_unit() {
     unit_.store(weft_unit_self(), std::memory_order_relaxed);
 }
 
+void Shown::belong_to_nobody() { unit_.store(nullptr, std::memory_order_relaxed); }   // relaxed: as above
+
 void Shown::forget_all() {
     Lists::lock.unlock();   // nobody holds it any more who could let it go
     for (Shown*& first : Lists::lists) {
         if (first != nullptr) first = nullptr;   // what is not written costs no copy of its page
     }
     Lists::roaming = nullptr;
+}
+
+void Shown::each(void (*call)(Thread& thread)) {
+    std::lock_guard guard(Lists::lock);
+    const auto each_of = [call](const Shown* one) {
+        for (; one != nullptr; one = one->next_) call(const_cast<Thread&>(one->thread_));
+    };
+    for (const Shown* first : Lists::lists) each_of(first);
+    each_of(Lists::roaming);
 }
 
 // A hosted unit that has forked goes on as the same unit.

@@ -25,8 +25,11 @@ public:
     void hide();
     // The record belongs to one unit after the other: to the calling one from now on.
     void belong_to_this_unit();
+    void belong_to_nobody();
     // In the child of a fork: all records are gone. Then the one that is left is shown anew.
     static void forget_all();
+    // Calls call(thread) for all there are.
+    static void each(void (*call)(Thread& thread));
     void begin_anew();
 
 private:

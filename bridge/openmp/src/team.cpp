@@ -11,6 +11,7 @@
 #include <weft/guest.h>
 #include <weft/hart.h>
 #include <weft/hosted.h>
+#include <weft/local.h>
 
 #include "bind.hpp"
 #include "fatal.hpp"
@@ -18,7 +19,7 @@
 #include "members.hpp"
 #include "others.hpp"
 #include "places.hpp"
-#include "unit_task.hpp"
+#include "unit_thread.hpp"
 
 namespace weft_openmp {
 
@@ -42,9 +43,11 @@ pthread_key_t key_of_threads() {
 // In the child the members are no more: the thread that is left begins as a new one.
 [[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] {
     Shown::forget_all();
-    if (own_thread == nullptr) return;
-    own_thread->begin_alone();
-    own_thread->shown.begin_anew();
+    for (Thread* const thread : {own_thread, thread_that_forked()}) {
+        if (thread == nullptr) continue;
+        thread->begin_alone();
+        thread->shown.begin_anew();
+    }
 });
 
 // A thread's end lets its members end.
@@ -185,11 +188,16 @@ inline void end_cancelled_construct(Team& team) {
 Thread* thread_of_os_thread() { return own_thread; }
 
 Thread& begin_this_thread() {
-    if (tasks_are_units) {
-        if (Thread* const of_task = thread_of_task()) return *of_task;
+    if (Thread* const of_unit = thread_of_unit()) {
+        set_words(of_unit);
+        return *of_unit;
     }
-    if (own_thread == nullptr) keep(new Thread);
-    if (!tasks_are_units) this_thread_or_null = own_thread;
+    if (!weft_thread_local_own()) return thread_of_scheduler();
+    if (own_thread == nullptr) {
+        keep(new Thread);
+        let_follow_primary(*own_thread);
+    }
+    set_words(own_thread);
     return *own_thread;
 }
 
@@ -239,6 +247,28 @@ void Crew::grow(unsigned size) {
     count_members(static_cast<unsigned>(members.size()));
 }
 
+// Their memory stays: thieves may have looked at it, and who waited there has left what it waited with on stacks that are gone.
+void Crew::forget_members() {
+    if (slots.size() == 1) return;
+    users.fetch_sub(static_cast<unsigned>(slots.size()) - 1, std::memory_order_relaxed);   // relaxed: as in grow
+    static auto& kept = *new std::vector<std::unique_ptr<Slot>>;   // under the lock of whoever calls all crews
+    for (std::size_t i = 1; i < slots.size(); ++i) kept.push_back(std::move(slots[i]));
+    slots.resize(1);
+    awake.store(1);
+    spares.forget();
+    team.helpers.forget();
+}
+
+void forget_members() {
+    Shown::each([](Thread& thread) {
+        for (auto* const of_depths_or_apart : {&thread.crews, &thread.aparts}) {
+            for (auto& crew : *of_depths_or_apart) {
+                if (crew != nullptr) crew->forget_members();
+            }
+        }
+    });
+}
+
 Thread::Thread() { begin_alone(); }
 
 Thread::Thread(Slot& of_member) : team(&of_member.crew->team), slot(&of_member), task(&of_member.implicit), member(true) {
@@ -251,6 +281,7 @@ void Thread::begin_alone() {
     crews.push_back(nullptr);
     foreign = environment().follows_load && getpid() != gettid() && !weft_hosted();
     told_last = ~0U;
+    stays = false;
     thread_in_region = nullptr;
     stand_alone();
 }
@@ -343,7 +374,7 @@ unsigned take_threads(std::atomic<unsigned>& group, unsigned wanted, unsigned li
 
 unsigned threads_for(const Thread& me, unsigned wanted) {
     const Icv& icv = me.icv();
-    if (wanted == 1 || me.team->active_level >= icv.max_active_levels) return 1;
+    if (wanted == 1 || me.stands || me.team->active_level >= icv.max_active_levels) return 1;
     if (wanted == 0) wanted = me.foreign && me.team->level == 0 ? std::min(icv.threads, me.told_last) : icv.threads;
     return icv.thread_limit == ~0U ? wanted : take_threads(*me.team->group, wanted, icv.thread_limit);
 }
@@ -366,16 +397,28 @@ inline const Icv& inherited(const Thread& me) {
 
 }  // namespace
 
+namespace {
+
+// The end of a native unit's outermost region. Its words are written anew: compiled code may have kept where they lie, and a unit that could not stay may be elsewhere.
+[[gnu::noinline]] void leave_as_unit(Thread& me) {
+    set_words(&me);
+    end_stay(me);
+}
+
+}  // namespace
+
 void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned size, Bind bind, std::uintptr_t* reductions,
                   void (*prepare)(Team& team, void* argument), void* argument) {
     Team& outer = *me.team;
-    const bool entered = (size > 1 || tasks_are_units) && weft_unit_self() == nullptr;
+    const bool entered = (size > 1 || tasks_are_units) && !me.native && weft_unit_self() == nullptr;
     if (entered) {
         const weft_status status = weft_guest_enter();
         if (status != WEFT_OK) fatal_no_thread(status);
     }
     count(me.counts.regions);
     if (++me.depth == me.crews.size()) me.crews.push_back(std::make_unique<Crew>(me.of_unit ? nullptr : me.slot->crew));
+    const bool stays = me.native && me.depth == 1;
+    if (stays) [[unlikely]] begin_to_stay(me);   // which may wait: the unit keeps this record now that it is in a region
     Crew& crew = *me.crews[me.depth];
     crew.grow(size);
     Team& team = crew.team;
@@ -400,7 +443,7 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
     team.outer_task = me.task;
     team.outer_under = me.under;
     if (others()) [[unlikely]] team.levels_of_others = levels_of_others();   // once others work they do so for ever: before, it is 0
-    team.entered = entered;
+    team.entered = entered || stays;
     team.group = outer.group;
     team.counted = from.thread_limit != ~0U && size > 1;
     team.reductions = reductions;
@@ -453,7 +496,10 @@ void end_region(Thread& me) {
     me.under = team.outer_under;
     if (me.depth == 0 && !me.member) thread_in_region = nullptr;   // a member's own region goes on
     go_on_in_loop(*me.slot);
-    if (team.entered) weft_guest_leave();
+    if (team.entered) [[unlikely]] {
+        if (me.native) leave_as_unit(me);
+        else weft_guest_leave();
+    }
 }
 
 Apart::Apart(const Icv* icv, League league)

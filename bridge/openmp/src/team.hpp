@@ -22,6 +22,7 @@
 namespace weft_openmp {
 
 struct Crew;
+struct OfUnit;
 
 // A thread's place in a team. What others read while a region runs has lines of its own.
 struct alignas(128) Slot {
@@ -65,7 +66,7 @@ struct alignas(128) Team {
     Task* outer_task = nullptr;
     const Task* outer_under = nullptr;
     int levels_of_others = 0;                     // regions of other runtimes that thread 0 was in when it met this one (others.hpp)
-    bool entered = false;                         // thread 0 is a guest for this region
+    bool entered = false;                         // thread 0 is a guest for this region, or a native unit that stays
     bool counted = false;                         // its threads, in `group`
     bool shows_affinity = false;                  // in this region
     Share* origin = nullptr;                      // before the first worksharing construct
@@ -127,7 +128,11 @@ struct Crew {
     explicit Crew(Crew* around_it);
     ~Crew();
     void grow(unsigned size);
+    void forget_members();                        // they are no more: the runtime has ended
 };
+
+// All members of all crews are no more. Nobody is in a region of several threads.
+void forget_members();
 
 // What OpenMP calls a thread, as long as it lives: members and all others.
 struct alignas(64) Thread {
@@ -138,6 +143,7 @@ struct alignas(64) Thread {
     Task* free_tasks = nullptr;
     Counts& counts = take_counts();
     unsigned free_count = 0;
+    bool stands = false;                          // it may not suspend, and has teams of one: a tasklet's, or a scheduler's
     Thief thief;
     // For each depth of regions that it is thread 0 of; [0] outside of them: null until it has been there.
     std::vector<std::unique_ptr<Crew>> crews;
@@ -153,6 +159,12 @@ struct alignas(64) Thread {
     bool of_unit = false;                         // of a task that is a unit; its slot is that of another, to be asked only for its number and its crew (unit_task.hpp)
     bool foreign = false;
     bool member = false;                          // of a crew: a context of the members' domain
+    bool native = false;                          // of native units, one after the other (unit_thread.hpp); what follows is theirs
+    bool stays = false;                           // bound to its stream by weft_unit_bind
+    weft_pool* former_pool = nullptr;             // by that
+    Thread* next_record = nullptr;
+    OfUnit* unit = nullptr;
+    std::uint32_t old_number = 0;                 // in locks of OpenMP 2.5; 0: none yet
     unsigned told_last = ~0U;
     Shown shown{*this};
 
@@ -174,7 +186,7 @@ struct alignas(64) Thread {
 Thread& begin_this_thread();
 // That of the OS thread, or the hosted unit, itself, also within a task that is a unit, or of the guest on whose OS thread a hart is brought to `enter`. Null: it has none yet.
 Thread* thread_of_os_thread();
-// Where tasks are units it is always null, so that whoever looks asks begin_this_thread, which asks the unit first.
+// Of the unit that runs here (unit_thread.hpp). Null: it has met no OpenMP yet, or has left its record; a scheduler runs; or tasks are units. Whoever looks asks begin_this_thread then, which asks the unit first.
 inline thread_local constinit Thread* this_thread_or_null [[gnu::tls_model("initial-exec")]] = nullptr;
 inline Thread& this_thread() {
     Thread* const known = this_thread_or_null;

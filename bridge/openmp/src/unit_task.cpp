@@ -3,58 +3,31 @@
 #include <pthread.h>
 
 #include <weft/hosted.h>
-#include <weft/local.h>
 #include <weft/unit.h>
 
 #include "fatal.hpp"
 #include "members.hpp"
 #include "others.hpp"
+#include "records.hpp"
 #include "team.hpp"
+#include "unit_thread.hpp"
 
 namespace weft_openmp {
 
 namespace {
 
-// Records that no task has now. They keep their crews, so that a task that begins a region finds members there.
 struct Record {
     Thread thread;
-    Record* next = nullptr;
+    OfUnit value{OfUnit::What::task, &thread};
+    Record* next_record = nullptr;
 };
-struct Records {
-    SpinLock lock;
-    Record* first = nullptr;
-};
-Records records;
+Records<Record> records;
 
-// In the child their members are no more. Nobody holds the lock any more who could let it go.
-[[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] {
-    records.first = nullptr;
-    records.lock.unlock();
-});
+[[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] { records.forget_in_child(); });
 
 Record& take_record() {
-    records.lock.lock();
-    Record* const record = records.first;
-    if (record != nullptr) records.first = record->next;
-    records.lock.unlock();
+    Record* const record = records.take();
     return record != nullptr ? *record : *new Record;
-}
-
-void give_record(Record& record) {
-    records.lock.lock();
-    record.next = records.first;
-    records.first = &record;
-    records.lock.unlock();
-}
-
-const weft_key* key() {
-    static const weft_key* const made = [] {
-        weft_key* one = nullptr;
-        const weft_status status = weft_key_create(nullptr, &one);
-        if (status != WEFT_OK) fatal("cannot tell tasks apart", status);
-        return one;
-    }();
-    return made;
 }
 
 void be_task(void* raw) {
@@ -68,13 +41,12 @@ void be_task(void* raw) {
     me.slot = task.slot;
     me.task = &task;
     me.under = nullptr;
-    const weft_status status = weft_local_set(key(), &me);
-    if (status != WEFT_OK) fatal("Thread creation failed", status);
+    be_of_unit(&record.value);
     run_task(me, task, nullptr);
     me.stand_alone();
     if (others() && weft_hosted()) use_thread_up();
-    give_record(record);
-    weft_local_set(key(), nullptr);   // nothing is allocated: it has one
+    be_of_unit(nullptr);
+    records.give(record);
     // Only now, when all that it has counted can be seen: the last one tells those that wait for all. The team may be in its next region by then, or the crew dismissed.
     if (team.units.fetch_sub(1) == 1) wake_for_all(team);
     leave(*team.crew);
@@ -85,8 +57,6 @@ void be_task(void* raw) {
 bool may_be_unit(const Thread& me, const Task& task) { return me.team->level != 0 && (task.group == nullptr || !task.group->reduces); }
 
 bool runs_at_once(const Thread& me) { return me.of_unit && me.task->group != nullptr && me.task->group->reduces; }
-
-Thread* thread_of_task() { return static_cast<Thread*>(weft_local_get(key())); }
 
 void spawn_task(Task& task) {
     Team& team = *task.team;

@@ -21,7 +21,5 @@ bool may_be_unit(const Thread& me, const Task& task);
 bool runs_at_once(const Thread& me);
 // Makes it one, which may run now. May switch.
 void spawn_task(Task& task);
-// Of the task that is the calling unit; null: the caller is none. Asked of the unit each time, since thread-local memory is that of whoever carries it.
-Thread* thread_of_task();
 
 }  // namespace weft_openmp

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <ctime>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -51,9 +52,23 @@ void Sleepers::publish(weft_unit* unit, void* raw) {
     weft_unit_resume(sleeper.unit);
 }
 
+namespace {
+
+// A tasklet, or a scheduler's code, which cannot suspend: its OS thread waits. Whoever it waits for runs on another one.
+[[gnu::noinline]] void stand_still(Condition condition) {
+    constexpr timespec pause{0, 50'000};
+    for (int looks = 0; !condition.holds(condition.raw); ++looks) {
+        if (looks < 100) syscall(SYS_sched_yield);   // the kernel's: as in SpinLock::wait
+        else syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, nullptr);
+    }
+}
+
+}  // namespace
+
 void Sleepers::suspend(Condition condition, const void* key) {
     Request request{this, condition, {nullptr, key, until_ != Until::something && lend_thread(until_), nullptr}};
     const weft_status status = weft_unit_suspend(publish, &request);
+    if (status == WEFT_WRONG_KIND || status == WEFT_WRONG_CONTEXT) [[unlikely]] return stand_still(condition);
     if (status != WEFT_OK) [[unlikely]] fatal("cannot wait", status);
     if (request.sleeper.lends) has_thread();
     come_back();

@@ -127,6 +127,11 @@ public:
     bool wake_one(const void* key = nullptr) { return count_.load() != 0 && wake_first(key); }
     bool any() const { return count_.load() != 0; }
     std::uint32_t count() const { return count_.load(); }
+    // Those that wait are no more.
+    void forget() {
+        first_ = last_ = nullptr;
+        count_.store(0);
+    }
 
 private:
     struct Sleeper {
@@ -219,6 +224,14 @@ public:
     bool wake_one() { return (filled_.load() != 0 && wake_member()) || others_.wake_one(); }
     bool any() const { return filled_.load() != 0 || others_.any(); }
     std::uint32_t count() const;
+    // As of Sleepers. The next ones may find another number of harts.
+    void forget() {
+        others_.forget();
+        filled_.store(0);
+        rows_.reset();
+        row_count_ = 0;
+        harts_ = ~0U;
+    }
 
 private:
     struct alignas(64) Row {

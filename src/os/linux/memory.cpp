@@ -15,6 +15,7 @@ namespace {
 
 // Not in Debian 12's headers; the numbers are the kernel's (include/uapi/asm-generic/mman-common.h).
 constexpr int madv_guard_install = 102;
+constexpr int madv_populate_write = 23;   // Linux 5.14
 constexpr int madv_guard_remove = 103;
 
 }  // namespace
@@ -35,6 +36,8 @@ void unmap(void* address, std::size_t bytes) {
 }
 
 void discard(void* address, std::size_t bytes) { madvise(address, bytes, MADV_DONTNEED); }
+
+void populate(void* address, std::size_t bytes) { madvise(address, bytes, madv_populate_write); }
 
 void advise_huge(void* address, std::size_t bytes, bool wanted) {
     madvise(address, bytes, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);

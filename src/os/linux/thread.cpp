@@ -11,8 +11,10 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include "base/atomic.hpp"
+#include "os/bare_thread.hpp"
 #include "os/fault.hpp"
 #include "os/memory.hpp"
 
@@ -82,9 +84,12 @@ std::size_t thread_count() {
     return count;
 }
 
-std::size_t threads_started() { return started.load(); }
+std::size_t threads_started() { return started.load() + bare_threads_started(); }
 
-void threads_forked() { started.store(0); }
+void threads_forked() {
+    started.store(0);
+    bare_threads_forked();
+}
 static_assert(sizeof(pthread_key_t) < sizeof(std::uintptr_t));
 
 ThreadKey::ThreadKey(void (*at_end)(void*)) {
@@ -137,11 +142,26 @@ bool thread_time(std::uint32_t thread, std::uint64_t& ns) {
     return true;
 }
 
-bool thread_delay(std::uint32_t thread, std::uint64_t& ns) {
-    if (const Load* const load = load_for_test()) return ns = load->delay_ns(thread), true;
+namespace {
+
+// As snprintf would, which a bare thread may not call: "/proc/self/task/THREAD/NAME".
+void name_file(std::uint32_t thread, const char* name, char* text) {
+    char digits[10];
+    std::size_t count = 0;
+    do digits[count++] = static_cast<char>('0' + thread % 10);
+    while ((thread /= 10) != 0);
+    constexpr char folder[] = "/proc/self/task/";
+    std::memcpy(text, folder, sizeof folder - 1);
+    text += sizeof folder - 1;
+    while (count != 0) *text++ = digits[--count];
+    *text++ = '/';
+    std::strcpy(text, name);
+}
+
+// Of the file of that name that the kernel has of a thread of this process; errno stays. False: it has none.
+bool read_of_thread(std::uint32_t thread, const char* name, char (&text)[96]) {
     const int kept = errno;
-    char text[96];
-    std::snprintf(text, sizeof text, "/proc/self/task/%u/schedstat", thread);
+    name_file(thread, name, text);
     // By their numbers: the caller may be a hosted unit, which is not to be cancelled here.
     const long file = syscall(SYS_openat, AT_FDCWD, text, O_RDONLY | O_CLOEXEC);
     if (file < 0) return errno = kept, false;
@@ -150,6 +170,28 @@ bool thread_delay(std::uint32_t thread, std::uint64_t& ns) {
     errno = kept;
     if (length <= 0) return false;
     text[length] = '\0';
+    return true;
+}
+
+}  // namespace
+
+Doing thread_doing(std::uint32_t thread, long& call) {
+    call = -1;
+    char text[96];
+    if (fault(Door::thread_doing) || !read_of_thread(thread, "syscall", text)) return Doing::unknown;
+    // "running", or the number of the call and its arguments, or -1 where it is blocked in none.
+    if (text[0] == 'r') return Doing::runs;
+    if (text[0] == '-') return Doing::waits;
+    if (text[0] < '0' || text[0] > '9') return Doing::unknown;
+    call = 0;
+    for (const char* at = text; *at >= '0' && *at <= '9'; ++at) call = call * 10 + (*at - '0');
+    return Doing::waits;
+}
+
+bool thread_delay(std::uint32_t thread, std::uint64_t& ns) {
+    if (const Load* const load = load_for_test()) return ns = load->delay_ns(thread), true;
+    char text[96];
+    if (!read_of_thread(thread, "schedstat", text)) return false;
     unsigned long long ran, waited;   // "time on a processor, time in the queue of one, slices"
     if (std::sscanf(text, "%llu %llu", &ran, &waited) != 2) return false;
     ns = waited;

@@ -681,6 +681,12 @@ void hart_join(void* raw) {
 
 std::uint32_t hart_number() { return machine == nullptr ? 0 : machine->running->number; }
 
+bool hart_waits(std::uint32_t number, bool& waits) {
+    if (machine == nullptr || number >= machine->harts.size() || machine->harts[number]->state == Hart::State::ended) return false;
+    waits = machine->harts[number]->state == Hart::State::waits;
+    return true;
+}
+
 bool hart_time(std::uint32_t number, std::uint64_t& ns) {
     if (machine == nullptr || number >= machine->harts.size() || machine->harts[number]->state == Hart::State::ended) return false;
     machine->account();

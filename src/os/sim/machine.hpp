@@ -106,6 +106,7 @@ std::uint64_t now_ns() noexcept;
 void* hart_start(void (*body)(void*), void* argument, std::size_t stack_bytes);
 void hart_join(void* hart);
 std::uint32_t hart_number();
+bool hart_waits(std::uint32_t number, bool& waits);       // whether it waits for another one or for a time; false: as below
 bool hart_time(std::uint32_t number, std::uint64_t& ns);   // of its own steps; false: there is none, or it has ended
 void* hart_identity();
 // By which the hart runs: its own at first, another hart's that is parked, or none, while it is parked itself.

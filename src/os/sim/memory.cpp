@@ -36,6 +36,7 @@ void discard(void* address, std::size_t bytes) {
     madvise(address, bytes, MADV_DONTNEED);
 }
 
+void populate(void*, std::size_t) {}
 void advise_huge(void*, std::size_t, bool) {}
 
 // Guards cost a system call each and find what no schedule brings about: in simulation they are only asked for.

@@ -80,6 +80,14 @@ bool thread_time(std::uint32_t thread, std::uint64_t& ns) {
     return sim::hart_time(thread - 1, ns);
 }
 
+Doing thread_doing(std::uint32_t thread, long& call) {
+    sim::system_call("thread-doing");
+    call = -1;
+    bool waits = false;
+    if (fault(Door::thread_doing) || !sim::hart_waits(thread - 1, waits)) return Doing::unknown;
+    return waits ? Doing::waits : Doing::runs;
+}
+
 // Virtual harts wait for no processor.
 bool thread_delay(std::uint32_t thread, std::uint64_t& ns) {
     const Load* const load = load_for_test();

@@ -1,0 +1,39 @@
+// Records that no unit has now, the latest first. They keep their crews, so that a unit that begins a region finds members there.
+#pragma once
+
+#include "wait.hpp"
+
+namespace weft_openmp {
+
+// Record has a `next_record`, which is the list's while the record lies here.
+template <class Record>
+class Records {
+public:
+    // Null: there is none.
+    Record* take() {
+        lock_.lock();
+        Record* const record = first_;
+        if (record != nullptr) first_ = record->next_record;
+        lock_.unlock();
+        return record;
+    }
+
+    void give(Record& record) {
+        lock_.lock();
+        record.next_record = first_;
+        first_ = &record;
+        lock_.unlock();
+    }
+
+    // In the child of a fork their members are no more. Nobody holds the lock any more who could let it go.
+    void forget_in_child() {
+        first_ = nullptr;
+        lock_.unlock();
+    }
+
+private:
+    SpinLock lock_;
+    Record* first_ = nullptr;
+};
+
+}  // namespace weft_openmp

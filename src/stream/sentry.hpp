@@ -1,0 +1,73 @@
+// The sentry tells who keeps a stream while units wait that nobody else may run: those in pools that this stream
+// alone draws from, which rescue leaves alone. Such a program hangs for ever where a unit blocks in the kernel, or
+// spins, for what one of them is to do. doc/decisions/0040 tells why it is what it is.
+//
+// It is a thread that the C library does not know of (os/bare_thread.hpp). It starts with the first unit that
+// somebody makes, looks while some such stream is awake, and is asleep while all of them are.
+#pragma once
+
+#include <cstdint>
+
+#include "base/atomic.hpp"
+#include "hart/bell.hpp"
+#include "os/bare_thread.hpp"
+#include "os/lock.hpp"
+
+namespace weft {
+
+struct Pool;
+struct Runtime;
+struct Stream;
+
+// What the sentry remembers of a stream, from look to look.
+struct Noted {
+    std::uint64_t runs = ~std::uint64_t{0};
+    std::uint64_t moved_ns = 0;        // when it was seen to have run something else, or to sleep
+    std::uint64_t waits_ns = 0;        // since when something waits; 0: nothing does
+    std::uint64_t told_unit = 0;       // the number of the unit that was told of last, and what `runs` was then
+    std::uint64_t told_runs = ~std::uint64_t{0};
+};
+
+struct Sentry {
+    static constexpr std::uint64_t look_every_ns = 300'000'000;
+    // Where nothing has moved and nothing waits, each look comes after twice the time, up to that.
+    static constexpr std::uint64_t longest_look_ns = 32 * look_every_ns;
+    // Then it is told: within a second of when it began, which was before the first look that saw it; and about a
+    // second for one that computes.
+    static constexpr std::uint64_t blocked_ns = 2 * look_every_ns, computed_ns = 3 * look_every_ns;
+                                                                                                     // that saw it;
+                                                                                                     // and about a
+                                                                                                     // second for one
+                                                                                                     // that computes
+    static constexpr unsigned calm_looks = 3;                              // before it sleeps
+    static constexpr unsigned most_told = 20;
+
+    os::BareThread thread;
+    Sleeper sleeper;
+    atomic<bool> wanted{false};        // there is such a stream
+    atomic<bool> ends{false};
+    atomic<std::uint64_t> looks{0};
+    atomic<std::uint64_t> told{0};
+
+    os::Lock lock;
+    bool there = false;                // the thread is; under the lock
+
+    // Its own.
+    std::uint64_t wait_ns = look_every_ns;
+    unsigned calm = 0;
+    bool told_of_computing = false;
+
+    Sentry();
+};
+
+// A stream of the program's has got its main scheduler. By the stream, or before it begins.
+void note_for_sentry(Runtime& of, const Stream& stream);
+// From now on the sentry can be woken: it is by the first unit that is made, and by streams that wake. Once stream 0
+// is there.
+void begin_sentry(Runtime& of);
+// Before the streams end; or for good where OS threads are scarce. False: there was none.
+bool end_sentry(Runtime& of);
+// A stream goes on. From anywhere.
+void wake_sentry(Runtime& of);
+
+}  // namespace weft

@@ -1,0 +1,71 @@
+// Rescue of units that block in the kernel: each costs as much as the first, however many there are, and computing is
+// not taken for it.
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "test/behaviour/waiting.hpp"
+
+using namespace weft_test;
+
+namespace {
+
+// How long it takes until as many units as are given, which two streams run, all stand in a read of what the last one
+// writes.
+std::uint64_t time_of_readers(int count) {
+    Runtime runtime(with_streams(2));
+    int ends[2];
+    EXPECT_EQ(pipe(ends), 0);
+    atomic<int> begun{0};
+    const std::uint64_t since_ns = weft_now_ns();
+    {
+        std::vector<std::unique_ptr<Ult>> readers;
+        for (int i = 0; i < count; ++i) {
+            readers.push_back(std::make_unique<Ult>([&] {
+                begun.fetch_add(1);
+                char byte;
+                EXPECT_EQ(read(ends[0], &byte, 1), 1);
+            }));
+        }
+        Ult writer([&] {
+            while (begun.load() != count) weft_unit_yield();
+            const std::vector<char> bytes(static_cast<std::size_t>(count));
+            EXPECT_EQ(write(ends[1], bytes.data(), bytes.size()), count);
+        });
+        EXPECT_EQ(writer.join(), WEFT_OK);
+    }
+    const std::uint64_t took_ns = weft_now_ns() - since_ns;
+    close(ends[0]);
+    close(ends[1]);
+    return took_ns;
+}
+
+}  // namespace
+
+// It took 25 times as long as for the first two, when each waited longer than the last.
+TEST(RescueOfBlocked, TwelveThatBlockInARowCostNoMoreThanTwelveTimesTheFirst) {
+    // Several times: other programs may be in the way.
+    std::uint64_t first_ns = 0, all_ns = ~std::uint64_t{0};
+    for (int tries = 0; tries < 5 && all_ns > 12 * std::max(first_ns, 12 * ms); ++tries) {
+        first_ns = time_of_readers(2);
+        all_ns = time_of_readers(12);
+    }
+    EXPECT_LE(all_ns, 12 * std::max(first_ns, 12 * ms));
+}
+
+// One that has no processor uses no time, as one that blocks.
+TEST(RescueOfBlocked, UnitsThatOnlyComputeAreHelpedLaterEachTimeHoweverManyThereAre) {
+    constexpr int count = 40;
+    Runtime runtime(with_streams(2));
+    const std::uint64_t end_ns = in_ms(400);
+    std::vector<std::unique_ptr<Ult>> all;
+    for (int i = 0; i < count; ++i) {
+        all.push_back(std::make_unique<Ult>([end_ns] {
+            while (weft_now_ns() < end_ns) {}
+        }));
+    }
+    for (auto& unit : all) EXPECT_EQ(unit->join(), WEFT_OK);
+    EXPECT_LE(counter("/rescue/count/emergencies"), 8u);   // after 10, 30, 70, 150, 230, ... ms
+}

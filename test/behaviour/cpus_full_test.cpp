@@ -1,0 +1,65 @@
+// A process whose CPU set changes while it runs, and that has no domains.
+#include <dirent.h>
+#include <sched.h>
+
+#include <cstdlib>
+
+#include "test/behaviour/waiting.hpp"
+
+using namespace weft_test;
+
+namespace {
+
+// Of every OS thread of the process, as `taskset -a` does.
+void set_affinity(const cpu_set_t& cpus) {
+    DIR* const tasks = opendir("/proc/self/task");
+    ASSERT_NE(tasks, nullptr);
+    while (const dirent* entry = readdir(tasks)) {
+        if (const int thread = std::atoi(entry->d_name); thread != 0) sched_setaffinity(thread, sizeof cpus, &cpus);
+    }
+    closedir(tasks);
+}
+
+// How long it takes until the limit is that.
+std::uint64_t time_until_limit_is(std::size_t harts) {
+    const std::uint64_t since_ns = weft_now_ns();
+    while (weft_hart_limit() != harts && weft_now_ns() - since_ns < 5'000 * ms)
+        EXPECT_EQ(weft_sleep_for(10 * ms), WEFT_OK);
+    return weft_now_ns() - since_ns;
+}
+
+class CpuSetOf : public testing::TestWithParam<std::size_t> {};
+
+}  // namespace
+
+TEST_P(CpuSetOf, AProcessThatChangesIsFollowedWithinASecond) {
+    cpu_set_t all, one;
+    ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+    const auto cpus = static_cast<std::size_t>(CPU_COUNT(&all));
+    if (cpus < 2 || weft_hart_limit() != cpus) GTEST_SKIP() << "there is one CPU, or a quota";
+    CPU_ZERO(&one);
+    for (int cpu = 0; CPU_COUNT(&one) == 0; ++cpu) {
+        if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
+    }
+    Runtime runtime(GetParam());
+    set_affinity(one);
+    EXPECT_LE(time_until_limit_is(1), 1'500 * ms);
+    set_affinity(all);
+    EXPECT_LE(time_until_limit_is(cpus), 1'500 * ms);
+}
+
+// Which is not the process's.
+TEST_P(CpuSetOf, AStreamThatIsBoundIsNotTakenForTheProcesss) {
+    cpu_set_t all;
+    ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+    const auto cpus = static_cast<std::size_t>(CPU_COUNT(&all));
+    if (cpus < 2 || weft_hart_limit() != cpus) GTEST_SKIP() << "there is one CPU, or a quota";
+    Runtime runtime(GetParam());
+    for (std::size_t rank = 0; rank < GetParam(); ++rank)
+        EXPECT_EQ(weft_stream_bind_hart(weft_stream_at(rank), 0), WEFT_OK);
+    EXPECT_EQ(weft_sleep_for(1'200 * ms), WEFT_OK);
+    EXPECT_EQ(weft_hart_limit(), cpus);
+    sched_setaffinity(0, sizeof all, &all);
+}
+
+INSTANTIATE_TEST_SUITE_P(Streams, CpuSetOf, testing::Values(1u, 2u));

@@ -1,0 +1,171 @@
+// What the pools do that a program has not made itself: who shares them, whether priorities count, and whom one may leave for.
+#include <string>
+#include <vector>
+
+#include "test/behaviour/variable.hpp"
+#include "test/behaviour/waiting.hpp"
+
+using namespace weft_test;
+
+namespace {
+
+weft_settings two_streams(weft_pool_kind pool) {
+    weft_settings made = with_streams(2);
+    made.pool = pool;
+    made.rescue = WEFT_RESCUE_IGNORE;   // it would take units from a stream that is busy
+    return made;
+}
+
+// A unit of stream 0 waits, and never leaves its stream, for another that it has put into its pool.
+bool is_shared() {
+    atomic<bool> ran{false};
+    Ult waits([&] {
+        weft_unit* other = nullptr;
+        EXPECT_EQ(weft_ult_spawn(nullptr, [](void* flag) { static_cast<atomic<bool>*>(flag)->store(true); }, &ran, nullptr, &other), WEFT_OK);
+        const std::uint64_t deadline = weft_now_ns() + patience_ms * ms;
+        while (!ran && weft_now_ns() < deadline) std::this_thread::yield();
+        const bool came = ran;
+        EXPECT_EQ(weft_unit_free(other), WEFT_OK);
+        ran = came;
+    });
+    EXPECT_EQ(waits.join(), WEFT_OK);
+    return ran;
+}
+
+class DefaultPools : public testing::TestWithParam<weft_pool_kind> {};
+INSTANTIATE_TEST_SUITE_P(Kinds, DefaultPools, testing::Values(WEFT_POOL_DEFAULT, WEFT_POOL_SHARED, WEFT_POOL_LIFO, WEFT_POOL_PRIORITY, WEFT_POOL_BLOCKING));
+
+TEST_P(DefaultPools, OfTwoStreamsAreShared) {
+    Runtime runtime(two_streams(GetParam()));
+    EXPECT_TRUE(is_shared());
+}
+
+TEST(DefaultPoolsByVariable, OfTwoStreamsAreSharedToo) {
+    for (const char* kind : {"shared", "lifo", "priority"}) {
+        const Variable chosen("WEFT_POOL", kind);
+        Runtime runtime(two_streams(WEFT_POOL_DEFAULT));
+        EXPECT_TRUE(is_shared()) << kind;
+    }
+}
+
+// What is said of a pool by which the urgency of a unit cannot count.
+void expect_no_priorities(weft_pool* pool) {
+    const std::size_t alive = units_alive();
+    auto urgent = options();
+    urgent.priority = 3;
+    weft_unit *unit = nullptr, *row[2] = {};
+    const auto expect_said = [](weft_status status) {
+        EXPECT_EQ(status, WEFT_UNSUPPORTED);
+        EXPECT_NE(std::string(weft_error_text()).find("WEFT_POOL=priority"), std::string::npos) << weft_error_text();
+    };
+    expect_said(weft_ult_spawn(pool, [](void*) {}, nullptr, &urgent, &unit));
+    expect_said(weft_tasklet_spawn(pool, [](void*) {}, nullptr, &urgent, &unit));
+    expect_said(weft_unit_spawn_many(pool, 2, [](void*) {}, nullptr, &urgent, row));
+    urgent.child_first = true;
+    if (pool == nullptr) expect_said(weft_ult_spawn(pool, [](void*) {}, nullptr, &urgent, &unit));
+    EXPECT_EQ(units_alive(), alive);
+    Ult plain([] {}, nullptr, pool);
+    expect_said(weft_unit_priority_set(plain.handle(), -1));
+    EXPECT_EQ(weft_unit_priority_set(plain.handle(), 0), WEFT_OK);
+}
+
+TEST(PoolsOfStreams, WithoutAnOrderRefusePriorities) {
+    for (const std::size_t streams : {1, 2}) {
+        for (const weft_pool_kind kind : {WEFT_POOL_DEFAULT, WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_LIFO, WEFT_POOL_BLOCKING}) {
+            auto settings = two_streams(kind);
+            settings.streams = streams;
+            Runtime runtime(settings);
+            Ult([] { expect_no_priorities(nullptr); }).join();
+        }
+    }
+}
+
+TEST(PoolsOfStreams, GiveTheMoreUrgentFirstWhereThatIsAskedFor) {
+    const Variable chosen("WEFT_POOL", "priority");
+    Runtime runtime(with_streams(1));
+    std::string order;
+    auto urgent = options();
+    urgent.priority = 3;
+    {
+        Ult first([&] { order += 'n'; });
+        Ult second([&] { order += 'u'; }, &urgent);
+        auto bound = urgent;
+        bound.bound = true;
+        weft_unit* unit = nullptr;
+        EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &bound, &unit), WEFT_UNSUPPORTED) << "it waits in a pool of its own";
+    }
+    EXPECT_EQ(order, "un");
+}
+
+TEST(PoolsOfStreams, LetOneLeaveForTheUnitThatIsNext) {
+    using Call = weft_status (*)(weft_unit*);
+    for (const Call call : {Call{weft_unit_yield_to}, Call{weft_unit_suspend_to}}) {
+        auto settings = two_streams(WEFT_POOL_DEQUE);
+        settings.streams = 1;   // else a thief may come first
+        Runtime runtime(settings);
+        for (int round = 0; round < 200; ++round) {   // whosever turn it would be
+            std::string order;
+            Ult leaves([&] {
+                weft_unit* const self = weft_unit_self();
+                Ult oldest([&] { order += 'o'; }), next([&] {
+                    order += 'n';
+                    if (call != Call{weft_unit_suspend_to}) return;
+                    EXPECT_EQ(weft_unit_resume(self), WEFT_OK);
+                });
+                EXPECT_EQ(call(oldest.handle()), WEFT_UNSUPPORTED);
+                EXPECT_EQ(oldest.state(), WEFT_UNIT_READY);
+                EXPECT_EQ(order, "");
+                EXPECT_EQ(call(next.handle()), WEFT_OK) << weft_error_text();
+                order += 'l';
+                EXPECT_EQ(order[0], 'n');
+                EXPECT_EQ(call(next.handle()), WEFT_WRONG_STATE) << "it has ended";
+            });
+            EXPECT_EQ(leaves.join(), WEFT_OK);
+            EXPECT_EQ(order[0], 'n') << order;
+        }
+    }
+}
+
+// Of what has yielded the oldest is next, when nothing else is ready.
+TEST(PoolsOfStreams, LetTwoLeaveForEachOther) {
+    auto settings = two_streams(WEFT_POOL_DEQUE);
+    settings.streams = 1;
+    Runtime runtime(settings);
+    int turns = 0;
+    weft_unit* handles[2] = {};
+    Ult first([&] {
+        Ult second([&] {
+            for (int i = 0; i < 300; ++i) {
+                EXPECT_EQ(turns++ % 2, 1);
+                EXPECT_EQ(weft_unit_yield_to(handles[0]), WEFT_OK) << weft_error_text();
+            }
+        });
+        handles[1] = second.handle();
+        for (int i = 0; i < 300; ++i) {
+            EXPECT_EQ(turns++ % 2, 0);
+            EXPECT_EQ(weft_unit_yield_to(handles[1]), WEFT_OK) << weft_error_text();
+        }
+        EXPECT_EQ(second.join(), WEFT_OK);
+    });
+    handles[0] = first.handle();
+    EXPECT_EQ(first.join(), WEFT_OK);
+    EXPECT_EQ(turns, 600);
+}
+
+// With two streams the one that is named may be stolen before: then nothing has happened, and it runs all the same.
+TEST(PoolsOfStreams, OfTwoStreamsLetOneLeaveForTheNextOrSayThatItIsGone) {
+    Runtime runtime(two_streams(WEFT_POOL_DEFAULT));
+    atomic<int> ran{0};
+    Ult leaves([&] {
+        for (int i = 0; i < 300; ++i) {
+            Ult next([&] { ++ran; });
+            const weft_status status = weft_unit_yield_to(next.handle());
+            EXPECT_TRUE(status == WEFT_OK || status == WEFT_UNSUPPORTED || status == WEFT_WRONG_STATE) << weft_status_name(status);
+            EXPECT_EQ(next.join(), WEFT_OK);
+        }
+    });
+    EXPECT_EQ(leaves.join(), WEFT_OK);
+    EXPECT_EQ(ran, 300);
+}
+
+}  // namespace

@@ -1,0 +1,156 @@
+// Units for which there is no stack, in an address space that is used up: they end when nobody would give one back, and
+// whoever asks is told why.
+#include <sys/resource.h>
+
+#include <cstdio>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "test/behaviour/atomic.hpp"
+#include "test/behaviour/waiting.hpp"
+#include "test/stress/stress.hpp"
+
+namespace {
+
+using namespace weft_test;
+
+// As much more address space as so many bytes, and no more, while it lives.
+class Room {
+public:
+    explicit Room(std::size_t bytes) {
+        std::FILE* const file = std::fopen("/proc/self/statm", "r");
+        unsigned long pages = 0;
+        EXPECT_EQ(std::fscanf(file, "%lu", &pages), 1);
+        std::fclose(file);
+        EXPECT_EQ(getrlimit(RLIMIT_AS, &before_), 0);
+        rlimit less = before_;
+        less.rlim_cur = pages * 4096 + bytes;
+        EXPECT_EQ(setrlimit(RLIMIT_AS, &less), 0);
+    }
+    ~Room() { EXPECT_EQ(setrlimit(RLIMIT_AS, &before_), 0); }
+    Room(const Room&) = delete;
+
+private:
+    rlimit before_{};
+};
+
+constexpr std::size_t room = 64 << 20, too_many = 2000;   // 64 KiB each
+
+void suspend(void*) { weft_unit_suspend(nullptr, nullptr); }
+
+std::vector<weft_unit*> suspended(std::size_t count) {
+    std::vector<weft_unit*> units(count);
+    EXPECT_EQ(weft_unit_spawn_many(nullptr, count, suspend, nullptr, nullptr, units.data()), WEFT_OK);
+    return units;
+}
+
+// Where the units wait: what was spawned last comes last there.
+struct Where {
+    std::size_t streams;
+    weft_pool_kind pool;
+};
+
+class NoStack : public testing::TestWithParam<Where> {
+protected:
+    static weft_settings settings() {
+        weft_settings made = with_streams(GetParam().streams);
+        made.pool = GetParam().pool;
+        return made;
+    }
+    void SetUp() override {
+        if (sanitized) GTEST_SKIP() << "a sanitizer needs more addresses than there are then";
+    }
+};
+
+TEST_P(NoStack, FinalizeEndsThoughOthersAreSuspended) {
+    const Deadline deadline(60);
+    Runtime runtime(settings());
+    runtime.expected = WEFT_BUSY;   // as where all have had a stack
+    const Room little(room);
+    suspended(too_many);
+}
+
+TEST_P(NoStack, WhoLooksForTheEndOfOneInALoopFindsIt) {
+    const Deadline deadline(60);
+    Runtime runtime(settings());
+    runtime.expected = WEFT_BUSY;
+    const Room little(room);
+    const std::vector<weft_unit*> units = suspended(too_many);
+    weft_status status;
+    while ((status = weft_unit_try_join(units.back())) == WEFT_BUSY) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+    EXPECT_EQ(status, WEFT_NO_MEMORY);
+    EXPECT_EQ(weft_unit_free(units.back()), WEFT_NO_MEMORY);
+}
+
+// Were each tried once for each of the others, it would take minutes.
+TEST_P(NoStack, EachOfManyTakesNoMoreTriesThanOneOfFew) {
+    const Deadline deadline(60);
+    Runtime runtime(settings());
+    runtime.expected = WEFT_BUSY;
+    const Room little(room);
+    Ult joiner([&] {
+        const std::vector<weft_unit*> units = suspended(scaled(30'000));
+        for (std::size_t i = units.size() - 1; i > units.size() / 2; --i) {
+            EXPECT_EQ(weft_unit_free(units[i]), WEFT_NO_MEMORY);
+        }
+    });
+    EXPECT_EQ(joiner.join(), WEFT_OK);
+}
+
+TEST_P(NoStack, WhoeverAsksHowItEndedIsToldWhy) {
+    const Deadline deadline(60);
+    Runtime runtime(settings());
+    runtime.expected = WEFT_BUSY;
+    const Room little(room);
+    std::vector<weft_unit*> units = suspended(too_many);
+    auto larger = options();
+    larger.kind = WEFT_KIND_LSA;
+    larger.stack_bytes = 1 << 20;
+    weft_unit* large = nullptr;
+    ASSERT_EQ(weft_ult_spawn(nullptr, suspend, nullptr, &larger, &large), WEFT_OK);
+    const auto said = [](const char* bytes) {
+        const std::string text = weft_error_text();
+        const bool all = text.find(std::string("no stack of ") + bytes + " bytes") != std::string::npos;
+        weft_unit_join(nullptr);   // which leaves another text
+        return all && text.find("ulimit -v") != std::string::npos;
+    };
+    EXPECT_EQ(weft_unit_join(units.back()), WEFT_NO_MEMORY);   // before it has ended,
+    EXPECT_TRUE(said("65536"));
+    EXPECT_EQ(weft_unit_join(units.back()), WEFT_NO_MEMORY);   // and afterwards
+    EXPECT_TRUE(said("65536"));
+    EXPECT_EQ(weft_unit_try_join(units.back()), WEFT_NO_MEMORY);
+    EXPECT_TRUE(said("65536"));
+    EXPECT_EQ(weft_unit_join_until(units.back(), weft_now_ns()), WEFT_NO_MEMORY);
+    EXPECT_TRUE(said("65536"));
+    EXPECT_EQ(weft_unit_join_many(&units.back(), 1), WEFT_NO_MEMORY);
+    EXPECT_TRUE(said("65536"));
+    EXPECT_EQ(weft_unit_join_until(units[too_many - 2], in_ms(20'000)), WEFT_NO_MEMORY);
+    EXPECT_TRUE(said("65536"));
+    EXPECT_EQ(weft_unit_free(large), WEFT_NO_MEMORY);
+    EXPECT_TRUE(said("1048576"));
+    EXPECT_EQ(weft_unit_free_many(&units.back(), 1), WEFT_NO_MEMORY);
+    EXPECT_TRUE(said("65536"));
+}
+
+INSTANTIATE_TEST_SUITE_P(In, NoStack,
+                         testing::Values(Where{1, WEFT_POOL_PRIVATE}, Where{2, WEFT_POOL_PRIVATE},
+                                         Where{2, WEFT_POOL_SHARED}),
+                         [](const auto& at) {
+                             if (at.param.streams == 1) return "OneStream";
+                             return at.param.pool == WEFT_POOL_PRIVATE ? "PrivatePools" : "ASharedPool";
+                         });
+
+// Which of them have a stack is not known there.
+TEST(NoStackInDeques, FinalizeEndsThoughOthersAreSuspended) {
+    if (sanitized) GTEST_SKIP() << "as above";
+    const Deadline deadline(60);
+    weft_settings settings = with_streams(2);
+    settings.pool = WEFT_POOL_DEQUE;
+    Runtime runtime(settings);
+    runtime.expected = WEFT_BUSY;
+    const Room little(room);
+    suspended(too_many);
+}
+
+}  // namespace

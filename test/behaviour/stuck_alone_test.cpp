@@ -1,0 +1,80 @@
+// Units that hang for ever since one stream alone may run what they wait for: somebody says so, within a second.
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/single_threaded.h>
+#include <sys/time.h>
+
+#include "base/config.hpp"
+#include "test/behaviour/stuck.hpp"
+
+using namespace weft_test;
+
+TEST(StuckAlone, AReadThatNobodyAnswersIsToldWithItsUnitTheCallAndTheRemedy) {
+    const std::string text = said_of_a_reader(one_stream());
+    EXPECT_NE(text.find("'reader'"), std::string::npos) << text;
+    EXPECT_NE(text.find("blocked"), std::string::npos) << text;
+    EXPECT_NE(text.find("in read,"), std::string::npos) << text;
+    EXPECT_NE(text.find("WEFT_RESCUE=all"), std::string::npos) << text;
+    EXPECT_NE(text.find("weft_blocking"), std::string::npos) << text;
+    EXPECT_EQ(count(text, "weft:"), 1u) << text;
+}
+
+namespace {
+
+// A unit takes a lock of the C library's, yields, and another one wants it.
+[[noreturn]] void hold_a_mutex_over_a_yield() {
+    Runtime runtime(one_stream());
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    const auto body = [] {
+        pthread_mutex_lock(&mutex);
+        weft_unit_yield();
+        pthread_mutex_unlock(&mutex);
+    };
+    const itimerval soon{{}, {1, 200'000}};
+    setitimer(ITIMER_REAL, &soon, nullptr);
+    const weft_unit_options options = named("second");
+    Ult one(body), other(body, &options);
+    one.join();
+    _exit(0);
+}
+
+}  // namespace
+
+TEST(StuckAloneDeath, AMutexHeldOverAYieldIsToldOfTheOneThatWantsIt) {
+    EXPECT_EXIT(hold_a_mutex_over_a_yield(), testing::KilledBySignal(SIGALRM),
+                "'second' on stream 0 has been blocked for .* in futex.*WEFT_RESCUE=all");
+}
+
+TEST(StuckAlone, ASpinIsToldOnceAndDifferently) {
+    Said said;
+    {
+        Runtime runtime(one_stream());
+        const weft_unit_options options = named("spinner");
+        for (int round = 0; round < 2; ++round) {
+            const std::uint64_t end_ns = in_ms(1'250);
+            Ult spinner([&] {
+                while (weft_now_ns() < end_ns) sched_yield();
+            }, &options);
+            Ult setter([] {});
+            EXPECT_EQ(setter.join(), WEFT_OK);
+        }
+    }
+    const std::string text = said.text();
+    EXPECT_NE(text.find("'spinner' on stream 0 has computed, or spun, for"), std::string::npos) << text;
+    EXPECT_NE(text.find("while 1 unit waits"), std::string::npos) << text;
+    EXPECT_NE(text.find("weft_unit_yield"), std::string::npos) << text;
+    EXPECT_EQ(count(text, "weft:"), 1u) << text;
+}
+
+// A process with one OS thread takes shorter ways, also while the sentry is there.
+TEST(StuckAloneDeath, AProcessWithOneOsThreadIsOneStill) {
+    const auto look = [] {
+        Runtime runtime(one_stream());
+        { Ult unit([] {}); }
+        _exit(__libc_single_threaded ? 0 : 1);
+    };
+    if (!weft::config::checked && !weft::config::thread_sanitizer && !weft::config::address_sanitizer) {
+        EXPECT_EXIT(look(), testing::ExitedWithCode(0), "");
+    }
+}
