@@ -108,6 +108,8 @@ int main(int count, char** arguments) {
     show("WEFT_REPORT", "nowhere",
          "where a process that `weft run --report` has started reports at exit (stderr, or a file)");
     known.insert("WEFT_REPORT");
+    show("WEFT_CHECKED", "off", "whether `weft run` runs programs on the checked library, which tells of stale handles (1, on, 0, off)");
+    known.insert("WEFT_CHECKED");
     std::printf("\nOther variables that are set\n");
     for (char** one = environ; *one != nullptr; ++one) {
         const std::string text = *one, name = text.substr(0, text.find('='));
