@@ -20,4 +20,11 @@ weft_house_test(headers ${weft_tools}/headers.py --build ${CMAKE_BINARY_DIR}
 weft_house_test(symbols ${weft_tools}/symbols.py --library $<TARGET_FILE:weft>)
 weft_house_test(consumers ${CMAKE_SOURCE_DIR}/test/install/consumers.py --build ${CMAKE_BINARY_DIR}
   --version ${PROJECT_VERSION} --cc ${CMAKE_C_COMPILER} --cxx ${CMAKE_CXX_COMPILER})
+if(TARGET variants)
+  # Builds each variant: what they check is tested in the group debug, and here that they are what a user gets.
+  add_test(NAME house_variants_full COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/test/install/variants.py --build ${CMAKE_BINARY_DIR}
+    --cc ${CMAKE_C_COMPILER} --cxx ${CMAKE_CXX_COMPILER})
+  weft_label(house_variants_full full)
+  set_property(TEST house_variants_full APPEND PROPERTY LABELS needs=variants)
+endif()
 weft_house_test(tools_can_fail ${weft_tools}/check_tools_test.py)

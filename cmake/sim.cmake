@@ -3,6 +3,7 @@
 set(WEFT_SIM_SOURCES ${WEFT_SOURCES})
 list(FILTER WEFT_SIM_SOURCES EXCLUDE REGEX "^src/os/linux/|^src/mem/.*valgrind|^src/hart/.*topology")
 list(APPEND WEFT_SIM_SOURCES
+  src/base/handles.cpp
   src/mem/valgrind_off.cpp
   src/hart/topology_none.cpp
   src/os/sim/account.cpp

@@ -17,9 +17,10 @@ bool begins(const char* text, const char* with) { return std::strncmp(text, with
 
 bool environment_needs_check() {
     for (char** one = environ; *one != nullptr; ++one) {
-        // What an outer `weft run` sets, and files, which are looked at without the libraries.
+        // What an outer `weft run` sets, what is the command's own, and files, which are looked at without the libraries.
         const bool known = begins(*one, "WEFT_REPORT=") || begins(*one, "WEFT_REPORT_FORMAT=") ||
                            begins(*one, "WEFT_REPORT_OF=") || begins(*one, "WEFT_REPORT_SPOOL=") ||
+                           begins(*one, "WEFT_CHECKED=") || begins(*one, "WEFT_CHILDREN_PRELOAD=") ||
                            begins(*one, "WEFT_TRACE=") || begins(*one, "WEFT_TOLD_OF=") ||
                            std::strcmp(*one, "WEFT_OMP_MAX_THREADS=follow") == 0;
         if (begins(*one, "WEFT_") && !known) return true;

@@ -143,6 +143,8 @@ int main(int count, char** arguments) {
     }
     show("WEFT_REPORT", "off", "where a process that `weft run --report` has started reports at exit (off, stderr, or a file)");
     known["WEFT_REPORT"] = "off";
+    show("WEFT_CHECKED", "off", "whether `weft run` runs programs on the checked library, which tells of stale handles (1, on, 0, off)");
+    known["WEFT_CHECKED"] = "off";
     known["WEFT_TOLD_OF"];   // put there by weft_init
     show_streams(cpus, known["WEFT_STREAMS"]);
     std::printf("\nOther variables that are set\n");

@@ -54,6 +54,8 @@ Pieces find_pieces() {
     const std::string installed = folder + "/" WEFT_LIBRARIES_FROM_PROGRAMS, built = folder + "/..";
     const bool is_installed = access((installed + "/weft/openmp/libgomp.so.1").c_str(), F_OK) == 0;
     const std::string root = is_installed ? installed : built, found = real(root);
+    pieces.root = found;
+    pieces.is_installed = is_installed;
     for (const Place& place : places) {
         const std::string where = is_installed ? place.installed : place.built;
         if (!found.empty() && access((found + where + "/" + place.soname).c_str(), R_OK) == 0) {
@@ -64,6 +66,20 @@ Pieces find_pieces() {
     }
     pieces.info = is_installed ? installed + "/weft/weft-info" : folder + "/weft-info";
     return pieces;
+}
+
+bool find_variant(const char* name, Pieces& pieces) {
+    const std::string soname = "libweft_" + std::string(name) + ".so.0";
+    if (pieces.root.empty() || access((pieces.root + "/" + soname).c_str(), R_OK) != 0) return false;
+    const std::string openmp = pieces.root + (pieces.is_installed ? "/weft/" + std::string(name) + "/openmp" : "/bridge/openmp/" + std::string(name));
+    bool placed = false;
+    for (Library& library : pieces.libraries) {
+        if (library.piece == Piece::openmp && access((openmp + "/" + library.soname).c_str(), R_OK) == 0) library.folder = openmp;
+        if (library.piece != Piece::weft) continue;
+        library.soname = soname;
+        placed = true;
+    }
+    return placed;
 }
 
 std::string absolute(const std::string& path) {

@@ -11,7 +11,7 @@ enum class Piece { regions, openmp, pthread, openblas, weft, report };
 
 struct Library {
     Piece piece;
-    const char* soname;
+    std::string soname;
     std::string folder;   // absolute
     std::string path() const { return folder + "/" + soname; }
 };
@@ -19,10 +19,15 @@ struct Library {
 struct Pieces {
     std::vector<Library> libraries;   // those that there are
     std::string info;                 // the program behind `weft info`
+    std::string root;                 // below which they lie
+    bool is_installed = false;
     std::string missing;              // the first library that has to be there and is not; empty: none
 };
 
 Pieces find_pieces();
+
+// The same with a build of the library in libweft's place (checked, tsan, asan), and with what was built to run on that. False: it is not there.
+bool find_variant(const char* name, Pieces& pieces);
 
 // The file's own path, links followed; empty: it is not there.
 std::string real(const std::string& path);

@@ -161,6 +161,10 @@ public:
     void head(const std::string& program) { text_ += "weft run preview: " + program + "\n"; }
     void line(const std::string& what, const std::string& more) { text_ += "  " + what + ": " + more + "\n"; }
 
+    void variant() {
+        if (options_.why_variant != nullptr) line("would run on", path_of(Piece::weft) + ", since " + options_.why_variant);
+    }
+
     void objects(const std::vector<Object>& all) {
         all_ = &all;
         const std::size_t before = text_.size();
@@ -278,6 +282,7 @@ void describe(const Program& program, int depth, const Pieces& pieces, const Pre
         return text.line("out of reach", "the program: " + program.why + children);
     }
     if (program.image.empty()) return text.line("only a run tells", "its file cannot be read");
+    if (depth == 0) text.variant();
     if (const std::string name = started_by_env(program); !name.empty() && depth < 4) {
         const Program started = look_at(name.c_str());
         if (started.error == 0) return describe(started, depth + 1, pieces, options, text);

@@ -11,6 +11,7 @@ namespace weft_command {
 struct PreviewOptions {
     bool native_openmp;
     bool admits_guests;
+    const char* why_variant;   // a clause: why another build than the release is preloaded; null: that is
 };
 
 // For people. The environment is as `weft run` would leave it for the program, whose loader is asked which

@@ -8,17 +8,18 @@
 #include <cstring>
 #include <fcntl.h>
 #include <string>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
 
 #include "check.hpp"
 #include "limits.hpp"
 #include "paths.hpp"
+#include "preload.hpp"
 #include "preview.hpp"
 #include "program.hpp"
 #include "report/record.hpp"
 #include "report/spool.hpp"
+#include "variant.hpp"
 
 namespace weft_command {
 
@@ -133,76 +134,6 @@ int read_options(char** arguments, Options& options) {
 }
 
 // ---- the environment ----------------------------------------------------------------------------------------
-
-std::string text_of(const char* variable) {
-    const char* const text = std::getenv(variable);
-    return text == nullptr ? std::string() : text;
-}
-
-// The loader's own separators of LD_PRELOAD, and what it replaces in it.
-bool can_be_preloaded(const std::string& path) { return path.find_first_of(" \t\n:$") == std::string::npos; }
-bool can_be_searched(const std::string& folder) { return folder.find_first_of(":;$") == std::string::npos; }
-
-bool same_file(const std::string& one, const std::string& other) {
-    struct stat first, second;
-    return stat(one.c_str(), &first) == 0 && stat(other.c_str(), &second) == 0 && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
-}
-
-bool is_ours(const std::string& entry, const Pieces& pieces) {
-    return std::any_of(pieces.libraries.begin(), pieces.libraries.end(), [&](const Library& library) {
-        if (entry == library.soname || entry == library.path()) return true;
-        return entry.find('/') != std::string::npos && same_file(entry, library.path());
-    });
-}
-
-// Calls part(text) for what stands between any of the separators.
-template <class Part>
-void split(const std::string& text, const char* separators, Part part) {
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t end = std::min(text.find_first_of(separators, at), text.size());
-        if (end > at) part(text.substr(at, end - at));
-        at = end + 1;
-    }
-}
-
-void join(std::string& list, const std::string& part) {
-    if (!list.empty()) list += ':';
-    list += part;
-}
-
-// Ours first, then what the user had, without what an outer `weft run` has put there. False: they lie where the loader can be told of by nothing.
-bool preload(const Options& options, const Pieces& pieces) {
-    std::vector<const Library*> wanted;
-    for (const Library& library : pieces.libraries) {
-        if ((library.piece == Piece::openmp || library.piece == Piece::regions) && options.native_openmp) continue;
-        if ((library.piece == Piece::report || library.piece == Piece::regions) && !options.report) continue;
-        wanted.push_back(&library);
-    }
-    const bool by_path = std::all_of(wanted.begin(), wanted.end(), [](const Library* library) { return can_be_preloaded(library->path()); });
-    std::string list, folders;
-    for (const Library* library : wanted) {
-        join(list, by_path ? library->path() : library->soname);
-        if (by_path) continue;
-        if (!can_be_searched(library->folder)) {
-            refuse("'%s' cannot be named in LD_PRELOAD, and its folder cannot be in LD_LIBRARY_PATH: of the characters colon, semicolon and dollar it may have none",
-                   library->path().c_str());
-            return false;
-        }
-        if ((":" + folders + ":").find(":" + library->folder + ":") == std::string::npos) join(folders, library->folder);
-    }
-    split(text_of("LD_PRELOAD"), " :\t\n", [&](const std::string& entry) {
-        if (!is_ours(entry, pieces)) join(list, entry);
-    });
-    // An empty list is no list.
-    list.empty() ? unsetenv("LD_PRELOAD") : setenv("LD_PRELOAD", list.c_str(), 1);
-    if (!folders.empty()) {
-        split(text_of("LD_LIBRARY_PATH"), ":;", [&](const std::string& entry) {
-            if ((":" + folders + ":").find(":" + entry + ":") == std::string::npos) join(folders, entry);
-        });
-        setenv("LD_LIBRARY_PATH", folders.c_str(), 1);
-    }
-    return true;
-}
 
 // Adds "name=value" to GLIBC_TUNABLES, unless the user has said something of that.
 void set_tunable(const std::string& name, const std::string& value) {
@@ -354,12 +285,13 @@ int cannot_run(const char* name, const Program& program, int error) {
     return error == ENOENT || error == ENOTDIR ? not_found : not_executable;
 }
 
-int show_preview(const Options& options, const Program& program, const Pieces& pieces) {
-    Options without_report = options;
-    without_report.report = false;
-    if (program.reach == Reach::full && !preload(without_report, pieces)) return own_failure;
+int show_preview(const Options& options, const Program& program, const char* why, const Pieces& pieces, const Pieces& release) {
+    if (program.reach == Reach::full) {
+        const std::string trouble = preload({!options.native_openmp, false}, pieces, release);
+        if (!trouble.empty()) return refuse("%s", trouble.c_str());
+    }
     const std::string guests = options.guests != nullptr ? options.guests : text_of("WEFT_GUESTS");
-    std::fputs(preview(program, pieces, {options.native_openmp, guests == "admit"}).c_str(), stdout);
+    std::fputs(preview(program, pieces, {options.native_openmp, guests == "admit", why}).c_str(), stdout);
     return std::fflush(stdout) == 0 ? 0 : own_failure;
 }
 
@@ -376,7 +308,15 @@ int run(char** arguments) {
     if (program.error != 0) return cannot_run(options.program[0], program, program.error);
     const Pieces pieces = find_pieces();
     if (!pieces.missing.empty()) return refuse("'%s' is not there; it belongs to what was installed with this command", pieces.missing.c_str());
-    if (options.preview) return show_preview(options, program, pieces);
+    if (!checked_is_legal()) return refuse("WEFT_CHECKED is '%s'; legal are: 1, on, 0, off", text_of("WEFT_CHECKED").c_str());
+    const Variant variant = variant_for(program);
+    Pieces chosen = pieces;
+    const bool is_variant = variant.name != nullptr && find_variant(variant.name, chosen);
+    if (variant.asked && !is_variant) {
+        return refuse("'%s/libweft_%s.so.0' is not there, and %s; build Weft with -DWEFT_VARIANTS=%s and install it, or unset WEFT_CHECKED",
+                      pieces.root.c_str(), variant.name, variant.why, variant.name);
+    }
+    if (options.preview) return show_preview(options, program, is_variant ? variant.why : nullptr, chosen, pieces);
     name_report(options);
     const bool check_values = environment_needs_check();  // options are checked already
     if (options.harts != nullptr) setenv("WEFT_HARTS", options.harts, 1);
@@ -391,7 +331,10 @@ int run(char** arguments) {
     std::string spool;
     const AddressSpace addresses = address_space();
     if (program.reach != Reach::none && fits(addresses)) {
-        if (!preload(options, pieces)) return own_failure;
+        const bool alone = is_variant && variant.of_program;
+        const Preloaded asked{!options.native_openmp, options.report};
+        const std::string trouble = alone ? preload_for_program_alone(asked, chosen, pieces) : preload(asked, chosen, pieces);
+        if (!trouble.empty()) return refuse("%s", trouble.c_str());
         set_tunables(addresses);
         set_sanitizer_options();
         if (options.report && !unreached) spool = begin_spool();   // the report, which removes it, is preloaded

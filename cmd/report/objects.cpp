@@ -50,7 +50,7 @@ String path_of(const Object& object) {
 
 bool is_ours(const Object& object) {
     return begins(object.soname, "libweft") ||
-           (std::strcmp(object.soname, "libgomp.so.1") == 0 && object.any_needed([](const char* name) { return begins(name, "libweft.so"); }));
+           (std::strcmp(object.soname, "libgomp.so.1") == 0 && object.any_needed([](const char* name) { return begins(name, "libweft"); }));
 }
 
 }  // namespace

@@ -9,9 +9,13 @@ using namespace weft;
 
 namespace {
 
-Arena* to_arena(weft_arena* handle) { return reinterpret_cast<Arena*>(handle); }
-const Arena* to_arena(const weft_arena* handle) { return reinterpret_cast<const Arena*>(handle); }
-weft_arena* to_handle(Arena* arena) { return reinterpret_cast<weft_arena*>(arena); }
+Arena* to_arena(weft_arena* handle, const char* call = __builtin_FUNCTION()) {
+    return handles::to_object<Arena>(handles::Thing::arena, handle, call);
+}
+const Arena* to_arena(const weft_arena* handle, const char* call = __builtin_FUNCTION()) {
+    return handles::to_object<const Arena>(handles::Thing::arena, handle, call);
+}
+weft_arena* to_handle(Arena* arena) { return handles::to_handle<weft_arena>(handles::Thing::arena, arena); }
 
 }  // namespace
 
@@ -27,14 +31,17 @@ weft_status weft_arena_create(size_t harts, weft_arena** arena) noexcept {
 
 weft_status weft_arena_free(weft_arena* arena) noexcept {
     if (arena == nullptr) return WEFT_OK;
-    if (to_arena(arena)->callers.load() != 0) return fail(WEFT_BUSY, "the arena is in use");
-    os::destroy(to_arena(arena));
+    Arena* const of = to_arena(arena);
+    if (of->callers.load() != 0) return fail(WEFT_BUSY, "the arena is in use");
+    handles::freed(of);
+    os::destroy(of);
     return WEFT_OK;
 }
 
 weft_status weft_arena_execute(weft_arena* arena, void (*fn)(void*), void* argument) noexcept {
     if (arena == nullptr || fn == nullptr) return is_null(arena == nullptr ? "arena" : "fn");
-    return as_guest([&] { return run_in_arena(*to_arena(arena), fn, argument); });
+    Arena& of = *to_arena(arena);
+    return as_guest([&] { return run_in_arena(of, fn, argument); });
 }
 
 weft_arena* weft_arena_self(void) noexcept { return to_handle(arena_here()); }

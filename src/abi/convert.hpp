@@ -1,6 +1,7 @@
 // Between the opaque types of the C interface and ours, and the checks that every call makes.
 #pragma once
 
+#include "base/handles.hpp"
 #include "stream/error.hpp"
 #include "stream/runtime.hpp"
 #include "stream/stream.hpp"
@@ -10,21 +11,28 @@
 
 namespace weft {
 
-inline const Pool* to_pool(const weft_pool* handle) {
-    const auto* pool = reinterpret_cast<const Pool*>(handle);
-    if constexpr (config::checked) {
-        if (pool != nullptr && pool->freed) fatal("stale handle %p: its pool has been freed", static_cast<const void*>(handle));
-    }
-    return pool;
+// `call`: which function of the C interface was given the handle; by itself, the one that asks.
+inline const Pool* to_pool(const weft_pool* handle, const char* call = __builtin_FUNCTION()) {
+    return handles::to_object<const Pool>(handles::Thing::pool, handle, call);
 }
-inline Pool* to_pool(weft_pool* handle) { return const_cast<Pool*>(to_pool(const_cast<const weft_pool*>(handle))); }
-inline weft_pool* to_handle(Pool* pool) { return reinterpret_cast<weft_pool*>(pool); }
-inline Sched* to_sched(weft_sched* handle) { return reinterpret_cast<Sched*>(handle); }
-inline const Sched* to_sched(const weft_sched* handle) { return reinterpret_cast<const Sched*>(handle); }
-inline weft_sched* to_handle(Sched* sched) { return reinterpret_cast<weft_sched*>(sched); }
-inline Stream* to_stream(weft_stream* handle) { return reinterpret_cast<Stream*>(handle); }
-inline const Stream* to_stream(const weft_stream* handle) { return reinterpret_cast<const Stream*>(handle); }
-inline weft_stream* to_handle(Stream* stream) { return reinterpret_cast<weft_stream*>(stream); }
+inline Pool* to_pool(weft_pool* handle, const char* call = __builtin_FUNCTION()) {
+    return handles::to_object<Pool>(handles::Thing::pool, handle, call);
+}
+inline weft_pool* to_handle(Pool* pool) { return handles::to_handle<weft_pool>(handles::Thing::pool, pool); }
+inline Sched* to_sched(weft_sched* handle, const char* call = __builtin_FUNCTION()) {
+    return handles::to_object<Sched>(handles::Thing::scheduler, handle, call);
+}
+inline const Sched* to_sched(const weft_sched* handle, const char* call = __builtin_FUNCTION()) {
+    return handles::to_object<const Sched>(handles::Thing::scheduler, handle, call);
+}
+inline weft_sched* to_handle(Sched* sched) { return handles::to_handle<weft_sched>(handles::Thing::scheduler, sched); }
+inline Stream* to_stream(weft_stream* handle, const char* call = __builtin_FUNCTION()) {
+    return handles::to_object<Stream>(handles::Thing::stream, handle, call);
+}
+inline const Stream* to_stream(const weft_stream* handle, const char* call = __builtin_FUNCTION()) {
+    return handles::to_object<const Stream>(handles::Thing::stream, handle, call);
+}
+inline weft_stream* to_handle(Stream* stream) { return handles::to_handle<weft_stream>(handles::Thing::stream, stream); }
 
 [[gnu::cold]] inline weft_status is_null(const char* what) { return fail(WEFT_INVALID, "%s is null; it is required", what); }
 

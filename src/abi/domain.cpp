@@ -12,11 +12,15 @@ namespace {
 
 using What = Transition::What;
 
-Domain* to_domain(weft_domain* handle) { return reinterpret_cast<Domain*>(handle); }
+Domain* to_domain(weft_domain* handle, const char* call = __builtin_FUNCTION()) {
+    return handles::to_object<Domain>(handles::Thing::domain, handle, call);
+}
 constexpr std::uint32_t no_word = 0;   // of what is no domain
 
-const Domain* to_domain(const weft_domain* handle) { return reinterpret_cast<const Domain*>(handle); }
-weft_domain* to_handle(Domain* domain) { return reinterpret_cast<weft_domain*>(domain); }
+const Domain* to_domain(const weft_domain* handle, const char* call = __builtin_FUNCTION()) {
+    return handles::to_object<const Domain>(handles::Thing::domain, handle, call);
+}
+weft_domain* to_handle(Domain* domain) { return handles::to_handle<weft_domain>(handles::Thing::domain, domain); }
 
 // What a context does to pause: on the transition stack its domain says what the hart does next.
 struct Pause : Suspension {

@@ -23,7 +23,9 @@ static_assert(sizeof(UserTimer) <= sizeof(weft_timer) && alignof(UserTimer) <= a
 
 UserTimer& to_timer(weft_timer* handle) { return *reinterpret_cast<UserTimer*>(handle); }
 
-Poller* to_poller(weft_poller* handle) { return reinterpret_cast<Poller*>(handle); }
+Poller* to_poller(weft_poller* handle, const char* call = __builtin_FUNCTION()) {
+    return handles::to_object<Poller>(handles::Thing::poller, handle, call);
+}
 
 // The hint, completed; not WEFT_OK: it makes no sense.
 weft_status complete(const weft_poller_hint* hint, weft_poller_hint& out) {
@@ -93,7 +95,7 @@ weft_status weft_poller_add(bool (*fn)(void*), void* argument, const weft_poller
         return fail(WEFT_INVALID, "the kernel does not tell when descriptor %d is ready (a regular file, or closed)", descriptor);
     }
     note_pollers(*of);
-    *poller = reinterpret_cast<weft_poller*>(made);
+    *poller = handles::to_handle<weft_poller>(handles::Thing::poller, made);
     return WEFT_OK;
 }
 
@@ -103,6 +105,7 @@ weft_status weft_poller_remove(weft_poller* poller) noexcept {
     if (of == nullptr) return not_initialized();
     Poller* gone = to_poller(poller);
     const int descriptor = gone->descriptor;
+    handles::freed(gone);
     of->pollers.remove(*gone, current_or_null());
     if (descriptor >= 0) of->lookout.remove(descriptor);   // nobody arms it any more
     note_pollers(*of);

@@ -5,21 +5,13 @@
 #include <cstring>
 
 #include "abi/convert.hpp"
+#include "stream/key_handle.hpp"
 #include "stream/lasting.hpp"
-#include "stream/locals.hpp"
 #include "weft/here.h"
 
 using namespace weft;
 
 namespace {
-
-const Key* to_key(const weft_key* handle) {
-    const auto* key = reinterpret_cast<const Key*>(handle);
-    if constexpr (config::checked) {
-        if (key != nullptr && !key->lives()) fatal("stale handle %p: its key has been freed", static_cast<const void*>(handle));
-    }
-    return key;
-}
 
 // What others read of keys and values (weft/here.h).
 static_assert(offsetof(Key, mark) == offsetof(weft_key_here, mark) && offsetof(Key, offset) == offsetof(weft_key_here, offset) &&
@@ -48,7 +40,7 @@ weft_status create_following(const weft_key_options& given, weft_key** key) {
         free_key(*made);
         return fail(WEFT_NO_MEMORY, "there are %zu keys already that follow units", most_following);
     }
-    *key = reinterpret_cast<weft_key*>(made);
+    *key = new_handle(*made);
     return WEFT_OK;
 }
 
@@ -66,7 +58,7 @@ weft_status weft_key_create(void (*destructor)(void*), weft_key** key) noexcept 
     if (key == nullptr) return is_null("key");
     Key* made = make_key(destructor);
     if (made == nullptr) return no_key();
-    *key = reinterpret_cast<weft_key*>(made);
+    *key = new_handle(*made);
     return WEFT_OK;
 }
 
@@ -74,7 +66,7 @@ static weft_status create_lasting(const weft_key_options& given, weft_key** key)
     if (given.destructor != nullptr) return fail(WEFT_INVALID, "values under a lasting key are released, not destroyed: give `release` instead of `destructor`");
     Key* made = make_lasting_key(given.release);
     if (made == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a lasting key, or there are 1024 already");
-    *key = reinterpret_cast<weft_key*>(made);
+    *key = new_handle(*made);
     return WEFT_OK;
 }
 
@@ -95,7 +87,9 @@ weft_status weft_key_create_with(const weft_key_options* options, weft_key** key
 
 weft_status weft_key_free(weft_key* key) noexcept {
     if (key == nullptr) return is_null("key");
-    free_key(const_cast<Key&>(*to_key(key)));
+    const Key* const of = to_key(key);
+    handles::freed(key);
+    free_key(const_cast<Key&>(*of));
     return WEFT_OK;
 }
 

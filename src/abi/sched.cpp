@@ -1,5 +1,6 @@
 #include "weft/sched.h"
 
+#include <cstdlib>
 #include <cstring>
 
 #include "abi/convert.hpp"
@@ -27,9 +28,21 @@ weft_status admit(Sched* made, weft_sched** sched) {
 }
 
 // The stream that runs the scheduler and calls from its `run`; null otherwise.
-Stream* running(weft_sched* sched) {
+Stream* running(weft_sched* sched, const char* call = __builtin_FUNCTION()) {
     Stream* stream = current_or_null();
-    return stream != nullptr && stream->running != nullptr && stream->running == to_sched(sched)->unit ? stream : nullptr;
+    return stream != nullptr && stream->running != nullptr && stream->running == to_sched(sched, call)->unit ? stream : nullptr;
+}
+
+// In a build that checks, handles are not the addresses of what they stand for.
+Sched* create(weft_sched_kind kind, const weft_sched_ops* ops, void* self, weft_pool* const* pools, std::size_t count,
+              [[maybe_unused]] const char* call = __builtin_FUNCTION()) {
+    if constexpr (!config::checked) return sched::create(kind, ops, self, reinterpret_cast<Pool* const*>(pools), count);
+    const auto of = static_cast<Pool**>(std::malloc(count * sizeof(Pool*)));
+    if (of == nullptr) return nullptr;
+    for (std::size_t i = 0; i < count; ++i) of[i] = to_pool(pools[i], call);
+    Sched* const made = sched::create(kind, ops, self, of, count);
+    std::free(of);
+    return made;
 }
 
 }  // namespace
@@ -42,7 +55,7 @@ weft_status weft_sched_create(weft_sched_kind kind, weft_pool* const* pools, siz
     if (kind < WEFT_SCHED_BASIC || kind > WEFT_SCHED_PRIORITY || kind == WEFT_SCHED_USER) {
         return fail(WEFT_INVALID, "there is no built-in scheduler of kind %d; see weft_sched_kind", static_cast<int>(kind));
     }
-    return admit(sched::create(kind, nullptr, nullptr, reinterpret_cast<Pool* const*>(pools), count), sched);
+    return admit(create(kind, nullptr, nullptr, pools, count), sched);
 }
 
 weft_status weft_sched_create_user(const weft_sched_ops* ops, void* self, weft_pool* const* pools, size_t count,
@@ -54,14 +67,15 @@ weft_status weft_sched_create_user(const weft_sched_ops* ops, void* self, weft_p
     if ((table.pick == nullptr) == (table.run == nullptr)) {
         return fail(WEFT_INVALID, "a scheduler's table has exactly one of pick and run; this has %s", table.pick == nullptr ? "none" : "both");
     }
-    return admit(sched::create(WEFT_SCHED_USER, &table, self, reinterpret_cast<Pool* const*>(pools), count), sched);
+    return admit(create(WEFT_SCHED_USER, &table, self, pools, count), sched);
 }
 
 weft_status weft_sched_free(weft_sched* sched) noexcept {
     if (sched == nullptr) return is_null("sched");
     if (runtime_or_null() == nullptr) return not_initialized();   // it has gone with its runtime
-    if (to_sched(sched)->stream.load() != nullptr) return fail(WEFT_BUSY, "a stream runs this scheduler and frees it when it ends");
-    dismiss(*to_sched(sched));
+    Sched& of = *to_sched(sched);
+    if (of.stream.load() != nullptr) return fail(WEFT_BUSY, "a stream runs this scheduler and frees it when it ends");
+    dismiss(of);
     return WEFT_OK;
 }
 

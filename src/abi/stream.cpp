@@ -16,10 +16,10 @@ namespace {
 // The scheduler that the options ask for; made here when they name none. `automatic` receives a pool made for it.
 weft_status choose_sched(const weft_stream_options& options, Sched** sched, Pool** automatic) {
     if (options.sched != nullptr) {
-        *sched = to_sched(options.sched);
+        *sched = to_sched(options.sched, "weft_stream_create");
         return WEFT_OK;
     }
-    Pool* main = to_pool(options.pool);
+    Pool* main = to_pool(options.pool, "weft_stream_create");
     if (main == nullptr) *automatic = main = automatic_pool(default_pool_kind());
     if (main == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a pool");
     *sched = default_sched(*main);
@@ -43,8 +43,8 @@ weft_status default_kind(const weft_kind& given, Kind& kind) {
 weft_status check(const weft_stream* stream) { return stream == nullptr ? is_null("stream") : WEFT_OK; }
 
 // Of what only a stream of the program's can be asked for.
-weft_status check_own(const weft_stream* stream) {
-    return stream == nullptr ? is_null("stream") : is_the_programs(*to_stream(stream));
+weft_status check_own(const weft_stream* stream, const char* call = __builtin_FUNCTION()) {
+    return stream == nullptr ? is_null("stream") : is_the_programs(*to_stream(stream, call));
 }
 
 // A set that is not within the process's own is refused here: the kernel would silently take the common part.

@@ -356,20 +356,24 @@ weft_status weft_rwlock_unlock(weft_rwlock* lock) noexcept {
 // ---- future ----------------------------------------------------------------------------------------
 
 namespace {
-Future* to_future(weft_future* handle) { return reinterpret_cast<Future*>(handle); }
+Future* to_future(weft_future* handle, const char* call = __builtin_FUNCTION()) {
+    return handles::to_object<Future>(handles::Thing::future, handle, call);
+}
 }  // namespace
 
 weft_status weft_future_create(size_t compartments, void (*callback)(void**, void*), void* argument, weft_future** future) noexcept {
     if (future == nullptr) return is_null("future");
     Future* made = Future::make(compartments, callback, argument);
     if (made == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a future of %zu compartments", compartments);
-    *future = reinterpret_cast<weft_future*>(made);
+    *future = handles::to_handle<weft_future>(handles::Thing::future, made);
     return WEFT_OK;
 }
 
 weft_status weft_future_free(weft_future* future) noexcept {
     if (future == nullptr) return is_null("future");
-    Future::destroy(to_future(future));
+    Future* const of = to_future(future);
+    handles::freed(of);
+    Future::destroy(of);
     return WEFT_OK;
 }
 
@@ -381,8 +385,9 @@ weft_status weft_future_set(weft_future* future, void* value) noexcept {
 
 weft_status weft_future_wait(weft_future* future, void*** values, uint64_t deadline_ns) noexcept {
     if (future == nullptr) return is_null("future");
-    const weft_status status = weft_event_wait_until(to_future(future)->event(), nullptr, deadline_ns);
-    if (status == WEFT_OK && values != nullptr) *values = to_future(future)->values();
+    Future* const of = to_future(future);
+    const weft_status status = weft_event_wait_until(of->event(), nullptr, deadline_ns);
+    if (status == WEFT_OK && values != nullptr) *values = of->values();
     return status;
 }
 
@@ -403,7 +408,9 @@ weft_event* weft_future_event(weft_future* future) noexcept { return future == n
 
 namespace {
 
-Channel* to_channel(weft_channel* handle) { return reinterpret_cast<Channel*>(handle); }
+Channel* to_channel(weft_channel* handle, const char* call = __builtin_FUNCTION()) {
+    return handles::to_object<Channel>(handles::Thing::channel, handle, call);
+}
 
 // How a wait at a channel ended.
 weft_status outcome(weft_status waited, const Waiter& waiter) {
@@ -430,7 +437,7 @@ weft_status weft_channel_create(const weft_channel_options* options, weft_channe
     }
     static_assert(sizeof(Channel) % alignof(std::max_align_t) == 0, "the elements lie behind it");
     auto* made = new (block) Channel({given.element_bytes, given.capacity, given.move, given.drop}, static_cast<char*>(block) + sizeof(Channel));
-    *channel = reinterpret_cast<weft_channel*>(made);
+    *channel = handles::to_handle<weft_channel>(handles::Thing::channel, made);
     return WEFT_OK;
 }
 
@@ -438,6 +445,7 @@ weft_status weft_channel_free(weft_channel* channel) noexcept {
     if (channel == nullptr) return is_null("channel");
     Channel* of = to_channel(channel);
     if (of->somebody_waits()) return say(WEFT_BUSY, "somebody waits for the channel; close it first");
+    handles::freed(of);
     of->drop_all();
     of->~Channel();
     os::release(of);
@@ -466,7 +474,7 @@ weft_status weft_channel_close(weft_channel* channel) noexcept {
 
 weft_status weft_channel_length(const weft_channel* channel, size_t* length) noexcept {
     if (channel == nullptr || length == nullptr) return is_null(channel == nullptr ? "channel" : "length");
-    *length = reinterpret_cast<const Channel*>(channel)->length();
+    *length = to_channel(const_cast<weft_channel*>(channel))->length();
     return WEFT_OK;
 }
 

@@ -693,7 +693,7 @@ weft_status weft_unit_bind(weft_pool** former) noexcept {
     if (former == nullptr) return is_null("former");
     Pool* before = nullptr;
     const weft_status status = bind_here(before);
-    if (status == WEFT_OK) *former = reinterpret_cast<weft_pool*>(before);
+    if (status == WEFT_OK) *former = to_handle(before);
     return status;
 }
 

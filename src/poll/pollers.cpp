@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "base/handles.hpp"
 #include "os/memory.hpp"
 #include "os/spin.hpp"
 
@@ -10,6 +11,7 @@ namespace weft {
 Pollers::~Pollers() {
     for (Block* block = first_.load(); block != nullptr;) {
         Block* next = block->next;
+        for (const Poller& poller : block->pollers) handles::freed(&poller);
         os::destroy(block);
         block = next;
     }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/handles.hpp"
 #include "os/clock.hpp"
 #include "os/thread.hpp"
 
@@ -266,7 +267,7 @@ std::size_t pop_many(Pool& from, Unit** units, std::size_t capacity) {
         auto& user = static_cast<UserPool&>(from);
         auto* row = reinterpret_cast<weft_unit**>(units);   // handles first, then what they stand for
         const std::size_t count = user.ops.pop_many(user.self, row, capacity);
-        for (std::size_t i = 0; i < count; ++i) units[i] = to_unit(row[i]);
+        for (std::size_t i = 0; i < count; ++i) units[i] = to_unit(row[i], "the pop_many of a pool");
         return count;
     }
     std::size_t count = 0;
@@ -317,7 +318,7 @@ Unit* pop_other(Pool& from) {
     }
     case WEFT_POOL_USER: {
         auto& user = static_cast<UserPool&>(from);
-        return to_unit(user.ops.pop(user.self));
+        return to_unit(user.ops.pop(user.self), "the pop of a pool");
     }
     case WEFT_POOL_DEFAULT: break;
     }
@@ -455,6 +456,7 @@ Pool* create(weft_pool_kind kind, weft_pool_access access) {
 Pool* create_user(const weft_pool_ops& ops, void* self) { return os::make<UserPool>(ops, self); }
 
 void destroy(Pool* pool) {
+    handles::freed(pool);
     switch (pool->kind) {
     case WEFT_POOL_PRIVATE: os::destroy(static_cast<PrivatePool*>(pool)); return;
     case WEFT_POOL_BLOCKING:

@@ -5,6 +5,7 @@
 
 #include "base/assert.hpp"
 #include "base/config.hpp"
+#include "base/handles.hpp"
 
 namespace weft::sched {
 namespace {
@@ -82,7 +83,7 @@ Unit* pick_other(Sched& by) {
     case WEFT_SCHED_RANDOM_STEAL: return pick_random_steal(by);
     case WEFT_SCHED_USER:
         if (by.ops.pick == nullptr) return nullptr;   // stateful: it alone knows what is next
-        return to_unit(by.ops.pick(by.self, reinterpret_cast<weft_sched*>(&by)));
+        return to_unit(by.ops.pick(by.self, handles::to_handle<weft_sched>(handles::Thing::scheduler, &by)), "the pick of a scheduler");
     case WEFT_SCHED_DEFAULT: break;
     }
     return nullptr;
@@ -129,6 +130,7 @@ void destroy(Sched* sched) {
 }
 
 void destroy_uncounted(Sched* sched) {
+    handles::freed(sched);
     if (sched->ops.destroy != nullptr) sched->ops.destroy(sched->self);
     os::release(sched->passed_over);
     os::release(sched->pools);

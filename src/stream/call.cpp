@@ -34,7 +34,7 @@ struct OnSchedulers {
 template <class How, class Handle>
 [[gnu::always_inline]] inline bool goes_on(const Stream& stream, const PrivatePool& pool, Handle* next, Handle* end) {
     if (next == end || *next == nullptr) return false;
-    const Unit& unit = *to_unit(*next);
+    const Unit& unit = *to_unit(*next, call_on_many<Handle>);
     return pool.ready.front() == &unit && unit.untouched() && How::takes(unit) && !stream.wanted() && pool.inbox.empty();
 }
 
@@ -262,7 +262,7 @@ bool call_child(Stream& stream, Unit& child) {
 template <class Handle>
 std::size_t call_row(Stream& stream, Unit& self, Handle* units, std::size_t count) {
     if constexpr (!context::may_call) return 0;
-    const Unit& first = *to_unit(units[0]);
+    const Unit& first = *to_unit(units[0], call_on_many<Handle>);
     if (stream.callable->ready.front() != &first || !first.untouched() || !free_to_call(stream)) return 0;
     if (OnSpare::takes(first)) {
         return has_spare(stream) ? call_ults(stream, self, units, count, OnSpare{stream.take_spare()}) : 0;

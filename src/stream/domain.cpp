@@ -4,6 +4,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/handles.hpp"
 #include "stream/begin.hpp"
 #include "stream/error.hpp"
 #include "stream/guest.hpp"
@@ -24,7 +25,7 @@ namespace {
 using What = Transition::What;
 
 Domain& of_pool(void* self) { return *static_cast<Domain*>(self); }
-weft_domain* handle_of(Domain& domain) { return reinterpret_cast<weft_domain*>(&domain); }
+weft_domain* handle_of(Domain& domain) { return handles::to_handle<weft_domain>(handles::Thing::domain, &domain); }
 
 }  // namespace
 
@@ -92,6 +93,7 @@ Domain* make_domain(Domain* parent, const weft_domain_ops& ops, void* self) {
 }
 
 void drop_domain(Domain& domain) {
+    handles::freed(&domain);
     sched::destroy(domain.sched);
     pool::destroy(domain.pool);
     os::destroy(&domain);

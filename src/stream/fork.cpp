@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/handles.hpp"
 #include "hart/quota.hpp"
 #include "hart/topology.hpp"
 #include "os/fork.hpp"
@@ -31,6 +32,7 @@ void mend_statics(const Runtime* old) {
     hart::quota_forked();
     hart::topology_forked();
     keys_forked();
+    if constexpr (config::checked) handles::book_forked();
     guests_forked();
     moves_forked();
     crowds_forked();

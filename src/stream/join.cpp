@@ -360,7 +360,7 @@ struct GroupJoin : JoinWaiter, Suspension {
 [[gnu::noinline]] void join_group(Unit& self, weft_unit* const* units, std::size_t count) {
     GroupJoin group(self);
     for (std::size_t i = 0; i < count; ++i) {
-        Unit* unit = to_unit(units[i]);
+        Unit* unit = to_unit(units[i], "weft_unit_join_many or weft_unit_free_many");
         if (unit == nullptr || unit == &self || unit->has_now(Unit::local) || unit->joint.done()) continue;
         group.left.fetch_add(1);
         if (announce(*unit, Joint::Waiter(&group)) != Joint::Announced::waiting) group.left.fetch_sub(1);
@@ -597,7 +597,7 @@ template <class Handle>
 [[gnu::noinline]] void call_those_at_hand(Unit& self, Handle* units, std::size_t count, Worst& worst) {
     for (std::size_t i = 0; i < count; ++i) {
         Stream& stream = current();
-        Unit* const unit = to_unit(units[i]);
+        Unit* const unit = to_unit(units[i], call_on_many<Handle>);
         if (unit == nullptr || !take_next(stream, *unit)) continue;
         if constexpr (std::is_const_v<Handle>) {
             join_towards<Company::any>(stream, self, *unit, unit);
@@ -614,7 +614,7 @@ template <class Handle>
 weft_status join_many(Handle* units, std::size_t count) {
     Stream* stream = current_or_null();
     Unit* self = stream == nullptr ? nullptr : stream->running;
-    const bool shared = count > 1 && units[0] != nullptr && !to_unit(units[0])->has_now(Unit::local);
+    const bool shared = count > 1 && units[0] != nullptr && !to_unit(units[0], call_on_many<Handle>)->has_now(Unit::local);
     Worst worst;
     if (shared && self != nullptr && self->kind != Kind::tasklet) {
         call_those_at_hand(*self, units, count, worst);
@@ -625,7 +625,7 @@ weft_status join_many(Handle* units, std::size_t count) {
             ++i;
             continue;
         }
-        Unit& unit = *to_unit(units[i]);
+        Unit& unit = *to_unit(units[i], call_on_many<Handle>);
         if (self != nullptr && (stream = current_or_null())->callable->ready.front() == &unit) {
             if (const std::size_t ended = call_row(*stream, *self, units + i, count - i)) {
                 i += ended;

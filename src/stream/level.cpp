@@ -3,6 +3,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/handles.hpp"
 #include "stream/begin.hpp"
 #include "stream/error.hpp"
 #include "stream/join.hpp"
@@ -16,7 +17,7 @@
 namespace weft {
 namespace {
 
-weft_sched* handle_of(Sched& sched) { return reinterpret_cast<weft_sched*>(&sched); }
+weft_sched* handle_of(Sched& sched) { return handles::to_handle<weft_sched>(handles::Thing::scheduler, &sched); }
 
 bool stacked(const Sched& by) { return by.stream.load() == &by; }   // its own owner while it is no stream's main one
 

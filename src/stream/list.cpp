@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "base/handles.hpp"
 #include "base/text.hpp"
 #include "hart/quota.hpp"
 #include "os/error_text.hpp"
@@ -126,7 +127,7 @@ struct Visit {
     info.waits_until_ns = state == State::suspended ? unit.waits_until_ns : 0;
     // One that is ready again has something to go on from; one of kind Full has its stack from the beginning.
     info.started = state != State::ready || unit.context != nullptr;
-    info.pool = reinterpret_cast<weft_pool*>(unit.pool);
+    info.pool = handles::shown<weft_pool>(unit.pool);
     return true;
 }
 

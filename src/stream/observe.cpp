@@ -4,6 +4,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/handles.hpp"
 #include "os/thread.hpp"
 #include "stream/error.hpp"
 #include "stream/runtime.hpp"
@@ -141,8 +142,8 @@ void tell_from_outside(Observers& of, const weft_observation& seen) {
         seen.size = sizeof seen;
         seen.what = static_cast<weft_observed>(bit);
         seen.unit = to_handle(&unit);
-        seen.stream = reinterpret_cast<weft_stream*>(stream);
-        seen.pool = reinterpret_cast<weft_pool*>(unit.pool_now());
+        seen.stream = handles::to_handle<weft_stream>(handles::Thing::stream, stream);
+        seen.pool = handles::to_handle<weft_pool>(handles::Thing::pool, unit.pool_now());
         seen.waits_for = what == Event::suspend ? name_of(waits) : "";
         seen.object = object;
         if (what == Event::finish || what == Event::join || what == Event::free) seen.status = static_cast<weft_status>(unit.outcome);

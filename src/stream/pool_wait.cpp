@@ -41,7 +41,7 @@ Unit* pop_wait(Stream* stream, Pool& from, std::uint64_t timeout_ns) {
     if (from.kind == WEFT_POOL_USER && static_cast<UserPool&>(from).ops.pop_wait != nullptr) {
         auto& user = static_cast<UserPool&>(from);
         if (stream != nullptr) give_hart_back(*stream);
-        Unit* unit = to_unit(user.ops.pop_wait(user.self, timeout_ns));
+        Unit* unit = to_unit(user.ops.pop_wait(user.self, timeout_ns), "the pop_wait of a pool");
         if (stream != nullptr) hold_hart(*stream);
         return unit;
     }

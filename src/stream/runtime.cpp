@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "base/handles.hpp"
 #include "hart/quota.hpp"
 #include "hart/topology.hpp"
 #include "os/error_text.hpp"
@@ -125,6 +126,7 @@ void tear_down(Runtime* ending) {
     hart::topology_release();
     complete_one.store(nullptr);
     active.store(nullptr);
+    handles::runtime_lives(false);
     os::destroy(ending);
     open_to_guests();
 }
@@ -264,6 +266,7 @@ weft_status start_one(const weft_settings* asked, bool by_itself) {
     auto* made = os::make<Runtime>(chosen, by_itself);
     if (made == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the runtime");
     active.store(made);
+    handles::runtime_lives(true);
     const weft_status status = bring_up(*made);
     if (status != WEFT_OK) {
         unwind(made);

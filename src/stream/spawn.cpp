@@ -3,11 +3,12 @@
 #include <cstring>
 #include <utility>
 
+#include "base/handles.hpp"
 #include "stream/call.hpp"
 #include "stream/extras.hpp"
 #include "stream/join.hpp"
+#include "stream/key_handle.hpp"
 #include "stream/level.hpp"
-#include "stream/locals.hpp"
 #include "stream/migrate.hpp"
 #include "stream/own_float.hpp"
 #include "stream/suspend.hpp"
@@ -145,7 +146,7 @@ namespace {
 
 // `data` goes under a lasting key, whose own function releases it, also where there will be no unit.
 weft_status take_key(const weft_unit_options& given, Plan& out) {
-    const Key& key = *reinterpret_cast<const Key*>(given.key);
+    const Key& key = *to_key(given.key, "weft_unit_options.key");
     if (!key.lasting) return fail(WEFT_INVALID, "weft_unit_options.key is no lasting key");
     if (given.release != nullptr) return fail(WEFT_INVALID, "with weft_unit_options.key it is the key that releases the data; leave `release` NULL");
     out.key = &key;
@@ -177,7 +178,7 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     out.name = given.name;
     out.priority = given.priority;
     if (!is_priority(given.priority)) return no_such_priority(given.priority);
-    out.stream = reinterpret_cast<Stream*>(given.stream);
+    out.stream = handles::to_object<Stream>(handles::Thing::stream, given.stream, "weft_unit_options.stream");
     out.placed = given.stream != nullptr || given.bound;
     if (given.bound) out.flags |= Unit::bound;
     out.special = given.not_migratable ? Plan::fixed : 0;

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/handles.hpp"
 #include "hart/gate.hpp"
 #include "os/clock.hpp"
 #include "os/thread_pointer.hpp"
@@ -163,6 +164,7 @@ void leave_table(Runtime& of, Stream& stream) {
 
 // A stream that is in no table and has no carrier.
 void drop_stream(Runtime& of, Stream* stream) {
+    handles::freed(stream);
     if (stream->home.stack != nullptr) stream->heap->stacks.give(stream->home.stack);
     give_heap(of, stream->heap);
     os::destroy(stream);
@@ -229,6 +231,7 @@ void abandon_stream(Runtime& of, Stream& stream) {
 }
 
 void discard_stream(Runtime& of, Stream* stream) {
+    handles::freed(stream);
     leave_table(of, *stream);
     stream->heap->next_id = stream->next_id.load();
     give_heap(of, stream->heap);
@@ -260,7 +263,7 @@ struct UnitWait : Suspension {
     if (stream.end.done()) return;
     if (Unit* self = running_or_null()) {
         UnitWait waiter(*self, stream);
-        return suspend(current(), waiter, Waits::stream_free, &stream);
+        return suspend(current(), waiter, Waits::stream_free, handles::to_handle<weft_stream>(handles::Thing::stream, &stream));
     }
     ThreadWait waiter;
     if (stream.end.announce_shared(&waiter) != Joint::Announced::waiting) return;
@@ -612,6 +615,7 @@ void dismiss(Pool& pool) {
             // Whoever pushed the last unit rings the bell afterwards, if late enough after that unit has run, ended and
             // let the pool be freed. So the memory stays a pool of its kind: a ring too many harms nobody.
             pool.freed = true;
+            handles::freed(&pool);
             pool.next = runtime().freed_pools;
             runtime().freed_pools = &pool;
             return;

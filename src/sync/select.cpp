@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/handles.hpp"
 #include "os/memory.hpp"
 #include "sync/objects.hpp"
 
@@ -68,12 +69,16 @@ std::size_t first_set(weft_event* const* events, std::size_t count) {
 
 namespace {
 
+Channel& channel_of(const weft_channel_case& one) {
+    return *handles::to_object<Channel>(handles::Thing::channel, one.channel, "weft_channel_select");
+}
+
 // The channels of the cases, each once, in the order of their addresses: all who lock several do so in this order.
 class Locked {
 public:
     Locked(weft_channel_case* cases, std::size_t count, Channel** order, std::uint32_t* words) : order_(order), words_(words) {
         for (std::size_t i = 0; i < count; ++i) {
-            if (cases[i].channel != nullptr) order_[count_++] = reinterpret_cast<Channel*>(cases[i].channel);
+            if (cases[i].channel != nullptr) order_[count_++] = &channel_of(cases[i]);
         }
         std::sort(order_, order_ + count_);
         count_ = static_cast<std::size_t>(std::unique(order_, order_ + count_) - order_);
@@ -113,8 +118,6 @@ private:
     T here_[few];
     T* data_ = here_;
 };
-
-Channel& channel_of(const weft_channel_case& one) { return *reinterpret_cast<Channel*>(one.channel); }
 
 // Does the first of the cases that can be done now, beginning at `start`, with all channels locked. Its number, or `count`.
 std::size_t do_one(weft_channel_case* cases, std::size_t count, std::size_t start, const Locked& locked, Claimed<Whom>& claimed) {

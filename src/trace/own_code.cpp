@@ -20,6 +20,11 @@ const char* pointer(const dl_phdr_info& info, ElfW(Addr) value) {
     return reinterpret_cast<const char*>(value < info.dlpi_addr ? info.dlpi_addr + value : value);
 }
 
+// libweft itself, or one of its variants (cmake/variants.cmake).
+bool is_weft(const char* file) {
+    return begins(file, "libweft.so") || begins(file, "libweft_checked.so") || begins(file, "libweft_tsan.so") || begins(file, "libweft_asan.so");
+}
+
 bool needs_weft(const dl_phdr_info& info) {
     const ElfW(Dyn)* dynamic = nullptr;
     for (int i = 0; i < info.dlpi_phnum; ++i) {
@@ -31,7 +36,7 @@ bool needs_weft(const dl_phdr_info& info) {
         if (entry->d_tag == DT_STRTAB) strings = pointer(info, entry->d_un.d_ptr);
     }
     for (auto* entry = dynamic; strings != nullptr && entry->d_tag != DT_NULL; ++entry) {
-        if (entry->d_tag == DT_NEEDED && begins(strings + entry->d_un.d_val, "libweft.so")) return true;
+        if (entry->d_tag == DT_NEEDED && is_weft(strings + entry->d_un.d_val)) return true;
     }
     return false;
 }
@@ -40,7 +45,7 @@ bool needs_weft(const dl_phdr_info& info) {
 enum class Part { none, core, bridge };
 Part part_of(const dl_phdr_info& info) {
     const char* const file = file_of(info.dlpi_name);
-    if (begins(file, "libweft.so")) return Part::core;
+    if (is_weft(file)) return Part::core;
     if ((begins(file, "libweft_") || begins(file, "libgomp.so.1")) && needs_weft(info)) return Part::bridge;
     return Part::none;
 }

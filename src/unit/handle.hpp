@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "base/assert.hpp"
+#include "base/handles.hpp"
 #include "unit/unit.hpp"
 #include "weft/pool.h"
 
@@ -29,17 +31,26 @@ inline weft_unit* to_handle(const Unit* unit, const Unit& copy) {
     return reinterpret_cast<weft_unit*>(bits);
 }
 
-inline Unit* to_unit(const weft_unit* handle) {
+// `call`: which function of the C interface was given the handle; by itself, the one that asks.
+inline Unit* to_unit(const weft_unit* handle, [[maybe_unused]] const char* call = __builtin_FUNCTION()) {
     auto bits = reinterpret_cast<std::uintptr_t>(handle);
     if constexpr (config::checked) {
         auto* unit = reinterpret_cast<Unit*>(bits & ((std::uintptr_t{1} << generation_shift) - 1));
+        if (unit != nullptr && handles::units_are_gone()) {
+            handles::wrong_call(call, "stale handle %p: its unit has gone with the runtime, by weft_finalize; units are joined before that",
+                                static_cast<const void*>(handle));
+        }
         if (unit != nullptr && (unit->generation() != bits >> generation_shift || unit->life.is(State::free))) {
-            fatal("stale handle %p: its unit has been freed (a unit is freed once, by weft_unit_free or when it "
-                  "ends detached)", static_cast<const void*>(handle));
+            handles::wrong_call(call, "stale handle %p: its unit has been freed; a unit is freed once, by weft_unit_free or when it ends "
+                                      "detached, and not used afterwards", static_cast<const void*>(handle));
         }
         return unit;
     }
     return reinterpret_cast<Unit*>(bits);
 }
+
+// The call that was given handles of this type: it frees the units and sets them to null, or it only joins them.
+template <class Handle>
+inline constexpr const char* call_on_many = std::is_const_v<Handle> ? "weft_unit_join_many" : "weft_unit_free_many";
 
 }  // namespace weft

@@ -1,6 +1,7 @@
 // Race windows, forced: a probe stops one side inside its window until the other has done its step.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -15,6 +16,12 @@ using weft::Probe;
 
 inline constexpr bool forced = weft::config::checked;
 
+// Of what a handle stands for: above the address a build that checks has a number.
+template <class Of = const void>
+Of* address_of(const void* handle) {
+    return reinterpret_cast<Of*>(reinterpret_cast<std::uintptr_t>(handle) & ((std::uintptr_t{1} << 48) - 1));
+}
+
 // A place where one OS thread is stopped, once: the first that comes to `where`, of the stream `who` (null: any OS thread
 // that is no stream). What the stopped one looks at is never freed, so a Stop may end while somebody passes.
 class Stop {
@@ -22,7 +29,7 @@ public:
     Stop(Probe where, const void* who) : where_(where) {
         kept.push_back(std::make_unique<State>());
         state_ = kept.back().get();
-        state_->who = who;
+        state_->who = address_of(who);
         places[static_cast<std::size_t>(where_)].store(state_);
         weft::probe_hook.store(hook);
     }

@@ -552,7 +552,7 @@ TEST_F(Windows, AStopThatComesOnTheWayToSleepEndsTheStream) {
         Runtime runtime(streams_with(1, WEFT_POOL_PRIVATE));
         weft_stream* made = nullptr;
         ASSERT_EQ(weft_stream_create(nullptr, &made), WEFT_OK);
-        auto* stream = reinterpret_cast<weft::Stream*>(made);
+        auto* stream = address_of<weft::Stream>(made);
         weft_pool* pool = nullptr;
         ASSERT_EQ(weft_stream_pool(made, &pool), WEFT_OK);
         other_sleeps();
