@@ -63,6 +63,7 @@ constexpr const char* mode_names[] = {"nobody", "an observer of other events", "
 double measure(const Operation& operation, Mode mode) {
     weft_settings settings{};
     settings.size = sizeof settings;
+    settings.streams = 1;
     if (mode == traced) {
         settings.trace = "/dev/null";
         settings.trace_events = 2048;   // the ring is gone round before it is measured: no first touches of its pages

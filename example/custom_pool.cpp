@@ -66,7 +66,7 @@ void say(const char* what, int number) { std::printf("%s %d\n", what, number); }
 }  // namespace
 
 int main() {
-    weft::runtime runtime;
+    weft::runtime runtime{{.streams = 1}};
     auto pool = weft::make_pool<PriorityPool>();
     std::vector<weft::thread> threads;
     for (int i = 0; i < 3; ++i) {

@@ -38,7 +38,7 @@ void say(char what) { std::putchar(what); }
 }  // namespace
 
 int main() {
-    weft::runtime runtime;
+    weft::runtime runtime{{.streams = 1}};
     weft::pool often(weft::pool_kind::shared_fifo);
     weft::pool seldom(weft::pool_kind::shared_fifo);
     std::vector<weft::thread> threads;

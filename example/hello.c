@@ -5,9 +5,8 @@
 static void hello(void *name) { printf("hello from %s\n", (const char *)name); }
 
 int main(void) {
-    weft_settings settings = {.size = sizeof settings, .streams = WEFT_ALL_HARTS};
     weft_unit *units[2];
-    if (weft_init(&settings) != WEFT_OK) return fprintf(stderr, "%s\n", weft_error_text()), 1;
+    if (weft_init(NULL) != WEFT_OK) return fprintf(stderr, "%s\n", weft_error_text()), 1;
     if (weft_ult_spawn(NULL, hello, "warp", NULL, &units[0]) != WEFT_OK) return 1;
     if (weft_ult_spawn(NULL, hello, "weft", NULL, &units[1]) != WEFT_OK) return 1;
     if (weft_unit_free_many(units, 2) != WEFT_OK) return 1; /* joins both first */

@@ -2,7 +2,7 @@
 #include <weft/weft.hpp>
 
 int main() {
-    weft::runtime runtime{{.streams = weft::all_harts}};
+    weft::runtime runtime;
     auto many = weft::spawn_many(10'000, [](std::size_t) { weft::this_thread::yield(); });
     weft::thread hello([] { std::puts("hello from a user-level thread"); });
     hello.join();

@@ -20,7 +20,7 @@ struct candidate {
 }  // namespace
 
 int main() {
-    const weft::runtime runtime{{.streams = weft::all_harts}};
+    const weft::runtime runtime;
     constexpr int count = 1'000'000;
 
     // A loop. Its elements run on whatever streams have nothing else to do, in any order; each writes a place of its own.

@@ -9,7 +9,7 @@
  * call of Weft's, its hart is for others, and so is its thread: it may run contexts of domains (domain.h) meanwhile, whose domain has it so (weft_domain_pass). A guest that leaves keeps its hart until somebody lacks one, so that a
  * thread that comes again and again comes in and goes out by a few instructions. Blocking calls of others (a read, pthread_join) keep the hart: see weft_blocking (io.h).
  *
- * A thread that has entered when no runtime runs has started one: all its streams, WEFT_STREAMS of them, on OS threads of its own, asleep until there are units for them;
+ * A thread that has entered when no runtime runs has started one: one stream, or WEFT_STREAMS of them, on OS threads of its own, asleep until there are units for them;
  * settings are the environment's. It stays until the process ends, and what exit calls may still come in (exit stops the streams of a runtime that weft_init has started). Where one runs, what a guest spawns without naming a pool goes where spawns of other threads go, to stream 0. */
 #ifndef WEFT_GUEST_H
 #define WEFT_GUEST_H

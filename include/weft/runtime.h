@@ -76,7 +76,9 @@ typedef enum weft_neighbours {
 /** What a program may ask of the runtime. Zero means the default. */
 typedef struct weft_settings {
     size_t size;                  /**< sizeof(weft_settings) */
-    size_t streams;               /**< WEFT_STREAMS: streams to start; 0: 1; WEFT_ALL_HARTS ("all") */
+    size_t streams;               /**< WEFT_STREAMS: streams to start; 0 and WEFT_ALL_HARTS ("all"): as many as the process may use harts
+                                       (weft_hart_limit); those that have nothing to do sleep. With 0 fewer start, and standard error is told, where the system
+                                       refuses a thread or memory for one. Until 0.5, 0 was 1 */
     size_t stack_bytes;           /**< WEFT_STACK_BYTES: a ULT's stack, at least WEFT_STACK_LEAST; 0: 65536 */
     size_t guard_bytes;           /**< WEFT_GUARD_BYTES: 0: one page */
     weft_guard guard;             /**< WEFT_GUARD: auto, install, mprotect, canary, none */

@@ -29,7 +29,7 @@ enum class guard_kind {
 /** What a program may ask of the runtime; written with designated initialisers. Zero means the default. The
  * environment variable of each setting wins over it; see runtime.h. */
 struct settings {
-    std::size_t streams = 0;                               /**< streams to start; 0: 1; or all_harts */
+    std::size_t streams = 0;                               /**< streams to start; 0, all_harts: as many as the process may use harts */
     std::size_t stack_bytes = 0;                           /**< a thread's stack, at least WEFT_STACK_LEAST; 0: 65536 */
     std::size_t guard_bytes = 0;                           /**< 0: one page */
     guard_kind guard = guard_kind::automatic;              /**< how stacks are guarded */
@@ -47,7 +47,7 @@ struct settings {
 
 /** The runtime, from construction to destruction:
  *
- *     weft::runtime runtime{{.streams = weft::all_harts}};
+ *     weft::runtime runtime;
  *
  * The constructing thread becomes the primary unit of stream 0. Runtimes nest; the settings of inner ones are ignored.
  * To be destroyed by the thread that constructed it. */

@@ -302,7 +302,14 @@ weft_status start(const weft_settings* asked) {
     return nest(runtime());
 }
 
-weft_status start_by_itself() { return start_one(nullptr, true); }
+// One stream: such a program has threads of its own, and its guests spawn nothing as a rule. Streams on all harts would be OS threads that count towards
+// the user's limit.
+weft_status start_by_itself() {
+    weft_settings asked{};
+    asked.size = sizeof asked;
+    asked.streams = 1;
+    return start_one(&asked, true);
+}
 
 bool end_by_itself() {
     Runtime* const ending = runtime_or_null();

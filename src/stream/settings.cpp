@@ -95,7 +95,7 @@ constexpr std::size_t most_bytes = std::size_t{1} << 40;
 constexpr std::size_t most_streams = 1024;
 
 constexpr Setting settings_table[] = {
-    setting<&weft_settings::streams>("WEFT_STREAMS", "streams that weft_init starts", 1, 1, most_streams, stream_words, true),
+    setting<&weft_settings::streams>("WEFT_STREAMS", "streams that weft_init starts", WEFT_ALL_HARTS, 1, most_streams, stream_words, true),
     setting<&weft_settings::stack_bytes>("WEFT_STACK_BYTES", "stack of a ULT", 65536, WEFT_STACK_LEAST, most_bytes, nullptr, true),
     setting<&weft_settings::guard_bytes>("WEFT_GUARD_BYTES", "guard below each stack; 0 is one page", 0, 0, 1 << 30, nullptr, true),
     setting<&weft_settings::guard>("WEFT_GUARD", "how stacks are guarded", WEFT_GUARD_AUTO, 0, 4, guard_words, false),
@@ -209,6 +209,7 @@ weft_status Settings::read(const weft_settings* asked) {
         setting.set(values, value);
     }
     values.size = sizeof values;
+    streams_unasked = given.streams == 0 && std::getenv("WEFT_STREAMS") == nullptr;
     hart::allow(values.harts == 0 ? hart::no_limit : values.harts);
     if (values.streams == WEFT_ALL_HARTS) values.streams = std::min(hart::limit(), most_streams);
     values.trace = given.trace;

@@ -10,6 +10,7 @@ namespace weft {
 struct Settings {
     weft_settings values{};
     const char* counters = nullptr;   // WEFT_COUNTERS: where they go at exit; null: nowhere
+    bool streams_unasked = false;     // neither the program nor the environment says how many streams start: fewer will do
 
     // Overlays `asked` (null: nothing) and the environment. Not WEFT_OK: the text says which value is wrong and which
     // are legal.

@@ -238,8 +238,7 @@ weft_status place(const Plan& plan, Stream* caller, Pool** pool) {
 }
 
 bool give_default_stack(Stream* stream, Unit& unit) {
-    mem::Stack* stack = stream == nullptr ? nullptr : std::exchange(stream->spare, nullptr);
-    if (stack == nullptr) stack = take_stack(stream, 0);
+    mem::Stack* const stack = stream != nullptr && stream->spare != nullptr ? stream->take_spare() : take_stack(stream, 0);
     if (stack == nullptr) return false;
     unit.stack = stack;
     if (stack->guarded == mem::Guard::canary) unit.mark(Unit::canary);

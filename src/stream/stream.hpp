@@ -233,6 +233,7 @@ struct Stream {
     [[gnu::always_inline]] mem::Stack* take_spare() {
         mem::Stack* const stack = spare;
         spare = stack->next;
+        sanitizer::unpoison(stack->lowest, stack->bytes);   // a unit that was promoted ends without returning from the frames that called it
         return stack;
     }
 

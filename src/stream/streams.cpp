@@ -445,12 +445,27 @@ weft_status start_stream_zero(Runtime& of, Stream** zero) {
     return WEFT_OK;
 }
 
+namespace {
+
+weft_status start_initial(Runtime& of, Pool& main) {
+    Sched* const sched = default_sched(main);
+    if (sched == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a scheduler");
+    Stream* stream;
+    return start_stream(*sched, &main, nullptr, &stream, of.default_kind);
+}
+
+}  // namespace
+
+// Where nobody has said how many, those that the system grants are enough: a program that would do with one must not fail on a machine of many harts because of a limit
+// on OS threads or memory. The pools of the others stay, empty, until the runtime ends.
 weft_status start_other_streams(Runtime& of) {
-    for (std::size_t i = 1; i < of.settings.values.streams; ++i) {
-        Sched* sched = default_sched(*of.initial_pools[i]);
-        if (sched == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a scheduler");
-        Stream* stream;
-        if (weft_status status = start_stream(*sched, of.initial_pools[i], nullptr, &stream, of.default_kind); status != WEFT_OK) return status;
+    std::size_t& wanted = of.settings.values.streams;
+    for (std::size_t i = 1; i < wanted; ++i) {
+        const weft_status status = start_initial(of, *of.initial_pools[i]);
+        if (status == WEFT_OK) continue;
+        if (!of.settings.streams_unasked) return status;
+        std::fprintf(stderr, "weft: of %zu streams, one for each hart, %zu can start: %s; WEFT_STREAMS=%zu asks for no more\n", wanted, i, weft_error_text(), i);
+        wanted = i;
     }
     return WEFT_OK;
 }

@@ -908,7 +908,7 @@ TEST(TaskGroupWithoutARuntime, RefusesTasks) {
 
 TEST(TaskGroupDeathTest, AnExceptionThatNobodyWaitedForEndsTheProcess) {
     EXPECT_DEATH({
-        weft::runtime runtime;
+        weft::runtime runtime{{.streams = 1}};
         weft::task_group group;
         bool begun = false;
         group.run([&] {

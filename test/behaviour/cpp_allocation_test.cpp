@@ -54,7 +54,7 @@ protected:
         return allocations - before;
     }
 
-    weft::runtime runtime_;
+    weft::runtime runtime_{{.streams = 1}};
 };
 
 TEST_F(CppAllocation, ACallableThatFitsAPointerNeedsNoMemory) {

@@ -204,7 +204,7 @@ TEST_P(CppException, AnErrorNamesItsStatus) {
 TEST(CppExceptionDeath, AnExceptionThatNobodyTookEndsTheProcess) {
     EXPECT_DEATH(
         {
-            const weft::runtime runtime;
+            const weft::runtime runtime{{.streams = 1}};
             const weft::thread thread([] { throw Torn(1); });
         },
         "torn at 1|terminate");
@@ -213,7 +213,7 @@ TEST(CppExceptionDeath, AnExceptionThatNobodyTookEndsTheProcess) {
 TEST(CppExceptionDeath, AGroupsExceptionThatNobodyTookEndsTheProcess) {
     EXPECT_DEATH(
         {
-            const weft::runtime runtime;
+            const weft::runtime runtime{{.streams = 1}};
             const auto group = weft::spawn_many(3, [](std::size_t i) {
                 if (i == 1) throw Torn(1);
             });

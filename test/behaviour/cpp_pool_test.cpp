@@ -115,7 +115,7 @@ static_assert(weft::pool_ops<Slot>.size == sizeof(weft_pool_ops));
 TEST(CppPool, UnitsComeOutAsTheirOwnPoolSays) {
     weft_test::atomic<int> destroyed{0};
     {
-        const weft::runtime runtime;
+        const weft::runtime runtime{{.streams = 1}};
         auto pool = weft::make_pool<Lifo>(destroyed);
         EXPECT_EQ(pool.kind(), weft::pool_kind::user);
         std::string order;
@@ -137,7 +137,7 @@ TEST(CppPool, UnitsComeOutAsTheirOwnPoolSays) {
 }
 
 TEST(CppPool, SeveralUnitsGoInAndOutAtOnceWhereThePoolSaysHow) {
-    const weft::runtime runtime;
+    const weft::runtime runtime{{.streams = 1}};
     auto pool = weft::make_pool<Several>();
     int ran = 0;
     std::vector<weft::thread> threads;
@@ -156,7 +156,7 @@ TEST(CppPool, SeveralUnitsGoInAndOutAtOnceWhereThePoolSaysHow) {
 }
 
 TEST(CppPool, WaitingInAPoolIsThePoolsOwnAffair) {
-    const weft::runtime runtime;
+    const weft::runtime runtime{{.streams = 1}};
     auto pool = weft::make_pool<Several>();
     weft_unit* none = nullptr;
     std::thread([&] {
@@ -170,7 +170,7 @@ TEST(CppPool, WaitingInAPoolIsThePoolsOwnAffair) {
 
 TEST(CppPool, YieldToReachesIntoAPoolThatCanRemove) {
     weft_test::atomic<int> destroyed{0};
-    const weft::runtime runtime;
+    const weft::runtime runtime{{.streams = 1}};
     auto pool = weft::make_pool<Lifo>(destroyed);
     std::string order;
     weft::thread deep({.pool = pool}, [&order] { order += "deep "; });
@@ -190,7 +190,7 @@ TEST(CppPool, YieldToReachesIntoAPoolThatCanRemove) {
 }
 
 TEST(CppPool, APoolWithoutRemoveRefusesYieldTo) {
-    const weft::runtime runtime;
+    const weft::runtime runtime{{.streams = 1}};
     auto pool = weft::make_pool<Slot>();
     weft_status code = WEFT_OK;
     weft::thread other([] {});
@@ -212,7 +212,7 @@ TEST(CppPool, APoolWithoutRemoveRefusesYieldTo) {
 }
 
 TEST(CppPool, APoolInUseIsNotFreed) {
-    const weft::runtime runtime;
+    const weft::runtime runtime{{.streams = 1}};
     weft::pool pool(weft::pool_kind::shared_fifo);
     weft::thread waits({.pool = pool}, [] {});
     try {
@@ -231,7 +231,7 @@ TEST(CppPool, APoolInUseIsNotFreed) {
 }
 
 TEST(CppPool, MovingAPoolMovesTheOwnership) {
-    const weft::runtime runtime;
+    const weft::runtime runtime{{.streams = 1}};
     weft::pool one(weft::pool_kind::deque);
     const weft::pool_ref same = one;
     weft::pool other(std::move(one));
@@ -288,7 +288,7 @@ static_assert(weft::scheduler_ops<Loop>.pick == nullptr);
 TEST(CppScheduler, UnitsRunAsTheirOwnSchedulerPicks) {
     weft_test::atomic<int> destroyed{0};
     {
-        const weft::runtime runtime;
+        const weft::runtime runtime{{.streams = 1}};
         weft::pool first(weft::pool_kind::shared_fifo);
         weft::pool second(weft::pool_kind::shared_fifo);
         std::string order;
@@ -314,7 +314,7 @@ TEST(CppScheduler, UnitsRunAsTheirOwnSchedulerPicks) {
 }
 
 TEST(CppScheduler, ASchedulerMayOwnItsLoop) {
-    const weft::runtime runtime;
+    const weft::runtime runtime{{.streams = 1}};
     weft_test::atomic<int> ran{0};
     std::vector<weft::pool> pools;
     pools.emplace_back(weft::pool_kind::shared_fifo);
@@ -331,7 +331,7 @@ TEST(CppScheduler, ASchedulerMayOwnItsLoop) {
 
 TEST(CppScheduler, OneThatNoStreamTookIsFreed) {
     weft_test::atomic<int> destroyed{0};
-    const weft::runtime runtime;
+    const weft::runtime runtime{{.streams = 1}};
     weft::pool pool(weft::pool_kind::shared_fifo);
     { const auto scheduler = weft::make_scheduler<Backwards>({pool}, destroyed); }
     EXPECT_EQ(destroyed, 1);
@@ -340,13 +340,13 @@ TEST(CppScheduler, OneThatNoStreamTookIsFreed) {
 
 TEST(CppScheduler, ARefusedOneIsDestroyedToo) {
     weft_test::atomic<int> destroyed{0};
-    const weft::runtime runtime;
+    const weft::runtime runtime{{.streams = 1}};
     EXPECT_THROW(weft::make_scheduler<Backwards>(std::vector<weft::pool>(), destroyed), weft::error);
     EXPECT_EQ(destroyed, 1);
 }
 
 TEST(CppScheduler, TheOnesOfTheLibraryTakePoolsInAnyForm) {
-    const weft::runtime runtime;
+    const weft::runtime runtime{{.streams = 1}};
     weft::pool one(weft::pool_kind::shared_fifo);
     weft::pool two(weft::pool_kind::shared_fifo);
     const std::vector<weft::pool_ref> pools{one, two};
@@ -389,7 +389,7 @@ private:
 };
 
 TEST(CppPool, ATypeMayLearnWhereItsUnitsComeFromAndWhichItHas) {
-    const weft::runtime runtime;
+    const weft::runtime runtime{{.streams = 1}};
     auto pool = weft::make_pool<Diary>();
     {
         weft::thread thread({.pool = pool}, [] {});
@@ -414,7 +414,7 @@ public:
 }  // namespace
 
 TEST(CppPool, ATypeMayRefuseUnits) {
-    const weft::runtime runtime;
+    const weft::runtime runtime{{.streams = 1}};
     auto pool = weft::make_pool<Strict>();
     {
         weft::thread one({.pool = pool}, [] {}), two({.pool = pool}, [] {});
@@ -429,7 +429,7 @@ TEST(CppPool, ATypeMayRefuseUnits) {
 }
 
 TEST(CppPool, UnitsAreTakenOutAndPutBackByHand) {
-    const weft::runtime runtime;
+    const weft::runtime runtime{{.streams = 1}};
     const weft::pool pool(weft::pool_kind::priority, weft::pool_access::mpmc);
     EXPECT_EQ(pool.access(), weft::pool_access::mpmc);
     weft::thread low({.pool = pool, .priority = -1}, [] {}), high({.pool = pool, .priority = 1}, [] {});
@@ -453,7 +453,7 @@ TEST(CppPool, UnitsAreTakenOutAndPutBackByHand) {
 }
 
 TEST(CppScheduler, IsPushedIntoAPoolAndReplaced) {
-    const weft::runtime runtime;
+    const weft::runtime runtime{{.streams = 1}};
     const weft::pool pool(weft::pool_kind::lifo), below(weft::pool_kind::shared_fifo);
     const weft::stream stream(pool);
     weft::scheduler lower(weft::scheduler_kind::priority, {below});

@@ -12,7 +12,7 @@ namespace {
 TEST(CppRuntime, ItRunsFromConstructionToDestruction) {
     EXPECT_FALSE(weft::runtime::running());
     {
-        const weft::runtime runtime;
+        const weft::runtime runtime{{.streams = 1}};
         EXPECT_TRUE(weft::runtime::running());
         EXPECT_TRUE(weft::this_thread::self());
         EXPECT_TRUE(weft::this_stream::self());
@@ -53,7 +53,7 @@ TEST(CppRuntime, ImpossibleSettingsAreRefused) {
 }
 
 TEST(CppRuntime, FinalizeTellsOfUnitsThatAreStillSuspended) {
-    weft::runtime runtime;
+    weft::runtime runtime{{.streams = 1}};
     weft::thread sleeper([] { weft::this_thread::suspend(); });
     const weft::unit_ref unit = sleeper;
     while (unit.state() != weft::unit_state::suspended) weft::this_thread::yield();
@@ -74,7 +74,7 @@ TEST(CppRuntime, AllHartsAreAsManyStreams) {
 }
 
 TEST(CppStream, AStreamRunsFromConstructionToDestruction) {
-    const weft::runtime runtime;
+    const weft::runtime runtime{{.streams = 1}};
     {
         const weft::stream stream("loom");
         EXPECT_EQ(weft::stream_count(), 2U);
@@ -90,7 +90,7 @@ TEST(CppStream, AStreamRunsFromConstructionToDestruction) {
 }
 
 TEST(CppStream, StoppingRunsWhatIsReady) {
-    const weft::runtime runtime;
+    const weft::runtime runtime{{.streams = 1}};
     weft_test::atomic<int> ran{0};
     weft::stream stream;
     auto group = weft::spawn_many({.pool = stream.pool()}, 100, [&ran] { ran.fetch_add(1); });
@@ -101,7 +101,7 @@ TEST(CppStream, StoppingRunsWhatIsReady) {
 }
 
 TEST(CppStream, MovingAStreamMovesTheOwnership) {
-    const weft::runtime runtime;
+    const weft::runtime runtime{{.streams = 1}};
     weft::stream one;
     const weft::stream_ref same = one;
     weft::stream other(std::move(one));
@@ -113,7 +113,7 @@ TEST(CppStream, MovingAStreamMovesTheOwnership) {
 }
 
 TEST(CppStream, AStreamDoesNotStopItself) {
-    const weft::runtime runtime;
+    const weft::runtime runtime{{.streams = 1}};
     weft::stream stream;
     weft_status code = WEFT_OK;
     weft::thread({.pool = stream.pool()}, [&] {
@@ -128,7 +128,7 @@ TEST(CppStream, AStreamDoesNotStopItself) {
 }
 
 TEST(CppStream, ASuspendedStreamRunsNothingUntilItIsResumed) {
-    const weft::runtime runtime;
+    const weft::runtime runtime{{.streams = 1}};
     const weft::stream stream;
     stream.suspend();
     EXPECT_THROW(stream.suspend(), weft::error);
@@ -143,7 +143,7 @@ TEST(CppStream, ASuspendedStreamRunsNothingUntilItIsResumed) {
 }
 
 TEST(CppStream, AStreamIsBoundAndBoundAnew) {
-    const weft::runtime runtime;
+    const weft::runtime runtime{{.streams = 1}};
     const weft::stream stream;
     const std::string all = stream.binding();
     EXPECT_NE(all, "");
@@ -168,7 +168,7 @@ TEST(CppHart, UseIsCounted) {
 }
 
 TEST(CppTrace, CountersCountAndArePrinted) {
-    const weft::runtime runtime;
+    const weft::runtime runtime{{.streams = 1}};
     const auto before = weft::counter("/units/count/created");
     weft::spawn_many(10, [](std::size_t) {}).join();
     EXPECT_EQ(weft::counter(std::string("/units/count/created")) - before, 10U);

@@ -31,7 +31,7 @@ using Mutexes = testing::Types<weft::mutex, weft::recursive_mutex, weft::shared_
 TYPED_TEST_SUITE(CppMutex, Mutexes);
 
 TYPED_TEST(CppMutex, WorksInTheStandardsLocks) {
-    weft::runtime runtime;
+    weft::runtime runtime{{.streams = 1}};
     TypeParam a, b;
     {
         std::unique_lock lock(a);
@@ -52,7 +52,7 @@ TYPED_TEST(CppMutex, WorksInTheStandardsLocks) {
 }
 
 TYPED_TEST(CppMutex, TriesForAsLongAsItWasTold) {
-    weft::runtime runtime;
+    weft::runtime runtime{{.streams = 1}};
     TypeParam mutex;
     mutex.lock();
     weft::latch tried(1);
@@ -74,7 +74,7 @@ TYPED_TEST(CppMutex, TriesForAsLongAsItWasTold) {
 }
 
 TEST(CppMutexes, RefuseADeadlockByAnException) {
-    weft::runtime runtime;
+    weft::runtime runtime{{.streams = 1}};
     weft::mutex mutex;
     std::lock_guard guard(mutex);
     try {
@@ -86,7 +86,7 @@ TEST(CppMutexes, RefuseADeadlockByAnException) {
 }
 
 TEST(CppSharedMutex, LetsReadersInTogether) {
-    weft::runtime runtime;
+    weft::runtime runtime{{.streams = 1}};
     weft::shared_mutex mutex;
     std::shared_lock mine(mutex);
     weft::thread reader([&] {
@@ -106,7 +106,7 @@ TEST(CppSharedMutex, LetsReadersInTogether) {
 // ---- condition_variable [thread.condition] -----------------------------------------------------------
 
 TEST(CppCondition, WaitReturnsWithTheLockHeldWhenThePredicateIsTrue) {
-    weft::runtime runtime;
+    weft::runtime runtime{{.streams = 1}};
     weft::mutex mutex;
     weft::condition_variable condition;
     bool ready = false;
@@ -126,7 +126,7 @@ TEST(CppCondition, WaitReturnsWithTheLockHeldWhenThePredicateIsTrue) {
 }
 
 TEST(CppCondition, WaitForSaysWhetherItWasNotified) {
-    weft::runtime runtime;
+    weft::runtime runtime{{.streams = 1}};
     weft::mutex mutex;
     weft::condition_variable condition;
     std::unique_lock lock(mutex);
@@ -150,7 +150,7 @@ TEST(CppCondition, WaitForSaysWhetherItWasNotified) {
 }
 
 TEST(CppCondition, MayBeDestroyedWhenAllHaveBeenNotified) {
-    weft::runtime runtime;
+    weft::runtime runtime{{.streams = 1}};
     weft::mutex mutex;
     auto condition = std::make_unique<weft::condition_variable>();
     weft::thread waits([&] {
@@ -195,7 +195,7 @@ TEST(CppCondition, WaitEndsWhenAStopIsRequested) {
 // ---- semaphore, latch, barrier [thread.sema, thread.coord] ---------------------------------------------
 
 TEST(CppSemaphore, BlocksAtZeroAndIsReleased) {
-    weft::runtime runtime;
+    weft::runtime runtime{{.streams = 1}};
     weft::counting_semaphore<10> semaphore(1);
     static_assert(weft::binary_semaphore::max() >= 1 && weft::counting_semaphore<10>::max() >= 10);
     semaphore.acquire();
@@ -218,7 +218,7 @@ TEST(CppSemaphore, BlocksAtZeroAndIsReleased) {
 }
 
 TEST(CppLatch, OpensOnce) {
-    weft::runtime runtime;
+    weft::runtime runtime{{.streams = 1}};
     weft::latch latch(3);
     EXPECT_FALSE(latch.try_wait());
     EXPECT_FALSE(latch.wait_for(1ms));
@@ -260,7 +260,7 @@ TEST(CppBarrier, RunsItsCompletionOncePerPhaseBeforeAnybodyGoesOn) {
 // ---- what the standard has not -----------------------------------------------------------------------
 
 TEST(CppEvent, IsSetOnceAndCarriesAPointer) {
-    weft::runtime runtime;
+    weft::runtime runtime{{.streams = 1}};
     weft::event a, b;
     int value = 1;
     weft::thread waits([&] { EXPECT_EQ(a.wait(), &value); });
@@ -277,7 +277,7 @@ TEST(CppEvent, IsSetOnceAndCarriesAPointer) {
 }
 
 TEST(CppChannel, MovesItsElements) {
-    weft::runtime runtime;
+    weft::runtime runtime{{.streams = 1}};
     for (std::size_t capacity : {0u, 2u}) {
         weft::channel<std::unique_ptr<int>> channel(capacity);
         weft::thread sender([&] {
@@ -300,7 +300,7 @@ TEST(CppChannel, MovesItsElements) {
 }
 
 TEST(CppBlocking, BringsBackWhatItReturnsAndThrows) {
-    weft::runtime runtime;
+    weft::runtime runtime{{.streams = 1}};
     EXPECT_EQ(weft::blocking([] { return std::string("there"); }), "there");
     EXPECT_THROW(weft::blocking([] { throw std::invalid_argument("thrown"); }), std::invalid_argument);
     EXPECT_EQ(weft::on_stream_stack([] { return std::make_unique<int>(4); }) != nullptr, true);
@@ -308,7 +308,7 @@ TEST(CppBlocking, BringsBackWhatItReturnsAndThrows) {
 }
 
 TEST(CppThread, IsJoinedUntilADeadline) {
-    weft::runtime runtime;
+    weft::runtime runtime{{.streams = 1}};
     weft::event stop;
     weft::thread thread([&] { stop.wait(); });
     EXPECT_FALSE(thread.try_join_for(2ms));
@@ -320,7 +320,7 @@ TEST(CppThread, IsJoinedUntilADeadline) {
 }
 
 TEST(CppTimer, FiresAndIsCancelled) {
-    weft::runtime runtime;
+    weft::runtime runtime{{.streams = 1}};
     int fired = 0;
     weft::timer timer([&] { ++fired; });
     timer.start(1ms);
@@ -335,7 +335,7 @@ TEST(CppTimer, FiresAndIsCancelled) {
 }
 
 TEST(CppPoller, PollsAsLongAsItLives) {
-    weft::runtime runtime;
+    weft::runtime runtime{{.streams = 1}};
     int calls = 0;
     {
         weft::poller poller([&] {

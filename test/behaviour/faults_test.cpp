@@ -215,6 +215,31 @@ TEST(Faults, AUnitWithoutAStackEndsThoughOneLooksForItsEndInALoop) {
     }
 }
 
+TEST(Faults, WhereNobodySaysHowManyStreamsThereAreThoseThatTheSystemGrants) {
+    if (!weft::config::checked) GTEST_SKIP() << "the fault injector is in checked builds";
+    if (weft_hart_limit() < 2) GTEST_SKIP() << "needs two harts";
+    const Deadline deadline(60);
+    Faults::arm({Door::thread}, 1, 1L << 60);
+    testing::internal::CaptureStderr();
+    ASSERT_EQ(weft_init(nullptr), WEFT_OK) << weft_error_text();
+    const std::string told = testing::internal::GetCapturedStderr();
+    EXPECT_NE(told.find("1 can start: the kernel refused another OS thread"), std::string::npos) << told;
+    EXPECT_EQ(weft_stream_count(), 1u);
+    weft_settings now{};
+    now.size = sizeof now;
+    EXPECT_EQ(weft_settings_get(&now), WEFT_OK);
+    EXPECT_EQ(now.streams, 1u);
+    {
+        Ult first([] { weft_unit_yield(); }), second([] { weft_unit_yield(); });
+    }
+    EXPECT_EQ(weft_finalize(), WEFT_OK) << weft_error_text();
+    const weft_settings asked = with_streams(2), all = with_streams(WEFT_ALL_HARTS);
+    EXPECT_EQ(weft_init(&asked), WEFT_SYSTEM) << "so many are asked for";
+    EXPECT_EQ(weft_init(&all), WEFT_SYSTEM);
+    Faults::disarm();
+    EXPECT_FALSE(weft_initialized());
+}
+
 // It has neither a stack nor a pthread, and says so.
 TEST(Faults, AHostedUnitThatIsRefusedAPthreadTellsItsJoinerWhy) {
     if (!weft::config::checked) GTEST_SKIP() << "the fault injector is in checked builds";

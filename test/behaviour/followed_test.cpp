@@ -64,7 +64,7 @@ public:
     Tree(const Following& following, unsigned seed) : following_(following), seed_(seed) {}
 
     void run(unsigned depth, bool may_suspend, unsigned salt) {
-        std::minstd_rand random(seed_ + salt % 1'000'000 + 1);
+        std::mt19937 random(seed_ + salt % 1'000'000 + 1);
         EXPECT_EQ(read_word(), nullptr);
         void* mine = nullptr;
         const bool claims = random() % 2 == 0;
@@ -82,7 +82,7 @@ private:
         bool may_suspend;
     };
 
-    void wait_somehow(unsigned depth, std::minstd_rand& random) {
+    void wait_somehow(unsigned depth, std::mt19937& random) {
         switch (depth == 0 ? 0 : random() % 4) {
         case 0:
             weft_unit_yield();
@@ -99,7 +99,7 @@ private:
         }
     }
 
-    void spawn(unsigned depth, std::minstd_rand& random, unsigned count) {
+    void spawn(unsigned depth, std::mt19937& random, unsigned count) {
         std::vector<Child> children(count);
         std::vector<weft_unit*> units(count);
         for (unsigned i = 0; i < count; ++i) {

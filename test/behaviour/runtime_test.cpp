@@ -16,7 +16,7 @@ TEST(Runtime, BeginsAndEnds) {
     ASSERT_EQ(weft_init(nullptr), WEFT_OK);
     EXPECT_TRUE(weft_initialized());
     EXPECT_NE(weft_unit_self(), nullptr);
-    EXPECT_EQ(weft_stream_count(), 1u);
+    EXPECT_GE(weft_stream_count(), 1u);
     EXPECT_EQ(weft_finalize(), WEFT_OK);
     EXPECT_FALSE(weft_initialized());
     EXPECT_EQ(weft_unit_self(), nullptr);
@@ -25,7 +25,8 @@ TEST(Runtime, BeginsAndEnds) {
 }
 
 TEST(Runtime, Nests) {
-    ASSERT_EQ(weft_init(nullptr), WEFT_OK);
+    const weft_settings one = with_streams(1);
+    ASSERT_EQ(weft_init(&one), WEFT_OK);
     const weft_settings others = with_streams(5);
     ASSERT_EQ(weft_init(&others), WEFT_OK) << "settings of inner calls are ignored";
     EXPECT_EQ(weft_stream_count(), 1u);
@@ -169,6 +170,23 @@ TEST(Runtime, AllHartsAreAsManyStreams) {
     now.size = sizeof now;
     ASSERT_EQ(weft_settings_get(&now), WEFT_OK);
     EXPECT_EQ(now.streams, weft_hart_limit());
+}
+
+TEST(Runtime, WithoutAWordThereAreAsManyStreamsAsHarts) {
+    for (const bool with_settings : {false, true}) {
+        const weft_settings nothing = with_streams(0);
+        ASSERT_EQ(weft_init(with_settings ? &nothing : nullptr), WEFT_OK);
+        EXPECT_EQ(weft_stream_count(), weft_hart_limit());
+        weft_settings now{};
+        now.size = sizeof now;
+        ASSERT_EQ(weft_settings_get(&now), WEFT_OK);
+        EXPECT_EQ(now.streams, weft_hart_limit());
+        weft_pool_kind kind{};
+        EXPECT_EQ(weft_pool_kind_get(pool_of(0), &kind), WEFT_OK);
+        EXPECT_EQ(kind, weft_hart_limit() > 1 ? WEFT_POOL_DEQUE : WEFT_POOL_PRIVATE);
+        { Ult unit([] { weft_unit_yield(); }); }
+        EXPECT_EQ(weft_finalize(), WEFT_OK);
+    }
 }
 
 TEST(Runtime, ItsPrimaryUnitMayHaveAnyMainPool) {
