@@ -25,7 +25,6 @@ endforeach()
 # to test/refuse.cpp.
 file(GLOB weft_abt_refused_files CONFIGURE_DEPENDS test/*.cpp)
 add_executable(abt_refused_test ${weft_abt_refused_files})
-target_include_directories(abt_refused_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_compile_definitions(abt_refused_test PRIVATE ABT_HEADER="${CMAKE_CURRENT_SOURCE_DIR}/abt.h")
 target_link_libraries(abt_refused_test PRIVATE weft_abt_test_main weft_abt_static GTest::gtest Threads::Threads)
 target_compile_options(abt_refused_test PRIVATE ${WEFT_WARNINGS} ${WEFT_TEST_OPTIONS})

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "refuse.hpp"
-#include "src/core_test_support.hpp"
+#include "../src/core_test_support.hpp"
 
 namespace refused {
 
