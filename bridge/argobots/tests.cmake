@@ -21,6 +21,20 @@ foreach(file ${weft_abt_test_files})
   weft_label(abt_${name} quick)
 endforeach()
 
+# Every function, with everything that it asks the system for refused in turn, in programs with sanitizers as well: the calls of the static libraries are led
+# to test/refuse.cpp.
+file(GLOB weft_abt_refused_files CONFIGURE_DEPENDS test/*.cpp)
+add_executable(abt_refused_test ${weft_abt_refused_files})
+target_compile_definitions(abt_refused_test PRIVATE ABT_HEADER="${CMAKE_CURRENT_SOURCE_DIR}/abt.h")
+target_link_libraries(abt_refused_test PRIVATE weft_abt_test_main weft_abt_static GTest::gtest Threads::Threads)
+target_compile_options(abt_refused_test PRIVATE ${WEFT_WARNINGS} ${WEFT_TEST_OPTIONS})
+target_precompile_headers(abt_refused_test REUSE_FROM weft_abt_test_pch)
+foreach(call malloc calloc realloc aligned_alloc posix_memalign free mmap pthread_create pthread_barrier_init)
+  target_link_options(abt_refused_test PRIVATE -Wl,--wrap=${call})
+endforeach()
+add_test(NAME abt_refused_test COMMAND abt_refused_test ${WEFT_TEST_ARGUMENTS})
+weft_label(abt_refused_test quick)
+
 # Its functions are to be found by their names, as in a program that is linked with -rdynamic.
 set_target_properties(abt_info_test PROPERTIES ENABLE_EXPORTS ON)
 

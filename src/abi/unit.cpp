@@ -139,7 +139,8 @@ template <bool tasklet>
 template <bool tasklet>
 [[gnu::noinline]] weft_status spawn_unnamed(Stream& stream, Pool* pool, void (*body)(void*), void* argument, const void* site) noexcept {
     if (pool == nullptr) pool = stream.standard;
-    const bool own = pool->kind == WEFT_POOL_PRIVATE;
+    const weft_pool_kind where = pool->kind;   // read once, for stores to the unit might change it
+    const bool own = where == WEFT_POOL_PRIVATE;
     Kind kind = tasklet ? Kind::tasklet : stream.default_kind;
     const Site* learner = nullptr;
     if (kind == Kind::automatic && own) kind = Kind::lsa;
@@ -156,16 +157,31 @@ template <bool tasklet>
         give_back(&stream, *unit);
         return fail(WEFT_NO_MEMORY, "no memory for a stack");
     }
-    if (!pool::enters(*unit)) [[unlikely]] return turn_away(&stream, *unit);
+    if (where == WEFT_POOL_USER && !pool::enters(*unit)) [[unlikely]] return turn_away(&stream, *unit);
     if (learner != nullptr && stream.sampling.takes_next(*learner)) [[unlikely]] make_sample(*unit, *learner);
     if (unit->marked(Unit::observed)) [[unlikely]] observe(trace::Event::create, *unit);
-    unit->joint.detach_local();   // nobody else knows the unit yet
-    if (pool->kind == WEFT_POOL_SHARED) {
+    unit->joint.announce_first(Joint::detacher());   // nobody else knows the unit yet
+    if (where == WEFT_POOL_SHARED) {
         pool::push_shared(static_cast<SharedPool&>(*pool), unit);
     } else {
         pool::push(*pool, unit, pool::Place::spawned);
     }
     return WEFT_OK;
+}
+
+// Most tasklets that nobody names, into a shared pool. False: it is done with more care, and nothing has happened. Nothing is called but to wake somebody,
+// so that no register is saved.
+[[gnu::always_inline]] inline bool spawn_unnamed_at_once(Stream& stream, Pool* pool, void (*body)(void*), void* argument, const void* site) {
+    const Unit::Birth birth = births.of(Kind::tasklet, false);
+    if (pool == nullptr || pool->kind != WEFT_POOL_SHARED || (birth.marks & Unit::observed) != 0) return false;
+    auto* const unit = static_cast<Unit*>(stream.units->try_take());
+    if (unit == nullptr) return false;
+    unit->id = stream.take_id();
+    describe(*unit, *pool, body, argument, site);
+    unit->begin_life(birth);
+    unit->joint.announce_first(Joint::detacher());   // nobody else knows the unit yet
+    pool::push_shared(static_cast<SharedPool&>(*pool), unit);
+    return true;
 }
 
 template <bool tasklet>
@@ -182,7 +198,10 @@ template <bool tasklet>
 [[gnu::noinline]] weft_status spawn_slowly(Pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
                                            weft_unit** handle, const void* site) noexcept {
     if (handle == nullptr && options == nullptr && body != nullptr) {
-        if (Stream* const stream = current_or_null()) return spawn_unnamed<tasklet>(*stream, pool, body, argument, site);
+        if (Stream* const stream = current_or_null()) {
+            if (tasklet && spawn_unnamed_at_once(*stream, pool, body, argument, site)) return WEFT_OK;
+            return spawn_unnamed<tasklet>(*stream, pool, body, argument, site);
+        }
     }
     return spawn_with_options<tasklet>(pool, body, argument, options, handle, site);
 }

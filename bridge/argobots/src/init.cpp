@@ -142,6 +142,15 @@ bool is_bound_primary() {
     return !migratable;
 }
 
+// weft_finalize binds the primary ULT to its stream, which takes a pool the first time. That is made now, while nothing has ended yet and its lack can be told.
+weft_status prepare_end_of_runtime() {
+    if (shares_runtime || is_bound_primary()) return WEFT_OK;
+    weft_pool* former = nullptr;
+    const weft_status status = weft_unit_bind(&former);
+    if (status == WEFT_OK) weft_unit_unbind(former);
+    return status == WEFT_NO_MEMORY ? status : WEFT_OK;
+}
+
 // A basic scheduler over a pool of Weft's own takes the place of the program's, whose pools may go then.
 weft_status leave_programs_sched(Xstream& first) {
     if (shares_runtime && first.sched->handle == nullptr) return WEFT_OK;   // no other has taken the place of the first
@@ -167,7 +176,7 @@ int end() {
     Xstream& first = *this_xstream();
     Sched* main = first.sched;
     end_dumps();   // while all streams are there yet
-    if (leave_programs_sched(first) != WEFT_OK) {   // from here on no other stream runs this ULT
+    if (prepare_end_of_runtime() != WEFT_OK || leave_programs_sched(first) != WEFT_OK) {   // from here on no other stream runs this ULT
         begin_dumps();
         return ABT_ERR_MEM;
     }

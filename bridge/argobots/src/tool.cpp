@@ -16,7 +16,7 @@ namespace {
 
 // ---- what a tool is told -------------------------------------------------------------------------------------------------
 
-// The function of the program's. Changes only while nobody calls it.
+// The function of the program's. Changes only while it is not told.
 struct Tool {
     weft_observer* observer = nullptr;
     ABT_tool_thread_callback_fn call = nullptr;
@@ -25,7 +25,8 @@ struct Tool {
 };
 
 Lock registering;                          // one at a time changes the tool
-Tool tool;
+Tool tools[2];                             // the one that is told, and room for the next, whose observer is there before the other goes
+std::atomic<const Tool*> told_tool{nullptr};   // null: there is none
 PointerTable<bool> suspended;                 // units that have told of a suspension and have not gone on
 
 struct WaitingAt {
@@ -52,7 +53,7 @@ Xstream* xstream_of(const weft_observation& seen) {
     return seen.stream == nullptr ? nullptr : static_cast<Xstream*>(weft_stream_data(seen.stream));
 }
 
-void tell(std::uint64_t event, const weft_observation& seen, WaitingAt at = {}) {
+void tell(const Tool& tool, std::uint64_t event, const weft_observation& seen, WaitingAt at = {}) {
     if ((tool.events & event) == 0) return;
     Context context{seen, event, at};
     Xstream* const xstream = xstream_of(seen);
@@ -84,26 +85,29 @@ WaitingAt what_it_waits_at(const weft_observation& seen) {
 }
 
 // Weft's RESUME follows a suspension or a yield, and is told by the unit as it goes on.
-void goes_on(const weft_observation& seen) {
+void goes_on(const Tool& tool, const weft_observation& seen) {
     bool was_suspended = false;
-    if (suspended.take(seen.unit, was_suspended)) tell(ABT_TOOL_EVENT_THREAD_RESUME, seen);
-    tell(ABT_TOOL_EVENT_THREAD_RUN, seen);
+    if (suspended.take(seen.unit, was_suspended)) tell(tool, ABT_TOOL_EVENT_THREAD_RESUME, seen);
+    tell(tool, ABT_TOOL_EVENT_THREAD_RUN, seen);
 }
 
-void told(const weft_observation* seen, void*) {
+// acquire: pairs with the release with which the tool is put in: `raw` is that tool.
+void told(const weft_observation* seen, void* raw) {
+    if (told_tool.load(std::memory_order_acquire) != raw) return;   // not yet, or no more
+    const Tool& tool = *static_cast<const Tool*>(raw);
     switch (seen->what) {
-    case WEFT_OBSERVED_CREATE: return tell(ABT_TOOL_EVENT_THREAD_CREATE, *seen);
-    case WEFT_OBSERVED_REVIVE: return tell(ABT_TOOL_EVENT_THREAD_REVIVE, *seen);
-    case WEFT_OBSERVED_START: return tell(ABT_TOOL_EVENT_THREAD_RUN, *seen);
-    case WEFT_OBSERVED_RESUME: return goes_on(*seen);
-    case WEFT_OBSERVED_YIELD: return tell(ABT_TOOL_EVENT_THREAD_YIELD, *seen, {ABT_SYNC_EVENT_TYPE_USER, nullptr});
+    case WEFT_OBSERVED_CREATE: return tell(tool, ABT_TOOL_EVENT_THREAD_CREATE, *seen);
+    case WEFT_OBSERVED_REVIVE: return tell(tool, ABT_TOOL_EVENT_THREAD_REVIVE, *seen);
+    case WEFT_OBSERVED_START: return tell(tool, ABT_TOOL_EVENT_THREAD_RUN, *seen);
+    case WEFT_OBSERVED_RESUME: return goes_on(tool, *seen);
+    case WEFT_OBSERVED_YIELD: return tell(tool, ABT_TOOL_EVENT_THREAD_YIELD, *seen, {ABT_SYNC_EVENT_TYPE_USER, nullptr});
     case WEFT_OBSERVED_SUSPEND:
         suspended.put(seen->unit, true);   // without memory for it, the tool sees a RUN without its RESUME
-        return tell(ABT_TOOL_EVENT_THREAD_SUSPEND, *seen, what_it_waits_at(*seen));
+        return tell(tool, ABT_TOOL_EVENT_THREAD_SUSPEND, *seen, what_it_waits_at(*seen));
     case WEFT_OBSERVED_FINISH:
-        return tell(seen->status == WEFT_CANCELLED ? ABT_TOOL_EVENT_THREAD_CANCEL : ABT_TOOL_EVENT_THREAD_FINISH, *seen);
-    case WEFT_OBSERVED_JOIN: return tell(ABT_TOOL_EVENT_THREAD_JOIN, *seen);
-    case WEFT_OBSERVED_FREE: return tell(ABT_TOOL_EVENT_THREAD_FREE, *seen);
+        return tell(tool, seen->status == WEFT_CANCELLED ? ABT_TOOL_EVENT_THREAD_CANCEL : ABT_TOOL_EVENT_THREAD_FINISH, *seen);
+    case WEFT_OBSERVED_JOIN: return tell(tool, ABT_TOOL_EVENT_THREAD_JOIN, *seen);
+    case WEFT_OBSERVED_FREE: return tell(tool, ABT_TOOL_EVENT_THREAD_FREE, *seen);
     default: return;
     }
 }
@@ -111,17 +115,24 @@ void told(const weft_observation* seen, void*) {
 constexpr unsigned told_events = WEFT_OBSERVED_CREATE | WEFT_OBSERVED_REVIVE | WEFT_OBSERVED_START | WEFT_OBSERVED_RESUME | WEFT_OBSERVED_YIELD |
                                  WEFT_OBSERVED_SUSPEND | WEFT_OBSERVED_FINISH | WEFT_OBSERVED_JOIN | WEFT_OBSERVED_FREE;
 
-int observe(unsigned events, void (*call)(const weft_observation*, void*), weft_observer** observer) {
+int observe(unsigned events, void (*call)(const weft_observation*, void*), void* argument, weft_observer** observer) {
     weft_observer_options how{};
     how.size = sizeof how;
     how.events = events;
     how.call = call;
+    how.argument = argument;
     return from_weft(weft_observer_add(&how, observer));
 }
 
-void forget_tool() {
+// Nobody calls it any more when this returns.
+void end_tool(Tool& tool) {
     if (tool.observer != nullptr) weft_observer_remove(tool.observer);
     tool = {};
+}
+
+void forget_tool() {
+    told_tool.store(nullptr, std::memory_order_relaxed);   // relaxed: nobody reads anything by it
+    for (Tool& tool : tools) end_tool(tool);
     suspended.clear();
 }
 
@@ -163,7 +174,7 @@ void mode_changes(const weft_observation* seen, void*) {
 
 int keep_modes() {
     constexpr unsigned events = WEFT_OBSERVED_START | WEFT_OBSERVED_SUSPEND | WEFT_OBSERVED_YIELD | WEFT_OBSERVED_RESUME | WEFT_OBSERVED_FINISH;
-    return observe(events, mode_changes, &mode_observer);
+    return observe(events, mode_changes, nullptr, &mode_observer);
 }
 
 }  // namespace
@@ -230,14 +241,20 @@ int ABT_tool_register_thread_callback(ABT_tool_thread_callback_fn cb_func, uint6
     if (!initialized()) return ABT_ERR_UNINITIALIZED;
     if ((weft_features() & WEFT_FEATURE_OBSERVERS) == 0) return ABT_ERR_FEATURE_NA;
     const std::lock_guard guard(registering);
-    forget_tool();
-    if (cb_func == nullptr || (event_mask & ABT_TOOL_EVENT_THREAD_ALL) == 0) return ABT_SUCCESS;
-    tool.call = cb_func;
-    tool.events = event_mask;
-    tool.argument = user_arg;
-    const int error = observe(told_events, told, &tool.observer);
-    if (error != ABT_SUCCESS) tool = {};
-    return error;
+    if (cb_func == nullptr || (event_mask & ABT_TOOL_EVENT_THREAD_ALL) == 0) {
+        forget_tool();
+        return ABT_SUCCESS;
+    }
+    Tool& before = &tools[0] == told_tool.load(std::memory_order_relaxed) ? tools[0] : tools[1];   // relaxed: written under the lock
+    Tool& next = &before == &tools[0] ? tools[1] : tools[0];
+    next = {nullptr, cb_func, event_mask, user_arg};
+    if (const int error = observe(told_events, told, &next, &next.observer); error != ABT_SUCCESS) {
+        next = {};
+        return error;   // the one before is told still
+    }
+    told_tool.store(&next, std::memory_order_release);   // release: pairs with told()
+    end_tool(before);
+    return ABT_SUCCESS;
 }
 
 int ABT_tool_query_thread(ABT_tool_context context, uint64_t event, ABT_tool_query_kind query_kind, void* val) {
