@@ -247,32 +247,38 @@ template <Company company>
     return join_towards<company>(stream, self, target, take_next(stream, target) ? &target : detail::successor(stream));
 }
 
-// Returns whether the unit has ended; if not, `status` says why it was not waited for. `stream` becomes the one that the
-// joiner comes back on.
+// What a wait came to.
+enum class Waited : unsigned char {
+    ended,      // the unit has ended, and says how
+    told,       // `status` says how; the unit may be gone
+    refused,    // `status` says why it was not waited for
+};
+
+// `stream` becomes the one that the joiner comes back on.
 template <Company company>
-[[gnu::always_inline]] inline bool wait_in_unit(Stream*& stream, Unit& target, weft_status& status) {
+[[gnu::always_inline]] inline Waited wait_in_unit(Stream*& stream, Unit& target, weft_status& status) {
     Unit& self = *stream->running;
     if (target.joint.untouched()) [[likely]] {
         if (may_call_at_once(*stream, target)) [[likely]] {
             call_and_wait<Out::first>(*stream, self, target, end_quietly);
             stream = current_or_null();
-            return true;
+            return Waited::ended;
         }
         weft_unit* const alone = to_handle(&target);
         const bool called = call_row(*stream, self, &alone, 1) != 0;
         stream = current_or_null();
-        if (called) return true;
+        if (called) return Waited::ended;
     }
     if (target.joint.done()) {
         learn(target);
-        return true;
+        return Waited::ended;
     }
     // The pool first, as in unit/whereabouts.hpp: in this stream's pool it is local by this stream's own word.
     if (target.pool_now() != stream->direct || !target.has(Unit::local) || self.kind == Kind::tasklet || target.has(Unit::primary) ||
         target.life.is(State::running)) [[unlikely]] {
         status = join_with_care<company>(*stream, self, target);
         stream = current_or_null();
-        return means_end(status);
+        return means_end(status) ? Waited::told : Waited::refused;
     }
     // The target ends on this stream, as a unit of its private pool, and nobody else looks at its Joint: it may know
     // its joiner before the joiner has left.
@@ -280,10 +286,10 @@ template <Company company>
     if (target.joint.announce_local(&self) != Joint::Announced::waiting) [[unlikely]] {
         status = join_with_care<company>(*stream, self, target);
         stream = current_or_null();
-        return means_end(status);
+        return means_end(status) ? Waited::told : Waited::refused;
     }
     stream = &suspend_published(*stream, self, target);
-    return true;
+    return Waited::ended;
 }
 
 // ---- one unit, from an OS thread -------------------------------------------------------------------
@@ -516,14 +522,14 @@ weft_status join_unended(Unit& unit) {
     Stream* stream = current_or_null();
     if (stream == nullptr || stream->running == nullptr) [[unlikely]] return join_outside<Company::any>(stream, unit);
     weft_status status;
-    return wait_in_unit<Company::any>(stream, unit, status) ? outcome(unit) : status;
+    return wait_in_unit<Company::any>(stream, unit, status) == Waited::ended ? outcome(unit) : status;
 }
 
 weft_status join_alone(Unit& unit) {
     Stream* stream = current_or_null();
     if (stream == nullptr || stream->running == nullptr) [[unlikely]] return join_outside<Company::none>(stream, unit);
     weft_status status;
-    return wait_in_unit<Company::none>(stream, unit, status) ? outcome(unit) : status;
+    return wait_in_unit<Company::none>(stream, unit, status) == Waited::ended ? outcome(unit) : status;
 }
 
 Joint::Announced come_over(Unit& unit, JoinWaiter& waiter, void (*told)(JoinWaiter*, std::uint8_t)) {
@@ -571,8 +577,9 @@ weft_status free_unended(Unit& unit) noexcept {
         if (call_row(*stream, *stream->running, &handle, 1) != 0) return WEFT_OK;
         stream = current_or_null();
     }
-    if (!wait_in_unit<Company::none>(stream, unit, status)) [[unlikely]] return status;
-    status = outcome(unit);
+    const Waited waited = wait_in_unit<Company::none>(stream, unit, status);
+    if (waited == Waited::refused) [[unlikely]] return status;
+    if (waited == Waited::ended) status = outcome(unit);
     release(stream, unit);
     return status;
 }

@@ -134,7 +134,11 @@ TEST_P(Joiners, LearnTheEndThoughTheFirstFreesTheUnitAtOnce) {
     }, &bed, nullptr, &target), WEFT_OK);
     until([&] { return bed.occupied(); });
     atomic<weft_status> freed{WEFT_BUSY};
-    Doing first(As::unit, [&] { freed = weft_unit_free(target); });
+    weft_unit* next[4] = {};   // one of them has the descriptor, before the others look
+    Doing first(As::unit, [&] {
+        freed = weft_unit_free(target);
+        for (weft_unit*& unit : next) EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, nullptr, &unit), WEFT_OK);
+    });
     let_them_wait();
     JoinersOfOne joiners;
     for (const As as : {As::unit, As::thread}) add(joiners, target, as);
@@ -147,6 +151,7 @@ TEST_P(Joiners, LearnTheEndThoughTheFirstFreesTheUnitAtOnce) {
     }
     first.join();
     EXPECT_EQ(freed, WEFT_EXCEPTION);
+    EXPECT_EQ(weft_unit_free_many(next, 4), WEFT_OK);
 }
 
 TEST_P(Joiners, LeaveByTheirDeadlinesAndDisturbNobody) {
