@@ -26,8 +26,8 @@ void __asan_unpoison_memory_region(void const volatile* address, std::size_t siz
 
 namespace weft::sanitizer {
 
-// Whether the program looks for leaks when it ends, while this is a release. What an OS thread has that starts just then is taken for one.
-inline bool of_the_program_looks_for_leaks() { return !config::checked && __lsan_register_root_region != nullptr; }
+// Whether the program looks for leaks when it ends, while this is a build for users. What an OS thread has that starts just then is taken for one.
+inline bool of_the_program_looks_for_leaks() { return (!config::checked || config::variant) && __lsan_register_root_region != nullptr; }
 
 // ---- thread sanitizer ---------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include <weft/here.hpp>
+#include <weft/local.h>
 #include <weft/parallel.hpp>
 #include <weft/runtime.h>
 
@@ -30,6 +31,28 @@ void body(void* argument) {
     check("the forks", fibonacci(12) == 144);
 }
 
+// Of keys that have others' places, and of more than are read at once.
+void keys() {
+    constexpr int many = 8;
+    weft_key* made[many];
+    int values[many] = {};
+    weft_key_options options{};
+    options.size = sizeof options;
+    options.lasting = true;
+    weft_unit* const self = weft_unit_self();
+    for (int round = 0; round < 3; ++round) {
+        for (weft_key*& key : made) {
+            if (weft_key_create_with(&options, &key) != WEFT_OK) check("a key", false);
+        }
+        for (int i = 0; i < many; ++i) {
+            check("no value", weft::here::value_of(self, made[i]) == nullptr);
+            check("a value that is set", weft_unit_local_set(self, made[i], &values[i]) == WEFT_OK);
+        }
+        for (int i = 0; i < many; ++i) check("a value", weft::here::value_of(self, made[i]) == &values[i]);
+        for (weft_key* key : made) weft_key_free(key);
+    }
+}
+
 }  // namespace
 
 int main() {
@@ -37,6 +60,7 @@ int main() {
     settings.size = sizeof settings;
     settings.streams = 1;
     if (weft_init(&settings) != WEFT_OK) return 2;
+    keys();
     weft_unit_options options{};
     options.size = sizeof options;
     options.data = &right;
