@@ -540,6 +540,12 @@ void drop_created(Runtime& of) {
     }
 }
 
+void tell_created_of_end(const Runtime& of) {
+    for (const Domain* domain = of.created; domain != nullptr; domain = domain->sibling) {
+        if (domain->ops.ended != nullptr) domain->ops.ended(domain->self);
+    }
+}
+
 weft_status unregister_domain(Domain& domain) {
     const Unit* const self = running_or_null();
     if (self == nullptr || self != domain.registrant) return fail(WEFT_WRONG_CONTEXT, "a domain is unregistered by the ULT that has registered it");
