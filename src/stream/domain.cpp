@@ -131,7 +131,7 @@ void complete(Domain& domain) {
     {
         std::unique_lock guard(runtime().jobs.lock, std::defer_lock);
         if (unit.jobs_out != 0) guard.lock();   // who takes a job that it forked before looks at its pool
-        lend_unit(unit, former);
+        take_back_lent(unit, former);
     }
     drop_domain(domain);
     unit.life.move(State::waiting, State::ready);
