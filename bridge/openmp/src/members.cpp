@@ -221,6 +221,8 @@ bool crowded() {
     return all->ready.any() || read(all->wanted) != 0 || read(all->lacked) != 0 || weft_carrier_awaited();
 }
 
+bool among_members() { return weft_domain_self() == members.load(std::memory_order_acquire)->domain; }   // acquire: pairs with begin_members; there is one, for a member asks
+
 weft_unit* next_member(const Crew& crew) {
     Members& all = *members.load(std::memory_order_acquire);   // acquire: pairs with begin_members; there is one, where members wait
     if (read(all.wanted) != 0 || (weft_carrier_guest() != nullptr && is_behind_lent(crew))) return nullptr;
