@@ -48,6 +48,8 @@ typedef struct weft_domain_ops {
      * once and by another thread; the hart comes by `enter`. Not told of yields, nor of weft_context_pause. What it waits for may be locked meanwhile: nothing but
      * weft_domain_request is to be called, and no lock taken under which others of the library's touch what contexts wait for. */
     void (*block)(void *self, weft_unit *context);
+    /** Of weft_domain_create: the runtime ends, and the domain with it. Called by the last weft_finalize, when its contexts are no more and the values of theirs are released; it must not spawn. */
+    void (*ended)(void *self);
 } weft_domain_ops;
 
 /** Registers a domain below the one that the caller is a context of, or below the base. The calling ULT belongs to it from now on, and so does the hart that it

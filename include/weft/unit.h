@@ -427,12 +427,13 @@ WEFT_API weft_status weft_unit_pool_set(weft_unit *unit, weft_pool *pool) WEFT_N
  * ULTs; may switch. Since 0.6. */
 WEFT_API weft_status weft_unit_bind(weft_pool **former) WEFT_NOTHROW;
 
-/** Ends what weft_unit_bind of the calling unit began, which has returned WEFT_OK. The unit goes to its former pool when it next becomes ready.
+/** Ends what weft_unit_bind of the calling unit began, which has returned WEFT_OK. The unit goes to its former pool when it next becomes ready, or at once where
+ * a scheduler that was pushed into a pool runs the units of that.
  *
  * former  as weft_unit_bind gave it
  *
  * Returns WEFT_OK, WEFT_WRONG_CONTEXT (outside of ULTs), WEFT_WRONG_STATE (it is not bound, or is its OS thread's own code: a primary unit that does
- * not roam, a guest). From ULTs; never switches. Since 0.6. */
+ * not roam, a guest). From ULTs; may switch. Since 0.6. */
 WEFT_API weft_status weft_unit_unbind(weft_pool *former) WEFT_NOTHROW;
 
 /** A unit's stack. */

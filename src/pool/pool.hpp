@@ -53,6 +53,8 @@ struct Pool {
     Bell bell;                         // rung after a push, heard by streams that sleep for want of work
     Bell::Place watch;                 // the watchdog's on it (stream/rescue.hpp)
     Served served;                     // what that finds, from look to look
+    atomic<std::uint32_t> lent{0};     // units that live elsewhere for a while and come back (stream/migrate.hpp)
+    atomic<std::uint32_t> came_back{0};
 
     constexpr explicit Pool(weft_pool_kind of) : kind(of) {}
 };

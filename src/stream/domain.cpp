@@ -136,7 +136,7 @@ void complete(Domain& domain) {
     {
         std::unique_lock guard(runtime().jobs.lock, std::defer_lock);
         if (unit.jobs_out != 0) guard.lock();   // who takes a job that it forked before looks at its pool
-        lend_unit(unit, former);
+        take_back_lent(unit, former);
     }
     drop_domain(domain);
     unit.life.move(State::waiting, State::ready);
@@ -542,6 +542,12 @@ void drop_created(Runtime& of) {
     while (Domain* const domain = of.created) {
         of.created = domain->sibling;
         drop_domain(*domain);
+    }
+}
+
+void tell_created_of_end(const Runtime& of) {
+    for (const Domain* domain = of.created; domain != nullptr; domain = domain->sibling) {
+        if (domain->ops.ended != nullptr) domain->ops.ended(domain->self);
     }
 }
 

@@ -53,6 +53,8 @@ weft_status register_domain(const weft_domain_ops& ops, void* self, Domain** mad
 // One that nobody is in, below the base; null: no memory. They go with the runtime.
 Domain* create_domain(const weft_domain_ops& ops, void* self);
 void drop_created(Runtime& of);
+// Before that, when units have ended: what those domains lead to is no more.
+void tell_created_of_end(const Runtime& of);
 weft_status unregister_domain(Domain& domain);
 void request_harts(Domain& domain, std::ptrdiff_t delta);
 

@@ -56,12 +56,24 @@ struct Search {
     }
 }
 
+// How many have been lent by its pools, ever; `out`: some of them are not back.
+std::uint32_t lent_by(const Sched& by, bool& out) {
+    std::uint32_t sum = 0;
+    for (std::size_t i = 0; i < by.count; ++i) {
+        const std::uint32_t back = by.pools[i]->came_back.load(), lent = by.pools[i]->lent.load();
+        out |= lent != back && by.pools[i]->drawers.load() <= Pool::of_one_stream;
+        sum += lent;
+    }
+    return sum;
+}
+
 // Whether a unit that lives, and waits for something now, will come back to a pool that nobody else draws from. It is looked
-// for among all units: a count would cost each spawn and each end in such pools two atomic additions.
+// for among all units: a count would cost each spawn and each end in such pools two atomic additions. But those are counted that live elsewhere for a while.
 bool expects_units(const Sched& by) {
     Search search{&by, false};
+    const std::uint32_t lent = lent_by(by, search.found);
     runtime().descriptors.each(look_at, &search);
-    return search.found;
+    return search.found || lent_by(by, search.found) != lent;   // one lent meanwhile may have been passed over; it comes by a push
 }
 
 // ---- waiting for work as a unit ----------------------------------------------------------------------

@@ -174,8 +174,9 @@ bool change_pool(Unit& unit, Extras& extras, Pool& to) {
     return true;
 }
 
-// The unit goes over to the pool that it was asked to go to. Went::nowhere: to none, after all.
+// The unit goes over to the pool that it was asked to go to. Went::nowhere: to none, after all, or not yet: who is in a domain belongs to that, and goes when it is back.
 Went go_over(Unit& unit) {
+    if (unit.pool->confined) return Went::nowhere;
     Extras* extras = extras_of(unit);
     Pool* to = extras == nullptr ? nullptr : take_target(*extras);
     if (to == nullptr) return Went::nowhere;
@@ -241,7 +242,9 @@ void tell_movers_slowly(const Unit* ended) { wake_all(take_waits(ended, Went::no
 
 // ---- staying where it is ----------------------------------------------------------------------------------
 
-void lend_unit(Unit& unit, Pool& to) {
+namespace {
+
+void exchange_pool(Unit& unit, Pool& to) {
     if (unit.has(Unit::local)) {
         unit.change_pool(to);
     } else {
@@ -250,15 +253,28 @@ void lend_unit(Unit& unit, Pool& to) {
     }
 }
 
+}  // namespace
+
+// Counted before and after: whoever finds no unit of the pool finds the count.
+void lend_unit(Unit& unit, Pool& to) {
+    unit.pool->lent.fetch_add(1);
+    exchange_pool(unit, to);
+}
+
+void take_back_lent(Unit& unit, Pool& former) {
+    exchange_pool(unit, former);
+    former.came_back.fetch_add(1);
+}
+
 namespace {
 
 // The pool of the running unit, which others may take jobs of that it has forked, looking at that.
-void lend_with_jobs(Stream& stream, Unit& self, Pool& to) {
+void move_with_jobs(Stream& stream, Unit& self, Pool& to, void (*move)(Unit&, Pool&)) {
     if (self.is_light()) promote(stream, self);   // whoever has called it takes it for one of the pool that it was called out of
     if (self.has_jobs()) leave_jobs(stream, self);
     std::unique_lock guard(runtime().jobs.lock, std::defer_lock);
     if (self.jobs_out != 0) guard.lock();
-    lend_unit(self, to);
+    move(self, to);
 }
 
 weft_status calling_ult(Unit*& self) {
@@ -283,7 +299,7 @@ weft_status bind_here(Pool*& former) {
         if (pool == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the pool of units bound to stream %zu", stream.rank);
         if (self->pool != pool) {
             former = self->pool;
-            lend_with_jobs(stream, *self, *pool);
+            move_with_jobs(stream, *self, *pool, lend_unit);
         }
     }
     self->be(Unit::bound, true);
@@ -297,7 +313,11 @@ weft_status unbind(Pool* former) {
         return fail(WEFT_WRONG_STATE, "unit %llu is not bound by weft_unit_bind", static_cast<unsigned long long>(self->id));
     }
     self->be(Unit::bound, false);
-    if (former != nullptr) lend_with_jobs(current(), *self, *former);
+    if (former == nullptr) return WEFT_OK;
+    Stream& stream = current();
+    move_with_jobs(stream, *self, *former, take_back_lent);
+    // The stream has run it out of the pool of those that are bound, and perhaps a scheduler of the pool that it comes back to sleeps until it is there.
+    if (stream.depth == 0 && !draws_from(stream, *former)) yield(stream, *self);
     return WEFT_OK;
 }
 

@@ -54,8 +54,9 @@ void tell_movers_slowly(const Unit* ended);
 // In the child of a fork nobody waits for a move.
 void moves_forked();
 
-// The running unit's pool is another from now on, without either being told: it comes back.
+// The running unit's pool is another from now on, without either being told, until it comes back. Meanwhile its former one expects it.
 void lend_unit(Unit& unit, Pool& to);
+void take_back_lent(Unit& unit, Pool& former);
 
 // weft_unit_bind: the calling ULT goes on on its stream alone. `former`: null where it stays in its pool.
 weft_status bind_here(Pool*& former);

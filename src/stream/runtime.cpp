@@ -458,6 +458,7 @@ weft_status stop() {
     std::size_t dropped = 0;
     primary.life.move(State::running, State::done);
     each_descriptor(*ending, drop_suspended, &dropped);
+    tell_created_of_end(*ending);
     print_counters_at_end(*ending);
     write_trace_at_end(*ending);
     tear_down(ending);

@@ -561,6 +561,23 @@ TEST(Domain, OneThatNoUltHasRegisteredRunsWhatIsSpawnedIntoItsPool) {
     }
 }
 
+TEST(Domain, OneThatNoUnitHasRegisteredIsToldOfTheRuntimesEnd) {
+    weft_domain_ops ops{};
+    ops.size = sizeof ops;
+    ops.enter = [](void*) {};
+    ops.unblock = [](void*, weft_unit*) {};
+    ops.ended = [](void* count) { ++*static_cast<int*>(count); };
+    int ended = 0;
+    for (int turn = 1; turn <= 2; ++turn) {
+        {
+            Runtime runtime;
+            weft_domain* domain = nullptr;
+            EXPECT_EQ(weft_domain_create(&ops, &ended, &domain), WEFT_OK);
+        }
+        EXPECT_EQ(ended, turn);
+    }
+}
+
 TEST(Domain, WhatCannotBeIsRefused) {
     weft_domain_ops ops{};
     ops.size = sizeof ops;

@@ -410,6 +410,19 @@ TEST(Migrate, WhoWaitsForTheMoveOfAUnitThatEndsLearnsIt) {
     }
 }
 
+TEST(Migrate, AUnitInADomainGoesWhenItIsBack) {
+    auto settings = with_streams(2);
+    settings.pool = WEFT_POOL_PRIVATE;
+    Runtime runtime(settings);
+    Ult unit([] {
+        EXPECT_EQ(weft_unit_migrate_to_stream(weft_unit_self(), weft_stream_at(1)), WEFT_OK);
+        EXPECT_EQ(weft_spmd(2, [](void*) { for (int i = 0; i < 5; ++i) weft_unit_yield(); }, nullptr), WEFT_OK);
+        weft_unit_yield();
+        EXPECT_EQ(weft_stream_self(), weft_stream_at(1));
+    });
+    EXPECT_EQ(unit.free(), WEFT_OK);
+}
+
 TEST(Migrate, ACancelledUnitDoesNotGo) {
     Runtime runtime;
     Stream there;

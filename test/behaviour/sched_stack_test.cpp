@@ -191,6 +191,46 @@ TEST(Stacked, SleepsWhileItsUnitsAreSuspendedAndUsesNothing) {
     }
 }
 
+TEST(Stacked, WaitsForAUnitThatIsBoundToItsStreamForAWhile) {
+    Runtime runtime(with_streams(1));
+    weft_pool* pool = nullptr;
+    ASSERT_EQ(weft_pool_create(WEFT_POOL_SHARED, &pool), WEFT_OK);
+    weft_sched* sched = nullptr;
+    ASSERT_EQ(weft_sched_create(WEFT_SCHED_BASIC, &pool, 1, &sched), WEFT_OK);
+    int turns = 0;
+    weft_unit* bound = nullptr;
+    ASSERT_EQ(weft_ult_spawn(pool, [](void* raw) {
+        weft_pool* former = nullptr;
+        EXPECT_EQ(weft_unit_bind(&former), WEFT_OK) << weft_error_text();
+        for (int i = 0; i < 5; ++i) weft_unit_yield();
+        EXPECT_EQ(weft_unit_unbind(former), WEFT_OK) << weft_error_text();
+        weft_unit_yield();
+        ++*static_cast<int*>(raw);
+    }, &turns, nullptr, &bound), WEFT_OK);
+    weft_unit* unit = push(pool_of(0), sched);
+    EXPECT_EQ(weft_unit_free(bound), WEFT_OK);
+    EXPECT_EQ(turns, 1);
+    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+}
+
+TEST(Stacked, WaitsForAUnitThatIsInADomainForAWhile) {
+    Runtime runtime(with_streams(1));
+    weft_pool* pool = nullptr;
+    ASSERT_EQ(weft_pool_create(WEFT_POOL_SHARED, &pool), WEFT_OK);
+    weft_sched* sched = nullptr;
+    ASSERT_EQ(weft_sched_create(WEFT_SCHED_BASIC, &pool, 1, &sched), WEFT_OK);
+    weft_unit* away = nullptr;
+    ASSERT_EQ(weft_ult_spawn(pool, [](void*) {
+        EXPECT_EQ(weft_spmd(2, [](void*) { for (int i = 0; i < 5; ++i) weft_unit_yield(); }, nullptr), WEFT_OK);
+        weft_unit_yield();
+    }, nullptr, nullptr, &away), WEFT_OK);
+    weft_unit* unit = push(pool_of(0), sched);
+    EXPECT_EQ(weft_unit_free(away), WEFT_OK);
+    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+}
+
 TEST(Stacked, WaitsForASchedulerInItsPoolThatWaits) {
     Runtime runtime;
     weft_pool *upper = make_pool(WEFT_POOL_SHARED), *lower = make_pool(WEFT_POOL_SHARED);

@@ -146,20 +146,22 @@ void enter(void* self) {
 
 void unblock(void* self, weft_unit* context) { static_cast<Members*>(self)->ready.push(context); }
 
-// At its end, which comes at once where there was no OS thread to be had for it: then the region that it is of would wait for ever. One that has not left its crew ends with the runtime, as all others
-// do: in weft_finalize, which the primary unit calls.
+// At its end, which comes at once where there was no OS thread to be had for it: then the region that it is of would wait for ever. One that has not left its crew ends with the runtime: in
+// weft_finalize, which the primary unit calls.
 void has_ended(void* raw) {
     const std::unique_ptr<Member> member(static_cast<Member*>(raw));
-    if (member->crew == nullptr) return;
-    if (member->begun || weft_unit_self() != nullptr) {
-        if (Members* const all = members.exchange(nullptr); all != nullptr) {
-            all->older = std::exchange(lost, all);   // the domain has gone; what has led there stays, for an OS thread outside may look
-            forget_members();
-        }
-        return leaving.store(0);
-    }
+    if (member->crew == nullptr || member->begun || weft_unit_self() != nullptr) return;
     static std::atomic<bool> told{false};   // several may, and a process exits once
-    if (!member->begun && !told.exchange(true)) fatal_no_thread(WEFT_SYSTEM);
+    if (!told.exchange(true)) fatal_no_thread(WEFT_SYSTEM);
+}
+
+// With the runtime, whether or not members are left: those that are have ended.
+void domain_has_ended(void* self) {
+    auto* const all = static_cast<Members*>(self);
+    members.store(nullptr);
+    all->older = std::exchange(lost, all);   // the domain has gone; what has led there stays, for an OS thread outside may look
+    forget_members();
+    leaving.store(0);
 }
 
 weft_status spawn_member(const Members& all, void (*body)(void*), void* argument, const Crew& crew, std::size_t stack_bytes) {
@@ -181,6 +183,7 @@ Members& create_members() {
     ops.size = sizeof ops;
     ops.enter = enter;
     ops.unblock = unblock;
+    ops.ended = domain_has_ended;
     const weft_status status = weft_domain_create(&ops, made, &made->domain);
     if (status != WEFT_OK) fatal_no_thread(status);
     made->pool = weft_domain_pool(made->domain);
@@ -217,6 +220,8 @@ bool crowded() {
     if (all == nullptr) return false;
     return all->ready.any() || read(all->wanted) != 0 || read(all->lacked) != 0 || weft_carrier_awaited();
 }
+
+bool among_members() { return weft_domain_self() == members.load(std::memory_order_acquire)->domain; }   // acquire: pairs with begin_members; there is one, for a member asks
 
 weft_unit* next_member(const Crew& crew) {
     Members& all = *members.load(std::memory_order_acquire);   // acquire: pairs with begin_members; there is one, where members wait

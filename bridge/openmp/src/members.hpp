@@ -33,6 +33,9 @@ unsigned this_hart();
 void make_ready(unsigned hart, const WaitingRow& row);
 void ask_for_harts();
 
+// Whether the calling member is on a hart of theirs, and not on one of a domain that it has gone into.
+bool among_members();
+
 // Lets other members run, where any is ready; else the kernel's threads.
 void give_way();
 

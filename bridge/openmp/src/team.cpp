@@ -281,7 +281,7 @@ void Thread::begin_alone() {
     crews.push_back(nullptr);
     foreign = environment().follows_load && getpid() != gettid() && !weft_hosted();
     told_last = ~0U;
-    stays = false;
+    stays = member = false;
     thread_in_region = nullptr;
     stand_alone();
 }
@@ -547,7 +547,7 @@ inline void end_barrier(Thread& me, Team& team, std::uint64_t generation) {
 [[gnu::noinline]] void meet_among_many(Thread& me, Team& team) {
     const std::uint64_t generation = team.generation.load(std::memory_order_relaxed);   // relaxed: as in meet
     const std::uint64_t region = team.crew->regions;
-    bool last = arrive(team, region, me.member);
+    bool last = arrive(team, region, Helpers::is_member());
     while (!last && team.generation.load(std::memory_order_acquire) == generation) {   // acquire: as in meet
         if (run_some_task(me, nullptr)) continue;
         last = team.helpers.wait(region, [&] { return team.generation.load(std::memory_order_acquire) != generation || may_find_task(me, nullptr); },   // acquire: as above

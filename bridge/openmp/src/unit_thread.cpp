@@ -1,6 +1,7 @@
 #include "unit_thread.hpp"
 
 #include <pthread.h>
+#include <utility>
 
 #include <weft/guest.h>
 #include <weft/local.h>
@@ -158,8 +159,7 @@ void begin_to_stay(Thread& me) {
 }
 
 void end_stay(Thread& me) {
-    if (me.stays) weft_unit_unbind(me.former_pool);
-    me.stays = false;
+    if (std::exchange(me.stays, false)) weft_unit_unbind(me.former_pool);   // which may let others run, and they use this record
 }
 
 }  // namespace weft_openmp

@@ -125,7 +125,7 @@ std::uint32_t Helpers::count() const {
     return sum;
 }
 
-bool Helpers::is_member() { return this_thread().member; }
+bool Helpers::is_member() { return this_thread().member && among_members(); }
 
 unsigned Helpers::arrive_among_many(std::uint64_t region, bool in_row) {
     if (!in_row) return 1 + gather(region);

@@ -203,6 +203,8 @@ public:
     // That the team has as many threads as this makes its members many.
     bool makes_many(unsigned threads) const { return threads > harts_; }
 
+    // Whether the caller waits in a row: a member, unless it has gone into another domain (an arena, weft_spmd), whose hart knows none of the others.
+    static bool is_member();
     // Where members are many, one arrives in that region, at a barrier or at its end. How many are to be added to the team's count: none, where it waits in its row and is counted there;
     // else it brings what the rows have counted, since it may be the next one of some: thread 0 of a team within a team is a member, too.
     unsigned arrive_among_many(std::uint64_t region, bool in_row);
@@ -280,7 +282,6 @@ private:
         return false;
     }
     unsigned gather(std::uint64_t region);
-    static bool is_member();
     void suspend(const Condition& condition, weft_unit* next);
     static void publish(weft_unit* unit, void* raw);
     void wake_members();

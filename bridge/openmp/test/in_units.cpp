@@ -278,6 +278,73 @@ void in_a_unit_that_migrates() {
     CHECK(weft_unit_free(unit) == WEFT_OK);
 }
 
+// A member that has gone into another domain meets the rest of its team there.
+struct Meeting {
+    std::atomic<int> came{0};
+    int threads;
+};
+void meet_in_arena(void* raw) {
+    auto& meeting = *static_cast<Meeting*>(raw);
+    ++meeting.came;
+#pragma omp barrier
+    EQUAL(meeting.came % meeting.threads, 0);
+    EQUAL(omp_get_num_threads(), meeting.threads);
+#pragma omp barrier
+}
+
+void members_in_arenas() {
+    weft_arena* arena = nullptr;
+    CHECK(weft_arena_create(2, &arena) == WEFT_OK);
+    for (const int threads : {2, 8}) {
+        Meeting meeting{0, threads};
+#pragma omp parallel num_threads(threads)
+        for (int i = 0; i < 20; ++i) CHECK(weft_arena_execute(arena, meet_in_arena, &meeting) == WEFT_OK);
+        EQUAL(meeting.came, 20 * threads);
+    }
+    CHECK(weft_arena_free(arena) == WEFT_OK);
+}
+
+// What a scheduler of the program's picks, or runs.
+std::atomic<int> own_regions{0};
+void region_of_own() {
+    int threads = 0;
+#pragma omp parallel num_threads(4)
+    {
+#pragma omp single
+        threads = omp_get_num_threads();
+    }
+    if (threads == 1) ++own_regions;
+}
+weft_unit* pick(void* raw, weft_sched*) {
+    region_of_own();
+    weft_unit* unit = nullptr;
+    CHECK(weft_pool_pop(static_cast<weft_pool*>(raw), &unit) == WEFT_OK);
+    return unit;
+}
+
+void in_a_pushed_scheduler() {
+    weft_pool* pool = nullptr;
+    weft_pool* main = nullptr;
+    weft_sched* sched = nullptr;
+    weft_unit* units[6];
+    weft_unit* of_sched = nullptr;
+    weft_sched_ops ops{};
+    ops.size = sizeof ops;
+    ops.pick = pick;
+    CHECK(weft_pool_create(WEFT_POOL_SHARED, &pool) == WEFT_OK);
+    CHECK(weft_sched_create_user(&ops, pool, &pool, 1, &sched) == WEFT_OK);
+    CHECK(weft_stream_pool(weft_stream_at(0), &main) == WEFT_OK);
+    own_regions = 0;
+    for (weft_unit*& unit : units) CHECK(weft_ult_spawn(pool, unit_body, nullptr, nullptr, &unit) == WEFT_OK);
+    CHECK(weft_sched_push(main, sched, nullptr, &of_sched) == WEFT_OK);
+    for (weft_unit* unit : units) CHECK(weft_unit_free(unit) == WEFT_OK);
+    weft_status status = WEFT_OK;
+    while ((status = weft_unit_free(of_sched)) == WEFT_WRONG_STATE) yield();   // it runs the caller
+    CHECK(status == WEFT_OK);
+    CHECK(own_regions > 0);
+    CHECK(weft_pool_free(pool) == WEFT_OK);
+}
+
 // Many units, one after the other: the members of one serve the next.
 void crews_come_from_a_pool() {
     std::uint64_t before = 0, after = 0;
@@ -325,6 +392,8 @@ void everything() {
     in_an_arena();
     in_guests();
     in_a_unit_that_migrates();
+    members_in_arenas();
+    in_a_pushed_scheduler();
     crews_come_from_a_pool();
     waiting_units_hold_no_members();
     meet_openmp(1, true);
@@ -346,10 +415,28 @@ void with(std::size_t streams, weft_pool_kind pool, bool roams) {
     is_alone();
 }
 
+// Nobody but units whose members end with them: the next runtime begins anew all the same.
+void in_hosted_units_alone() {
+    weft_settings settings{};
+    settings.size = sizeof settings;
+    settings.streams = 1;
+    for (int i = 0; i < 3; ++i) {
+        CHECK(weft_init(&settings) == WEFT_OK);
+        weft_unit_options options{};
+        options.size = sizeof options;
+        options.kind = WEFT_KIND_HOSTED;
+        weft_unit* unit = nullptr;
+        CHECK(weft_ult_spawn(nullptr, [](void*) { one_region(3, true); }, nullptr, &options, &unit) == WEFT_OK);
+        CHECK(weft_unit_free(unit) == WEFT_OK);
+        CHECK(weft_finalize() != WEFT_WRONG_CONTEXT);
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     const bool all = argc < 2;
+    in_hosted_units_alone();
     if (all || std::strcmp(argv[1], "one") == 0) with(1, WEFT_POOL_PRIVATE, false);
     if (all || std::strcmp(argv[1], "shared") == 0) with(1, WEFT_POOL_SHARED, false);
     if (all || std::strcmp(argv[1], "two") == 0) with(2, WEFT_POOL_DEQUE, false);

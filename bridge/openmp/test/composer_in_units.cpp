@@ -1,0 +1,563 @@
+// Programs composed at random (composed.h) whose parts are called by whatever Weft and Argobots run: units of each kind, bodies of algorithms, contexts of domains, guests, schedulers, callbacks,
+// the child of a fork, and these within each other. Each caller that is a unit of its own finds what a new thread would find, and what it sets stays its own; each sum is what a walk over the
+// same program says that it must be.
+//
+//     composer_in_units [SECONDS [SEED [CALLER]]]
+//
+// Prints the seed of a program that is wrong, dies or takes too long. Programs run in turns of 64, each turn in a runtime of its own; from a seed on they are the same ones. CALLER, a place in
+// `callers`, is the only one that is tried.
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#ifdef WITH_ARGOBOTS
+#include <abt.h>
+#endif
+#include <weft/weft.h>
+#include <weft/weft.hpp>
+
+#include "composed.h"
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+
+namespace {
+
+constexpr int programs_of_turn = 64;
+constexpr std::size_t stack_bytes = sanitized ? 2 << 20 : 512 << 10;
+
+int threads_at_first;   // what omp_get_max_threads says to a new thread
+
+struct Part {
+    std::uint64_t seed;
+    int depth;
+    long* sum;
+};
+
+void run_part(const Part& part) { alone(part.seed, part.depth, part.sum); }
+
+// By a unit that has met no OpenMP yet.
+void be_a_thread(const Part& part) {
+    EQUAL(omp_get_level(), 0);
+    EQUAL(omp_get_thread_num(), 0);
+    EQUAL(omp_get_num_threads(), 1);
+    CHECK(!omp_in_parallel());
+    EQUAL(omp_get_max_threads(), threads_at_first);
+    const int mine = 1 + static_cast<int>(part.seed >> 8 & 7);
+    omp_sched_t schedule{};
+    int chunk = 0;
+    omp_set_num_threads(mine);
+    omp_set_schedule(omp_sched_guided, mine + 100);
+    omp_set_max_active_levels(200);
+    run_part(part);
+    EQUAL(omp_get_level(), 0);
+    EQUAL(omp_get_thread_num(), 0);
+    EQUAL(omp_get_num_threads(), 1);
+    EQUAL(omp_get_max_threads(), mine);
+    omp_get_schedule(&schedule, &chunk);
+    EQUAL(schedule, omp_sched_guided);
+    EQUAL(chunk, mine + 100);
+}
+void be_a_thread(void* part) { be_a_thread(*static_cast<const Part*>(part)); }
+
+// By code that may be in the middle of a thread's, or of a scheduler's.
+void be_a_body(const Part& part) {
+    omp_set_max_active_levels(200);
+    run_part(part);
+}
+void be_a_body(void* part) { be_a_body(*static_cast<const Part*>(part)); }
+
+using Parts = std::vector<Part>;
+
+bool in_program() { return weft_domain_self() == nullptr; }   // and not in a library's domain
+
+// ---- who calls -------------------------------------------------------------------------------------------------------
+
+std::vector<weft_unit*> spawn_ults(const Parts& parts, std::uint64_t seed, bool child_first, weft_kind kind) {
+    std::vector<weft_unit*> units;
+    for (const Part& part : parts) {
+        weft_unit_options options{};
+        options.size = sizeof options;
+        options.kind = kind;
+        options.child_first = child_first;
+        options.stack_bytes = kind == WEFT_KIND_SC || kind == WEFT_KIND_AUTO || kind == WEFT_KIND_DEFAULT ? 0 : stack_bytes;
+        if (!child_first && in_program() && seed % 3 == 0) options.stream = weft_stream_at(seed / 3 % 2);
+        weft_unit* unit = nullptr;
+        weft_status status = weft_ult_spawn(nullptr, be_a_thread, const_cast<Part*>(&part), &options, &unit);
+        if (status == WEFT_UNSUPPORTED || status == WEFT_WRONG_CONTEXT) status = weft_ult_spawn(nullptr, be_a_thread, const_cast<Part*>(&part), nullptr, &unit);
+        EQUAL(status, WEFT_OK);
+        units.push_back(unit);
+    }
+    return units;
+}
+
+void free_units(std::vector<weft_unit*>& units) {
+    for (weft_unit* const unit : units) EQUAL(weft_unit_free(unit), WEFT_OK);
+}
+
+void by_ults(const Parts& parts, std::uint64_t seed) {
+    constexpr weft_kind kinds_of_ult[] = {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC, WEFT_KIND_AUTO, WEFT_KIND_DEFAULT};
+    auto units = spawn_ults(parts, seed, false, kinds_of_ult[seed % 7]);
+    free_units(units);
+}
+
+void by_children_first(const Parts& parts, std::uint64_t seed) {
+    constexpr weft_kind kinds_of_child[] = {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC, WEFT_KIND_HOSTED};
+    auto units = spawn_ults(parts, seed, true, kinds_of_child[seed % 4]);
+    free_units(units);
+}
+
+void by_hosted(const Parts& parts, std::uint64_t seed) {
+    auto units = spawn_ults(parts, seed, false, WEFT_KIND_HOSTED);
+    free_units(units);
+}
+
+void by_tasklets(const Parts& parts, std::uint64_t) {
+    std::vector<weft_unit*> units;
+    for (const Part& part : parts) {
+        weft_unit* unit = nullptr;
+        EQUAL(weft_tasklet_spawn(nullptr, be_a_thread, const_cast<Part*>(&part), nullptr, &unit), WEFT_OK);
+        units.push_back(unit);
+    }
+    free_units(units);
+}
+
+void by_members(const Parts& parts, std::uint64_t) {
+    CHECK(weft_spmd(parts.size(), [](void* raw) { be_a_thread((*static_cast<const Parts*>(raw))[weft_spmd_tid()]); }, const_cast<Parts*>(&parts)) == WEFT_OK);
+}
+
+void by_algorithms(const Parts& parts, std::uint64_t seed) {
+    if (seed % 3 == 0) {
+        weft::parallel_for(std::size_t{0}, parts.size(), [&](std::size_t i) { be_a_body(parts[i]); });
+    } else if (seed % 3 == 1) {
+        weft::task_group group;
+        for (const Part& part : parts) group.run([&part] { be_a_body(part); });
+        group.wait();
+    } else {
+        weft::invoke([&] { be_a_body(parts[0]); }, [&] { for (std::size_t i = 1; i < parts.size(); ++i) be_a_body(parts[i]); });
+    }
+}
+
+void by_an_arena(const Parts& parts, std::uint64_t seed) {
+    struct Call {
+        const Parts& parts;
+        std::uint64_t seed;
+    } call{parts, seed / 2};
+    weft_arena* arena = nullptr;
+    EQUAL(weft_arena_create(1 + seed % 2, &arena), WEFT_OK);
+    EQUAL(weft_arena_execute(arena, [](void* raw) {
+        const auto& that = *static_cast<const Call*>(raw);
+        by_algorithms(that.parts, that.seed);
+    }, &call), WEFT_OK);
+    EQUAL(weft_arena_free(arena), WEFT_OK);
+}
+
+void wait_for(const std::atomic<bool>& over) {
+    while (!over) {
+        if (weft_unit_yield() != WEFT_OK) std::this_thread::yield();
+    }
+}
+
+// An OS thread, outside and inside, and what it spawns there.
+void by_guests(const Parts& parts, std::uint64_t seed) {
+    std::atomic<bool> over{false};
+    std::thread guest([&] {
+        be_a_thread(parts[0]);
+        if (seed % 2 == 0) EQUAL(weft_guest_enter(), WEFT_OK);
+        for (std::size_t i = 1; i < parts.size(); ++i) {
+            if (seed % 2 == 0 && i == 2) by_ults({parts[i]}, seed);
+            else be_a_body(parts[i]);
+        }
+        if (seed % 2 == 0) EQUAL(weft_guest_leave(), WEFT_OK);
+        over = true;
+    });
+    wait_for(over);
+    guest.join();
+}
+
+void by_a_blocking_call(const Parts& parts, std::uint64_t) {
+    for (const Part& part : parts) {
+        const weft_status status = weft_blocking(be_a_body, const_cast<Part*>(&part));
+        if (status != WEFT_OK) be_a_body(part);
+    }
+}
+
+// On the stack of its stream, where it is no unit: also in the middle of a region of its own.
+void call_on_stream_stack(void* raw) {
+    const auto call = [raw] { EQUAL(weft_on_stream_stack(be_a_body, raw), WEFT_OK); };
+    if (static_cast<const Part*>(raw)->seed % 2 == 0) return call();
+#pragma omp parallel num_threads(2)
+    {
+        if (static_cast<const Part*>(raw)->seed % 4 / 2 == static_cast<unsigned>(omp_get_thread_num())) call();
+        EQUAL(omp_get_num_threads(), 2);
+    }
+}
+void on_stream_stack(const Parts& parts, std::uint64_t) {
+    std::vector<weft_unit*> units;
+    for (const Part& part : parts) {
+        units.push_back(nullptr);
+        EQUAL(weft_ult_spawn(nullptr, call_on_stream_stack, const_cast<Part*>(&part), nullptr, &units.back()), WEFT_OK);
+    }
+    free_units(units);
+}
+
+// One unit that lives again and again.
+void by_a_revived_unit(const Parts& parts, std::uint64_t seed) {
+    const Parts first{parts[0]};
+    auto units = spawn_ults(first, seed, false, seed % 2 == 0 ? WEFT_KIND_LSA : WEFT_KIND_HOSTED);
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+        EQUAL(weft_unit_join(units[0]), WEFT_OK);
+        EQUAL(weft_unit_revive(nullptr, be_a_thread, const_cast<Part*>(&parts[i]), units[0]), WEFT_OK);
+    }
+    free_units(units);
+}
+
+// A callback that may switch: a value's destructor, at the end of its unit.
+void by_destructors(const Parts& parts, std::uint64_t) {
+    weft_key* key = nullptr;
+    EQUAL(weft_key_create(be_a_body, &key), WEFT_OK);
+    struct Call {
+        const Part& part;
+        weft_key* key;
+    };
+    std::vector<weft_unit*> units;
+    std::vector<Call> calls;
+    calls.reserve(parts.size());
+    for (const Part& part : parts) {
+        calls.push_back({part, key});
+        weft_unit* unit = nullptr;
+        EQUAL(weft_ult_spawn(nullptr, [](void* raw) {
+            const auto& call = *static_cast<const Call*>(raw);
+            if (call.part.seed % 2 == 0) EQUAL(omp_get_level(), 0);
+            EQUAL(weft_local_set(call.key, const_cast<Part*>(&call.part)), WEFT_OK);
+        }, &calls.back(), nullptr, &unit), WEFT_OK);
+        units.push_back(unit);
+    }
+    free_units(units);
+    EQUAL(weft_key_free(key), WEFT_OK);
+}
+
+// What may not suspend, and has little of a stack, asks for little, too.
+void small_region(void*) {
+    int came = 0;
+#pragma omp parallel num_threads(1) reduction(+ : came)
+    {
+        EQUAL(omp_get_num_threads(), 1);
+#pragma omp critical(small)
+        ++came;
+    }
+    EQUAL(came, 1);
+}
+
+// Callbacks that may not switch: of migration, of units' ends.
+void by_callbacks(const Parts& parts, std::uint64_t seed) {
+    weft_unit_options options{};
+    options.size = sizeof options;
+    options.kind = WEFT_KIND_FULL;
+    options.stack_bytes = stack_bytes;
+    options.on_migration = [](weft_unit*, void*) { small_region(nullptr); };
+    options.release = small_region;
+    std::vector<weft_unit*> units;
+    for (const Part& part : parts) {
+        options.data = const_cast<Part*>(&part);
+        units.push_back(nullptr);
+        EQUAL(weft_ult_spawn(nullptr, be_a_thread, options.data, &options, &units.back()), WEFT_OK);
+        if (in_program()) weft_unit_migrate_to_stream(units.back(), weft_stream_at(seed % 2));
+    }
+    free_units(units);
+}
+
+// Of a stream's.
+struct Post {
+    const Part& part;
+    std::atomic<bool> over{false};
+};
+void by_posts(const Parts& parts, std::uint64_t) {
+    for (const Part& part : parts) {
+        Post post{part};
+        const weft_status status = weft_stream_post(weft_stream_at(0), [](void* raw) {
+            auto& that = *static_cast<Post*>(raw);
+            be_a_body(that.part);
+            that.over = true;
+        }, &post);
+        if (status != WEFT_OK) be_a_body(part);
+        else wait_for(post.over);
+    }
+}
+
+// A scheduler of the program's own, which runs as a unit: between two of its units it calls, and may suspend.
+struct Run {
+    const Parts& parts;
+    weft_pool* pool = nullptr;
+    std::size_t next = 0;
+};
+void run(void* raw, weft_sched* sched) {
+    auto& self = *static_cast<Run*>(raw);
+    while (!weft_sched_should_stop(sched)) {
+        weft_unit* unit = nullptr;
+        EQUAL(weft_pool_pop(self.pool, &unit), WEFT_OK);
+        if (unit != nullptr) weft_sched_run_unit(sched, unit);
+        else weft_sched_wait(sched);
+        if (self.next < self.parts.size()) be_a_body(self.parts[self.next++]);
+    }
+    while (self.next < self.parts.size()) be_a_body(self.parts[self.next++]);
+}
+
+// One that picks, and may not suspend.
+weft_unit* pick(void* raw, weft_sched*) {
+    int threads = 0;
+#pragma omp parallel num_threads(4)
+    threads += omp_get_num_threads();
+    EQUAL(threads, 1);
+    weft_unit* unit = nullptr;
+    EQUAL(weft_pool_pop(static_cast<Run*>(raw)->pool, &unit), WEFT_OK);
+    return unit;
+}
+
+void by_schedulers_of(const Parts& parts, void (*runs)(void*, weft_sched*), weft_unit* (*picks)(void*, weft_sched*), void (*body)(void*)) {
+    Run self{parts};
+    weft_sched_ops ops{};
+    ops.size = sizeof ops;
+    ops.run = runs;
+    ops.pick = picks;
+    weft_sched* sched = nullptr;
+    weft_unit* of_sched = nullptr;
+    weft_pool* main = nullptr;
+    EQUAL(weft_pool_create(WEFT_POOL_SHARED, &self.pool), WEFT_OK);
+    EQUAL(weft_sched_create_user(&ops, &self, &self.pool, 1, &sched), WEFT_OK);
+    std::vector<weft_unit*> units;
+    weft_unit_options options{};
+    options.size = sizeof options;
+    options.kind = WEFT_KIND_LSA;
+    options.stack_bytes = stack_bytes;
+    for (const Part& part : parts) {
+        units.push_back(nullptr);
+        EQUAL(weft_ult_spawn(self.pool, body, const_cast<Part*>(&part), &options, &units.back()), WEFT_OK);
+    }
+    EQUAL(weft_stream_pool(weft_stream_at(0), &main), WEFT_OK);
+    EQUAL(weft_sched_push(main, sched, nullptr, &of_sched), WEFT_OK);
+    free_units(units);
+    weft_status status = WEFT_OK;
+    while ((status = weft_unit_free(of_sched)) == WEFT_WRONG_STATE) weft_unit_yield();   // it runs the caller: the unit that it has waited for left for it
+    EQUAL(status, WEFT_OK);
+    EQUAL(weft_pool_free(self.pool), WEFT_OK);
+}
+
+void by_schedulers(const Parts& parts, std::uint64_t) { by_schedulers_of(parts, run, nullptr, small_region); }
+void by_pickers(const Parts& parts, std::uint64_t) { by_schedulers_of(parts, nullptr, pick, be_a_thread); }
+
+// The child has the unit that forked, and what it spawns.
+void by_a_fork(const Parts& parts, std::uint64_t seed) {
+    for (const Part& part : parts) be_a_body(part);
+    if (sanitized || seed % 4 != 0) return;   // neither sanitizer lets the child start threads at all times
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        kinds_of_others = 0;   // streams of the program's making, and what they are to run, stay behind
+        long sum = 0;
+        const Parts few{{parts[0].seed, 1, &sum}};
+        const long expected = alone(few[0].seed, 1, nullptr);
+        be_a_body(few[0]);
+        const bool inside = weft_unit_self() != nullptr;   // else there is no runtime
+        if (inside) by_ults(few, seed / 4);
+        if (inside) by_hosted(few, seed / 4);
+        EQUAL(sum, (inside ? 3 : 1) * expected);
+        _exit(verdict());
+    }
+    int status = 0;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        if (weft_unit_yield() != WEFT_OK) std::this_thread::yield();
+    }
+    EQUAL(status, 0);
+}
+
+#ifdef WITH_ARGOBOTS
+ABT_xstream other_xstream;
+
+void by_argobots(const Parts& parts, std::uint64_t seed) {
+    ABT_pool pool;
+    EQUAL(ABT_xstream_get_main_pools(other_xstream, 1, &pool), ABT_SUCCESS);
+    std::vector<ABT_thread> threads(parts.size());
+    for (std::size_t i = 0; i < parts.size(); ++i) EQUAL(ABT_thread_create(pool, be_a_thread, const_cast<Part*>(&parts[i]), ABT_THREAD_ATTR_NULL, &threads[i]), ABT_SUCCESS);
+    for (ABT_thread& thread : threads) {
+        if (seed % 2 == 0) {
+            EQUAL(ABT_thread_join(thread), ABT_SUCCESS);
+            EQUAL(ABT_thread_revive(pool, small_region, nullptr, &thread), ABT_SUCCESS);
+        }
+        EQUAL(ABT_thread_free(&thread), ABT_SUCCESS);
+    }
+}
+
+void by_argobots_tasks(const Parts& parts, std::uint64_t) {
+    ABT_pool pool;
+    EQUAL(ABT_xstream_get_main_pools(other_xstream, 1, &pool), ABT_SUCCESS);
+    std::vector<ABT_task> tasks(parts.size());
+    for (std::size_t i = 0; i < parts.size(); ++i) EQUAL(ABT_task_create(pool, be_a_thread, const_cast<Part*>(&parts[i]), &tasks[i]), ABT_SUCCESS);
+    for (ABT_task& task : tasks) EQUAL(ABT_task_free(&task), ABT_SUCCESS);
+}
+
+// A stream that ends and begins anew.
+void by_a_revived_xstream(const Parts& parts, std::uint64_t) {
+    ABT_xstream xstream;
+    EQUAL(ABT_xstream_create(ABT_SCHED_NULL, &xstream), ABT_SUCCESS);
+    for (const Part& part : parts) {
+        ABT_pool pool;
+        ABT_thread thread;
+        EQUAL(ABT_xstream_get_main_pools(xstream, 1, &pool), ABT_SUCCESS);
+        EQUAL(ABT_thread_create(pool, be_a_thread, const_cast<Part*>(&part), ABT_THREAD_ATTR_NULL, &thread), ABT_SUCCESS);
+        EQUAL(ABT_thread_free(&thread), ABT_SUCCESS);
+        EQUAL(ABT_xstream_join(xstream), ABT_SUCCESS);
+        EQUAL(ABT_xstream_revive(xstream), ABT_SUCCESS);
+    }
+    EQUAL(ABT_xstream_join(xstream), ABT_SUCCESS);
+    EQUAL(ABT_xstream_free(&xstream), ABT_SUCCESS);
+}
+#endif
+
+struct Caller {
+    void (*call)(const Parts& parts, std::uint64_t seed);
+    bool of_one = false;
+};
+const Caller callers[] = {
+    {by_ults}, {by_ults}, {by_ults}, {by_children_first}, {by_hosted}, {by_tasklets, true}, {by_members}, {by_algorithms}, {by_algorithms}, {by_an_arena}, {by_guests},
+    {by_a_blocking_call}, {on_stream_stack, true}, {by_a_revived_unit}, {by_destructors}, {by_callbacks}, {by_posts, true}, {by_schedulers}, {by_pickers}, {by_a_fork},
+#ifdef WITH_ARGOBOTS
+    {by_argobots}, {by_argobots_tasks, true}, {by_a_revived_xstream},
+#endif
+};
+constexpr int caller_count = static_cast<int>(std::size(callers));
+int only = -1;   // by that caller
+
+long by_some_caller(std::uint64_t seed, int depth, long* sum) {
+    std::uint64_t state = seed;
+    const Caller& caller = callers[only >= 0 ? only : below(&state, caller_count)];
+    const int count = 1 + below(&state, 3);
+    Parts parts;
+    long total = 0;
+    for (int i = 0; i < count; ++i) {
+        parts.push_back({child(seed, i) | (caller.of_one ? OF_ONE : 0), depth, sum});
+        if (sum == nullptr) total += alone(parts.back().seed, depth, nullptr);
+    }
+    if (sum != nullptr) caller.call(parts, next(&state) >> 1);
+    return total;
+}
+
+// In the middle of everything: units go elsewhere, wait, stand in the kernel. Who may not wait goes on.
+void wait_somehow(std::uint64_t seed) {
+    std::uint64_t state = seed;
+    if ((seed & OF_ONE) != 0) return;
+    const int what = below(&state, 512);
+    if (what < 128) weft_unit_yield();
+    else if (what < 136 && in_program()) weft_unit_migrate_to_stream(weft_unit_self(), weft_stream_at(below(&state, 2)));
+    else if (what < 140) weft_sleep_for(20'000);
+    else if (what == 140) usleep(static_cast<useconds_t>(below(&state, 2000)));
+    else if (what == 141 && below(&state, 8) == 0) usleep(15'000);   // until the stream is rescued
+}
+
+// ---- turns -----------------------------------------------------------------------------------------------------------
+
+std::uint64_t running;   // the seed, for who tells of the end
+
+void tell(int signal) {
+    char text[64];
+    const int length = std::snprintf(text, sizeof text, "seed %#llx: signal %d\n", static_cast<unsigned long long>(running), signal);
+    static_cast<void>(!write(2, text, static_cast<std::size_t>(length)));
+    if (signal == SIGALRM) weft_dump(stderr);
+    std::signal(signal, SIG_DFL);
+    raise(signal);
+}
+
+struct Program {
+    std::uint64_t seed;
+    long sum = 0;
+};
+
+void one_program(std::uint64_t seed) {
+    running = seed;
+    alarm(sanitized ? 400 : 100);
+    long sum = 0, expected = 0;
+    Parts parts;
+    for (int i = 0; i < 3; ++i) parts.push_back({child(seed, i), 3, &sum});
+    for (const Part& part : parts) expected += by_some_caller(part.seed, part.depth, nullptr);
+    std::vector<weft_unit*> units;
+    for (Part& part : parts) {
+        units.push_back(nullptr);
+        EQUAL(weft_ult_spawn(nullptr, [](void* raw) {
+            const auto& that = *static_cast<const Part*>(raw);
+            by_some_caller(that.seed, that.depth, that.sum);
+        }, &part, nullptr, &units.back()), WEFT_OK);
+    }
+    free_units(units);
+    EQUAL(sum, expected);
+    if (wrong_count != 0) std::fprintf(stderr, "seed %#llx\n", static_cast<unsigned long long>(seed));
+}
+
+// Programs from this seed on, in a runtime that follows from it.
+long one_turn(std::uint64_t seed, double end, double (*now)()) {
+    std::uint64_t state = seed / programs_of_turn;
+    weft_settings settings{};
+    settings.size = sizeof settings;
+    settings.stack_bytes = stack_bytes;
+    settings.scheduler_stack_bytes = 4 * stack_bytes;
+    settings.streams = 1U << below(&state, 3);
+    constexpr weft_pool_kind pools[] = {WEFT_POOL_DEFAULT, WEFT_POOL_SHARED, WEFT_POOL_DEQUE, WEFT_POOL_DEFAULT};
+    settings.pool = pools[below(&state, 4)];
+    settings.rescue = below(&state, 4) == 0 ? WEFT_RESCUE_ALL : WEFT_RESCUE_DEFAULT;
+    EQUAL(weft_init(&settings), WEFT_OK);
+#ifdef WITH_ARGOBOTS
+    EQUAL(ABT_init(0, nullptr), ABT_SUCCESS);
+    EQUAL(ABT_xstream_create(ABT_SCHED_NULL, &other_xstream), ABT_SUCCESS);
+#endif
+    long programs = 0;
+    do {
+        one_program(seed++);
+        ++programs;
+    } while (seed % programs_of_turn != 0 && now() < end && wrong_count == 0);
+#ifdef WITH_ARGOBOTS
+    EQUAL(ABT_xstream_join(other_xstream), ABT_SUCCESS);
+    EQUAL(ABT_xstream_free(&other_xstream), ABT_SUCCESS);
+    EQUAL(ABT_finalize(), ABT_SUCCESS);
+#endif
+    const weft_status status = weft_finalize();
+    CHECK(status == WEFT_OK || status == WEFT_BUSY);   // members of the teams are left behind
+    return programs;
+}
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+}  // namespace
+
+int main(int count, char** arguments) {
+    const double end = now() + (count > 1 ? std::atof(arguments[1]) : 3);
+    std::uint64_t seed = count > 2 ? std::strtoull(arguments[2], nullptr, 0) : static_cast<std::uint64_t>(time(nullptr)) << 20;
+    if (count > 3) only = std::atoi(arguments[3]);
+    std::printf("seed %#llx\n", static_cast<unsigned long long>(seed));
+    std::fflush(stdout);
+    for (const int signal : {SIGABRT, SIGSEGV, SIGALRM}) std::signal(signal, tell);
+    threads_at_first = omp_get_max_threads();
+    cancels = omp_get_cancellation();
+    kinds = 18;
+    kinds_of_others = 5;
+    by_others = by_some_caller;
+    pause_here = wait_somehow;
+    omp_init_lock(&lock);
+    omp_init_nest_lock(&nest);
+    long programs = 0;
+    while (now() < end && wrong_count == 0) {
+        const long ran = one_turn(seed, end, now);
+        programs += ran;
+        seed += static_cast<std::uint64_t>(ran);
+    }
+    std::printf("%ld programs\n", programs);
+    return verdict();
+}
