@@ -53,6 +53,8 @@ weft_status register_domain(const weft_domain_ops& ops, void* self, Domain** mad
 // One that nobody is in, below the base; null: no memory. They go with the runtime.
 Domain* create_domain(const weft_domain_ops& ops, void* self);
 void drop_created(Runtime& of);
+// Whether the unit is a context of one of them, and has nothing to do (weft_domain_ops.idle). At the runtime's end.
+bool is_idle_context(Runtime& of, Unit& unit);
 weft_status unregister_domain(Domain& domain);
 void request_harts(Domain& domain, std::ptrdiff_t delta);
 
