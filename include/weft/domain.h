@@ -48,8 +48,11 @@ typedef struct weft_domain_ops {
      * once and by another thread; the hart comes by `enter`. Not told of yields, nor of weft_context_pause. What it waits for may be locked meanwhile: nothing but
      * weft_domain_request is to be called, and no lock taken under which others of the library's touch what contexts wait for. */
     void (*block)(void *self, weft_unit *context);
-    /** Of weft_domain_create: the runtime ends, and the domain with it. Called by the last weft_finalize, when its contexts are no more and the values of theirs are released; it must not spawn. */
+    /** Of weft_domain_create: the runtime ends, and the domain with it. Called by the last weft_finalize, when its contexts are no more and the values of theirs are released; it must not spawn. Since 0.6. */
     void (*ended)(void *self);
+    /** Whether a context that is suspended has nothing to do, and only waits for more: the last weft_finalize does not count it among those that never go on. Asked by that, when nothing of the
+     * runtime's runs any more, of domains that weft_domain_create has made; nothing of Weft's is to be called but what asks for the context's state, site and data. Since 0.6. */
+    bool (*idle)(void *self, const weft_unit *context);
 } weft_domain_ops;
 
 /** Registers a domain below the one that the caller is a context of, or below the base. The calling ULT belongs to it from now on, and so does the hart that it

@@ -140,7 +140,8 @@ WEFT_API weft_status weft_init(const weft_settings *settings) WEFT_NOTHROW;
 /** Ends what one weft_init began. The last one runs what is ready until all pools are empty, stops
  * the streams, and frees everything: all handles become invalid. Units that are still suspended
  * never go on; their number, with that of detached units for which no stack could be had, is in weft_error_text() and the status is
- * WEFT_BUSY, but all is freed.
+ * WEFT_BUSY, but all is freed. Contexts of a library
+ * that only wait for more to do (weft_domain_ops.idle: members of OpenMP's teams between regions) are not counted.
  *
  * A runtime that has started by itself (guest.h) is not ended: it stays until the process ends.
  *

@@ -551,6 +551,13 @@ void tell_created_of_end(const Runtime& of) {
     }
 }
 
+bool is_idle_context(Runtime& of, Unit& unit) {
+    for (const Domain* domain = of.created; domain != nullptr; domain = domain->sibling) {
+        if (domain->pool == unit.pool) return domain->ops.idle != nullptr && domain->ops.idle(domain->self, reinterpret_cast<const weft_unit*>(&unit));
+    }
+    return false;
+}
+
 weft_status unregister_domain(Domain& domain) {
     const Unit* const self = running_or_null();
     if (self == nullptr || self != domain.registrant) return fail(WEFT_WRONG_CONTEXT, "a domain is unregistered by the ULT that has registered it");

@@ -55,6 +55,8 @@ Domain* create_domain(const weft_domain_ops& ops, void* self);
 void drop_created(Runtime& of);
 // Before that, when units have ended: what those domains lead to is no more.
 void tell_created_of_end(const Runtime& of);
+// Whether the unit is a context of one of them, and has nothing to do (weft_domain_ops.idle). At the runtime's end.
+bool is_idle_context(Runtime& of, Unit& unit);
 weft_status unregister_domain(Domain& domain);
 void request_harts(Domain& domain, std::ptrdiff_t delta);
 

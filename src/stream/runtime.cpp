@@ -8,6 +8,7 @@
 #include "hart/topology.hpp"
 #include "os/error_text.hpp"
 #include "stream/crash.hpp"
+#include "stream/domain.hpp"
 #include "stream/dump.hpp"
 #include "stream/duties.hpp"
 #include "stream/error.hpp"
@@ -82,13 +83,26 @@ weft_status make_primary(Runtime& of, Stream& zero) {
     return WEFT_OK;
 }
 
+bool never_goes_on(const Unit& unit) { return !is_scheduler(unit) && (unit.life.is(State::ready) || shown(unit.life.now()) == State::suspended); }
+
+// Of contexts that only wait for more to do. Before any unit is dropped: what libraries know of the others goes with those.
+std::size_t count_idle(Runtime& of) {
+    std::size_t count = 0;
+    if (of.created == nullptr) return 0;
+    each_descriptor(of, [](void* object, void* raw) {
+        auto& unit = *static_cast<Unit*>(object);
+        if (never_goes_on(unit) && is_idle_context(runtime(), unit)) ++*static_cast<std::size_t*>(raw);
+    }, &count);
+    return count;
+}
+
 void drop_suspended(void* object, void* argument) {
     auto* unit = static_cast<Unit*>(object);
     auto& dropped = *static_cast<std::size_t*>(argument);
     release_extras(*unit);
     if (is_scheduler(*unit)) return;   // it waits for those that are counted
     if (!unit->has(Unit::primary) && !unit->life.is(State::free)) note_left(*unit);
-    if (unit->life.is(State::ready) || shown(unit->life.now()) == State::suspended) ++dropped;
+    if (never_goes_on(*unit)) ++dropped;
     if (unit->life.is(State::done) && unit->outcome == WEFT_EXCEPTION) unit->exception().~exception_ptr();
 }
 
@@ -457,7 +471,9 @@ weft_status stop() {
     tell_of_kept(*ending);
     std::size_t dropped = 0;
     primary.life.move(State::running, State::done);
+    const std::size_t idle = count_idle(*ending);
     each_descriptor(*ending, drop_suspended, &dropped);
+    dropped -= idle;
     tell_created_of_end(*ending);
     print_counters_at_end(*ending);
     write_trace_at_end(*ending);

@@ -27,8 +27,10 @@ struct Created {
             std::lock_guard guard(of.lock);
             of.ready.push_back(context);
         };
+        ops.idle = idle;
         EXPECT_EQ(weft_domain_create(&ops, this, &domain), WEFT_OK) << weft_error_text();
     }
+    bool (*idle)(void* self, const weft_unit* context) = nullptr;
     weft_domain* domain = nullptr;
     std::mutex lock;
     std::deque<weft_unit*> ready;

@@ -616,4 +616,30 @@ TEST(Domain, WhatCannotBeIsRefused) {
     EXPECT_EQ(caller.join(), WEFT_OK);
 }
 
+TEST(Domain, ContextsThatOnlyWaitForMoreToDoAreNotCountedAtTheRuntimesEnd) {
+    static const weft_unit* idle;   // the one that has nothing to do
+    for (const bool both : {true, false}) {
+        Created domain;
+        domain.idle = [](void*, const weft_unit* context) { return context == idle; };
+        Runtime runtime;
+        domain.create();
+        weft_unit* contexts[2] = {};
+        for (weft_unit*& context : contexts) {
+            ASSERT_EQ(weft_ult_spawn(weft_domain_pool(domain.domain), [](void*) { weft_unit_suspend(nullptr, nullptr); }, nullptr, nullptr, &context), WEFT_OK);
+        }
+        weft_domain_request(domain.domain, 1);
+        for (weft_unit* const context : contexts) {
+            weft_unit_state now = WEFT_UNIT_READY;
+            while (weft_unit_state_get(context, &now) == WEFT_OK && now != WEFT_UNIT_SUSPENDED) weft_sleep_for(100'000);
+        }
+        idle = contexts[1];
+        if (both) {
+            runtime.expected = WEFT_BUSY;   // for the other one
+        } else {
+            EXPECT_EQ(weft_unit_resume(contexts[0]), WEFT_OK);
+            EXPECT_EQ(weft_unit_free(contexts[0]), WEFT_OK);
+        }
+    }
+}
+
 }  // namespace

@@ -146,6 +146,14 @@ void enter(void* self) {
 
 void unblock(void* self, weft_unit* context) { static_cast<Members*>(self)->ready.push(context); }
 
+// Its crew's last region is over, and the next has not begun.
+bool is_idle(void*, const weft_unit* context) {
+    const Member* const member = member_of(context);
+    if (member == nullptr || member->crew == nullptr) return false;
+    const Team& team = member->crew->team;
+    return team.arrived.load(std::memory_order_relaxed) == team.size.load(std::memory_order_relaxed);   // relaxed, both: nobody writes them any more
+}
+
 // At its end, which comes at once where there was no OS thread to be had for it: then the region that it is of would wait for ever. One that has not left its crew ends with the runtime: in
 // weft_finalize, which the primary unit calls.
 void has_ended(void* raw) {
@@ -184,6 +192,7 @@ Members& create_members() {
     ops.enter = enter;
     ops.unblock = unblock;
     ops.ended = domain_has_ended;
+    ops.idle = is_idle;
     const weft_status status = weft_domain_create(&ops, made, &made->domain);
     if (status != WEFT_OK) fatal_no_thread(status);
     made->pool = weft_domain_pool(made->domain);
