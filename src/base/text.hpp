@@ -22,7 +22,7 @@ public:
     const char* c_str() const { return text_; }
 
 private:
-    char text_[bytes] = "";
+    char text_[bytes] = {};
     std::size_t length_ = 0;
 };
 

@@ -454,14 +454,12 @@ REFUSED(ABT_pool_remove, nothing) {
 template <class Push>
 void pushes(Try& t, Push by) {
     OwnPool from;
+    UserPool to;   // outlives the unit, for which it has made something
     Fresh unit(nothing, nullptr, from.handle);
-    {
-        UserPool to;
-        ASSERT_EQ(abt_test::pop_from(from.handle), unit.handle);
-        t([&] { return by(to.handle, unit.handle); }, [] {}, [&] { EXPECT_EQ(abt_test::size_of(to.handle), 0u); });
-        EXPECT_EQ(abt_test::size_of(to.handle), 1u);
-        abt_test::run_all(to.handle);
-    }
+    ASSERT_EQ(abt_test::pop_from(from.handle), unit.handle);
+    t([&] { return by(to.handle, unit.handle); }, [] {}, [&] { EXPECT_EQ(abt_test::size_of(to.handle), 0u); });
+    EXPECT_EQ(abt_test::size_of(to.handle), 1u);
+    abt_test::run_all(to.handle);
 }
 REFUSED(ABT_pool_push_thread, memory) {
     pushes(t, [](ABT_pool pool, ABT_thread thread) { return ABT_pool_push_thread(pool, thread); });
