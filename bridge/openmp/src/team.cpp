@@ -405,13 +405,21 @@ namespace {
     end_stay(me);
 }
 
+// In the child of a fork by a scheduler's code, which is no unit there.
+[[gnu::noinline]] void be_of_os_thread(Thread& me) {
+    me.native = false;
+    me.unit = nullptr;
+    keep(&me);
+}
+
 }  // namespace
 
 void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned size, Bind bind, std::uintptr_t* reductions,
                   void (*prepare)(Team& team, void* argument), void* argument) {
     Team& outer = *me.team;
-    const bool entered = (size > 1 || tasks_are_units) && !me.native && weft_unit_self() == nullptr;
+    const bool entered = (size > 1 || tasks_are_units) && weft_unit_self() == nullptr;
     if (entered) {
+        if (me.native) [[unlikely]] be_of_os_thread(me);
         const weft_status status = weft_guest_enter();
         if (status != WEFT_OK) fatal_no_thread(status);
     }
