@@ -22,12 +22,12 @@ bool is_ours(const std::string& entry, const Pieces& pieces) {
     });
 }
 
+}  // namespace
+
 void join(std::string& list, const std::string& part) {
     if (!list.empty()) list += ':';
     list += part;
 }
-
-}  // namespace
 
 std::string text_of(const char* variable) {
     const char* const text = std::getenv(variable);

@@ -27,6 +27,9 @@ std::string text_of(const char* variable);
 
 bool same_file(const std::string& one, const std::string& other);
 
+// Adds it to a list whose parts a colon separates.
+void join(std::string& list, const std::string& part);
+
 // Calls part(text) for what stands between any of the separators.
 template <class Part>
 void split(const std::string& text, const char* separators, Part part) {
