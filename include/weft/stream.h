@@ -46,7 +46,7 @@ WEFT_API weft_status weft_stream_kind_set(weft_stream *stream, weft_kind kind) W
 /** Stops a stream once its pools are empty, waits for that, and frees it with its scheduler. Suspended units
  * that belong to its pools stay; a stream that draws from those pools later runs them.
  *
- * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_CONTEXT (stream 0, or the caller runs on it, or is a tasklet), WEFT_BUSY
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_NOT_INITIALIZED (it has gone with its runtime), WEFT_WRONG_CONTEXT (stream 0, or the caller runs on it, or is a tasklet), WEFT_BUSY
  * (somebody frees it already). From any thread or ult; may switch. Since 0.1. */
 WEFT_API weft_status weft_stream_free(weft_stream *stream) WEFT_NOTHROW;
 

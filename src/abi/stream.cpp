@@ -98,6 +98,7 @@ weft_status weft_stream_kind_set(weft_stream* stream, weft_kind kind) noexcept {
 
 weft_status weft_stream_free(weft_stream* stream) noexcept {
     if (weft_status status = check(stream); status != WEFT_OK) return status;
+    if (runtime_or_null() == nullptr) return not_initialized();   // it has gone with its runtime
     return free_stream(*to_stream(stream));
 }
 
