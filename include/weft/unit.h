@@ -471,6 +471,15 @@ typedef struct weft_unit_info {
 WEFT_API weft_status weft_unit_each(void (*visit)(const weft_unit_info *info, void *argument),
                                     void *argument) WEFT_NOTHROW;
 
+/** As weft_unit_each, of the units that belong to a pool: those that wait in it, and those that run, or are suspended, and return to it. A library
+ * that has pools of its own comes to its own units with it, and to nobody else's.
+ *
+ * pool  required
+ *
+ * Returns and may be called as weft_unit_each. Since 0.6. */
+WEFT_API weft_status weft_pool_unit_each(const weft_pool *pool, void (*visit)(const weft_unit_info *info, void *argument),
+                                         void *argument) WEFT_NOTHROW;
+
 /** What weft_unit_each tells of a unit, of one: what some moment had, if others run it meanwhile.
  *
  * info  required; info->size is set by the caller. `name` lives as long as the unit

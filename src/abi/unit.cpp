@@ -764,4 +764,12 @@ weft_status weft_unit_each(void (*visit)(const weft_unit_info*, void*), void* ar
     return WEFT_OK;
 }
 
+weft_status weft_pool_unit_each(const weft_pool* pool, void (*visit)(const weft_unit_info*, void*), void* argument) noexcept {
+    if (pool == nullptr || visit == nullptr) return is_null(pool == nullptr ? "pool" : "visit");
+    Runtime* of = runtime_or_null();
+    if (of == nullptr) return not_initialized();
+    each_unit(*of, visit, argument, to_pool(pool));
+    return WEFT_OK;
+}
+
 }  // extern "C"

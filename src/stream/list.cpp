@@ -104,15 +104,16 @@ Text<os::error_text_bytes> near(const char* name) {
 }
 
 struct Visit {
+    const Pool* pool;   // null: any
     void (*visit)(const weft_unit_info* info, void* argument);
     void* argument;
 };
 
 // A snapshot of a descriptor that may change under our eyes: what is shown is what some moment had. Therefore it is hidden
 // from the thread sanitizer, and copied by hand.
-[[gnu::no_sanitize_thread]] bool snapshot(const Unit& unit, weft_unit_info& info, char (&name)[sizeof unit.name]) {
+[[gnu::no_sanitize_thread]] bool snapshot(const Unit& unit, const Pool* pool, weft_unit_info& info, char (&name)[sizeof unit.name]) {
     const State now = unit.life.now(), state = shown(now);
-    if (state == State::free) return false;
+    if (state == State::free || (pool != nullptr && unit.pool != pool)) return false;
     info.size = sizeof info;
     info.unit = to_handle(&unit);
     info.id = unit.id;
@@ -135,7 +136,7 @@ void visit_one(void* object, void* raw) {
     const auto& to = *static_cast<Visit*>(raw);
     weft_unit_info info;
     char name[sizeof(Unit::name)];
-    if (snapshot(*static_cast<const Unit*>(object), info, name)) to.visit(&info, to.argument);
+    if (snapshot(*static_cast<const Unit*>(object), to.pool, info, name)) to.visit(&info, to.argument);
 }
 
 }  // namespace
@@ -143,7 +144,7 @@ void visit_one(void* object, void* raw) {
 void look_at_unit(const Unit& unit, weft_unit_info& info) {
     char name[sizeof unit.name];
     info = {};
-    snapshot(unit, info, name);
+    snapshot(unit, nullptr, info, name);
     info.name = unit.name;
 }
 
@@ -245,8 +246,8 @@ void print_counters_at_end(Runtime& of) {
     std::fclose(file);
 }
 
-void each_unit(Runtime& of, void (*visit)(const weft_unit_info* info, void* argument), void* argument) {
-    Visit to{visit, argument};
+void each_unit(Runtime& of, void (*visit)(const weft_unit_info* info, void* argument), void* argument, const Pool* pool) {
+    Visit to{pool, visit, argument};
     each_descriptor(of, visit_one, &to);
 }
 

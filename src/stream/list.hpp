@@ -23,7 +23,8 @@ void look_at_unit(const Unit& unit, weft_unit_info& info);
 bool is_own_counter(const char* name);
 
 weft_status read_counter(Runtime& of, const char* name, std::uint64_t* value);
-void each_unit(Runtime& of, void (*visit)(const weft_unit_info* info, void* argument), void* argument);
+// `pool`: only of those that belong there; null: of all.
+void each_unit(Runtime& of, void (*visit)(const weft_unit_info* info, void* argument), void* argument, const Pool* pool = nullptr);
 void print_units(Runtime& of, std::FILE* file);
 
 }  // namespace weft

@@ -164,6 +164,29 @@ TEST(Embedding, AUnitIsLookedAtWithoutAllOthers) {
     EXPECT_EQ(weft_unit_info_get(nullptr, &info), WEFT_INVALID);
 }
 
+TEST(Embedding, TheUnitsOfAPoolAreSeenAndNobodyElses) {
+    Runtime runtime;
+    weft_pool* const pool = make_pool(WEFT_POOL_SHARED);
+    Ult elsewhere([] { weft_unit_yield(); });
+    Ult here([] {}, nullptr, pool);
+    const auto units = [](const weft_pool* of) {
+        std::vector<const weft_unit*> seen;
+        EXPECT_EQ(weft_pool_unit_each(of, [](const weft_unit_info* info, void* to) { static_cast<std::vector<const weft_unit*>*>(to)->push_back(info->unit); }, &seen), WEFT_OK);
+        return seen;
+    };
+    EXPECT_EQ(units(pool), std::vector<const weft_unit*>{here.handle()});
+    EXPECT_EQ(units(pool_of(0)).size(), 2u) << "the primary unit, and the one that was spawned there";
+    weft_unit* popped = nullptr;
+    EXPECT_EQ(weft_pool_pop(pool, &popped), WEFT_OK);
+    EXPECT_EQ(weft_unit_pool_set(popped, pool_of(0)), WEFT_OK);
+    EXPECT_TRUE(units(pool).empty());
+    EXPECT_EQ(weft_pool_push(pool_of(0), popped), WEFT_OK);
+    EXPECT_EQ(here.join(), WEFT_OK);
+    EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+    EXPECT_EQ(weft_pool_unit_each(nullptr, [](const weft_unit_info*, void*) {}, nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_pool_unit_each(pool_of(0), nullptr, nullptr), WEFT_INVALID);
+}
+
 TEST(Embedding, WhoCallsLearnsWhatKindOfUnitItIs) {
     EXPECT_EQ(weft_unit_self_kind(), WEFT_KIND_DEFAULT);
     Runtime runtime;

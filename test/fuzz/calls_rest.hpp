@@ -326,6 +326,7 @@ inline void use_nothing(Actor& actor) {
         [] { return weft_unit_migrate_wait(nullptr); },
         [] { return weft_unit_on_migration(nullptr, nullptr, nullptr); },
         [] { return weft_unit_each(nullptr, nullptr); },
+        [] { return weft_pool_unit_each(nullptr, nullptr, nullptr); },
         [] { return weft_unit_name_set(nullptr, nullptr); },
         [] { return weft_unit_stack(nullptr, nullptr); },
         [] { return weft_pool_create(WEFT_POOL_SHARED, nullptr); },

@@ -126,20 +126,18 @@ weft_pool_kind weft_kind_of(ABT_pool_kind kind, ABT_pool_access access) {
 }
 
 struct Count {
-    const weft_pool* pool;
     bool also_ready;
     std::size_t found;
 };
 
 void count_one(const weft_unit_info* info, void* raw) {
     auto& count = *static_cast<Count*>(raw);
-    const bool counts = info->state == WEFT_UNIT_SUSPENDED || (count.also_ready && info->state != WEFT_UNIT_DONE);
-    if (counts && info->pool == count.pool) ++count.found;   // by the handle it would be asked too late: others may free it
+    if (info->state == WEFT_UNIT_SUSPENDED || (count.also_ready && info->state != WEFT_UNIT_DONE)) ++count.found;
 }
 
 std::size_t count_units(const Pool& pool, bool also_ready) {
-    Count count{pool.handle, also_ready, 0};
-    weft_unit_each(count_one, &count);
+    Count count{also_ready, 0};
+    weft_pool_unit_each(pool.handle, count_one, &count);
     return count.found;
 }
 
@@ -379,7 +377,6 @@ int wait_for(ABT_pool pool, double seconds, ABT_pool_context context, weft_unit*
 }
 
 struct Visit {
-    const Pool* pool;
     void* argument;
     void (*thread)(void*, ABT_thread);
     void (*unit)(void*, ABT_unit);
@@ -387,7 +384,7 @@ struct Visit {
 
 void visit_one(const weft_unit_info* info, void* raw) {
     const auto& visit = *static_cast<const Visit*>(raw);
-    if (info->state != WEFT_UNIT_READY || info->pool != visit.pool->handle) return;
+    if (info->state != WEFT_UNIT_READY) return;
     if (visit.thread != nullptr) visit.thread(visit.argument, to_thread(info->unit));
     if (visit.unit != nullptr) visit.unit(visit.argument, unit_handle(info->unit));
 }
@@ -402,8 +399,8 @@ struct Thunk {
 int print_all(ABT_pool pool, void* argument, void (*thread)(void*, ABT_thread), void (*unit)(void*, ABT_unit)) {
     const Pool* of = pool_of(pool);
     if (of->built_in()) {
-        Visit visit{of, argument, thread, unit};
-        weft_unit_each(visit_one, &visit);
+        Visit visit{argument, thread, unit};
+        weft_pool_unit_each(of->handle, visit_one, &visit);
         return ABT_SUCCESS;
     }
     Thunk thunk{argument, thread, unit};
