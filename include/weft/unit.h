@@ -418,7 +418,7 @@ WEFT_API weft_status weft_unit_pool_set(weft_unit *unit, weft_pool *pool) WEFT_N
 
 /** Binds the calling ULT to the stream that runs it, until weft_unit_unbind: it goes on on no other one, so that compiled code may keep addresses of
  * thread_local variables, errno among them, over its waits. What it is asked to migrate to before comes first; then it is as one that was spawned
- * with `bound`.
+ * with `bound`, and weft_stream_free waits for its weft_unit_unbind, which comes before its end.
  *
  * former  required; receives what weft_unit_unbind is to be given: the pool that the unit belongs to otherwise, or NULL where it stays in that
  *

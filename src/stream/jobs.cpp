@@ -145,13 +145,16 @@ void run_job(void* raw) {
     if (!self.has_forked()) finish_job(job);   // whose owner is the parent's
 }
 
-// Where the unit goes that the job of `owner` becomes, if it suspends: where its owner would, unless that pool wants to be asked, which here might have to wait, or the owner is only lent to it for now (a domain's: the job was forked
-// before). A thief with a deque keeps what he has taken from another one's family, as he does with units (sched.cpp). Under the list's lock, with which a domain lets its pool go.
+// Where the unit goes that the job of `owner` becomes, if it suspends: where its owner would, unless that pool wants to be asked, which here might have to wait. A thief with a deque keeps what it has taken from
+// another one's family, as it does with units (sched.cpp). Where the owner is only lent to its pool for now (a domain's), or bound to a stream, the job was forked before, perhaps, and may wait for longer than that:
+// it goes to stream 0, which ends last. Under the list's lock, with which a domain lets its pool go.
 Pool& home_of(const Unit& owner, const Stream& thief) {
     if (thief.domain != nullptr) return *thief.domain->pool;   // whose context the owner is
-    Pool& home = owner.has_now(Unit::primary) ? *runtime().streams[0]->main_pool.load() : *owner.pool_now();
+    Pool& last = *runtime().streams[0]->main_pool.load();
+    Pool& home = owner.has_now(Unit::primary | Unit::bound) ? last : *owner.pool_now();
     const bool deques = home.kind == WEFT_POOL_DEQUE && thief.standard->kind == WEFT_POOL_DEQUE;
-    return (deques && home.automatic && thief.standard->automatic) || home.confined || pool::asks(home) ? *thief.standard : home;
+    if ((deques && home.automatic && thief.standard->automatic) || pool::asks(home)) return *thief.standard;
+    return home.confined ? last : home;
 }
 
 // The cheapest kind that can do what the owner could, and memory for its beginning; null: there is none. Under the list's lock.

@@ -472,7 +472,7 @@ bool run_should_stop(Stream& stream, Sched& by) {
     if (stream.own != nullptr) {
         if (Unit* unit = stream.own->pop()) run_below(stream, by, unit);
     }
-    return (stream.attention.load() & attention::stop) != 0 && sched::quiet(by) && (stream.own == nullptr || pool::quiet(*stream.own));
+    return (stream.attention.load() & attention::stop) != 0 && !expects_bound(stream) && sched::quiet(by) && (stream.own == nullptr || pool::quiet(*stream.own));
 }
 
 void run_wait(Stream& stream, Sched& by) {

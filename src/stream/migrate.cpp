@@ -294,15 +294,17 @@ weft_status bind_here(Pool*& former) {
     if (stream.domain != nullptr || stream.lender != nullptr) return fail(WEFT_UNSUPPORTED, "a context of a domain goes on on any hart of that");
     if (const weft_status status = is_the_programs(stream); status != WEFT_OK) return fail(WEFT_UNSUPPORTED, "this stream is not the program's, and comes and goes");
     former = nullptr;
+    PrivatePool* pool = nullptr;
     if (!self->has(Unit::local) || stream.depth != 0) {
-        PrivatePool* const pool = bound_pool(stream);
+        pool = bound_pool(stream);
         if (pool == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the pool of units bound to stream %zu", stream.rank);
-        if (self->pool != pool) {
-            former = self->pool;
-            move_with_jobs(stream, *self, *pool, lend_unit);
-        }
     }
-    self->be(Unit::bound, true);
+    self->be(Unit::bound, true);   // before it is in that pool, and until it is not: who takes a job of its asks
+    ++stream.staying;
+    if (pool != nullptr && self->pool != pool) {
+        former = self->pool;
+        move_with_jobs(stream, *self, *pool, lend_unit);
+    }
     return WEFT_OK;
 }
 
@@ -312,10 +314,11 @@ weft_status unbind(Pool* former) {
     if (!self->has(Unit::bound) || is_own_code(*self)) {
         return fail(WEFT_WRONG_STATE, "unit %llu is not bound by weft_unit_bind", static_cast<unsigned long long>(self->id));
     }
-    self->be(Unit::bound, false);
-    if (former == nullptr) return WEFT_OK;
     Stream& stream = current();
-    move_with_jobs(stream, *self, *former, take_back_lent);
+    if (former != nullptr) move_with_jobs(stream, *self, *former, take_back_lent);
+    self->be(Unit::bound, false);
+    --stream.staying;
+    if (former == nullptr) return WEFT_OK;
     // The stream has run it out of the pool of those that are bound, and perhaps a scheduler of the pool that it comes back to sleeps until it is there.
     if (stream.depth == 0 && !draws_from(stream, *former)) yield(stream, *self);
     return WEFT_OK;

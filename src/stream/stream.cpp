@@ -189,12 +189,15 @@ void idle(Stream& stream) {
     note_stolen(stream);
 }
 
+// Units that have bound themselves for a while go on on it alone. At the runtime's end those that wait by then never go on.
+bool expects_bound(const Stream& stream) { return stream.staying != 0 && !runtime().running_out.load(); }
+
 bool should_stop(Stream& stream) {
     const std::uint32_t bits = stream.attention.load();
     if ((bits & attention::stop) == 0 || stream.main_runs) return false;
     // What came before the stop, after the last look: a pool with bound units, a call.
     if ((bits & (attention::adopt | attention::posted)) != 0) return false;
-    if (has_kept(stream)) return false;
+    if (has_kept(stream) || expects_bound(stream)) return false;
     return stream.handed == nullptr && sched::quiet(*stream.sched) &&
            (stream.own == nullptr || pool::quiet(*stream.own));
 }

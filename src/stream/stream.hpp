@@ -173,6 +173,7 @@ struct Stream {
     bool serving = false;              // that scheduler sees to the hart of the other domain
     Transition transition;             // what that is to do next
     bool deciding = false;             // in a callback that may say so
+    std::uint32_t staying = 0;         // units that weft_unit_bind has bound to it
     bool owes_stir = false;            // a context has yielded on its hart: if that goes, others are to come for it
     std::uint32_t domain_turns = 0;    // how often it has asked a domain what to do next
     bool carries = false;              // it is there to take harts to domains, and is no stream of the program's
@@ -358,6 +359,7 @@ void share_processor(const Stream& stream);
 
 // Whether the stream was asked to stop and nothing waits for it.
 bool should_stop(Stream& stream);
+bool expects_bound(const Stream& stream);
 
 // Asks the stream for something (bits of attention) and wakes it.
 void ask(Stream& stream, std::uint32_t bits);

@@ -475,6 +475,22 @@ TEST(Invoke, ATakenBranchOutlivesTheStreamThatTookIt) {
     EXPECT_EQ(caller.join(), WEFT_OK);
 }
 
+TEST(Invoke, ABranchThatIsTakenOfABoundCallerIsNotBound) {
+    Runtime runtime;
+    Stream other(make_pool(WEFT_POOL_SHARED));
+    weft_pool *bound = nullptr, *of_branch = nullptr;
+    Ult caller([&] {
+        weft_pool* former = nullptr;
+        EXPECT_EQ(weft_unit_bind(&former), WEFT_OK) << weft_error_text();
+        EXPECT_EQ(weft_unit_pool(weft_unit_self(), &bound), WEFT_OK);
+        have_taken([&] { EXPECT_EQ(weft_unit_pool(weft_unit_self(), &of_branch), WEFT_OK); });
+        EXPECT_EQ(weft_unit_unbind(former), WEFT_OK);
+    }, nullptr, other.pool());
+    EXPECT_EQ(caller.join(), WEFT_OK);   // stream 0 takes the branch
+    EXPECT_NE(bound, other.pool());
+    EXPECT_EQ(of_branch, pool_of(0));
+}
+
 // ---- exceptions ----------------------------------------------------------------------------------------
 
 TEST(InvokeThrows, WhatTheFirstBranchThrowsAndTheSecondIsNotCalled) {

@@ -119,6 +119,45 @@ TEST(Placement, AStreamEndsWithWhatWasBoundToIt) {
     }
 }
 
+TEST(Placement, AStreamThatIsFreedWaitsForUnitsThatHaveBoundThemselves) {
+    Runtime runtime;
+    weft_event event = {};
+    atomic<bool> waits{false}, went_on{false};
+    Stream stream;
+    Ult unit([&] {
+        weft_pool* former = nullptr;
+        EXPECT_EQ(weft_unit_bind(&former), WEFT_OK) << weft_error_text();
+        waits = true;
+        EXPECT_EQ(weft_event_wait(&event, nullptr), WEFT_OK);
+        EXPECT_EQ(weft_unit_unbind(former), WEFT_OK);
+        went_on = true;
+    }, nullptr, stream.pool());
+    until([&] { return waits.load(); });
+    Ult sets([&] {
+        for (int i = 0; i < 20; ++i) weft_unit_yield();
+        EXPECT_EQ(weft_event_set(&event, nullptr), WEFT_OK);
+    });
+    EXPECT_EQ(stream.free(), WEFT_OK);
+    EXPECT_TRUE(went_on);
+    EXPECT_EQ(sets.join(), WEFT_OK);
+}
+
+TEST(Placement, TheRuntimeEndsThoughAUnitThatHasBoundItselfWaits) {
+    weft_settings settings = with_streams(2);
+    settings.deadlock = WEFT_DEADLOCK_IGNORE;
+    ASSERT_EQ(weft_init(&settings), WEFT_OK);
+    static atomic<bool> waits;
+    waits = false;
+    EXPECT_EQ(weft_ult_spawn(pool_of(1), [](void*) {
+        weft_pool* former = nullptr;
+        EXPECT_EQ(weft_unit_bind(&former), WEFT_OK) << weft_error_text();
+        waits = true;
+        weft_unit_suspend(nullptr, nullptr);
+    }, nullptr, nullptr, nullptr), WEFT_OK);
+    until([] { return waits.load(); });
+    EXPECT_EQ(weft_finalize(), WEFT_BUSY);
+}
+
 TEST(Placement, WhatIsWrongHasItsStatus) {
     Runtime runtime(with_pool(WEFT_POOL_SHARED, 2));
     weft_unit* unit = nullptr;
