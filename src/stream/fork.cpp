@@ -124,7 +124,9 @@ bool go_on(Runtime& old, Stream& from, Unit& unit, bool on_thread) {
     begin_primary(*made, *zero, unit, *pool, roams);
     made->inherited = &unit;
     zero->carrier.floating_point = from.carrier.floating_point;
-    if (is_in_own_float(unit)) zero->callable = &Stream::no_pool;
+    const bool followed = is_followed(unit);
+    if (followed) unit.mark(Unit::canary);   // a tasklet had no need of it
+    if (is_in_own_float(unit) || followed) zero->callable = &Stream::no_pool;
     if (unit.has_jobs()) zero->callable_without_jobs = std::exchange(zero->callable, &Stream::no_pool);
     dumps_forked(made);
     return true;

@@ -86,12 +86,6 @@ void each_follower(Call call) {
     }
 }
 
-bool is_followed(const Unit& unit) {
-    bool some = false;
-    each_follower([&](const Key& key) { some = some || local_of(unit, key) != nullptr; });
-    return some;
-}
-
 // Nobody is called in the place of a unit that is followed; `callable` is the unit's as long as it runs.
 void call_nobody(Stream& stream, const Unit& unit) {
     stream.callable = &Stream::no_pool;
@@ -222,6 +216,12 @@ void end_locals(Unit& unit) noexcept {
 // ---- keys that follow units ------------------------------------------------------------------------------
 
 atomic<std::uint32_t> following{0};
+
+bool is_followed(const Unit& unit) {
+    bool some = false;
+    each_follower([&](const Key& key) { some = some || local_of(unit, key) != nullptr; });
+    return some;
+}
 
 bool follow(Key& key, void (*leaves)(void*), void (*returns)(void*)) {
     {

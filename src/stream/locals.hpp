@@ -69,6 +69,9 @@ bool follow(Key& key, void (*leaves)(void*), void (*returns)(void*));
 // How many keys follow units.
 extern atomic<std::uint32_t> following;
 
+// Whether the unit, which runs or forks, has a value under such a key.
+bool is_followed(const Unit& unit);
+
 // Its OS thread runs it by itself: a guest, or a primary unit that does not roam.
 bool is_own_code(const Unit& unit);
 

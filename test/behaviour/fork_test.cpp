@@ -839,3 +839,29 @@ TEST_F(Fork, KeepsTheFloatingPointEnvironmentOfWhoHasOneOfItsOwn) {
         std::fesetround(FE_TONEAREST);
     }
 }
+
+// The word of a unit stands in its OS thread's memory while it runs.
+TEST_F(Fork, NobodyIsCalledInThePlaceOfAUnitThatAKeyFollows) {
+    static thread_local void* word;
+    weft_key_options how{};
+    how.size = sizeof how;
+    how.destructor = how.leaves = [](void*) { word = nullptr; };
+    how.returns = [](void* value) { word = value; };
+    weft_key* key = nullptr;
+    ASSERT_EQ(weft_key_create_with(&how, &key), WEFT_OK) << weft_error_text();
+    const Runtime runtime;
+    for (const bool has_value : {true, false}) {
+        Ult forks([&] {
+            EXPECT_EQ(weft_local_set(key, has_value ? &word : nullptr), WEFT_OK);
+            word = has_value ? &word : nullptr;
+            EXPECT_TRUE(ended_well(in_child([has_value] {
+                void* seen = &seen;
+                Ult next([&] { seen = word; });   // which its joiner might call
+                check(next.free() == WEFT_OK && seen == nullptr);
+                check(word == (has_value ? &word : nullptr));
+            })));
+        });
+        EXPECT_EQ(forks.free(), WEFT_OK);
+    }
+    EXPECT_EQ(weft_key_free(key), WEFT_OK);
+}

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <mutex>
 #include <optional>
+#include <pthread.h>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,7 @@ namespace weft_openmp {
 namespace {
 
 SpinLock setting;   // guards affinity-format-var, which any thread may set and read
+[[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] { setting.unlock(); });   // nobody holds it any more who could let it go
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 

@@ -1,4 +1,5 @@
 // The variables of the environment, OMP_ and GOMP_, as libgomp 12 reads them. What is not understood is said, and passed over.
+#include <pthread.h>
 #include <sched.h>
 #include <algorithm>
 #include <charconv>
@@ -307,6 +308,9 @@ struct Hash {
     }
 };
 
+constinit SpinLock interning;
+[[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] { interning.unlock(); });   // nobody holds it any more who could let it go
+
 }  // namespace
 
 const Icv* interned(const Icv& values) {
@@ -316,13 +320,12 @@ const Icv* interned(const Icv& values) {
         Set* const next;
     };
     static Set* sets[64];
-    static SpinLock lock;
-    lock.lock();
+    interning.lock();
     Set*& first = sets[Hash{}(values) % std::size(sets)];
     Set* set = first;
     while (set != nullptr && !(set->values == values)) set = set->next;
     if (set == nullptr) set = first = new Set{values, first};
-    lock.unlock();
+    interning.unlock();
     return &set->values;   // for good
 }
 

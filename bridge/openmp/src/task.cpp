@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <pthread.h>
 
 #include <weft/guest.h>
 #include <weft/sync.h>
@@ -133,6 +134,12 @@ void call_help(Team& team) {
     // It may be a guest on whose OS thread this runs, and the only one who comes.
     if (weft_carrier_awaited()) [[unlikely]] give_way();
 }
+
+// Whoever held the lock is no more in the child, and may have been in the middle of a change.
+[[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] {
+    surplus.first = nullptr;
+    surplus.lock.unlock();
+});
 
 }  // namespace
 

@@ -48,6 +48,8 @@ pthread_key_t key_of_threads() {
         thread->begin_alone();
         thread->shown.begin_anew();
     }
+    // A hosted unit is native there, on what was its own OS thread: its words follow it from its next call on.
+    if (thread_that_forked() == nullptr) set_words(nullptr);
 });
 
 // A thread's end lets its members end.
@@ -193,10 +195,8 @@ Thread& begin_this_thread() {
         return *of_unit;
     }
     if (!weft_thread_local_own()) return thread_of_scheduler();
-    if (own_thread == nullptr) {
-        keep(new Thread);
-        let_follow_primary(*own_thread);
-    }
+    if (own_thread == nullptr) keep(new Thread);
+    let_follow_primary(*own_thread);
     set_words(own_thread);
     return *own_thread;
 }
