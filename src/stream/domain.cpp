@@ -6,6 +6,7 @@
 
 #include "base/handles.hpp"
 #include "stream/begin.hpp"
+#include "stream/duties.hpp"
 #include "stream/error.hpp"
 #include "stream/guest.hpp"
 #include "stream/join.hpp"
@@ -436,6 +437,7 @@ Unit* take_handed(Stream& stream) {
 void serve(Stream& stream) {
     if (stream.domain == stream.lender) return;
     stream.serving = true;
+    if ((stream.heeded & attention::unwatched) != 0) have_timers_watched(stream);   // it was idle, and may be busy here for any time
     if (stream.guest != nullptr && !std::exchange(stream.guest->has_signal_stack, true)) stream.signal_stack.enter();
     while (stream.domain != stream.lender) {
         if (stream.wanted()) [[unlikely]] attend(stream);

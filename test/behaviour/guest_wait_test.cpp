@@ -45,6 +45,24 @@ TEST(Guest, ThatWaitsLeavesItsHartToOthers) {
     EXPECT_EQ(steps.load(), phases * count);
 }
 
+TEST(Guest, ThatSleepsGoesOnInTimeThoughAContextYieldsOnItsThread) {
+    Created domain;   // until the last hart has left, with the runtime
+    atomic<bool> over{false};
+    Runtime runtime(with_streams(1));
+    with_threads(1, [&](int) {
+        Inside in;
+        domain.create();
+        const auto member = [](void* raw) { until([&] { return static_cast<atomic<bool>*>(raw)->load(); }); };
+        weft_unit* unit = nullptr;
+        EXPECT_EQ(weft_ult_spawn(weft_domain_pool(domain.domain), member, &over, nullptr, &unit), WEFT_OK);
+        EXPECT_EQ(weft_domain_request(domain.domain, 1), WEFT_OK);
+        for (int i = 0; i < 3; ++i) EXPECT_EQ(weft_sleep_for(1'000'000), WEFT_OK);
+        over = true;
+        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_domain_request(domain.domain, -1), WEFT_OK);
+    });
+}
+
 // As many as there are harts wait for one that is not admitted before one of them makes room.
 TEST(Guest, ThatWaitsDoesNotLookForTheAnswerOnAHartThatAnotherLacks) {
     weft_settings settings = with_streams(1);
