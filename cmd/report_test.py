@@ -5,6 +5,7 @@
 """
 import json
 import os
+import pathlib
 import re
 import resource
 import subprocess
@@ -313,6 +314,41 @@ class Report(Case):
         for number, library in enumerate(libraries):
             self.assertIn(f"taken over: {library}: OpenMP of the GNU ABI: {2 * number + 2} regions on Weft\n", done.stderr)
         self.assertEqual(numbers(done.stderr)["regions"], 12)
+
+    def test_regions_of_units_are_told_and_variables_that_follow_the_os_thread(self):
+        text = """
+#include <weft/weft.h>
+#ifdef WITH
+int kept;
+#pragma omp threadprivate(kept)
+#endif
+static void body(void* unused) {
+#pragma omp parallel num_threads(2)
+#ifdef WITH
+    ++kept;
+#else
+    __asm__("");
+#endif
+}
+int main(void) {
+    weft_init(NULL);
+    weft_unit* unit;
+    for (int i = 0; i < 3; ++i) weft_ult_spawn(NULL, body, NULL, NULL, &unit), weft_unit_join(unit);
+#pragma omp parallel num_threads(2)
+    __asm__("");
+    return weft_finalize() == WEFT_OK ? 0 : 1;
+}
+"""
+        weft = [f"-I{pathlib.Path(__file__).resolve().parent.parent / 'include'}", f"-L{self.build}", f"-Wl,-rpath,{self.build}", "-lweft"]
+        told = "thread_local and threadprivate variables of"
+        for flags, told_of in ([], False), (["-DWITH"], True):
+            program = self.compile(text, "-fopenmp", *flags, *weft)
+            done = self.call("run", "--report", "--", program)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(numbers(done.stderr)["regions of units"], 3)
+            self.assertEqual(done.stderr.count(told), told_of, done.stderr)
+        done = self.call("run", "--report", "--", self.compile(TASKS, "-fopenmp"))
+        self.assertNotIn("regions of units", done.stderr)
 
     def test_a_library_that_began_no_region_is_said_to_have_begun_none(self):
         library = self.shared("libteam.so")

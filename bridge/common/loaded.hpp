@@ -19,6 +19,7 @@ struct Loaded {
     const char* names = nullptr;
     const ElfW(Sym)* symbols = nullptr;
     const std::uint32_t* hashes = nullptr;          // DT_GNU_HASH
+    bool thread_local_data = false;                 // PT_TLS: it defines thread_local or threadprivate variables
 
     bool holds(const void* address) const {
         const auto at = reinterpret_cast<std::uintptr_t>(address);
@@ -39,6 +40,7 @@ inline Loaded loaded_of(const dl_phdr_info& info) {
         const std::uintptr_t at = object.base + segment.p_vaddr;
         if (segment.p_type == PT_DYNAMIC) object.dynamic = reinterpret_cast<const ElfW(Dyn)*>(at);
         if (segment.p_type == PT_GNU_RELRO) object.sealed = at, object.sealed_end = at + segment.p_memsz;
+        if (segment.p_type == PT_TLS) object.thread_local_data = segment.p_memsz != 0;
         if (segment.p_type != PT_LOAD) continue;
         if (at < object.first) object.first = at;
         if (at + segment.p_memsz > object.end) object.end = at + segment.p_memsz;

@@ -145,6 +145,7 @@ void add(List<Library>& libraries, const Seen& seen, Verdict verdict, Kind kind,
     library.path = seen.object->path;
     if (by != nullptr) library.by = by->path;
     library.counted = kind != Kind::openmp || !seen.bypasses;
+    library.thread_local_data = seen.object->loaded.thread_local_data;
     library.regions = kind == Kind::openmp && by == nullptr ? seen.regions : 0;
     if (kind != Kind::openmp && kind != Kind::openmp_queries && kind != Kind::llvm_client) library.threads = seen.threads;
     libraries.push_back(library);

@@ -53,6 +53,7 @@ Library library_of(std::string_view line) {
     library.counted = number_field(line) != 0;
     library.regions = number_field(line);
     library.threads = number_field(line);
+    library.thread_local_data = number_field(line) != 0;
     library.path = text_field(line);
     library.by = text_field(line);
     return library;
@@ -75,6 +76,7 @@ void merge(List<Library>& libraries, const Library& library) {
         one.counted = one.counted && library.counted;
         one.regions += library.regions;
         one.threads += library.threads;
+        one.thread_local_data = one.thread_local_data || library.thread_local_data;
         return;
     }
     libraries.push_back(library);
@@ -98,6 +100,7 @@ String to_lines(const Program& program) {
         add_field(lines, library.counted);
         add_field(lines, library.regions);
         add_field(lines, library.threads);
+        add_field(lines, library.thread_local_data);
         add_field(lines, library.path);
         add_field(lines, library.by);
         lines += '\n';

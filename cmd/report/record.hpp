@@ -21,6 +21,7 @@ struct Library {
     bool counted = true;           // whether its regions are: those that bypass what counts are in the sum of the process only
     std::uint64_t regions = 0;     // on Weft
     std::uint64_t threads = 0;     // that it has started
+    bool thread_local_data = false;   // it defines thread_local or threadprivate variables
 };
 
 struct Counter {
@@ -31,9 +32,11 @@ struct Counter {
 inline constexpr Counter counters[] = {
     {"regions", true}, {"tasks", true}, {"contexts", true}, {"switches", true}, {"harts at most", false}, {"harts lent", true}, {"harts rescued", true},
     {"voluntary kernel switches", true}, {"involuntary kernel switches", true}, {"peak OS threads", false},
-    {"OS threads refused", true, true},
+    {"OS threads refused", true, true}, {"regions of units", true, true},
 };
+inline constexpr std::size_t regions_of_units = 11;
 inline constexpr std::size_t counter_count = sizeof counters / sizeof *counters;
+static_assert(regions_of_units == counter_count - 1);
 
 struct Program {
     String path;

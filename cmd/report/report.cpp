@@ -62,6 +62,7 @@ Program this_process() {
         counter("/openmp/count/regions"), counter("/openmp/count/tasks"), counter("/openmp/count/members"), counter("/units/count/run"),
         weft_hart_limit(), counter("/harts/count/lent"), counter("/rescue/count/emergencies"),
         static_cast<std::uint64_t>(used.ru_nvcsw), static_cast<std::uint64_t>(used.ru_nivcsw), peak_threads(), counter("/harts/count/carriers-refused"),
+        counter("/openmp/count/regions-of-units"),
     };
     std::memcpy(program.values, values, sizeof values);
     look_at_process(program, program.values[0], regions, threads);

@@ -119,6 +119,16 @@ void add_libraries(String& lines, const Program& program) {
     }
 }
 
+// Of a program whose native units have begun regions, in libraries that define such variables. Whether a region uses them nobody sees.
+void add_thread_local_data(String& lines, const Program& program) {
+    if (program.values[regions_of_units] == 0) return;
+    for (const Library& library : program.libraries) {
+        if (!library.thread_local_data || library.kind != Kind::openmp || library.verdict != Verdict::taken_over || library.regions == 0) continue;
+        lines += "  thread_local and threadprivate variables of " + library.path + ": a region that a native unit begins sees those of the OS thread that carries the unit; "
+                 "a hosted unit has its own\n";
+    }
+}
+
 // One line for each program of which there are such processes.
 void add_silent(String& lines, const List<Silent>& silent) {
     for (const Silent& one : silent) {
@@ -146,6 +156,7 @@ String to_text(const Report& report) {
         for (std::size_t i = 0; i < counter_count; ++i) {
             if (!counters[i].is_rare || program.values[i] != 0) lines += String("  ") + counters[i].name + ": " + decimal(program.values[i]) + "\n";
         }
+        add_thread_local_data(lines, program);
     }
     add_silent(lines, report.silent);
     return lines;

@@ -32,6 +32,7 @@ void begin_anew() {
     for (Counts* one = newest.load(std::memory_order_relaxed); one != nullptr; one = one->next) {
         one->regions.store(0, std::memory_order_relaxed);
         one->tasks.store(0, std::memory_order_relaxed);
+        one->of_units.store(0, std::memory_order_relaxed);
     }
 }
 
@@ -39,6 +40,7 @@ void begin_anew() {
 bool add_counters() {
     weft_counter_add("/openmp/count/members", [](void*) -> std::uint64_t { return members.load(std::memory_order_relaxed); }, nullptr);   // relaxed: a statistic
     weft_counter_add("/openmp/count/tasks", [](void*) { return sum(&Counts::tasks); }, nullptr);
+    weft_counter_add("/openmp/count/regions-of-units", [](void*) { return sum(&Counts::of_units); }, nullptr);
     weft_counter_add("/openmp/count/regions", [](void*) { return sum(&Counts::regions); }, nullptr);
     pthread_atfork([] { free_lock.lock(); }, [] { free_lock.unlock(); }, begin_anew);
     return true;

@@ -7,7 +7,7 @@
 namespace weft_openmp {
 
 struct alignas(64) Counts {
-    std::atomic<std::uint64_t> regions{0}, tasks{0};   // written by their thread alone
+    std::atomic<std::uint64_t> regions{0}, tasks{0}, of_units{0};   // written by their thread alone; of_units: outermost regions of native units
     Counts* next = nullptr;        // of all that there are
     Counts* next_free = nullptr;   // of those that no thread has
 };

@@ -154,6 +154,7 @@ void set_words(Thread* thread) {
 }
 
 void begin_to_stay(Thread& me) {
+    count(me.counts.of_units);
     if (me.stands || weft_unit_bind(&me.former_pool) != WEFT_OK) return;
     me.stays = true;
 }
