@@ -20,7 +20,7 @@ std::size_t stack_bytes_of(const Runtime& of, const Unit& unit) {
 void tell(const Runtime& of, const Shortage& shortage, const char* what_next) {
     const Unit& first = *shortage.units.front();
     const auto id = static_cast<unsigned long long>(first.id);
-    char others[48] = "";
+    char others[64] = "";
     if (const std::size_t more = shortage.count.load() - 1; more != 0) std::snprintf(others, sizeof others, ", with %zu others that are detached,", more);
     if (first.kind == Kind::hosted) {
         std::fprintf(stderr, "weft: unit %llu, which is detached and hosted%s has not run: pthread_create is refused for it (see ulimit -u and the cgroup's "
