@@ -7,6 +7,7 @@
 #include "stream/begin.hpp"
 #include "stream/error.hpp"
 #include "stream/join.hpp"
+#include "stream/locals.hpp"
 #include "stream/observe.hpp"
 #include "stream/own_float.hpp"
 #include "stream/pool_wait.hpp"
@@ -215,6 +216,7 @@ bool is_main_scheduler(const Unit& unit) { return is_scheduler(unit) && static_c
 Level::Level(Stream& stream, Sched& by)
     : unit_(stream.running), sched_(stream.sched), home_(stream.home), direct_(stream.direct), common_(stream.common), standard_(stream.standard),
       lender_(stream.lender), own_way_(stream.own_way), serving_(stream.serving) {
+    if (may_be_followed(*unit_)) [[unlikely]] tell_followers_it_leaves(stream, *unit_);
     stream.lender = stream.domain;
     stream.serving = false;
     stream.sched = &by;
@@ -243,9 +245,10 @@ void Level::leave(Stream& stream) {
     stream.serving = serving_;
     settle_homes(stream);
     stream.running = unit_;
-    if (direct_ != nullptr) stream.callable = direct_;
+    if (direct_ != nullptr) (unit_->has_jobs() ? stream.callable_without_jobs : stream.callable) = direct_;
     --stream.depth;
     settle_way(stream);
+    if (may_be_followed(*unit_)) [[unlikely]] tell_followers_it_returns(stream, *unit_);
 }
 
 void settle_way(Stream& stream) {

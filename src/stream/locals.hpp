@@ -75,6 +75,11 @@ bool is_followed(const Unit& unit);
 // Its OS thread runs it by itself: a guest, or a primary unit that does not roam.
 bool is_own_code(const Unit& unit);
 
+// Whether a key may follow the unit, which runs; relaxed: it has set its values itself, or is a guest, which has the mark.
+inline bool may_be_followed(const Unit& unit) {
+    return unit.marked(Unit::canary) && unit.kind != Kind::hosted && following.load(std::memory_order_relaxed) != 0;
+}
+
 // The unit, which runs and is about to leave, or has come back, has perhaps a value under such a key.
 void tell_followers_it_leaves(Stream& stream, const Unit& unit);
 void tell_followers_it_returns(Stream& stream, const Unit& unit);

@@ -175,11 +175,6 @@ void observe_leaving(Unit& unit, Leaves how) {
     }
 }
 
-// Whether a key may follow it; relaxed: it has set its values itself, or is a guest, which has the mark.
-bool may_be_followed(const Unit& unit) {
-    return unit.marked(Unit::canary) && unit.kind != Kind::hosted && following.load(std::memory_order_relaxed) != 0;
-}
-
 // It has come back on that stream.
 Stream& come_back_followed(Stream& now, const Unit& self) {
     if (may_be_followed(self)) [[unlikely]] tell_followers_it_returns(now, self);

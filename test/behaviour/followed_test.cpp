@@ -172,6 +172,35 @@ TEST(Followed, AUnitThatIsCalledByItsJoinerFindsNoWordOfThat) {
     write_word(nullptr);
 }
 
+// While a unit runs another as its child, as a scheduler does, and afterwards, when it joins one that it might call.
+TEST(Followed, AUnitThatAnotherRunsFindsNoWordOfThat) {
+    Runtime runtime;
+    Following following;
+    for (const weft_kind kind : ult_kinds) {
+        auto chosen = options();
+        chosen.kind = kind;
+        void* seen[] = {&seen, &seen};
+        Ult runs([&] {
+            void* const mine = following.claim();
+            weft_pool* const pool = make_pool(WEFT_POOL_SHARED);
+            {
+                Ult child([&] { seen[0] = read_word(); }, nullptr, pool);
+                weft_unit* popped = nullptr;
+                EXPECT_EQ(weft_pool_pop(pool, &popped), WEFT_OK);
+                EXPECT_EQ(weft_unit_run(popped), WEFT_OK) << weft_error_text();
+                EXPECT_EQ(read_word(), mine);
+            }
+            EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+            Ult next([&] { seen[1] = read_word(); });
+            EXPECT_EQ(next.free(), WEFT_OK);
+            EXPECT_EQ(read_word(), mine);
+        }, &chosen);
+        EXPECT_EQ(runs.free(), WEFT_OK);
+        EXPECT_EQ(seen[0], nullptr) << kind;
+        EXPECT_EQ(seen[1], nullptr) << kind;
+    }
+}
+
 TEST(Followed, AUnitWithoutAValueIsNotToldOf) {
     Runtime runtime;
     Following following;
