@@ -321,6 +321,7 @@ weft_status unbind(Pool* former) {
     if (former == nullptr) return WEFT_OK;
     // The stream has run it out of the pool of those that are bound, and perhaps a scheduler of the pool that it comes back to sleeps until it is there.
     if (stream.depth == 0 && !draws_from(stream, *former)) yield(stream, *self);
+    else former->bell.ring();   // it may come there no more, and the scheduler has slept because it was expected
     return WEFT_OK;
 }
 
