@@ -555,7 +555,7 @@ void tell_created_of_end(const Runtime& of) {
 
 bool is_idle_context(Runtime& of, Unit& unit) {
     for (const Domain* domain = of.created; domain != nullptr; domain = domain->sibling) {
-        if (domain->pool == unit.pool) return domain->ops.idle != nullptr && domain->ops.idle(domain->self, reinterpret_cast<const weft_unit*>(&unit));
+        if (domain->pool == unit.pool) return domain->ops.idle != nullptr && domain->ops.idle(domain->self, to_handle(&unit));
     }
     return false;
 }
