@@ -12,6 +12,8 @@ import sys
 import tempfile
 import unittest
 
+from run_test import clean
+
 OPTIONS = None
 # A program on Weft that forks, and that replaces itself: each part says where it is.
 TREE = """
@@ -49,12 +51,6 @@ TREE_SAYS = "first\nagain\nforked\nreplaced\n"
 
 def told(name, meant):
     return f"{name} is no variable of Weft's, and does nothing; is {meant} meant?"
-
-
-def clean():
-    """The environment without what would change the outcome."""
-    return {name: value for name, value in os.environ.items()
-            if not name.startswith(("WEFT_", "OMP_", "GOMP_", "LD_")) and name != "GLIBC_TUNABLES"}
 
 
 class Case(unittest.TestCase):

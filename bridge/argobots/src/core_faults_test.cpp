@@ -1,5 +1,6 @@
 // The same of what has streams, stacks and pools behind it, and of the beginning of all (Argobots' leakcheck).
 #include "faults.hpp"
+#include "user_pool.hpp"
 
 #include <cstring>
 
@@ -37,23 +38,7 @@ void ok(int result) { ASSERT_EQ(result, ABT_SUCCESS); }
 
 // ---- a pool of the program's own ---------------------------------------------------------------------------------------
 
-std::vector<ABT_unit> waiting;
-
-ABT_unit create_unit(ABT_pool, ABT_thread thread) {
-    auto* unit = static_cast<ABT_thread*>(std::malloc(sizeof(ABT_thread)));
-    if (unit == nullptr) return ABT_UNIT_NULL;
-    *unit = thread;
-    return reinterpret_cast<ABT_unit>(unit);
-}
-void free_unit(ABT_pool, ABT_unit unit) { std::free(unit); }
-ABT_bool is_empty(ABT_pool) { return waiting.empty() ? ABT_TRUE : ABT_FALSE; }
-ABT_thread pop(ABT_pool, ABT_pool_context) {
-    if (waiting.empty()) return ABT_THREAD_NULL;
-    const ABT_unit unit = waiting.front();
-    waiting.erase(waiting.begin());
-    return *reinterpret_cast<ABT_thread*>(unit);
-}
-void push(ABT_pool, ABT_unit unit, ABT_pool_context) { waiting.push_back(unit); }
+using namespace abt_test::user_pool;
 
 ABT_pool new_user_pool() {
     waiting.reserve(64);

@@ -1,5 +1,6 @@
 // Rows of the table: beginning and end, streams, schedulers, pools and their units, what is told.
 #include "refused.hpp"
+#include "../src/user_pool.hpp"
 
 #include <cstdlib>
 
@@ -319,23 +320,7 @@ REFUSED(ABT_sched_exit, nothing) {
 
 // ---- pools ----------------------------------------------------------------------------------------------------------------
 
-std::vector<ABT_unit> waiting;   // of the pools of the program's own, of which one is there at a time
-
-ABT_unit create_unit(ABT_pool, ABT_thread thread) {
-    auto* unit = static_cast<ABT_thread*>(std::malloc(sizeof(ABT_thread)));
-    if (unit == nullptr) return ABT_UNIT_NULL;
-    *unit = thread;
-    return reinterpret_cast<ABT_unit>(unit);
-}
-void free_unit(ABT_pool, ABT_unit unit) { std::free(unit); }
-ABT_bool is_empty(ABT_pool) { return waiting.empty() ? ABT_TRUE : ABT_FALSE; }
-ABT_thread pop(ABT_pool, ABT_pool_context) {
-    if (waiting.empty()) return ABT_THREAD_NULL;
-    const ABT_unit unit = waiting.front();
-    waiting.erase(waiting.begin());
-    return *reinterpret_cast<ABT_thread*>(unit);
-}
-void push(ABT_pool, ABT_unit unit, ABT_pool_context) { waiting.push_back(unit); }
+using namespace abt_test::user_pool;
 
 }  // namespace
 
