@@ -26,7 +26,7 @@ struct Pieces {
 
 Pieces find_pieces();
 
-// The same with a build of the library in libweft's place (checked, tsan, asan), and with what was built to run on that. False: it is not there.
+// Puts a build of the library into libweft's place (checked, tsan, asan), and what was built to run on that beside it. False: it is not there.
 bool find_variant(const char* name, Pieces& pieces);
 
 // The file's own path, links followed; empty: it is not there.

@@ -18,7 +18,7 @@ struct Preloaded {
 // (`known`). Returns why not, in words, where they lie where the loader can be told of by nothing; empty: done.
 std::string preload(const Preloaded& asked, const Pieces& pieces, const Pieces& known);
 
-// The same where what the program starts gets the release: what is for a sanitizer cannot be loaded without its run-time library. The
+// As preload(), where what the program starts gets the release: what is for a sanitizer cannot be loaded without its run-time library. The
 // preloaded library puts that back (src/os/linux/children.cpp).
 std::string preload_for_program_alone(const Preloaded& asked, const Pieces& pieces, const Pieces& release);
 

@@ -18,7 +18,7 @@ enum class Thing : std::uint8_t { none, stream, pool, scheduler, domain, key, fu
 
 // The handle of an object that lives; it is in the book from then on.
 void* enter(Thing thing, const void* object);
-// The same of an object that is new and stays where it is: its handle is its address, whatever else has lived there before.
+// Enters an object that is new and stays where it is: its handle is its address, whatever else has lived there before.
 void enter_for_good(Thing thing, const void* object);
 // What the handle stands for. Ends the process, with a sentence that names the call, where that is no such thing or has been freed.
 void* look_up(Thing thing, const void* handle, const char* call);

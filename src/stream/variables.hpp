@@ -10,7 +10,7 @@ namespace weft {
 // in, left out or changed: others are somebody else's. Returns how many there are.
 std::size_t doubts_print(std::FILE* file);
 
-// The same on standard error, once in a tree of processes: a variable, which children inherit, says what has been told.
+// Prints the doubts on standard error, once in a tree of processes: a variable, which children inherit, says what has been told.
 void tell_doubts();
 
 }  // namespace weft
