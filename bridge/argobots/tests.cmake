@@ -29,7 +29,8 @@ target_compile_definitions(abt_refused_test PRIVATE ABT_HEADER="${CMAKE_CURRENT_
 target_link_libraries(abt_refused_test PRIVATE weft_abt_test_main weft_abt_static GTest::gtest Threads::Threads)
 target_compile_options(abt_refused_test PRIVATE ${WEFT_WARNINGS} ${WEFT_TEST_OPTIONS})
 target_precompile_headers(abt_refused_test REUSE_FROM weft_abt_test_pch)
-foreach(call malloc calloc realloc aligned_alloc posix_memalign free mmap pthread_create pthread_barrier_init)
+foreach(call malloc calloc realloc aligned_alloc posix_memalign free mmap pthread_create pthread_barrier_init
+        _Znwm _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t _ZdlPv _ZdlPvm _ZdaPv)
   target_link_options(abt_refused_test PRIVATE -Wl,--wrap=${call})
 endforeach()
 add_test(NAME abt_refused_test COMMAND abt_refused_test ${WEFT_TEST_ARGUMENTS})

@@ -84,19 +84,32 @@ int __wrap_pthread_barrier_init(pthread_barrier_t* barrier, const pthread_barrie
     return refuse::refuse() ? EAGAIN : __real_pthread_barrier_init(barrier, attributes, count);
 }
 
-}  // extern "C"
+// operator new and operator delete, by the names that the linker has for them. The C++ library's own are called, whose malloc is not wrapped: what a thing is
+// made of is no second thing to be refused. Rejected: operators of the program's own, since clang links those of its thread sanitizer into it.
+void* __real__ZnwmRKSt9nothrow_t(std::size_t bytes, const std::nothrow_t& none);
+void* __real__ZnamRKSt9nothrow_t(std::size_t bytes, const std::nothrow_t& none);
+void __real__ZdlPv(void* block);
+void __real__ZdaPv(void* block);
 
-// Of the C++ library as well, which is not linked so. Not by the wrapped malloc: what the thing is made of is no second thing to be refused.
-
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return refuse::refuse() ? nullptr : counted(__real_malloc(bytes == 0 ? 1 : bytes)); }
-void* operator new(std::size_t bytes) {
-    void* const made = operator new(bytes, std::nothrow);
+void* __wrap__ZnwmRKSt9nothrow_t(std::size_t bytes, const std::nothrow_t& none) {
+    return refuse::refuse() ? nullptr : counted(__real__ZnwmRKSt9nothrow_t(bytes, none));
+}
+void* __wrap__ZnamRKSt9nothrow_t(std::size_t bytes, const std::nothrow_t& none) {
+    return refuse::refuse() ? nullptr : counted(__real__ZnamRKSt9nothrow_t(bytes, none));
+}
+void* __wrap__Znwm(std::size_t bytes) {
+    void* const made = __wrap__ZnwmRKSt9nothrow_t(bytes, std::nothrow);
     if (made == nullptr) throw std::bad_alloc();
     return made;
 }
-void* operator new[](std::size_t bytes) { return operator new(bytes); }
-void* operator new[](std::size_t bytes, const std::nothrow_t& none) noexcept { return operator new(bytes, none); }
-void operator delete(void* block) noexcept { __wrap_free(block); }
-void operator delete(void* block, std::size_t) noexcept { __wrap_free(block); }
-void operator delete[](void* block) noexcept { __wrap_free(block); }
-void operator delete[](void* block, std::size_t) noexcept { __wrap_free(block); }
+void __wrap__ZdlPv(void* block) {
+    if (block != nullptr) refuse::live.fetch_sub(1);
+    __real__ZdlPv(block);
+}
+void __wrap__ZdlPvm(void* block, std::size_t) { __wrap__ZdlPv(block); }
+void __wrap__ZdaPv(void* block) {
+    if (block != nullptr) refuse::live.fetch_sub(1);
+    __real__ZdaPv(block);
+}
+
+}  // extern "C"
