@@ -49,7 +49,7 @@ WEFT_API weft_status weft_counters_print(FILE *file) WEFT_NOTHROW;
  * weft_counters_print. From any thread or unit; never switches. Since 0.1. */
 WEFT_API weft_status weft_units_print(FILE *file) WEFT_NOTHROW;
 
-/** Writes a dump to `file`: a line for each stream and for each unit that lives, with what it waits for, how long it will wait at most, and
+/** Writes a dump to `file`: a line for each stream, lines on the harts (who has them, and who wants them), and a line for each unit that lives, with what it waits for, how long it will wait at most, and
  * where it was spawned; below the line of one that has started and does not run, its frames, innermost first. Frames that an earlier one
  * has had are told by its id. The text is for people and may change.
  *

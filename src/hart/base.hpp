@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 
 #include "base/atomic.hpp"
 #include "os/futex.hpp"
@@ -158,6 +159,13 @@ public:
 
     // Harts that whoever came now would have at once.
     std::size_t available() const;
+
+    // What each root that is on the list has and wants, for people to read. Under the lock: the visitor changes nothing.
+    template <class Visit>
+    void each(Visit visit) const {
+        std::lock_guard guard(lock_);
+        for (const Root* root = first_; root != nullptr; root = root->next) visit(*root);
+    }
 
     // How often one was granted. relaxed, as below: a number.
     std::uint64_t grants() const { return grants_.load(std::memory_order_relaxed); }

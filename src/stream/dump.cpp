@@ -16,6 +16,7 @@
 #include "context/unwind.hpp"
 #include "os/clock.hpp"
 #include "os/peek.hpp"
+#include "stream/domain.hpp"
 #include "stream/level.hpp"
 #include "stream/guest.hpp"
 #include "stream/list.hpp"
@@ -74,6 +75,7 @@ public:
         const std::uint64_t begin_ns = os::now_ns();
         line("weft: dump of process %d at %.6f s of the monotonic clock\n", static_cast<int>(getpid()), static_cast<double>(begin_ns) / 1e9);
         streams();
+        harts();
         find_all();
         std::size_t shown = 0;
         for (const Unit* unit : all_) {
@@ -135,6 +137,43 @@ private:
         }
     }
 
+    // Who waits for a hart, and who has those that there are.
+    void harts() {
+        line("harts: %zu of %zu granted\n", of_.base.granted(), of_.base.limit_in_effect());
+        of_.base.each([this](const hart::Root& root) {
+            if (&root == &of_.streams_root) {
+                line("    the streams'");
+            } else if (root.guest) {
+                line("    a guest's (%s)", stands(root.keeps.load()));
+            } else {
+                line("    a domain's (pool %p)", static_cast<const void*>(reinterpret_cast<const Domain&>(root).pool));
+            }
+            line(": has %zu, asks for %td", root.held, root.asked);
+            if (root.lulled.load()) line(", has nothing to do");
+            if (root.aside) line(", has stepped aside");
+            if (const std::uint32_t back = root.wanted_back.load(); back != 0) line(", is to give back %u", back);
+            if (root.coming != 0) line(", %zu on their way", root.coming);
+            line("\n");
+        });
+    }
+
+    static const char* stands(hart::Root::Keeps keeps) {
+        using Keeps = hart::Root::Keeps;
+        switch (keeps) {
+        case Keeps::nothing: break;
+        case Keeps::outside: return "outside";
+        case Keeps::loose: return "loose";
+        case Keeps::waits: return "waits";
+        case Keeps::carries: return "waits, and carries another's hart";
+        case Keeps::claims: return "claims the hart that it carries";
+        case Keeps::wants: return "wants one";
+        case Keeps::held: return "runs";
+        case Keeps::ready: return "is ready";
+        case Keeps::gives: return "gives it back";
+        }
+        return "?";
+    }
+
     void note_running() {
         std::lock_guard guard(of_.lock);
         for (std::size_t rank = 0; rank < of_.ranks_used; ++rank) {
@@ -182,6 +221,7 @@ private:
             line("paused");
         } else {
             line(of.asleep.load() ? "asleep" : "idle");
+            if (of.guest != nullptr) line(", its guest %s", stands(of.guest->root.keeps.load()));
         }
         line("; OS thread %u; ran units %llu times", of.thread_id.load(), static_cast<unsigned long long>(of.counted(trace::Count::run)));
         main_pool(of.main_pool.load());

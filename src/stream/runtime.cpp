@@ -335,7 +335,8 @@ bool end_by_itself() {
 
 void begin_as_unit(Runtime& of, Stream& stream, Unit& unit, Pool& pool, std::uint8_t flags) {
     unit.id = stream.take_id();
-    ++stream.first_id;   // nobody has spawned it, so it counts not as created
+    // Nobody has spawned it, so it counts not as created. relaxed, both: a number.
+    stream.first_id.store(stream.first_id.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     describe(unit, pool, nullptr, nullptr, nullptr);
     Unit::Birth birth;
     birth.kind = Kind::full;

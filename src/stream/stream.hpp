@@ -143,7 +143,7 @@ struct Stream {
     Unit::Birth birth_tasklet;
     LatestSites latest_sites;          // of units of kind auto that it has spawned without options
     Sampling sampling;                 // of the units of kind auto that it spawns
-    std::uint64_t first_id = 0;        // what next_id was when the stream began
+    atomic<std::uint64_t> first_id{0}; // what next_id was when the stream began; written by its thread alone
     std::uint32_t passes_left = 1;     // of the stream from one unit to the next past its pools (sync/condition.cpp)
     std::uint64_t poll_sleep_ns = 0;   // how long the next sleep between two looks at the pollers is (duties.cpp)
     std::uint32_t rounds = 0;          // of the scheduler since the pollers had their turn
@@ -277,7 +277,7 @@ inline Unit* running_or_null() {
 
 inline std::uint64_t Stream::counted(trace::Count which) const {
     using trace::Count;
-    if (which == Count::created) return next_id.load(std::memory_order_relaxed) - first_id;   // relaxed: a number
+    if (which == Count::created) return next_id.load(std::memory_order_relaxed) - first_id.load(std::memory_order_relaxed);   // relaxed: a number
     if (which != Count::run) return counters.read(which);
     return counters.read(Count::finished) + counters.read(Count::suspended) + counters.read(Count::yielded);
 }

@@ -185,7 +185,7 @@ weft_status prepare_stream(Runtime& of, Sched& sched, Pool* automatic_pool, cons
     stream->heap = heap;
     stream->units = heap->units;
     stream->jobs_place.belong_to(stream->sleeper);
-    stream->first_id = heap->next_id;
+    stream->first_id.store(heap->next_id, std::memory_order_relaxed);   // relaxed: a number
     stream->next_id.store(heap->next_id);
     stream->birth_tasklet = Unit::birth(Kind::tasklet, true);
     mem::Stack* stack = heap->stacks.take(of.settings.values.scheduler_stack_bytes);

@@ -139,6 +139,7 @@ TEST(GuestIdentity, ADumpTellsWhoIsInside) {
         {
             Inside in;
             EXPECT_NE(dump().find("'guest': runs unit"), std::string::npos) << dump();
+            EXPECT_NE(dump().find("    a guest's (runs): has 1, asks for 1\n"), std::string::npos) << dump();
         }
         EXPECT_EQ(weft_latch_count_down(&left, 1), WEFT_OK);
         EXPECT_EQ(weft_latch_wait(&end), WEFT_OK);
