@@ -58,6 +58,13 @@ void count_alive(void* object, void* raw) {
     ++static_cast<Counted*>(raw)->alive;
 }
 
+// A guest that can go on has a hart, or is asked for one.
+std::string guest_that_is_lost(const Stream& stream) {
+    if (stream.guest == nullptr || stream.guest->unit == nullptr || !stands(*stream.guest, Keeps::waits)) return {};
+    if (!stream.guest->unit->life.is(State::ready) || stream.guest->unit->pool != stream.guest->pool) return {};
+    return sentence("a guest is lost: the unit of stream %zu is ready, and nobody is asked for a hart for it\n", stream.rank);
+}
+
 // Who holds a hart is counted once: those of the streams, by whoever has one.
 std::string harts_that_are_lost(const Runtime& of) {
     std::size_t held = 0;
@@ -99,6 +106,7 @@ std::string broken_invariant() {
     for (std::size_t rank = 0; rank < of->ranks_used; ++rank) {
         if (of->streams[rank] == nullptr) continue;
         if (std::string wrong = lost_wake_up(*of->streams[rank]); !wrong.empty()) return wrong;
+        if (std::string wrong = guest_that_is_lost(*of->streams[rank]); !wrong.empty()) return wrong;
     }
     if (std::string wrong = grant_that_is_lost(*of); !wrong.empty()) return wrong;
     if (std::string wrong = harts_that_are_lost(*of); !wrong.empty()) return wrong;

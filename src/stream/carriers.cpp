@@ -314,11 +314,10 @@ void forgo_carrier(Sent& reserved) {
 }
 
 void hart_to_domain(Stream& stream, Domain& domain) {
+    if (stream.guest != nullptr) return guests_hart_to_domain(*stream.guest, domain);
     stream.holds_hart = false;
-    hart::Root& from = stream.guest != nullptr ? stream.guest->root : runtime().streams_root;
     bool last;
-    runtime().base.move(from, -1, domain.root, 1, last);   // what it is registered with counts as requested
-    if (stream.guest != nullptr) from.keeps.store(hart::Root::Keeps::waits);
+    runtime().base.move(runtime().streams_root, -1, domain.root, 1, last);   // what it is registered with counts as requested
 }
 
 bool hart_to_base(Stream& stream, Domain& domain, bool takes_next) {

@@ -388,6 +388,19 @@ bool slice_is_over(const hart::Root& root) {
 
 }  // namespace
 
+void guests_hart_to_domain(Guest& guest, Domain& domain) {
+    hart::Root& root = guest.root;
+    hart::Base& base = runtime().base;
+    Keeps seen = Keeps::held;
+    const bool waits = root.keeps.compare_exchange_strong(seen, Keeps::gives);
+    if (!waits) root.keeps.store(Keeps::wants);   // it is `ready`: it left for the unit that runs
+    bool last;
+    base.move(root, -1, domain.root, 1, last);   // what it is registered with counts as requested
+    seen = Keeps::gives;
+    if (waits && root.keeps.compare_exchange_strong(seen, Keeps::waits)) return;
+    if (base.admit(root)) admitted(guest);
+}
+
 void carries_hart(Guest& guest) {
     Keeps seen = Keeps::waits;
     guest.root.keeps.compare_exchange_strong(seen, Keeps::carries);   // else it wants one of its own, or has got it

@@ -86,7 +86,10 @@ private:
 // The thread of a guest, which waits, has got the hart of a domain; or has it no more.
 void carries_hart(Guest& guest);
 void carries_none(Guest& guest);
-// It has, and the guest can go on: with that hart, before anything else is done with it.
+// A unit that runs on its thread with its own hart has registered a domain, and the hart is the domain's. The guest itself may be able to go on, or become so meanwhile: it is asked
+// for another then.
+void guests_hart_to_domain(Guest& guest, Domain& domain);
+// The thread has the hart of a domain, and the guest can go on: with that hart, before anything else is done with it.
 inline bool claims_hart(const Stream& stream) { return stream.guest != nullptr && stream.lender == nullptr && stream.guest->root.keeps.load() == hart::Root::Keeps::claims; }
 
 // By a ULT that looks for what somebody else is to do, and that no call tells it of: it has looked in vain, and yields, to those that have no hart, too. False: nobody could use its hart.

@@ -325,6 +325,22 @@ TEST(Guest, RegistersADomainWithItsOwnHartAndHasItBack) {
     });
 }
 
+// The child runs on the guest's thread, with its hart, while the guest could go on: it needs another then.
+TEST(Guest, GoesOnThoughAChildThatRanFirstTakesItsHartIntoADomain) {
+    Runtime runtime;
+    with_threads(1, [](int) {
+        Inside in;
+        weft_unit_options options{};
+        options.size = sizeof options;
+        options.kind = WEFT_KIND_FULL;
+        options.child_first = true;
+        weft_unit* child = nullptr;
+        const auto team_of_one = [](void*) { EXPECT_EQ(weft_spmd(1, [](void*) {}, nullptr), WEFT_OK); };
+        ASSERT_EQ(weft_ult_spawn(nullptr, team_of_one, nullptr, &options, &child), WEFT_OK);
+        EXPECT_EQ(weft_unit_free(child), WEFT_OK);
+    });
+}
+
 TEST(Guest, IsNotCountedAmongTheCarriersOfTheRuntime) {
     Runtime runtime;
     EXPECT_EQ(counter("/harts/count/carriers"), 0u);
