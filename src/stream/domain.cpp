@@ -305,11 +305,12 @@ void pay_stir(Stream& stream, Domain& domain) {
     if (std::exchange(stream.owes_stir, false)) stir(domain);
 }
 
-// Whether units wait that this stream alone may run, or alone draws.
+// Whether units wait that this stream alone may run, or alone draws: also those of its main scheduler, where another has been pushed, and the domain's registrant was a unit of that.
 bool own_units_wait(const Stream& stream) {
     if (stream.own != nullptr && !pool::quiet(*stream.own)) return true;
-    const Sched& sched = *stream.own_way.sched;
-    return std::any_of(sched.pools, sched.pools + sched.count, [](const Pool* pool) { return pool->drawers.load() <= Pool::of_one_stream && !pool::quiet(*pool); });
+    const auto waits = [](const Pool* pool) { return pool->drawers.load() <= Pool::of_one_stream && !pool::quiet(*pool); };
+    const auto some_wait = [&](const Sched& sched) { return std::any_of(sched.pools, sched.pools + sched.count, waits); };
+    return some_wait(*stream.own_way.sched) || (stream.own_way.sched != stream.main && some_wait(*stream.main));
 }
 
 // A domain that always has something to run does not keep others from having a turn: one of its contexts may yield until a child's has done something, or a unit of the stream's own.

@@ -139,6 +139,25 @@ TEST(Stacked, OneWhoseUnitsYieldForEverKeepsNobodyWaiting) {
     }
 }
 
+// A member runs on the hart of the stream, below the scheduler, and the unit that ends it waits above.
+TEST(Stacked, OneWhoseUnitHasATeamThatYieldsForEverKeepsNobodyWaiting) {
+    Runtime runtime;
+    Loop loop;
+    for (const bool with_loop : {false, true}) {
+        weft_pool* below = make_pool(WEFT_POOL_SHARED);
+        atomic<bool> stop{false};
+        const auto member = [](void* raw) {
+            while (!*static_cast<atomic<bool>*>(raw)) weft_unit_yield();
+        };
+        Ult caller([&] { EXPECT_EQ(weft_spmd(1, member, &stop), WEFT_OK); }, nullptr, below);
+        weft_unit* unit = push(pool_of(0), with_loop ? loop.make({below}) : make_sched(WEFT_SCHED_BASIC, {below}));
+        Ult parents([&] { stop = true; });
+        EXPECT_EQ(parents.join(), WEFT_OK);
+        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(caller.join(), WEFT_OK);
+    }
+}
+
 TEST(Stacked, NestsToAnyDepth) {
     Runtime runtime;
     constexpr int depth = 12;
