@@ -489,6 +489,8 @@ void Base::move(Root& from, std::ptrdiff_t from_delta, Root& to, std::ptrdiff_t 
         last = unlinked(from);
         to.asked += to_delta;
         count(to);
+        // Its slice is that of the hart: a stream whose units call one team after the other would have a new one each time.
+        if (to.held == 1) to.since_ns = from.since_ns;
     });
 }
 

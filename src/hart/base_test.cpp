@@ -325,6 +325,22 @@ TEST_F(BaseTest, AHartThatMovesIsRequestedByWhoHasIt) {
     EXPECT_EQ(base.granted(), 1u);
 }
 
+TEST_F(BaseTest, AHartThatMovesToAndFroIsAskedForAfterASliceAltogether) {
+    harts = 1;
+    bool last = false;
+    base.request(a, 1);
+    base.request(c, 1);
+    now = slice / 2;
+    base.move(a, -1, b, 1, last);
+    EXPECT_EQ(b.wanted_back, 0u) << "its slice is not over";
+    base.move(b, -1, a, 1, last);
+    now = slice;
+    base.move(a, -1, b, 1, last);
+    EXPECT_EQ(b.wanted_back, 1u);
+    base.move(b, -1, a, 1, last);
+    EXPECT_EQ(a.wanted_back, 1u);
+}
+
 TEST_F(BaseTest, OneThatHasNothingToDoIsGrantedNothingUntilItIsStirred) {
     base.request(a, 2);
     a.lulled = true;

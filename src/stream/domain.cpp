@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/handles.hpp"
+#include "base/probe.hpp"
 #include "stream/begin.hpp"
 #include "stream/duties.hpp"
 #include "stream/error.hpp"
@@ -285,6 +286,7 @@ void send_home(Stream& stream, Domain& domain) {
     domain.next_returned = home.returned.load();
     while (!home.returned.compare_exchange_strong(domain.next_returned, &domain)) {}
     ask(home, attention::lent);
+    probe(Probe::hart_sent_home);
     end_waiting_of(home);
 }
 

@@ -103,12 +103,13 @@ bool end_waiting(Runtime& of) {
     return true;
 }
 
-// `returned` is written before, and step_aside() looks at it under the lock: either it is seen there, or the stream waits here.
+// `returned` is written before, and step_aside() looks at it under the lock: either it is seen there, or the stream waits here. A stream that waits takes nothing out of it: where it is
+// empty the stream has had that hart, and waits for another since.
 void end_waiting_of(Stream& stream) {
     Runtime& of = runtime();
     {
         std::lock_guard guard(of.lending.lock);
-        if (!of.lending.waiting.remove(&stream)) return;
+        if (stream.returned.load() == nullptr || !of.lending.waiting.remove(&stream)) return;
         one_waits_no_more(of.lending, slice_ns(of));
         stream.turn_called_off = true;
     }

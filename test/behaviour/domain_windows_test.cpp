@@ -1,0 +1,58 @@
+// Windows of domains, forced: one side is stopped inside until the other has done its step.
+#include <optional>
+#include <thread>
+
+#include "os/local.hpp"
+#include "test/behaviour/guests.hpp"
+#include "test/behaviour/windows.hpp"
+#include "weft/spmd.h"
+
+namespace {
+
+using namespace weft_test;
+
+// A hart is sent home to stream 0, which takes it, has done with it, and waits for another by then: that one it is to get.
+TEST(DomainWindows, AStreamThatWaitsForAHartWaitsOnWhenItHasHadTheOneThatWasSentBefore) {
+    if (!forced) GTEST_SKIP() << "needs probes";
+    struct Member {
+        weft_event come = WEFT_EVENT_INIT;
+        const void* carrier = nullptr;
+        std::optional<Stop> sent;
+    } member;
+    Runtime runtime(streams_with(1, WEFT_POOL_DEFAULT));
+    std::thread waker([&] {
+        must_happen("stream 0 sleeps", [] { return counter("/harts/count/granted") == 0; });
+        EXPECT_EQ(weft_event_set(&member.come, nullptr), WEFT_OK);
+    });
+    EXPECT_EQ(weft_spmd(1, [](void* raw) {
+        auto& self = *static_cast<Member*>(raw);
+        EXPECT_EQ(weft_event_wait(&self.come, nullptr), WEFT_OK);   // so that it ends on another OS thread
+        self.carrier = weft::os::local();
+        self.sent.emplace(Probe::hart_sent_home, self.carrier);
+    }, &member), WEFT_OK);
+    waker.join();
+    member.sent->await();
+
+    Stop aside(Probe::aside_before_lending, weft::os::local()), freed(Probe::carrier_free, member.carrier);
+    atomic<bool> over{false};
+    std::thread others([&] {
+        with_threads(static_cast<int>(weft_hart_limit()), [&](int) {
+            Inside in;
+            while (!over.load()) weft_unit_yield();   // they take turns, and stream 0 with them
+        });
+    });
+    std::thread steps([&] {
+        aside.await();
+        member.sent->let_go();
+        freed.await();
+        freed.let_go();
+        over = true;
+        aside.let_go();
+    });
+    while (!over.load()) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+    EXPECT_EQ(weft_spmd(1, [](void*) {}, nullptr), WEFT_OK);   // which takes the hart that the stream has
+    steps.join();
+    others.join();
+}
+
+}  // namespace
