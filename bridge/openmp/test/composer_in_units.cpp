@@ -11,7 +11,10 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <deque>
+#include <execinfo.h>
 #include <memory>
+#include <mutex>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -135,6 +138,62 @@ void by_tasklets(const Parts& parts, std::uint64_t) {
 void by_members(const Parts& parts, std::uint64_t) {
     CHECK(weft_spmd(parts.size(), [](void* raw) { be_a_thread((*static_cast<const Parts*>(raw))[weft_spmd_tid()]); }, const_cast<Parts*>(&parts)) == WEFT_OK);
 }
+
+// A library of the program's own: a domain whose contexts run in the order in which they can go on.
+class Library {
+public:
+    Library(const Parts& parts, std::uint64_t seed) {
+        weft_domain_ops ops{};
+        ops.size = sizeof ops;
+        ops.enter = [](void* self) { static_cast<Library*>(self)->enter(); };
+        ops.unblock = [](void* self, weft_unit* context) {
+            auto& of = *static_cast<Library*>(self);
+            const std::lock_guard guard(of.lock_);
+            of.ready_.push_back(context);
+        };
+        if (seed % 2 == 0) ops.block = [](void*, weft_unit*) {};
+        EQUAL(weft_domain_register(&ops, this, &domain_), WEFT_OK);
+        for (const Part& part : parts) {
+            contexts_.push_back(nullptr);
+            EQUAL(weft_context_init(nullptr, stack_bytes, &contexts_.back()), WEFT_OK);
+            const std::lock_guard guard(lock_);
+            fresh_.push_back({contexts_.back(), &part});
+        }
+        EQUAL(weft_domain_request(domain_, static_cast<std::ptrdiff_t>(seed / 2 % 2)), WEFT_OK);
+    }
+    Library(const Library&) = delete;
+    ~Library() {
+        for (weft_unit* const context : contexts_) EQUAL(weft_unit_free(context), WEFT_OK);
+        EQUAL(weft_domain_unregister(domain_), WEFT_OK);
+    }
+
+private:
+    void enter() {
+        const std::lock_guard guard(lock_);
+        const bool wanted = __atomic_load_n(weft_domain_wanted(domain_), __ATOMIC_RELAXED) != 0;
+        if (!ready_.empty() && (!wanted || ++turns_ % 2 != 0)) {
+            EQUAL(weft_context_resume(ready_.front()), WEFT_OK);
+            ready_.pop_front();
+        } else if (!fresh_.empty()) {
+            EQUAL(weft_context_run(fresh_.front().context, be_a_thread, const_cast<Part*>(fresh_.front().part)), WEFT_OK);
+            fresh_.pop_front();
+        } else {
+            EQUAL(weft_domain_yield(), WEFT_OK);
+        }
+    }
+
+    struct Fresh {
+        weft_unit* context;
+        const Part* part;
+    };
+    weft_domain* domain_ = nullptr;
+    std::mutex lock_;   // guards what follows; nobody switches while it is held
+    std::deque<weft_unit*> ready_;
+    std::deque<Fresh> fresh_;
+    unsigned turns_ = 0;
+    std::vector<weft_unit*> contexts_;
+};
+void by_contexts(const Parts& parts, std::uint64_t seed) { Library library(parts, seed); }
 
 void by_algorithms(const Parts& parts, std::uint64_t seed) {
     if (seed % 3 == 0) {
@@ -430,7 +489,7 @@ struct Caller {
 };
 const Caller callers[] = {
     {by_ults}, {by_ults}, {by_ults}, {by_children_first}, {by_hosted}, {by_tasklets, true}, {by_members}, {by_algorithms}, {by_algorithms}, {by_an_arena}, {by_guests},
-    {by_a_blocking_call}, {on_stream_stack, true}, {by_a_revived_unit}, {by_destructors}, {by_callbacks}, {by_posts, true}, {by_schedulers}, {by_pickers}, {by_a_fork},
+    {by_a_blocking_call}, {on_stream_stack, true}, {by_a_revived_unit}, {by_destructors}, {by_callbacks}, {by_posts, true}, {by_schedulers}, {by_pickers}, {by_a_fork}, {by_contexts},
 #ifdef WITH_ARGOBOTS
     {by_argobots}, {by_argobots_tasks, true}, {by_a_revived_xstream},
 #endif
@@ -472,6 +531,8 @@ void tell(int signal) {
     char text[64];
     const int length = std::snprintf(text, sizeof text, "seed %#llx: signal %d\n", static_cast<unsigned long long>(running), signal);
     static_cast<void>(!write(2, text, static_cast<std::size_t>(length)));
+    void* frames[64];
+    if (signal != SIGSEGV) backtrace_symbols_fd(frames, backtrace(frames, 64), 2);   // what runs here is not in the dump
     if (signal == SIGALRM) weft_dump(stderr);
     std::signal(signal, SIG_DFL);
     raise(signal);
@@ -497,9 +558,29 @@ void one_program(std::uint64_t seed) {
             by_some_caller(that.seed, that.depth, that.sum);
         }, &part, nullptr, &units.back()), WEFT_OK);
     }
+    // And the primary unit itself.
+    const std::uint64_t own = child(seed, 3);
+    expected += by_some_caller(own, 2, nullptr);
+    by_some_caller(own, 2, &sum);
     free_units(units);
     EQUAL(sum, expected);
     if (wrong_count != 0) std::fprintf(stderr, "seed %#llx\n", static_cast<unsigned long long>(seed));
+}
+
+// A primary unit that has roamed goes to stream 0, where alone it may end what it has begun.
+void go_home() {
+    while (weft_stream_self() != weft_stream_at(0)) {
+        weft_unit_migrate_to_stream(weft_unit_self(), weft_stream_at(0));
+        weft_sleep_for(100'000);   // by a yield it might stay where it is
+    }
+}
+template <class Status, class Wrong>
+Status ended_at_home(Status (*end)(), Wrong elsewhere) {
+    for (;;) {
+        go_home();
+        const Status status = end();   // which may switch before it looks
+        if (status != elsewhere) return status;
+    }
 }
 
 // Programs from this seed on, in a runtime that follows from it.
@@ -513,6 +594,7 @@ long one_turn(std::uint64_t seed, double end, double (*now)()) {
     constexpr weft_pool_kind pools[] = {WEFT_POOL_DEFAULT, WEFT_POOL_SHARED, WEFT_POOL_DEQUE, WEFT_POOL_DEFAULT};
     settings.pool = pools[below(&state, 4)];
     settings.rescue = below(&state, 4) == 0 ? WEFT_RESCUE_ALL : WEFT_RESCUE_DEFAULT;
+    settings.roaming_primary = below(&state, 4) == 0;
     EQUAL(weft_init(&settings), WEFT_OK);
 #ifdef WITH_ARGOBOTS
     EQUAL(ABT_init(0, nullptr), ABT_SUCCESS);
@@ -524,11 +606,12 @@ long one_turn(std::uint64_t seed, double end, double (*now)()) {
         ++programs;
     } while (seed % programs_of_turn != 0 && now() < end && wrong_count == 0);
 #ifdef WITH_ARGOBOTS
+    go_home();
     EQUAL(ABT_xstream_join(other_xstream), ABT_SUCCESS);
     EQUAL(ABT_xstream_free(&other_xstream), ABT_SUCCESS);
-    EQUAL(ABT_finalize(), ABT_SUCCESS);
+    EQUAL(ended_at_home(ABT_finalize, ABT_ERR_INV_XSTREAM), ABT_SUCCESS);
 #endif
-    const weft_status status = weft_finalize();
+    const weft_status status = ended_at_home(weft_finalize, WEFT_WRONG_CONTEXT);
     CHECK(status == WEFT_OK || status == WEFT_BUSY);   // members of the teams are left behind
     return programs;
 }
