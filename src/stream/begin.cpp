@@ -8,6 +8,7 @@
 #include "stream/join.hpp"
 #include "stream/locals.hpp"
 #include "stream/observe.hpp"
+#include "stream/own_float.hpp"
 #include "stream/requests.hpp"
 #include "stream/runtime.hpp"
 #include "stream/shortage.hpp"
@@ -274,7 +275,8 @@ void give_scheduler_back(Stream& stream, Unit& unit) {
     // What has called it cannot go on: the scheduler begins anew.
     WEFT_ASSERT(stream.restartable);
     stream.home.context = arch::prepare(stream.home.stack->top, scheduler_main);
-    if (stream.direct != nullptr) stream.callable = stream.direct;
+    if (stream.direct == nullptr || is_in_own_float(unit) || (may_be_followed(unit) && is_followed(unit))) return;   // nobody is called in its place
+    (unit.has_jobs() ? stream.callable_without_jobs : stream.callable) = stream.direct;
 }
 
 // The parent that has called a unit waits in its pool in earnest now.

@@ -1,8 +1,11 @@
 // Keys that follow units: a thread_local word of a library's is right in each unit that has a value, and empty in all others.
+#include <optional>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include "test/behaviour/several.hpp"
+#include "weft/weft.hpp"
 
 using namespace weft_test;
 
@@ -199,6 +202,36 @@ TEST(Followed, AUnitThatAnotherRunsFindsNoWordOfThat) {
         EXPECT_EQ(seen[0], nullptr) << kind;
         EXPECT_EQ(seen[1], nullptr) << kind;
     }
+}
+
+// A job runs on the scheduler's stack, which it keeps once it is bound, and goes on. From then on it could call whom it joins.
+TEST(Followed, AUnitThatATakenJobJoinsFindsNoWordOfThat) {
+    auto settings = with_streams(1);
+    settings.pool = WEFT_POOL_PRIVATE;
+    Runtime runtime(settings);
+    Following following;
+    weft_pool* const pool = make_pool(WEFT_POOL_SHARED);
+    weft_stream* const zero = weft_stream_self();
+    std::optional<Stream> other(pool);
+    std::atomic<bool> taken{false};
+    void* seen = &seen;
+    Ult owner([&] {
+        weft::invoke([&] { while (!taken) std::this_thread::yield(); }, [&] {
+            taken = true;
+            EXPECT_EQ(weft_stream_self(), zero);
+            void* const mine = following.claim();
+            weft_pool* former = nullptr;
+            EXPECT_EQ(weft_unit_bind(&former), WEFT_OK) << weft_error_text();
+            Ult next([&] { seen = read_word(); });
+            EXPECT_EQ(next.free(), WEFT_OK);
+            EXPECT_EQ(read_word(), mine);
+            EXPECT_EQ(weft_unit_unbind(former), WEFT_OK);
+        });
+    }, nullptr, pool);
+    EXPECT_EQ(owner.free(), WEFT_OK);
+    EXPECT_EQ(seen, nullptr);
+    other.reset();
+    EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
 
 TEST(Followed, AUnitWithoutAValueIsNotToldOf) {
