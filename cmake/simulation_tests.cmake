@@ -11,7 +11,7 @@ file(GLOB weft_scenario_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/test/behavio
 # Processes that start anew or fork, probes and faults that are set from outside the library, memory that is taken away, algorithms (programs read the
 # processor's own thread-local word, and algorithms take their callers for threads that are no streams), what the C library keeps for a hosted unit.
 list(FILTER weft_scenario_files EXCLUDE REGEX
-  "/(environment|exit|overflow|dump|faults|windows|move_windows|guest_windows|cpp_allocation|bound_limit|idle_full|algorithm|fork|deadlock|hosted|hosted_traps)_test.cpp$")
+  "/(environment|exit|overflow|dump|faults|windows|move_windows|guest_windows|domain_windows|cpp_allocation|bound_limit|idle_full|algorithm|fork|deadlock|hosted|hosted_traps)_test.cpp$")
 
 add_executable(simulation test/simulation/main.cpp test/simulation/threads.cpp ${weft_scenario_files})
 target_include_directories(simulation PRIVATE ${CMAKE_SOURCE_DIR}/test/simulation/door ${CMAKE_SOURCE_DIR} ${WEFT_SIM_INSIDE})

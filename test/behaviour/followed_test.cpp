@@ -1,7 +1,6 @@
 // Keys that follow units: a thread_local word of a library's is right in each unit that has a value, and empty in all others.
 #include <optional>
 #include <random>
-#include <thread>
 #include <vector>
 
 #include "test/behaviour/several.hpp"
@@ -216,7 +215,7 @@ TEST(Followed, AUnitThatATakenJobJoinsFindsNoWordOfThat) {
     std::atomic<bool> taken{false};
     void* seen = &seen;
     Ult owner([&] {
-        weft::invoke([&] { while (!taken) std::this_thread::yield(); }, [&] {
+        weft::invoke([&] { until([&] { return taken.load(); }); }, [&] {
             taken = true;
             EXPECT_EQ(weft_stream_self(), zero);
             void* const mine = following.claim();
