@@ -162,7 +162,9 @@ TEST_F(Lasting, AKeyThatIsFreedReleasesWhatUnitsHaveAndTheNextOneSeesNothing) {
         key.free();
         EXPECT_EQ(released.load(), 200u) << "each once";
         const Key next(release);
-        if (!weft::config::checked) EXPECT_EQ(next, place) << "keys are used again";   // a build that checks gives each a handle of its own
+        if (!weft::config::checked) {   // which gives each a handle of its own
+            EXPECT_EQ(next, place) << "keys are used again";
+        }
         for (weft_unit* const unit : units) EXPECT_EQ(unit == nullptr ? nullptr : value_of(unit, next), nullptr);
         EXPECT_EQ(weft_unit_local_set(units[2], next, number(10'000)), WEFT_OK);
         EXPECT_EQ(weft_unit_free_many(units.data(), units.size()), WEFT_OK);
