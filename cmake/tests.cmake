@@ -70,7 +70,7 @@ endif()
 
 # Tests of what the library was built without: that it is refused is in features_test.cpp.
 if(NOT WEFT_MIGRATION)
-  list(APPEND weft_left_out Admission.AMigration* BindingItself.AUnitGoesOn* Migrate.* MoveWindows.* Migration.* Invoke.AUnitJoinsOnAnotherStream* Kinds.APromotedUnitGoesOnOnAnotherStream Life.*
+  list(APPEND weft_left_out Admission.AMigration* BindingItself.AUnitGoesOn* JoinersOfOneThatMoves.* *OwnFloat.GoesAlongToAnotherPool* Migrate.* MoveWindows.* Migration.* Invoke.AUnitJoinsOnAnotherStream* Kinds.APromotedUnitGoesOnOnAnotherStream Life.*
     Locals.EachUnitHasItsOwnAndTheyGoWithIt Observers.AMigrationIsTold* Refused.* Revive.HowTheLastLife* Revive.WhatWasSaidOfMigration*
     Stacked.OneThatRunsIsNotWhere* Trace.CancellationsMigrations*)
 endif()

@@ -97,6 +97,7 @@ weft_settings in_force() {
 TEST(Environment, EachLegalValueIsTakenAndAUnitRunsUnderIt) {
     for (const Legal& entry : table) {
         for (auto [text, value] : entry.values) {
+            if (std::string(entry.variable) == "WEFT_OWN_FLOAT" && value != 0 && (weft_features() & WEFT_FEATURE_OBSERVERS) == 0) continue;
             SCOPED_TRACE(std::string(entry.variable) + "=" + text);
             Variable set(entry.variable, text);
             Runtime runtime;
