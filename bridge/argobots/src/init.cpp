@@ -135,16 +135,9 @@ void run_out(const Sched& main) {
     }
 }
 
-// Of a runtime that others have started: it stays in the pool that it has, unless it roams.
-bool is_bound_primary() {
-    bool migratable = false;
-    weft_unit_migratable(weft_unit_self(), &migratable);
-    return !migratable;
-}
-
 // weft_finalize binds the primary ULT to its stream, which takes a pool the first time. That is made now, while nothing has ended yet and its lack can be told.
 weft_status prepare_end_of_runtime() {
-    if (shares_runtime || is_bound_primary()) return WEFT_OK;
+    if (shares_runtime) return WEFT_OK;
     weft_pool* former = nullptr;
     const weft_status status = weft_unit_bind(&former);
     if (status == WEFT_OK) weft_unit_unbind(former);
@@ -158,7 +151,8 @@ weft_status leave_programs_sched(Xstream& first) {
     weft_sched* sched = nullptr;
     weft_status status = shares_runtime ? WEFT_OK : weft_pool_create(WEFT_POOL_SHARED, &pool);
     if (status == WEFT_OK) status = weft_sched_create(WEFT_SCHED_BASIC, &pool, 1, &sched);
-    if (status == WEFT_OK && pool_of_unit(weft_unit_self()) != pool && !is_bound_primary()) status = weft_unit_pool_set(weft_unit_self(), pool);
+    if (status == WEFT_OK && pool_of_unit(weft_unit_self()) != pool) status = weft_unit_pool_set(weft_unit_self(), pool);
+    if (status == WEFT_WRONG_STATE) status = WEFT_OK;   // in a runtime that others have started it does not roam, and stays in the pool that it has
     if (status == WEFT_OK) status = weft_stream_sched_set(first.stream, sched);
     if (status == WEFT_OK) weft_unit_yield();
     return status;
