@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/config.hpp"
 #include "test/behaviour/stuck.hpp"
 
 using namespace weft_test;
@@ -59,6 +60,7 @@ std::size_t threads() {
 
 // Nor is there a thread for it before the first unit.
 TEST(StuckAlone, AnIdleProgramIsNotDisturbed) {
+    if (weft::config::thread_sanitizer) GTEST_SKIP() << "the sanitizer has a thread that looks ten times a second";
     const std::size_t before = threads();
     Runtime runtime(one_stream());
     EXPECT_EQ(threads(), before);

@@ -324,7 +324,7 @@ void by_callbacks(const Parts& parts, std::uint64_t seed) {
     options.size = sizeof options;
     options.kind = WEFT_KIND_FULL;
     options.stack_bytes = stack_bytes;
-    options.on_migration = [](weft_unit*, void*) { small_region(nullptr); };
+    if ((weft_features() & WEFT_FEATURE_MIGRATION) != 0) options.on_migration = [](weft_unit*, void*) { small_region(nullptr); };
     options.release = small_region;
     std::vector<weft_unit*> units;
     for (const Part& part : parts) {

@@ -30,6 +30,7 @@ static void questions(void) {
 #pragma omp critical
                 wrong += !on_the_host();
             }
+#pragma omp taskwait   /* `wrong` is this thread's, which adds it to the others' before the barrier */
         }
         EQUAL(wrong, 0);
     }
