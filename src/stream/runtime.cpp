@@ -56,7 +56,7 @@ void at_exit() {
     print_counters_at_end(*ending);
     write_trace_at_end(*ending);
     if (ending->by_itself) return;
-    ending->sentry.ends.store(true);   // units wait from now on, and nobody is to be told: what is left of the process may take its time
+    ending->sentry.told.store(Sentry::most_told);   // units wait from now on, and what is left of the process may take its time. It stays: sanitizers tell of threads that nobody has joined
     const Stream* mine = current_or_null();
     std::lock_guard guard(ending->lock);
     for (std::size_t rank = 0; rank < ending->ranks_used; ++rank) {
