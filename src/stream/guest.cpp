@@ -360,6 +360,15 @@ void admitted(Guest& guest) {
 
 namespace {
 
+// The guest's hart goes where go() takes it. Its unit may become ready meanwhile, or could go on before: then the guest is asked for another, after that.
+template <class Go>
+void take_hart_away(Guest& guest, Go go) {
+    hart::Root& root = guest.root;
+    go();
+    Keeps seen = Keeps::gives;
+    if (!root.keeps.compare_exchange_strong(seen, Keeps::waits) && runtime().base.admit(root)) admitted(guest);
+}
+
 // The hart that the guest's unit does not need now is for others; `next` receives who is to have it at once, or it is null: the base sees to that. The unit may become ready
 // meanwhile: then it is asked for another, after that. False: it is ready, and has its hart.
 bool let_go(Guest& guest, hart::Root** next) {
@@ -368,13 +377,13 @@ bool let_go(Guest& guest, hart::Root** next) {
     Keeps seen = Keeps::held;
     if (!root.keeps.compare_exchange_strong(seen, Keeps::gives)) return seen != Keeps::ready;
     probe(Probe::guest_gives);
-    if (next != nullptr) {
-        *next = base.release(root);
-    } else {
-        base.put(root, -1);
-    }
-    seen = Keeps::gives;
-    if (!root.keeps.compare_exchange_strong(seen, Keeps::waits) && base.admit(root)) admitted(guest);
+    take_hart_away(guest, [&] {
+        if (next != nullptr) {
+            *next = base.release(root);
+        } else {
+            base.put(root, -1);
+        }
+    });
     return true;
 }
 
@@ -390,15 +399,12 @@ bool slice_is_over(const hart::Root& root) {
 
 void guests_hart_to_domain(Guest& guest, Domain& domain) {
     hart::Root& root = guest.root;
-    hart::Base& base = runtime().base;
     Keeps seen = Keeps::held;
-    const bool waits = root.keeps.compare_exchange_strong(seen, Keeps::gives);
-    if (!waits) root.keeps.store(Keeps::wants);   // it is `ready`: it left for the unit that runs
-    bool last;
-    base.move(root, -1, domain.root, 1, last);   // what it is registered with counts as requested
-    seen = Keeps::gives;
-    if (waits && root.keeps.compare_exchange_strong(seen, Keeps::waits)) return;
-    if (base.admit(root)) admitted(guest);
+    if (!root.keeps.compare_exchange_strong(seen, Keeps::gives)) root.keeps.store(Keeps::wants);   // it is `ready`: it left for the unit that runs
+    take_hart_away(guest, [&] {
+        bool last;
+        runtime().base.move(root, -1, domain.root, 1, last);   // what it is registered with counts as requested
+    });
 }
 
 void carries_hart(Guest& guest) {
