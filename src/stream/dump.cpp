@@ -137,7 +137,7 @@ private:
         }
     }
 
-    // Who waits for a hart, and who has those that there are.
+    // How many harts each child of the base has, and asks for.
     void harts() {
         line("harts: %zu of %zu granted\n", of_.base.granted(), of_.base.limit_in_effect());
         of_.base.each([this](const hart::Root& root) {

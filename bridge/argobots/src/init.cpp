@@ -152,7 +152,7 @@ weft_status leave_programs_sched(Xstream& first) {
     weft_status status = shares_runtime ? WEFT_OK : weft_pool_create(WEFT_POOL_SHARED, &pool);
     if (status == WEFT_OK) status = weft_sched_create(WEFT_SCHED_BASIC, &pool, 1, &sched);
     if (status == WEFT_OK && pool_of_unit(weft_unit_self()) != pool) status = weft_unit_pool_set(weft_unit_self(), pool);
-    if (status == WEFT_WRONG_STATE) status = WEFT_OK;   // in a runtime that others have started it does not roam, and stays in the pool that it has
+    if (status == WEFT_WRONG_STATE) status = WEFT_OK;   // it is bound: in a runtime that others have started it does not roam, and stays in the pool that it has
     if (status == WEFT_OK) status = weft_stream_sched_set(first.stream, sched);
     if (status == WEFT_OK) weft_unit_yield();
     return status;
