@@ -692,8 +692,9 @@ weft_status weft_unit_priority(const weft_unit* unit, int* priority) noexcept {
 weft_status weft_unit_priority_set(weft_unit* unit, int priority) noexcept {
     if (unit == nullptr) return is_null("unit");
     if (!is_priority(priority)) return no_such_priority(priority);
-    if (priority != 0 && !has_priorities(*to_unit(unit)->pool_now())) return no_priorities(priority);
-    to_unit(unit)->set_priority(priority);
+    Unit& named = *to_unit(unit);
+    if (priority != 0 && !has_priorities(*named.pool_now())) return no_priorities(priority);
+    named.set_priority(priority);
     return WEFT_OK;
 }
 
