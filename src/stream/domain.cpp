@@ -282,7 +282,7 @@ namespace {
 void send_home(Stream& stream, Domain& domain) {
     Stream& home = *domain.home;
     lose_hart(stream);
-    const Waking waking(home.guest);
+    const Waking waking(home);
     domain.next_returned = home.returned.load();
     while (!home.returned.compare_exchange_strong(domain.next_returned, &domain)) {}
     ask(home, attention::lent);

@@ -51,7 +51,7 @@ void push_elsewhere(Unit& unit) {
 
 // Its unit can go on.
 void push_guest(Guest& guest) {
-    const Waking waking(&guest);
+    const Waking waking(*guest.stream);
     Keeps seen = guest.root.keeps.load();
     while (!guest.root.keeps.compare_exchange_strong(seen, seen == Keeps::held ? Keeps::ready : seen == Keeps::carries ? Keeps::claims : Keeps::wants)) {}
     probe(Probe::guest_wanted);
@@ -116,7 +116,7 @@ weft_status make_stream(Runtime& of, Guest& guest) {
 
 // It is outside, and has no hart. From its thread, or where nobody enters. Under the lock.
 void drop_stream(Runtime& of, Guest& guest) {
-    while (guest.wakers.load() != 0) os::thread_yield();
+    wait_for_wakers(*guest.stream);
     Stream& stream = *std::exchange(guest.stream, nullptr);
     guest.root.keeps.store(Keeps::nothing);
     Unit& unit = *std::exchange(guest.unit, nullptr);
@@ -349,7 +349,7 @@ void wait_in_vain() noexcept {
 }
 
 void admitted(Guest& guest) {
-    const Waking waking(&guest);
+    const Waking waking(*guest.stream);
     guest.admitted = true;
     guest.root.keeps.store(Keeps::ready);
     probe(Probe::guest_admitted);

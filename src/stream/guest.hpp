@@ -40,7 +40,6 @@ struct Guest {
     unsigned stayed = 0;                   // and did so often before the last time;
     std::uint64_t aside_ns = 1'000'000;    // for how long it has been aside, on average
     bool lends = false;                    // its OS thread is counted among the carriers that are free
-    atomic<std::uint32_t> wakers{0};       // who is about to wake its stream: that stays meanwhile
 
     Guest* next = nullptr;                 // of all, under their lock
     Guest* previous = nullptr;
@@ -67,21 +66,6 @@ inline Guest* calling_guest() {
     Guest* const guest = stream == nullptr ? nullptr : stream->guest;
     return guest != nullptr && stream->running == guest->unit ? guest : nullptr;
 }
-
-// The stream of a guest (null: of none) that is being woken stays while this does.
-class Waking {
-public:
-    explicit Waking(Guest* guest) : guest_(guest) {
-        if (guest_ != nullptr) guest_->wakers.fetch_add(1);
-    }
-    ~Waking() {
-        if (guest_ != nullptr) guest_->wakers.fetch_sub(1);   // the last touch: whoever drops the stream waits for it
-    }
-    Waking(const Waking&) = delete;
-
-private:
-    Guest* const guest_;
-};
 
 // The thread of a guest, which waits, has got the hart of a domain; or has it no more.
 void carries_hart(Guest& guest);

@@ -208,6 +208,10 @@ void ask(Stream& stream, std::uint32_t bits) {
     stream.sleeper.wake();
 }
 
+void wait_for_wakers(const Stream& stream) {
+    while (stream.wakers.load() != 0) os::thread_yield();
+}
+
 void unask(Stream& stream, std::uint32_t bits) {
     if ((stream.attention.fetch_and(~bits) & attention::pause) != 0) os::futex_wake(stream.attention, 1);
 }

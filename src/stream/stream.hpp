@@ -208,6 +208,7 @@ struct Stream {
     atomic<std::uint32_t> thread_id{0};      // the carrier's; 0: not started
     bool starts_late = false;                // its OS thread does, with the first that it is needed for (start_when_needed)
     atomic<bool> freeing{false};
+    atomic<std::uint32_t> wakers{0};         // OS threads that are about to wake it (Waking)
     atomic<Pool*> main_pool{nullptr};        // the first of the main scheduler's
     atomic<PrivatePool*> bound{nullptr};     // where units bound to the stream wait; null: there have been none
     Joint end;                         // where the carrier's end meets whoever frees the stream
@@ -364,5 +365,19 @@ bool expects_bound(const Stream& stream);
 // Asks the stream for something (bits of attention) and wakes it.
 void ask(Stream& stream, std::uint32_t bits);
 void unask(Stream& stream, std::uint32_t bits);
+
+// An OS thread that makes something for the stream known, and wakes it afterwards: the stream stays until then, though what runs there may have ended.
+class Waking {
+public:
+    explicit Waking(Stream& stream) : stream_(stream) { stream_.wakers.fetch_add(1); }
+    ~Waking() { stream_.wakers.fetch_sub(1); }   // the last touch
+    Waking(const Waking&) = delete;
+
+private:
+    Stream& stream_;
+};
+
+// Before the stream is freed: nobody begins to wake it any more.
+void wait_for_wakers(const Stream& stream);
 
 }  // namespace weft

@@ -231,6 +231,7 @@ void abandon_stream(Runtime& of, Stream& stream) {
 }
 
 void discard_stream(Runtime& of, Stream* stream) {
+    wait_for_wakers(*stream);
     handles::freed(stream);
     leave_table(of, *stream);
     stream->heap->next_id = stream->next_id.load();

@@ -1,5 +1,9 @@
 // Windows of domains, forced: one side is stopped inside until the other has done its step.
+#include <unistd.h>
+
+#include <filesystem>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "os/local.hpp"
@@ -53,6 +57,55 @@ TEST(DomainWindows, AStreamThatWaitsForAHartWaitsOnWhenItHasHadTheOneThatWasSent
     EXPECT_EQ(weft_spmd(1, [](void*) {}, nullptr), WEFT_OK);   // which takes the hart that the stream has
     steps.join();
     others.join();
+}
+
+// The registrant goes on as soon as the hart has been sent, and its stream may end before the sender has woken it.
+TEST(DomainWindows, AStreamStaysUntilWhoSentAHartToItHasWokenIt) {
+    if (!forced) GTEST_SKIP() << "needs probes";
+    struct Caller {
+        weft_event come = WEFT_EVENT_INIT;
+        const void* carrier = nullptr;
+        std::optional<Stop> sent;
+        atomic<bool> begun{false}, ends{false};
+        atomic<pid_t> thread{0};
+    } caller;
+    Runtime runtime(streams_with(1, WEFT_POOL_DEFAULT));
+    weft_stream* stream = nullptr;
+    ASSERT_EQ(weft_stream_create(nullptr, &stream), WEFT_OK);
+    weft_unit_options there{};
+    there.size = sizeof there;
+    there.stream = stream;
+    there.bound = true;
+    weft_unit* unit = nullptr;
+    ASSERT_EQ(weft_ult_spawn(nullptr, [](void* raw) {
+        auto& self = *static_cast<Caller*>(raw);
+        EXPECT_EQ(weft_spmd(1, [](void* of) {
+            auto& member = *static_cast<Caller*>(of);
+            member.begun = true;
+            EXPECT_EQ(weft_event_wait(&member.come, nullptr), WEFT_OK);   // so that it ends on another OS thread
+            member.carrier = weft::os::local();
+            member.sent.emplace(Probe::hart_sent_home, member.carrier);
+            member.ends = true;
+        }, raw), WEFT_OK);
+        self.thread = gettid();
+    }, &caller, &there, &unit), WEFT_OK);
+    must_happen("the stream sleeps", [&] { return caller.begun.load() && counter("/harts/count/granted") == 1; });   // that of stream 0
+    EXPECT_EQ(weft_event_set(&caller.come, nullptr), WEFT_OK);
+    must_happen("the member ends", [&] { return caller.ends.load(); });
+    caller.sent->await();
+
+    must_happen("the registrant goes on", [&] { return caller.thread.load() != 0; });
+    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    atomic<bool> freed{false};
+    std::thread freer([&] {
+        EXPECT_EQ(weft_stream_free(stream), WEFT_OK) << weft_error_text();
+        freed = true;
+    });
+    must_happen("the stream's OS thread ends", [&] { return !std::filesystem::exists("/proc/self/task/" + std::to_string(caller.thread)); });
+    for (int look = 0; look < 1000 && !freed.load(); ++look) std::this_thread::yield();
+    EXPECT_FALSE(freed.load());
+    caller.sent->let_go();
+    freer.join();
 }
 
 }  // namespace
