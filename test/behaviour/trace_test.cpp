@@ -19,6 +19,7 @@ namespace {
 weft_settings traced(const File& file, std::size_t streams = 1) {
     weft_settings settings = with_streams(streams);
     settings.trace = file.name();
+    settings.rescue = WEFT_RESCUE_OFF;   // whose streams are tracks, too, and come to a machine that is slow
     return settings;
 }
 
