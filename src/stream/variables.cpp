@@ -101,6 +101,9 @@ bool lists(std::string_view names, std::string_view name) {
     return false;
 }
 
+// The last array that was made, behind a word for the one before that: none is a leak once the program's setenv() has replaced it.
+char** made_before = nullptr;
+
 // Adds it to the environment, without what it has of the same name. setenv() could free the array that another thread is looking through in getenv(); an
 // array that is left where it is cannot be. Where there is no memory others tell again.
 void put_into_environment(const std::string& variable) {
@@ -108,13 +111,15 @@ void put_into_environment(const std::string& variable) {
     if (before == nullptr) return;
     std::size_t count = 0;
     while (before[count] != nullptr) ++count;
-    auto** const made = static_cast<char**>(std::malloc((count + 2) * sizeof(char*)));
+    auto** const block = static_cast<char**>(std::malloc((count + 3) * sizeof(char*)));
     char* const text = strdup(variable.c_str());
-    if (made == nullptr || text == nullptr) {
-        std::free(made);
+    if (block == nullptr || text == nullptr) {
+        std::free(block);
         std::free(text);
         return;
     }
+    block[0] = reinterpret_cast<char*>(std::exchange(made_before, block));
+    char** const made = block + 1;
     const std::size_t name = variable.find('=') + 1;
     char** const end = std::copy_if(before, before + count, made, [&](const char* one) { return std::strncmp(one, text, name) != 0; });
     end[0] = text;
