@@ -257,10 +257,11 @@ private:
             } else {
                 awake_ = on_its_way_ = true;
             }
+            if (one->over) continue;   // it may be stuck itself, in a unit of the program's, while the stream is stuck anew
             Watched& other = at(one->rank);
             if (other.stream == one->stands_for && other.heart.stuck()) {
                 other.stand_in = one;
-            } else if (!one->over) {
+            } else {
                 relieve(*one);
             }
         }
