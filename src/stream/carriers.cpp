@@ -213,6 +213,18 @@ void carrier_is_free(Carriers& of) {
     if (of.what != Carriers::What::rescue) runtime().base.thread_is_free();
 }
 
+bool leave_carriers(const Stream& carrier) {
+    Runtime& of = runtime();
+    Pool* const letters = carrier.main->pools[0];
+    for (Carriers* by : {&of.carriers, &of.rescue.carriers}) {
+        std::lock_guard guard(by->lock);
+        if (by->sent != letters) continue;
+        if (by->busy >= by->count) return false;
+        --by->count;
+    }
+    return true;
+}
+
 bool pass_on(Domain& domain, const Transition& transition) {
     Sent* const sent = make_sent();
     Carriers* const by = sent == nullptr ? nullptr : engage_for_hart(runtime());

@@ -121,6 +121,9 @@ hart::Base::Hooks base_hooks(Runtime& of);
 bool send_letter(Carriers& by, Unit& letter, void (*body)(void*), void* argument);
 void carrier_is_free(Carriers& of);
 
+// A carrier that is to end, and has found no letter, is none any more. False: one is on its way that it is counted on for.
+bool leave_carriers(const Stream& carrier);
+
 // Where those of harts on their way to guests' OS threads wait; null: no memory.
 Pool* guest_threads_pool(Runtime& of);
 

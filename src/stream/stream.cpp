@@ -199,7 +199,7 @@ bool should_stop(Stream& stream) {
     if ((bits & (attention::adopt | attention::posted)) != 0) return false;
     if (has_kept(stream) || expects_bound(stream)) return false;
     return stream.handed == nullptr && sched::quiet(*stream.sched) &&
-           (stream.own == nullptr || pool::quiet(*stream.own));
+           (stream.own == nullptr || pool::quiet(*stream.own)) && (!stream.carries || leave_carriers(stream));
 }
 
 void ask(Stream& stream, std::uint32_t bits) {

@@ -358,7 +358,7 @@ bool is_wanted_elsewhere(const Stream& stream);
 // Between two looks for work, or for an answer: whoever waits for the processor has it first.
 void share_processor(const Stream& stream);
 
-// Whether the stream was asked to stop and nothing waits for it.
+// Whether the stream was asked to stop and nothing waits for it: it stops then. From its loop.
 bool should_stop(Stream& stream);
 bool expects_bound(const Stream& stream);
 
