@@ -63,7 +63,8 @@ typedef enum weft_rescue {
                                   gets one of kind WEFT_POOL_SHARED, in the same order. What waits with a promise, in a pool of the program's own or bound to its stream is left alone still.
                                   Since 0.6 */
     WEFT_RESCUE_IGNORE = 3   /**< they wait, and nobody looks. Otherwise, be it on or off, standard error is told within a second which unit blocks in which system call, or
-                                  does not switch, while units wait that its stream alone may run: in private pools, and others that one stream draws from */
+                                  does not switch, while units wait that its stream alone may run: in private pools, and others that one stream draws from. Units wait whose sleep has
+                                  ended, too */
 } weft_rescue;
 
 /** Whether fewer harts are used for a while where other processes compute on the same processors and harts wait for each other again and again (hart.h, weft_hart_overdue). */

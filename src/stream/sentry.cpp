@@ -190,20 +190,31 @@ public:
         // Most that stands still for long is a program that computes, or waits for the world; and it may last.
         const bool lasts = !moved_ && !waits_;
         sentry_.wait_ns = lasts ? std::min(2 * sentry_.wait_ns, Sentry::longest_look_ns) : Sentry::look_every_ns;
-        return sentry_.wait_ns;
+        const std::uint64_t due_ns = earliest_ns_ > now_ns_ ? earliest_ns_ - now_ns_ : 0;
+        return std::min(sentry_.wait_ns, std::max(due_ns, Sentry::look_every_ns));   // what sleeps waits from then on
     }
 
 private:
     void look_at(Stream& stream) {
         std::size_t waiting = 0;
-        bool any = false;
+        bool any = false, all = true;
         for (std::size_t i = 0; i < stream.main->count; ++i) {
             const Pool& pool = *stream.main->pools[i];
-            if (!left_alone(of_, pool)) continue;
+            if (!left_alone(of_, pool)) {
+                all = false;
+                continue;
+            }
             any = true;
             waiting += pool::length(pool);
         }
         any_ |= any;
+        // Whoever sleeps there goes back to one of these pools when its time has come, and only the stream looks at the time.
+        const std::uint64_t due_ns = any && all ? stream.heap->timers.earliest() : Timers::never;
+        if (due_ns <= now_ns_) {
+            ++waiting;
+        } else {
+            earliest_ns_ = std::min(earliest_ns_, due_ns);
+        }
         const bool paused = (stream.attention.load() & (attention::pause | attention::exit)) != 0;
         // One whose hart a domain has, or that waits for one, is not to blame.
         const bool asleep = stream.asleep.load() || paused || !any || !has_own_hart(stream);
@@ -255,6 +266,7 @@ private:
     const std::uint64_t now_ns_;
     bool any_ = false;                 // there are such streams
     bool awake_ = false, moved_ = false, waits_ = false;
+    std::uint64_t earliest_ns_ = Timers::never;   // when the first unit that sleeps is to go on
 };
 
 // hart/README.md, "Going to sleep and being woken", of one that is on no bell: what it is woken for is that a stream

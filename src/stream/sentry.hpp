@@ -32,13 +32,8 @@ struct Sentry {
     static constexpr std::uint64_t look_every_ns = 300'000'000;
     // Where nothing has moved and nothing waits, each look comes after twice the time, up to that.
     static constexpr std::uint64_t longest_look_ns = 32 * look_every_ns;
-    // Then it is told: within a second of when it began, which was before the first look that saw it; and about a
-    // second for one that computes.
+    // Then it is told: within a second of when it began, which was before the first look that saw it; and about a second for one that computes.
     static constexpr std::uint64_t blocked_ns = 2 * look_every_ns, computed_ns = 3 * look_every_ns;
-                                                                                                     // that saw it;
-                                                                                                     // and about a
-                                                                                                     // second for one
-                                                                                                     // that computes
     static constexpr unsigned calm_looks = 3;                              // before it sleeps
     static constexpr unsigned most_told = 20;
 

@@ -46,6 +46,32 @@ TEST(StuckAloneDeath, AMutexHeldOverAYieldIsToldOfTheOneThatWantsIt) {
                 "'second' on stream 0 has been blocked for .* in futex.*WEFT_RESCUE=all");
 }
 
+TEST(StuckAlone, ASleepThatHasEndedWaitsAsWell) {
+    Said said;
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    {
+        const FromOutside writes(ends[1]);
+        Runtime runtime(one_stream());
+        const weft_unit_options options = named("reader");
+        Ult writer([&] {
+            EXPECT_EQ(weft_sleep_for(1'000'000), WEFT_OK);
+            EXPECT_EQ(write(ends[1], "b", 1), 1);
+        });
+        Ult reader([&] {
+            char byte = 0;
+            EXPECT_EQ(read(ends[0], &byte, 1), 1);
+        }, &options);
+        EXPECT_EQ(reader.join(), WEFT_OK);
+        EXPECT_EQ(writer.join(), WEFT_OK);
+    }
+    close(ends[0]);
+    close(ends[1]);
+    const std::string text = said.text();
+    EXPECT_NE(text.find("'reader' on stream 0 has been blocked for"), std::string::npos) << text;
+    EXPECT_NE(text.find("in read, while 1 unit waits"), std::string::npos) << text;
+}
+
 TEST(StuckAlone, ASpinIsToldOnceAndDifferently) {
     Said said;
     {
