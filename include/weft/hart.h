@@ -31,8 +31,10 @@ typedef struct weft_hart_use {
 } weft_hart_use;
 
 /** The number of harts the process may use: CPUs in its affinity mask, or fewer when a cgroup (v1 or v2,
- * the process's own or an ancestor) has a CPU quota: floor(quota / period), at least 1. Read anew at
- * most once a second. Works before weft_init. From any thread or unit; never switches. Since 0.1. */
+ * the process's own or an ancestor) has a CPU quota: floor(quota / period), at least 1. The quota is read anew
+ * at most once a second. The mask is that of the OS thread that asks first in the process; while there is a runtime it is read
+ * anew every second from a thread of Weft's that is bound to no CPU. So a change for the whole process is followed then (a cgroup's cpuset, taskset -a -p), and
+ * a thread that binds itself alone changes nothing. Works before weft_init. From any thread or unit; never switches. Since 0.1. */
 WEFT_API size_t weft_hart_limit(void) WEFT_NOTHROW;
 
 /** The caller has a hart, and has looked for what another hart of its library is to do for longer than usual, by some tens of microseconds. Where other processes compute on the processors of this
