@@ -52,7 +52,7 @@ weft_status no_such_priority(int priority) {
 
 weft_status no_priorities(int priority) {
     return fail(WEFT_UNSUPPORTED, "priority %d means nothing in the unit's pool, which has no order of priorities; WEFT_POOL=priority gives the streams' main "
-                                  "pools one, and weft_pool_create(WEFT_POOL_PRIORITY, ...) makes another", priority);
+                                  "pools one, and weft_pool_create(WEFT_POOL_PRIORITY, ...) makes another; bound units wait in a pool of their own, which has none", priority);
 }
 
 namespace {
