@@ -58,13 +58,15 @@ function(weft_label test size)
 endfunction()
 
 # Under an emulator a program cannot start itself anew, and sees the emulator's memory beside its own, the emulator's
-# handlers of faults and words about them instead of the kernel's, the CPUs of one thread for those of all, and an OS
+# handlers of faults and words about them instead of the kernel's, the host's numbers of system calls for the
+# processor's (stuck alone), the CPUs of one thread for those of all, and an OS
 # thread of the emulator's that takes no part, and might wake somebody (deadlock). The child of a fork that starts an OS
 # thread ends the emulator.
 if(CMAKE_CROSSCOMPILING)
   set(WEFT_TEST_ARGUMENTS --gtest_death_test_style=fast)
   list(APPEND weft_left_out Faults.GuardsThatFail* Million.* *NoStack*.* StartStop.*Times* OneCreatesOneFrees.* Overflow.IsTold* Overflow.AFaultThatIsNone* AccessDeathTest.*
     HartLimit.* HostedTraps.*SetsTheIds* HostedTraps.*ThatOfTheIds Deadlock.* DeadlockWatch.* Fork.* GuestAloneDeathTest.* CrashDeathTest.*
+    StuckAlone.AReadThatNobodyAnswers* StuckAlone.ASleepThatHasEnded* StuckAlone.WithRescueOff* StuckAlone.TheSameInASharedPool* StuckAlone.AReadOnAStream* StuckAloneDeath.AMutexHeld*
     Host.ReservesNoMoreThanItsStack Host.HasHalfTheStackWhereItsOwnFindsNoRoom*)
 endif()
 

@@ -22,14 +22,16 @@ TEST(DomainWindows, AStreamThatWaitsForAHartWaitsOnWhenItHasHadTheOneThatWasSent
         weft_event come = WEFT_EVENT_INIT;
         const void* carrier = nullptr;
         std::optional<Stop> sent;
+        atomic<bool> begun{false};
     } member;
     Runtime runtime(streams_with(1, WEFT_POOL_DEFAULT));
     std::thread waker([&] {
-        must_happen("stream 0 sleeps", [] { return counter("/harts/count/granted") == 0; });
+        must_happen("stream 0 sleeps", [&] { return member.begun.load() && counter("/harts/count/granted") == 0; });
         EXPECT_EQ(weft_event_set(&member.come, nullptr), WEFT_OK);
     });
     EXPECT_EQ(weft_spmd(1, [](void* raw) {
         auto& self = *static_cast<Member*>(raw);
+        self.begun = true;
         EXPECT_EQ(weft_event_wait(&self.come, nullptr), WEFT_OK);   // so that it ends on another OS thread
         self.carrier = weft::os::local();
         self.sent.emplace(Probe::hart_sent_home, self.carrier);

@@ -422,10 +422,13 @@ REFUSED(ABT_pool_pop_wait, nothing) {
     ABT_unit popped = ABT_UNIT_NULL;
     pops(t, [&](ABT_pool pool) { return ABT_pool_pop_wait(pool, &popped, 0.0); });
 }
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 REFUSED(ABT_pool_pop_timedwait, nothing) {
     ABT_unit popped = ABT_UNIT_NULL;
     pops(t, [&](ABT_pool pool) { return ABT_pool_pop_timedwait(pool, &popped, ABT_get_wtime()); });
 }
+#pragma GCC diagnostic pop
 REFUSED(ABT_pool_remove, nothing) {
     OwnPool pool;
     Fresh unit(nothing, nullptr, pool.handle);
