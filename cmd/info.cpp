@@ -15,6 +15,7 @@
 #include <weft/version.h>
 
 #include "../bridge/common/variables.hpp"
+#include "checked.hpp"
 
 namespace {
 
@@ -113,6 +114,10 @@ int check() {
         char words[128];
         std::printf("%s is '%.100s'; legal are: %s\n", variable.name, value,
                     weft_bridge::legal_words(variable, words, sizeof words));
+        legal = false;
+    }
+    if (!weft_command::checked_is_legal()) {
+        std::printf("WEFT_CHECKED is '%.100s'; legal are: %s\n", std::getenv("WEFT_CHECKED"), weft_command::checked_words);
         legal = false;
     }
     weft_environment_doubts(stdout);

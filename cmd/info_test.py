@@ -210,6 +210,11 @@ class Misspelt(Case):
         own = ["WEFT_REPORT_OF", "WEFT_REPORT_FORMAT", "WEFT_REPORT_SPOOL", "WEFT_TOLD_OF", "WEFT_SEED", "WEFT_TEST_SEED", "WEFT_CHECKED", "WEFT_CHILDREN_PRELOAD"]
         self.assertEqual(self.info("--check", env=dict.fromkeys(own, "1")), "")
 
+    def test_an_illegal_word_of_the_commands_own_is_told(self):
+        told = self.call(self.weft, "info", "--check", env={"WEFT_CHECKED": "maybe"})
+        self.assertEqual(told.returncode, 1)
+        self.assertEqual(told.stdout, "WEFT_CHECKED is 'maybe'; legal are: 1, on, 0, off\n")
+
     def test_weft_info_says_it_beside_what_is_set(self):
         self.assertIn(f"  {told('WEFT_STEAMS', 'WEFT_STREAMS')}\n", self.info(env={"WEFT_STEAMS": "4"}).split("Other variables")[1])
 

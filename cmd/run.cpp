@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "checked.hpp"
 #include "limits.hpp"
 #include "paths.hpp"
 #include "preload.hpp"
@@ -308,7 +309,7 @@ int run(char** arguments) {
     if (program.error != 0) return cannot_run(options.program[0], program, program.error);
     const Pieces pieces = find_pieces();
     if (!pieces.missing.empty()) return refuse("'%s' is not there; it belongs to what was installed with this command", pieces.missing.c_str());
-    if (!checked_is_legal()) return refuse("WEFT_CHECKED is '%s'; legal are: 1, on, 0, off", text_of("WEFT_CHECKED").c_str());
+    if (!checked_is_legal()) return refuse("WEFT_CHECKED is '%s'; legal are: %s", text_of("WEFT_CHECKED").c_str(), checked_words);
     const Variant variant = variant_for(program);
     Pieces chosen = pieces;
     const bool is_variant = variant.name != nullptr && find_variant(variant.name, chosen);

@@ -1,8 +1,8 @@
 #include "variant.hpp"
 
-#include <cstdlib>
 #include <cstring>
 
+#include "checked.hpp"
 #include "image.hpp"
 
 namespace weft_command {
@@ -13,16 +13,7 @@ namespace {
 // program itself, which has clang's static one and shows it to libraries.
 constexpr char of_thread[] = "__tsan_init", of_address[] = "__asan_init";
 
-bool is_on(const char* text) { return std::strcmp(text, "1") == 0 || std::strcmp(text, "on") == 0; }
-
-bool is_off(const char* text) { return *text == '\0' || std::strcmp(text, "0") == 0 || std::strcmp(text, "off") == 0; }
-
 }  // namespace
-
-bool checked_is_legal() {
-    const char* const text = std::getenv("WEFT_CHECKED");
-    return text == nullptr || is_on(text) || is_off(text);
-}
 
 Variant variant_for(const Program& program) {
     Variant found;
@@ -32,8 +23,7 @@ Variant variant_for(const Program& program) {
         if (std::strcmp(name, of_address) == 0) found = {"asan", "the program has the address sanitizer", false, true};
     });
     if (found.name != nullptr) return found;   // these check handles, too
-    const char* const text = std::getenv("WEFT_CHECKED");
-    if (text != nullptr && is_on(text)) found = {"checked", "WEFT_CHECKED asks for it", true, false};
+    if (checked_is_on()) found = {"checked", "WEFT_CHECKED asks for it", true, false};
     return found;
 }
 

@@ -12,10 +12,7 @@ struct Variant {
     bool of_program = false;      // a sanitizer's, of no use to programs without its run-time library
 };
 
-// By the program's symbols, and by WEFT_CHECKED, whose value is one of those that checked_is_legal() knows.
+// By the program's symbols, and by WEFT_CHECKED, whose value is legal (checked.hpp).
 Variant variant_for(const Program& program);
-
-// Whether WEFT_CHECKED is unset or has a legal value.
-bool checked_is_legal();
 
 }  // namespace weft_command
