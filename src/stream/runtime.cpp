@@ -459,7 +459,7 @@ weft_status stop() {
                                         "pool that only stream 0 draws from, or stop those that draw from its pool besides (weft_stream_stop), and yield", current().rank);
     }
     if (std::size_t inside = 0; !close_to_guests(inside)) {
-        return fail(WEFT_BUSY, "%zu OS threads of the program's are inside (weft_guest_enter, or regions of OpenMP); the runtime runs on, call weft_finalize again when they have left", inside);
+        return fail(WEFT_BUSY, "%zu guests are inside (by weft_guest_enter, or as OS threads with a region of OpenMP); the runtime runs on, call weft_finalize again when they have left", inside);
     }
     if (const weft_status status = stay_on_zero(primary); status != WEFT_OK) {
         open_to_guests();
