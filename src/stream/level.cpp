@@ -134,10 +134,11 @@ bool take_turn(Sched& by) {
     sched::hand_over(by, &stream);
     Level level(stream, by);
     bool more = true;
-    for (unsigned left = by.turn; left != 0; --left) {
+    // A unit that another has left for by its name runs all the same: its pool may be one that nobody draws from.
+    for (unsigned left = by.turn; left != 0 || stream.handed != nullptr; left -= left != 0) {
         if (stream.wanted()) [[unlikely]] {
             attend(stream);
-            if (replacing(stream) || abandoning(stream)) break;   // the stream's own loop is wanted
+            if (stream.handed == nullptr && (replacing(stream) || abandoning(stream))) break;   // the stream's own loop is wanted
         }
         Unit* unit = std::exchange(stream.handed, nullptr);
         if (unit == nullptr) unit = sched::pick(by);
@@ -233,8 +234,7 @@ Level::Level(Stream& stream, Sched& by)
 }
 
 void Level::leave(Stream& stream) {
-    // Named as the next by a unit, and the turn is over: it is one of those that are ready.
-    if (Unit* unit = std::exchange(stream.handed, nullptr)) pool::push(*unit->pool, unit);
+    WEFT_ASSERT(stream.handed == nullptr);
     stream.sched = sched_;
     stream.home = home_;
     stream.direct = direct_;

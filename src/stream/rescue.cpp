@@ -77,8 +77,10 @@ void run_what_waits(Stream& stream) {
     Runtime& of = runtime();
     for (;;) {
         if (stream.wanted()) [[unlikely]] attend(stream);
-        if (!goes_on(stream)) break;
-        if (stream.handed == nullptr) stream.handed = pick(stream);
+        if (stream.handed == nullptr) {   // a unit that another has left for by its name runs first: its pool may be one that nobody draws from
+            if (!goes_on(stream)) break;
+            stream.handed = pick(stream);
+        }
         if (stream.handed == nullptr) stream.handed = take_job(stream);
         if (stream.handed != nullptr) {
             run_handed(stream);
@@ -87,7 +89,6 @@ void run_what_waits(Stream& stream) {
         idle(stream);
         wake_watchdog(of);   // who sees whether it is over
     }
-    if (Unit* unit = std::exchange(stream.handed, nullptr)) pool::push(*unit->pool, unit);
 }
 
 // It may have been woken for a unit that it has not taken, since it is not to any more. hart/README.md, step 6.

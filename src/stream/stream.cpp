@@ -246,14 +246,10 @@ bool run_units(Stream& stream) {
     for (;;) {
         if (stream.wanted()) [[unlikely]] {
             attend(stream);
-            if ((stream.heeded & attention::replace) != 0 && !stream.main_runs) {
-                if (Unit* unit = std::exchange(stream.handed, nullptr)) pool::push(*unit->pool, unit);
-                return false;
-            }
-            if ((stream.heeded & attention::abandon) != 0 && !stream.main_runs) {
-                if (Unit* unit = std::exchange(stream.handed, nullptr)) pool::push(*unit->pool, unit);
-                return true;
-            }
+            // A unit that another has left for by its name runs first: its pool may be one that nobody draws from.
+            const bool leaves = stream.handed == nullptr && !stream.main_runs;
+            if (leaves && (stream.heeded & attention::replace) != 0) return false;
+            if (leaves && (stream.heeded & attention::abandon) != 0) return true;
         }
         Unit* unit = std::exchange(stream.handed, nullptr);
         if (unit == nullptr) unit = pick(stream);

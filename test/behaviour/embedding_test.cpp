@@ -583,6 +583,27 @@ TEST(Embedding, ARevivedUnitMayBeginBeforeTheCallerGoesOn) {
     }
 }
 
+// A unit that is named has left its pool, and that may be one that nobody draws from.
+TEST(Embedding, OnAStreamThatStopsAtOnceAUnitRunsForWhichAnotherHasLeft) {
+    Runtime runtime;
+    weft_pool *const pool = make_pool(WEFT_POOL_SHARED), *const alone = make_pool(WEFT_POOL_SHARED);
+    {
+        Ult named([] {}, nullptr, alone);
+        Ult stops([&] {
+            EXPECT_EQ(weft_stream_stop(weft_stream_self(), true), WEFT_OK);
+            EXPECT_EQ(weft_unit_yield_to(named.handle()), WEFT_OK) << weft_error_text();
+        }, nullptr, pool);
+        {
+            Stream stream(pool);
+            EXPECT_EQ(named.join(), WEFT_OK);
+        }
+        Stream another(pool);
+        EXPECT_EQ(stops.join(), WEFT_OK);
+    }
+    EXPECT_EQ(weft_pool_free(alone), WEFT_OK);
+    EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+}
+
 TEST(Embedding, AStreamStopsAtOnceAndLeavesWhatWaitsOrWhenItsPoolsAreEmpty) {
     for (const bool at_once : {false, true}) {
         Runtime runtime;
