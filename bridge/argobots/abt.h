@@ -512,7 +512,7 @@ typedef int (*ABT_pool_remove_fn)(ABT_pool pool, ABT_unit unit);
 /** Ends the pool. */
 typedef int (*ABT_pool_free_fn)(ABT_pool pool);
 /** Calls print_fn(arg, unit) for each unit in the pool. */
-typedef void (*ABT_pool_print_all_fn)(ABT_pool pool, void *arg, void (*print_fn)(void *arg, ABT_unit unit));
+typedef int (*ABT_pool_print_all_fn)(ABT_pool pool, void *arg, void (*print_fn)(void *arg, ABT_unit unit));
 
 /** A pool of the program's own, the old way. It is copied. Required are u_create_from_thread, u_free, p_get_size, p_push and p_pop; the
  * first three of those that begin with u_, and u_create_from_task, are never looked at. */
@@ -570,8 +570,8 @@ ABT_API_PUBLIC int ABT_pool_pop_threads(ABT_pool pool, ABT_thread *threads, size
 /** The same, and hands these bits to the pool. */
 ABT_API_PUBLIC int ABT_pool_pop_threads_ex(ABT_pool pool, ABT_thread *threads, size_t len, size_t *num, ABT_pool_context pool_ctx);
 
-/** Puts a work unit that is ready and in no pool into this one, to which it belongs from then on. What the pool's create_unit fails
- * with: ERR_UNIT, ERR_OTHER. */
+/** Puts a work unit that is ready and in no pool into this one, to which it belongs from then on. THREAD_NULL is
+ * passed over. What the pool's create_unit fails with: ERR_UNIT, ERR_OTHER. */
 ABT_API_PUBLIC int ABT_pool_push_thread(ABT_pool pool, ABT_thread thread);
 
 /** The same, and hands these bits to the pool. */

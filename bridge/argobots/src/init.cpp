@@ -158,12 +158,17 @@ weft_status leave_programs_sched(Xstream& first) {
     return status;
 }
 
+bool is_on_primary() {
+    const Xstream* const here = this_xstream();   // null: a thread of libgomp's, or one that rescues
+    return here != nullptr && here->primary;
+}
+
 // What is ready runs; whoever else counts the runtime's uses may do so yet.
 void finish_work() {
     run_out(*primary_xstream()->sched);
-    // Another stream that draws from its pool may have run it last.
+    // Another stream that draws from its pool may have run it last, or a thread that rescues.
     constexpr std::uint64_t pause_ns = 50'000;
-    for (int tries = 0; tries < 1000 && !this_xstream()->primary; ++tries) weft_sleep_for(pause_ns);
+    for (int tries = 0; tries < 1000 && !is_on_primary(); ++tries) weft_sleep_for(pause_ns);
 }
 
 int end() {
@@ -230,12 +235,12 @@ int begin_or_count() {
     return ABT_SUCCESS;
 }
 
-// Why the caller cannot end all, or ABT_SUCCESS.
-int may_end() {
-    if (weft_unit_self() == nullptr) return ABT_ERR_INV_XSTREAM;
-    const Xstream* const here = this_xstream();   // null: a thread of libgomp's
-    if (here == nullptr || !here->primary) return ABT_ERR_INV_XSTREAM;
-    return weft_unit_self() == primary_unit() ? ABT_SUCCESS : ABT_ERR_INV_THREAD;
+// Why the caller cannot end all, or ABT_SUCCESS. A primary ULT that is being rescued goes back to its stream while the work is finished.
+int may_end(bool finished) {
+    const weft_unit* const self = weft_unit_self();
+    const bool is_primary = self != nullptr && self == primary_unit();
+    if (self == nullptr || (!is_on_primary() && (finished || !is_primary || this_xstream() != nullptr))) return ABT_ERR_INV_XSTREAM;
+    return is_primary ? ABT_SUCCESS : ABT_ERR_INV_THREAD;
 }
 
 }  // namespace
@@ -253,7 +258,7 @@ int ABT_finalize(void) {
             --count;
             return ABT_SUCCESS;
         }
-        if (const int error = may_end(); error != ABT_SUCCESS) return error;
+        if (const int error = may_end(finished); error != ABT_SUCCESS) return error;
         if (finished) {
             const int error = end();
             if (error == ABT_SUCCESS) count = 0;

@@ -55,6 +55,22 @@ TEST(Init, nested_calls_come_from_os_threads_ults_and_tasklets) {
     ok(ABT_finalize());
 }
 
+TEST(Init, the_primary_ult_ends_the_library_also_where_it_has_just_been_rescued) {
+    const Variable rescue("WEFT_RESCUE", "all");
+    const auto hold_the_thread = [](void*) {
+        for (int i = 0; i < 3; ++i) {
+            const double end = ABT_get_wtime() + 0.012;
+            while (ABT_get_wtime() < end) {}
+            ok(ABT_thread_yield());
+        }
+    };
+    for (int round = 0; round < 10; ++round) {
+        ok(ABT_init(0, nullptr));
+        for (int i = 0; i < 4; ++i) ok(ABT_thread_create(own_pool(), hold_the_thread, nullptr, ABT_THREAD_ATTR_NULL, nullptr));
+        ok(ABT_finalize());
+    }
+}
+
 TEST(Init, whoever_calls_first_becomes_the_primary_ult) {
     outside([] {
         ok(ABT_init(0, nullptr));

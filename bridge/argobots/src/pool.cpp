@@ -569,7 +569,7 @@ int ABT_pool_pop_threads(ABT_pool pool, ABT_thread* threads, size_t len, size_t*
 
 int ABT_pool_push_thread_ex(ABT_pool pool, ABT_thread thread, ABT_pool_context pool_ctx) {
     if (is_null(pool)) return ABT_ERR_INV_POOL;
-    if (is_null(thread)) return ABT_ERR_INV_THREAD;
+    if (is_null(thread)) return ABT_SUCCESS;   // a scheduler may push what it has popped, be it nothing
     return push_unit(*pool_of(pool), to_unit(thread), pool_ctx);
 }
 

@@ -170,7 +170,10 @@ ABT_pool_def old_def(bool complete = true) {
     def.u_is_in_pool = [](ABT_unit unit) -> ABT_bool { return reinterpret_cast<Unit*>(unit)->inside ? ABT_TRUE : ABT_FALSE; };
     def.p_pop_timedwait = [](ABT_pool pool, double) { return Queue::of(pool).pop(0); };
     def.p_remove = [](ABT_pool pool, ABT_unit unit) { return Queue::of(pool).remove(unit); };
-    def.p_print_all = [](ABT_pool pool, void* argument, void (*print)(void*, ABT_unit)) { Queue::of(pool).show([&](ABT_unit unit) { print(argument, unit); }); };
+    def.p_print_all = [](ABT_pool pool, void* argument, void (*print)(void*, ABT_unit)) {
+        Queue::of(pool).show([&](ABT_unit unit) { print(argument, unit); });
+        return ABT_SUCCESS;
+    };
     return def;
 }
 
@@ -465,6 +468,7 @@ TEST_F(UserPool, bits_of_the_program_are_handed_on) {
     ok(ABT_pool_pop_threads_ex(pool, &popped, 1, &count, 778));
     ok(ABT_pool_push_threads_ex(pool, &popped, 1, 778));
     ok(ABT_pool_pop_wait_thread_ex(pool, &popped, 0.1, 779));
+    ok(ABT_pool_push_thread(pool, ABT_THREAD_NULL));
     ok(ABT_pool_push_thread(pool, popped));
     ok(ABT_pool_pop_thread(pool, &popped));
     ok(ABT_pool_push_threads(pool, &popped, 1));
