@@ -78,7 +78,12 @@ void arm(Stream& stream, Timer& timer) {
 void arm_outside(Runtime& of, Timer& timer) {
     Stream& zero = *of.streams[0];
     zero.heap->timers.add(timer);
-    if (zero.heap->timers.earliest() == timer.deadline_ns) ask(zero, attention::alarm);
+    if (zero.heap->timers.earliest() != timer.deadline_ns) return;
+    // One that is busy may not come to it: the lookout has rescue look then. One that sleeps sleeps until then.
+    std::uint64_t alarm_ns = zero.asleep.load() ? 0 : zero.alarm_ns.load();
+    while (timer.deadline_ns < alarm_ns && !zero.alarm_ns.compare_exchange_weak(alarm_ns, timer.deadline_ns)) {}
+    if (timer.deadline_ns < alarm_ns) static_cast<void>(of.lookout.watch(timer.deadline_ns));
+    ask(zero, attention::alarm);
 }
 
 bool do_duties(Stream& stream, std::uint32_t bits) {

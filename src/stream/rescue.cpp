@@ -242,11 +242,15 @@ private:
                 ++stuck_;
                 // It carries somebody's hart, and its own unit has been given one meanwhile, which no other OS thread may use.
                 if (stream->guest != nullptr && stream->guest->root.keeps.load() == hart::Root::Keeps::ready) ++stuck_;
+                if (waits_for_it(*stream)) ++stuck_;
             } else if (!paused && stream->guest == nullptr) {   // whose thread may be outside, or go there at any time, where nobody looks at its timers
                 free_ = stream;
             }
         }
     }
+
+    // A domain's hart has been sent home to it, which no other OS thread may use.
+    static bool waits_for_it(const Stream& stream) { return stream.returned.load() != nullptr; }
 
     void see_to_stand_ins() {
         for (StandIn* one = rescue_.stand_ins; one != nullptr; one = one->next) {
@@ -296,7 +300,7 @@ private:
         }
         for (std::size_t rank = 0; rank < rescue_.watched_count; ++rank) {
             each_pool(at(rank), [&](Pool& pool) { see_to_pool(pool); });
-            if (at(rank).stream != nullptr && due(at(rank))) wake_sleepers(*at(rank).stream);
+            if (at(rank).stream != nullptr && due(at(rank))) wake_sleepers(at(rank));
         }
     }
 
@@ -332,12 +336,15 @@ private:
     // Who is on his way may run all that waits.
     std::uint64_t blocked_since() const { return worst_ == nullptr || on_its_way_ ? 0 : worst_->servers.blocked_since_ns; }
 
-    // Any stream that comes to its timers may have them.
-    void wake_sleepers(Stream& stream) {
+    // Any stream that comes to its timers may have them. Where none does a new stand-in will, for the pools of the stream that has them; one that has been called back has no pools, and
+    // its go to a stream that has.
+    void wake_sleepers(const Watched& one) {
         late_ = true;
-        if (free_ == nullptr) return;
-        stream.heap->timers.move_to(free_->heap->timers);
-        ask(*free_, attention::alarm);
+        const bool called_back = one.stands_in != nullptr && one.stands_in->over;
+        Stream* const to = free_ == nullptr && called_back ? of_.streams[0] : free_;
+        if (to == nullptr) return;
+        one.stream->heap->timers.move_to(to->heap->timers);
+        ask(*to, attention::alarm);
     }
 
     void see_to_domains() {
@@ -349,7 +356,9 @@ private:
         for (std::size_t rank = 0; rank < rescue_.watched_count; ++rank) {
             const Watched& one = at(rank);
             if (one.stream == nullptr) continue;
+            if (one.stands_in != nullptr && one.heart.now() < hart::Pulse::stands) continue;   // it may move for ever, and lends nobody its hart
             all.add(one.heart.now(), one.heart.since_ns(), one.stand_in != nullptr);
+            if (one.heart.stuck() && waits_for_it(*one.stream)) all.add(one.heart.now(), one.heart.since_ns(), false);
             const std::size_t which = static_cast<std::size_t>(std::find(lacking, lacking + lacking_, holder_of(of_, *one.stream)) - lacking);
             if (which == lacking_) continue;
             own[which].add(one.heart.now(), one.heart.since_ns(), false);
@@ -365,27 +374,29 @@ private:
 
     // ---- deciding ----
 
-    bool may_help() {
+    // `helping`: OS threads and harts that do what is wanted now.
+    bool may_help(std::size_t helping) {
         if (rescue_.closed) return false;
         if (!rescue_.helps()) {
             tell("without rescue it waits until one of them switches (WEFT_RESCUE=on lets other OS threads run it)");
             return false;
         }
         const std::size_t bound = of_.settings.values.rescue_bound;
-        if (rescue_.running.load() < (bound != 0 ? bound : live_contexts())) return true;
-        if (bound == 0) return false;
+        if (bound == 0) return helping < live_contexts();
+        if (rescue_.running.load() < bound) return true;
         rescue_.refused.fetch_add(1);
         tell("as many OS threads rescue as may (WEFT_RESCUE_BOUND, weft_settings.rescue_bound), and they are stuck, too: allow more");
         return false;
     }
 
+    // With the primary unit.
     std::size_t live_contexts() const {
-        return guests_ + static_cast<std::size_t>(sum(of_, trace::Count::created) + sum(of_, trace::Count::revived) - sum(of_, trace::Count::finished));
+        return 1 + guests_ + static_cast<std::size_t>(sum(of_, trace::Count::created) + sum(of_, trace::Count::revived) - sum(of_, trace::Count::finished));
     }
 
     // Null: nothing is to be done, or there is no memory.
     StandIn* decide_for_pool(bool& again) {
-        if (!may_help()) return nullptr;
+        if (!may_help(rescue_.running.load() - rescue_.lent)) return nullptr;
         StandIn* const made = make(worst_->stuck_rank);
         again = made == nullptr;
         return made;
@@ -422,7 +433,7 @@ private:
         return false;
     }
 
-    bool decide_for_domains() { return may_help(); }
+    bool decide_for_domains() { return may_help(rescue_.lent); }
 
     // Each hart that is stuck is worth one beyond the limit, and no longer.
     void lend_harts(bool one_more) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "test/behaviour/waiting.hpp"
+#include "weft/spmd.h"
 
 using namespace weft_test;
 
@@ -53,6 +54,55 @@ TEST(RescueOfBlocked, TwelveThatBlockInARowCostNoMoreThanTwelveTimesTheFirst) {
         all_ns = time_of_readers(12);
     }
     EXPECT_LE(all_ns, 12 * std::max(first_ns, 12 * ms));
+}
+
+// They are no OS threads, of which as many may help as there are units.
+TEST(RescueOfBlocked, HartsThatWereLentToADomainLeaveRoomForStandIns) {
+    static constexpr int readers = 6, members = 10;
+    struct Ends {
+        int ends[readers + 1][2], between[members][2];
+    } all;
+    for (auto& ends : all.ends) ASSERT_EQ(pipe(ends), 0);
+    for (auto& ends : all.between) ASSERT_EQ(pipe(ends), 0);
+    const auto passes_on = [](int (*ends)[2], int self, int last) {
+        char byte = 0;
+        if (self != last) {
+            EXPECT_EQ(read(ends[self + 1][0], &byte, 1), 1);
+        }
+        if (self != 0) {
+            EXPECT_EQ(write(ends[self][1], &byte, 1), 1);
+        }
+    };
+    {
+        Runtime runtime(with_streams(2));
+        std::vector<std::unique_ptr<Ult>> units;
+        for (int i = 0; i < readers; ++i) units.push_back(std::make_unique<Ult>([&, i] { passes_on(all.ends, i, readers); }));
+        Doing outside(As::thread, [&] {
+            EXPECT_EQ(weft_spmd(members, [](void* raw) {
+                auto& of = *static_cast<Ends*>(raw);
+                const int self = static_cast<int>(weft_spmd_tid());
+                char byte = 0;
+                weft_unit_yield();
+                if (self + 1 < members) {
+                    EXPECT_EQ(read(of.between[self + 1][0], &byte, 1), 1);
+                }
+                if (self != 0) {
+                    EXPECT_EQ(write(of.between[self][1], &byte, 1), 1);
+                }
+            }, &all), WEFT_OK);
+            units.push_back(std::make_unique<Ult>([&] { passes_on(all.ends, readers, readers); }));
+        });
+        outside.join();
+        units.clear();
+    }
+    for (auto& ends : all.ends) {
+        close(ends[0]);
+        close(ends[1]);
+    }
+    for (auto& ends : all.between) {
+        close(ends[0]);
+        close(ends[1]);
+    }
 }
 
 // One that has no processor uses no time, as one that blocks.

@@ -13,6 +13,7 @@
 #include "test/behaviour/guests.hpp"
 #include "weft/algorithm.hpp"
 #include "weft/arena.hpp"
+#include "weft/spmd.h"
 
 namespace {
 
@@ -139,6 +140,48 @@ TEST(GuestAlone, ManyShareMutexesAndTeams) {
         }
     });
     EXPECT_EQ(sum.value, 12 * 4 * 3);
+}
+
+// While its OS thread blocks in a member of another team, a guest has a hart that nobody else may use.
+TEST(GuestAlone, AHartThatWasSentHomeToOneIsLentAgainWhileItsOsThreadBlocks) {
+    static constexpr int members = 5, threads = 8, rounds = 15;
+    struct Team {
+        int ends[members][2];
+        weft_barrier barrier;
+    };
+    for (int round = 0; round < rounds; ++round) {
+        with_plain_threads(threads, [](int self) {
+            if (self % 2 != 0) {
+                for (int i = 0; i < 6; ++i) {
+                    EXPECT_EQ(weft_spmd(3, [](void*) {
+                        for (int nap = 0; nap < 3; ++nap) EXPECT_EQ(weft_sleep_for(100'000 * (1 + weft_spmd_tid())), WEFT_OK);
+                    }, nullptr), WEFT_OK);
+                }
+                return;
+            }
+            Team team;
+            for (auto& ends : team.ends) ASSERT_EQ(pipe(ends), 0);
+            EXPECT_EQ(weft_barrier_init(&team.barrier, members, nullptr, nullptr), WEFT_OK);
+            for (int i = 0; i < 2; ++i) {
+                EXPECT_EQ(weft_spmd(members, [](void* raw) {
+                    auto& of = *static_cast<Team*>(raw);
+                    const auto number = static_cast<std::size_t>(weft_spmd_tid());
+                    char byte = 0;
+                    for (int k = 0; k < 3; ++k) EXPECT_GE(weft_barrier_wait(&of.barrier), 0);
+                    if (number != 0) {
+                        EXPECT_EQ(read(of.ends[number][0], &byte, 1), 1);
+                    }
+                    EXPECT_EQ(write(of.ends[(number + 1) % members][1], &byte, 1), 1);
+                }, &team), WEFT_OK);
+                char byte;
+                EXPECT_EQ(read(team.ends[0][0], &byte, 1), 1);
+            }
+            for (auto& ends : team.ends) {
+                close(ends[0]);
+                close(ends[1]);
+            }
+        });
+    }
 }
 
 // Outside before and after.

@@ -328,6 +328,17 @@ TEST(Rescue, APoolOfOneConsumerAtATimeIsLeftAlone) {
     is_left_alone(one.pool);
 }
 
+TEST(Rescue, ATimerThatAnOsThreadOutsideStartsIsHeardThoughStreamZeroBlocks) {
+    Runtime runtime(settings_of(WEFT_POOL_DEQUE));
+    std::thread outside([] {
+        weft_event rung = WEFT_EVENT_INIT;
+        weft_timer timer{};
+        EXPECT_EQ(weft_timer_start(&timer, weft_now_ns() + ms, [](void* event) { weft_event_set(static_cast<weft_event*>(event), nullptr); }, &rung), WEFT_OK);
+        EXPECT_EQ(weft_event_wait(&rung, nullptr), WEFT_OK);
+    });
+    outside.join();   // by the OS thread of stream 0
+}
+
 TEST(Rescue, APausedStreamIsNotStoodInFor) {
     Runtime runtime(settings_of(WEFT_POOL_PRIVATE));
     OnePool two(2);
@@ -649,6 +660,35 @@ TEST(RescueOfGuests, ThreadsThatSpinForOneThatIsNotAdmittedAreJoinedByIt) {
     });
     EXPECT_GE(counter("/rescue/count/emergencies"), 2u);
     while (counter("/rescue/count/running") != 0) EXPECT_EQ(weft_sleep_for(ms), WEFT_OK);
+}
+
+// What stands in lends nobody its hart, and all others spin.
+TEST(RescueOfGuests, OneComesInThoughWhatStandsInAlwaysHasSomethingToRun) {
+    const std::size_t count = weft_hart_limit();
+    weft_settings settings = settings_of(WEFT_POOL_DEQUE);
+    settings.streams = count < 2 ? 2 : count;
+    Runtime runtime(settings);
+    atomic<std::size_t> spinning{0};
+    atomic<bool> yields{false}, over{false};
+    std::vector<std::unique_ptr<Ult>> units;
+    for (std::size_t i = 0; i < settings.streams; ++i) {
+        units.push_back(std::make_unique<Ult>([&] {
+            spinning.fetch_add(1);
+            spin([&] { return over.load(); });
+        }));
+    }
+    with_threads(1, [&](int) {
+        spin([&] { return spinning.load() == settings.streams; });
+        for (int i = 0; i < 2; ++i) {
+            units.push_back(std::make_unique<Ult>([&] {
+                yields = true;
+                while (!over.load()) weft_unit_yield();
+            }));
+        }
+        spin([&] { return yields.load(); });
+        Inside in;
+        over = true;
+    });
 }
 
 TEST(RescueOfGuests, OneIsAdmittedWhoWritesWhatAllThatAreInsideReadFromAPipe) {
