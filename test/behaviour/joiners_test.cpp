@@ -50,12 +50,13 @@ class Joiner {
 public:
     Joiner(weft_unit* target, As as, std::uint64_t deadline_ns = 0)
         : doing_(as, [this, target, deadline_ns] {
+              calls = true;
               learnt = deadline_ns == 0 ? weft_unit_join(target) : weft_unit_join_until(target, deadline_ns);
               back = true;
           }) {}
 
     atomic<weft_status> learnt{WEFT_BUSY};
-    atomic<bool> back{false};
+    atomic<bool> calls{false}, back{false};
 
 private:
     Doing doing_;
@@ -144,7 +145,9 @@ TEST_P(Joiners, LearnTheEndThoughTheFirstFreesTheUnitAtOnce) {
     JoinersOfOne joiners;
     for (const As as : {As::unit, As::thread}) add(joiners, target, as);
     add(joiners, target, As::unit, never_in_this_test());
-    let_them_wait();
+    // The OS thread among them must have come: afterwards the handle is another unit's.
+    for (auto& joiner : joiners) until_set(joiner->calls);
+    for (int i = 0; i < 10; ++i) let_them_wait();
     EXPECT_EQ(bed.wake(), WEFT_OK);
     for (auto& joiner : joiners) {
         until_set(joiner->back);
