@@ -29,9 +29,6 @@ typedef struct weft_stream_options {
 
 /** Starts a stream, while the others run. From any thread or unit; never switches.
  *
- * Where the streams' pools are deques, one without a scheduler of its own steals from those that there are, and units that it has stolen go back to the pools that they come from when they
- * yield or wait. Those streams do not steal from it.
- *
  * options  NULL for the defaults
  * stream   required; receives the stream
  *
