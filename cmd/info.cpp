@@ -148,7 +148,7 @@ int main(int count, char** arguments) {
     }
     show("WEFT_REPORT", "off", "where a process that `weft run --report` has started reports at exit (off, stderr, or a file)");
     known["WEFT_REPORT"] = "off";
-    show("WEFT_CHECKED", "off", "whether `weft run` runs programs on the checked library, which tells of stale handles (1, on, 0, off)");
+    show("WEFT_CHECKED", "off", (std::string("whether `weft run` runs programs on the checked library, which tells of stale handles (") + weft_command::checked_words + ")").c_str());
     known["WEFT_CHECKED"] = "off";
     known["WEFT_TOLD_OF"];   // put there by weft_init
     show_streams(cpus, known["WEFT_STREAMS"]);

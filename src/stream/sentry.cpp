@@ -190,8 +190,7 @@ public:
         // Most that stands still for long is a program that computes, or waits for the world; and it may last.
         const bool lasts = !moved_ && !waits_;
         sentry_.wait_ns = lasts ? std::min(2 * sentry_.wait_ns, Sentry::longest_look_ns) : Sentry::look_every_ns;
-        const std::uint64_t due_ns = earliest_ns_ > now_ns_ ? earliest_ns_ - now_ns_ : 0;
-        return std::min(sentry_.wait_ns, std::max(due_ns, Sentry::look_every_ns));   // what sleeps waits from then on
+        return std::min(sentry_.wait_ns, std::max(earliest_ns_ - now_ns_, Sentry::look_every_ns));   // what sleeps waits from then on
     }
 
 private:
@@ -266,7 +265,7 @@ private:
     const std::uint64_t now_ns_;
     bool any_ = false;                 // there are such streams
     bool awake_ = false, moved_ = false, waits_ = false;
-    std::uint64_t earliest_ns_ = Timers::never;   // when the first unit that sleeps is to go on
+    std::uint64_t earliest_ns_ = Timers::never;   // when the first unit that sleeps is to go on: later than now
 };
 
 // hart/README.md, "Going to sleep and being woken", of one that is on no bell: what it is woken for is that a stream

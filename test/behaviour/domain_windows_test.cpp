@@ -15,27 +15,37 @@ namespace {
 
 using namespace weft_test;
 
+// A team of one, whose member ends on another OS thread than it began on. That is stopped when it has sent the hart home.
+struct Team {
+    weft_event come = WEFT_EVENT_INIT;   // sets the member going once the stream sleeps
+    const void* carrier = nullptr;
+    std::optional<Stop> sent;
+    atomic<bool> begun{false}, ends{false};
+
+    void call() {
+        EXPECT_EQ(weft_spmd(1, [](void* raw) {
+            auto& self = *static_cast<Team*>(raw);
+            self.begun = true;
+            EXPECT_EQ(weft_event_wait(&self.come, nullptr), WEFT_OK);
+            self.carrier = weft::os::local();
+            self.sent.emplace(Probe::hart_sent_home, self.carrier);
+            self.ends = true;
+        }, this), WEFT_OK);
+    }
+    // `others`: harts that are granted while the stream sleeps.
+    void go_on_elsewhere(std::uint64_t others) {
+        must_happen("the stream sleeps", [&] { return begun.load() && counter("/harts/count/granted") == others; });
+        EXPECT_EQ(weft_event_set(&come, nullptr), WEFT_OK);
+    }
+};
+
 // A hart is sent home to stream 0, which takes it, has done with it, and waits for another by then: that one it is to get.
 TEST(DomainWindows, AStreamThatWaitsForAHartWaitsOnWhenItHasHadTheOneThatWasSentBefore) {
     if (!forced) GTEST_SKIP() << "needs probes";
-    struct Member {
-        weft_event come = WEFT_EVENT_INIT;
-        const void* carrier = nullptr;
-        std::optional<Stop> sent;
-        atomic<bool> begun{false};
-    } member;
+    Team member;
     Runtime runtime(streams_with(1, WEFT_POOL_DEFAULT));
-    std::thread waker([&] {
-        must_happen("stream 0 sleeps", [&] { return member.begun.load() && counter("/harts/count/granted") == 0; });
-        EXPECT_EQ(weft_event_set(&member.come, nullptr), WEFT_OK);
-    });
-    EXPECT_EQ(weft_spmd(1, [](void* raw) {
-        auto& self = *static_cast<Member*>(raw);
-        self.begun = true;
-        EXPECT_EQ(weft_event_wait(&self.come, nullptr), WEFT_OK);   // so that it ends on another OS thread
-        self.carrier = weft::os::local();
-        self.sent.emplace(Probe::hart_sent_home, self.carrier);
-    }, &member), WEFT_OK);
+    std::thread waker([&] { member.go_on_elsewhere(0); });
+    member.call();
     waker.join();
     member.sent->await();
 
@@ -64,11 +74,7 @@ TEST(DomainWindows, AStreamThatWaitsForAHartWaitsOnWhenItHasHadTheOneThatWasSent
 // The registrant goes on as soon as the hart has been sent, and its stream may end before the sender has woken it.
 TEST(DomainWindows, AStreamStaysUntilWhoSentAHartToItHasWokenIt) {
     if (!forced) GTEST_SKIP() << "needs probes";
-    struct Caller {
-        weft_event come = WEFT_EVENT_INIT;
-        const void* carrier = nullptr;
-        std::optional<Stop> sent;
-        atomic<bool> begun{false}, ends{false};
+    struct Caller : Team {
         atomic<pid_t> thread{0};
     } caller;
     Runtime runtime(streams_with(1, WEFT_POOL_DEFAULT));
@@ -81,18 +87,10 @@ TEST(DomainWindows, AStreamStaysUntilWhoSentAHartToItHasWokenIt) {
     weft_unit* unit = nullptr;
     ASSERT_EQ(weft_ult_spawn(nullptr, [](void* raw) {
         auto& self = *static_cast<Caller*>(raw);
-        EXPECT_EQ(weft_spmd(1, [](void* of) {
-            auto& member = *static_cast<Caller*>(of);
-            member.begun = true;
-            EXPECT_EQ(weft_event_wait(&member.come, nullptr), WEFT_OK);   // so that it ends on another OS thread
-            member.carrier = weft::os::local();
-            member.sent.emplace(Probe::hart_sent_home, member.carrier);
-            member.ends = true;
-        }, raw), WEFT_OK);
+        self.call();
         self.thread = gettid();
     }, &caller, &there, &unit), WEFT_OK);
-    must_happen("the stream sleeps", [&] { return caller.begun.load() && counter("/harts/count/granted") == 1; });   // that of stream 0
-    EXPECT_EQ(weft_event_set(&caller.come, nullptr), WEFT_OK);
+    caller.go_on_elsewhere(1);   // that of stream 0
     must_happen("the member ends", [&] { return caller.ends.load(); });
     caller.sent->await();
 
