@@ -39,8 +39,8 @@ typedef struct weft_domain_ops {
     /** A child has registered, or is about to be gone: its handle is none when this returns. May be NULL, as all that follow. */
     void (*child_registered)(void *self, weft_domain *child);
     void (*child_unregistered)(void *self, weft_domain *child); /**< as above */
-    /** A child wants `delta` harts more than before, or fewer. Keep the sum; deltas commute. When it is NULL, the request goes on to the parent's
-     * parent, in this domain's name, and harts are lent to children by themselves, in turn: whenever one would go back to the parent, and now and then (each sixteenth time) instead of coming to `enter`. */
+    /** A child wants `delta` harts more than before, or fewer. Keep the sum; deltas commute. When it is NULL, the request goes on to the parent's parent, in this domain's name, and harts are lent to children by themselves, in turn, unless this
+     * domain is asked for harts: whenever one would go up, and now and then (each sixteenth time) instead of coming to `enter`. Likewise now and then one comes up from a child without coming to that child's `enter`, so that contexts that yield keep nobody waiting. */
     void (*child_requested)(void *self, weft_domain *child, ptrdiff_t delta);
     /** A child gives a hart back: a notice; the hart itself comes by `enter`. */
     void (*child_returned)(void *self, weft_domain *child);

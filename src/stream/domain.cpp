@@ -212,10 +212,24 @@ Domain* neediest_child(const Domain& domain) {
     return best;
 }
 
+// The next time its siblings come before it, if they have as little.
+void put_last(Domain& domain, Domain& child) {
+    Domain** at = &domain.children;
+    while (*at != &child) at = &(*at)->sibling;
+    *at = child.sibling;
+    while (*at != nullptr) at = &(*at)->sibling;
+    *at = &child;
+    child.sibling = nullptr;
+}
+
+// Not where the domain itself is asked for harts: it could not give any back as long as its children want them.
 Domain* child_in_need(Domain& domain) {
+    if (domain.wanted_word().load() != 0) return nullptr;
     std::lock_guard guard(domain.lock);
     Domain* const child = neediest_child(domain);
-    return child != nullptr && come_in(*child) ? child : nullptr;
+    if (child == nullptr || !come_in(*child)) return nullptr;
+    put_last(domain, *child);
+    return child;
 }
 
 // The hart that the stream has is somebody else's from now on; it gets another for the scheduler on whose stack this is, if that had one.
@@ -315,8 +329,22 @@ bool own_units_wait(const Stream& stream) {
     return some_wait(*stream.own_way.sched) || (stream.own_way.sched != stream.main && some_wait(*stream.main));
 }
 
-// A domain that always has something to run does not keep others from having a turn: one of its contexts may yield until a child's has done something, or a unit of the stream's own.
-// True: the hart has gone to a child, or is on its way to another OS thread.
+// The hart goes as far up as parents lend by themselves, or to the scheduler that serves here, and none of the domains below is asked. Step by step it would come down again each time to the first child that wants one.
+bool go_to_the_top(Stream& stream, Domain& domain) {
+    const auto lends = [](const Domain* parent) { return parent != nullptr && parent->ops.child_requested == nullptr; };
+    if (!lends(domain.parent)) return false;
+    stream.owes_stir = false;
+    for (Domain* of = &domain; of != stream.lender && lends(of->parent);) {
+        Domain* const parent = of->parent;   // stays, for the hart is in it from then on
+        stir(*of);
+        go_up(stream, *of);
+        of = parent;
+    }
+    return true;
+}
+
+// A domain that always has something to run does not keep others from having a turn: one of its contexts may yield until one of a child's or of a parent's has done something, or a unit of the
+// stream's own. And it is not asked for the harts that are wanted back of its parents. True: the hart has gone to one of those, or is on its way to another OS thread.
 bool others_in_turn(Stream& stream, Domain& domain) {
     constexpr std::uint32_t turn = 16;
     if (++stream.domain_turns % turn != 0) return false;   // counted by each stream: harts of one domain would write one line at each turn
@@ -325,7 +353,7 @@ bool others_in_turn(Stream& stream, Domain& domain) {
         set_domain(stream, child);
         return true;
     }
-    if (stream.carries || stream.lender != nullptr || !own_units_wait(stream)) return false;
+    if (stream.carries || stream.lender != nullptr || !own_units_wait(stream)) return go_to_the_top(stream, domain);
     // The hart itself, which the streams' root may keep for a slice. If a carrier went on with it, and the stream took another one, that might be wanted back before a unit has run.
     leave_unasked(stream);
     return true;

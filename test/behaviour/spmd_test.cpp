@@ -80,6 +80,52 @@ TEST(Spmd, NestsToAnyDepth) {
     }
 }
 
+// At each level one member calls no team in its turn, and yields as the leaves do.
+TEST(Spmd, MembersOfNestedTeamsThatYieldUntilAllHaveComeKeepNoneOfThemFromBeginning) {
+    for (const std::size_t streams : {1, 2}) {
+        Runtime runtime(streams);
+        constexpr int all = 1 + 2 * (1 + 2 * 3);
+        atomic<int> here{0};
+        auto wait = [&] {
+            ++here;
+            while (here.load() != all) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+        };
+        const auto wait_or_call = [&](auto& body) {
+            if (weft_spmd_tid() == 0) return wait();
+            EXPECT_EQ(team(3, body), WEFT_OK);
+        };
+        auto inner = [&] { wait_or_call(wait); };
+        auto outer = [&] { wait_or_call(inner); };
+        EXPECT_EQ(team(3, outer), WEFT_OK) << weft_error_text();
+        EXPECT_EQ(here.load(), all);
+    }
+}
+
+// The one hart comes with an OS thread from outside, and a stream's unit is what they wait for.
+TEST(Spmd, NestedTeamsThatYieldUntilAUnitHasRunGiveTheHartBackForIt) {
+    weft_settings settings = with_streams(1);
+    settings.harts = 1;
+    settings.rescue = WEFT_RESCUE_IGNORE;
+    Runtime runtime(settings);
+    constexpr int all = 4;
+    atomic<int> here{0};
+    atomic<bool> ran{false};
+    weft_event come{}, over{};
+    auto inner = [&] {
+        if (++here == all) weft_event_set(&come, nullptr);
+        while (!ran.load()) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+    };
+    auto outer = [&] { EXPECT_EQ(team(2, inner), WEFT_OK); };
+    std::thread caller([&] {
+        EXPECT_EQ(team(2, outer), WEFT_OK) << weft_error_text();
+        EXPECT_EQ(weft_event_set(&over, nullptr), WEFT_OK);
+    });
+    EXPECT_EQ(weft_event_wait(&come, nullptr), WEFT_OK);
+    ran = true;
+    EXPECT_EQ(weft_event_wait(&over, nullptr), WEFT_OK);
+    caller.join();
+}
+
 TEST(Spmd, SeveralAtOnceShareTheHarts) {
     Runtime runtime(2);
     atomic<int> ran{0};
