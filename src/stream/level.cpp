@@ -40,9 +40,16 @@ bool abandoning(const Stream& stream) { return (stream.attention.load() & attent
 
 // ---- what belongs to a scheduler ---------------------------------------------------------------------
 
+// What is to be said of the units of a scheduler's pools that are in none of them.
+enum class Expected : unsigned char {
+    nothing,   // there are none
+    ends,      // all of those run elsewhere, or are about to, and may end there: nothing tells of that
+    comes      // one waits, and will be pushed
+};
+
 struct Search {
     const Sched* by;
-    bool found;
+    Expected found;
 };
 
 // A unit may be spawned or ended under our eyes, elsewhere: hidden from the thread sanitizer, as list.cpp's snapshot.
@@ -50,10 +57,11 @@ struct Search {
     const auto& unit = *static_cast<const Unit*>(object);
     auto& search = *static_cast<Search*>(raw);
     const State now = unit.life.now();
-    if (search.found || now == State::free || now == State::done) return;
+    if (search.found == Expected::comes || now == State::free || now == State::done) return;
     for (std::size_t i = 0; i < search.by->count; ++i) {
         // A pool that others draw from too needs us not: two draw from one of ours alone, by having it and by running it.
-        if (unit.pool == search.by->pools[i] && search.by->pools[i]->drawers.load() <= Pool::of_one_stream) search.found = true;
+        if (unit.pool != search.by->pools[i] || search.by->pools[i]->drawers.load() > Pool::of_one_stream) continue;
+        search.found = now == State::ready || now == State::running ? Expected::ends : Expected::comes;
     }
 }
 
@@ -68,13 +76,15 @@ std::uint32_t lent_by(const Sched& by, bool& out) {
     return sum;
 }
 
-// Whether a unit that lives, and waits for something now, will come back to a pool that nobody else draws from. It is looked
+// Of units that live, and will come back to a pool that nobody else draws from, or end. They are looked
 // for among all units: a count would cost each spawn and each end in such pools two atomic additions. But those are counted that live elsewhere for a while.
-bool expects_units(const Sched& by) {
-    Search search{&by, false};
-    const std::uint32_t lent = lent_by(by, search.found);
+Expected expected(const Sched& by) {
+    Search search{&by, Expected::nothing};
+    bool out = false;
+    const std::uint32_t lent = lent_by(by, out);
+    if (out) return Expected::comes;
     runtime().descriptors.each(look_at, &search);
-    return search.found || lent_by(by, search.found) != lent;   // one lent meanwhile may have been passed over; it comes by a push
+    return lent_by(by, out) == lent ? search.found : Expected::comes;   // one lent meanwhile may have been passed over; it comes by a push
 }
 
 // ---- waiting for work as a unit ----------------------------------------------------------------------
@@ -159,6 +169,16 @@ void yield_running() {
     yield(stream, *stream.running);
 }
 
+// False: nothing is expected any more.
+bool wait_for_expected(Sched& by) {
+    switch (expected(by)) {
+    case Expected::nothing: return false;
+    case Expected::ends: yield_running(); break;   // a child that began elsewhere, or a job that has told its owner and is about to end
+    case Expected::comes: wait_for_work(by); break;
+    }
+    return true;
+}
+
 // The body of a scheduler's unit in a pool.
 void stacked_main(void* raw) {
     auto& by = *static_cast<Sched*>(raw);
@@ -168,15 +188,13 @@ void stacked_main(void* raw) {
                 yield_running();
             } else if (!sched::quiet(by)) {
                 yield_running();   // a pusher is between its two steps, or somebody was faster
-            } else if (expects_units(by)) {
-                wait_for_work(by);
-            } else {
+            } else if (!wait_for_expected(by)) {
                 break;
             }
         }
     } else {
         do by.ops.run(by.self, handle_of(by));
-        while (!sched::quiet(by) || expects_units(by));
+        while (!sched::quiet(by) || expected(by) != Expected::nothing);
     }
     const bool automatic = by.automatic;
     by.unit = nullptr;
@@ -464,7 +482,7 @@ bool run_should_stop(Stream& stream, Sched& by) {
             by.ran = 0;
             yield_running();
         }
-        return sched::quiet(by) && !expects_units(by);
+        return sched::quiet(by) && expected(by) == Expected::nothing;
     }
     if (stream.wanted()) {
         Level level(stream, by);   // what was posted is called by no unit
@@ -480,7 +498,7 @@ bool run_should_stop(Stream& stream, Sched& by) {
 
 void run_wait(Stream& stream, Sched& by) {
     if (stacked(by)) {
-        if (sched::quiet(by) && expects_units(by)) wait_for_work(by);
+        if (sched::quiet(by)) wait_for_expected(by);
         return;
     }
     Level level(stream, by);

@@ -233,6 +233,28 @@ TEST(Stacked, WaitsForAUnitThatIsBoundToItsStreamForAWhile) {
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
 
+// Such as a child that runs at once, and the jobs that others take of what a unit of the pool has forked.
+TEST(Stacked, WaitsForAUnitThatRunsAndEndsOnAnotherStream) {
+    Runtime runtime(with_streams(1));
+    weft_pool *pool = make_pool(WEFT_POOL_SHARED), *elsewhere = make_pool(WEFT_POOL_SHARED);
+    Stream stream(elsewhere);
+    atomic<bool> begun{false}, ends{false};
+    std::unique_ptr<Ult> child;
+    weft_unit_options at_once = options();
+    at_once.child_first = true;
+    Ult parent([&] { child = std::make_unique<Ult>([&] { begun = true; while (!ends) std::this_thread::yield(); }, &at_once, pool); }, nullptr, elsewhere);
+    until_set(begun);
+    weft_unit* unit = push(pool_of(0), make_sched(WEFT_SCHED_BASIC, {pool}));
+    for (int i = 0; i < 100; ++i) weft_unit_yield();
+    EXPECT_EQ(weft_unit_try_join(unit), WEFT_BUSY);
+    ends = true;
+    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(parent.join(), WEFT_OK);
+    EXPECT_EQ(child->join(), WEFT_OK);
+    child.reset();
+    EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+}
+
 TEST(Stacked, WaitsForAUnitThatIsInADomainForAWhile) {
     Runtime runtime(with_streams(1));
     weft_pool* pool = nullptr;
