@@ -157,6 +157,7 @@ foreach(name IN LISTS programs alone)
     endif()
     if(name STREQUAL "in_units" AND NOT level STREQUAL "O0")
       weft_openmp_test(in_units_on_one_hart ${program} quick ENVIRONMENT ${in_units} WEFT_HARTS=1 ARGUMENTS rounds)
+      weft_openmp_test(in_units_of_guests ${program} quick ENVIRONMENT ${in_units} ARGUMENTS guests)
     endif()
     if(name STREQUAL "composer")
       # Programs composed at random, for so many seconds.

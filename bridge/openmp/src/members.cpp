@@ -114,6 +114,8 @@ void pass(Members& all) {
 
 // Only members that fit, and only before their barrier is over. The guest goes on as soon as that is.
 void enter_on_guests_thread(Members& all) {
+    // A member that fits may yield for ever, until one has run that does not.
+    if (all.ready.one_waits_in_vain(this_hart())) return pass(all);
     const Crew* const lent = lent_to();
     if (lent != nullptr && !is_over(*lent)) {
         weft_unit* const context = all.ready.pop_fitting(this_hart(), [lent](const weft_unit* one) {

@@ -75,12 +75,19 @@ public:
         if (context != nullptr) note(context, hart);
         return context;
     }
+    // By the hart of that number, which takes only contexts that fit: whether another has been ready for so long that many have come since. It looks each sixteenth time.
+    bool one_waits_in_vain(unsigned hart) const {
+        if (lines_[hart].turns % turns_between_looks != 0) return false;
+        const Line* const oldest = with_oldest();
+        return oldest != nullptr && stamps_.load(std::memory_order_relaxed) - oldest->oldest() > behind;   // relaxed: a number
+    }
     // A word that stays as it is while contexts come and go, so that who looks has it near.
     bool any() const { return filled_lines_.load(std::memory_order_relaxed) != 0; }   // relaxed: a hint
 
 private:
     static constexpr unsigned most_vain = 64;
     static constexpr unsigned turns_between_looks = 16;
+    static constexpr std::uint64_t behind = 256;   // so many contexts have become ready since
 
     // A context, or a row of such.
     struct Entry {
@@ -215,7 +222,7 @@ private:
     // Whether others have waited for so long that their hart has had several turns' time.
     bool is_behind(const Line& own) const {
         const Line* const oldest = with_oldest();
-        return oldest != nullptr && oldest != &own && own.oldest() - oldest->oldest() > 256;
+        return oldest != nullptr && oldest != &own && own.oldest() - oldest->oldest() > behind;
     }
     Line* with_oldest() const {
         Line* found = nullptr;

@@ -433,10 +433,56 @@ void in_hosted_units_alone(int rounds) {
     }
 }
 
+// Of two harts one is the primary unit's, which spins, and one is the members': on the OS thread that waits at its region's barrier. What a member of that region waits for there has a turn all
+// the same, though it is done by another region's.
+void yielding_members_on_a_guests_thread() {
+    weft_settings settings{};
+    settings.size = sizeof settings;
+    settings.streams = 1;
+    settings.harts = 2;
+    settings.rescue = WEFT_RESCUE_IGNORE;
+    CHECK(weft_init(&settings) == WEFT_OK);
+    std::atomic<bool> begun{false}, set{false};
+    weft_event both{};
+    std::thread waits([&] {
+#pragma omp parallel num_threads(2)
+        if (omp_get_thread_num() == 1) {
+            begun = true;
+            while (!set) yield();
+        }
+    });
+    std::thread sets([&] {
+        while (!begun) std::this_thread::yield();
+#pragma omp parallel num_threads(2)
+        if (omp_get_thread_num() == 1) {
+            set = true;
+        } else {
+            CHECK(weft_event_set(&both, nullptr) == WEFT_OK);
+            while (__atomic_load_n(weft_domain_lacked(nullptr), __ATOMIC_SEQ_CST) == 0) std::this_thread::yield();   // the primary unit is to have this hart next
+        }
+    });
+    const auto spin_until = [](const std::atomic<bool>& flag) {
+        while (!flag) {
+            if (weft_hart_limit() == 1) yield();
+            else std::this_thread::yield();
+        }
+    };
+    spin_until(begun);   // no other OS thread is started for the member
+    CHECK(weft_event_wait(&both, nullptr) == WEFT_OK);
+    spin_until(set);
+    std::thread* const threads[] = {&waits, &sets};
+    const auto join = [](void* raw) {
+        for (int i = 0; i < 2; ++i) static_cast<std::thread* const*>(raw)[i]->join();
+    };
+    CHECK(weft_blocking(join, const_cast<std::thread**>(threads)) == WEFT_OK);
+    EQUAL(weft_finalize(), WEFT_OK);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     const bool all = argc < 2;
+    if (argc > 1 && std::strcmp(argv[1], "guests") == 0) return yielding_members_on_a_guests_thread(), verdict();
     in_hosted_units_alone(argc > 1 && std::strcmp(argv[1], "rounds") == 0 ? 100 : 3);
     if (all || std::strcmp(argv[1], "one") == 0) with(1, WEFT_POOL_PRIVATE, false);
     if (all || std::strcmp(argv[1], "shared") == 0) with(1, WEFT_POOL_SHARED, false);
