@@ -27,8 +27,8 @@ typedef struct weft_stream_options {
     void *data;         /**< what weft_stream_data tells from the beginning. Since 0.5 */
 } weft_stream_options;
 
-/** Starts a stream, while the others run. From any thread or unit; never switches.
- *
+/** Starts a stream, while the others run. From any thread or unit; never switches. Where the streams' pools are deques, one without a scheduler of its own steals from those that there are, which do not steal from it; units that it has stolen
+ * go back to the pools that they come from when they yield or wait.
  * options  NULL for the defaults
  * stream   required; receives the stream
  *

@@ -23,7 +23,10 @@ weft_status choose_sched(const weft_stream_options& options, Sched** sched, Pool
     if (main == nullptr) *automatic = main = automatic_pool(default_pool_kind());
     if (main == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a pool");
     *sched = default_sched(*main);
-    return *sched == nullptr ? fail(WEFT_NO_MEMORY, "no memory for a scheduler") : WEFT_OK;
+    if (*sched == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a scheduler");
+    // It steals from the streams that were there before, which do not steal from it: what it steals would be its own alone, and stay behind when it ends.
+    (*sched)->adopts = false;
+    return WEFT_OK;
 }
 
 void return_pool(Pool* automatic) {

@@ -42,13 +42,13 @@ Unit* pick_in_order(Sched& by, unsigned turn) {
     return unit;
 }
 
-// What was stolen from a deque belongs to the thief from now on, if he has a deque himself: it becomes ready
+// A unit that was stolen from a deque belongs to the thief's deque from now on, if `adopts` is set: it becomes ready
 // where it last ran, and the victim's lines are left alone.
 void adopt(Sched& by, Unit* unit, Pool& from) {
     ++by.stolen;
     by.stolen_from = &from;
     Pool& main = *by.pools[0];
-    if (from.kind == WEFT_POOL_DEQUE && main.kind == WEFT_POOL_DEQUE && !unit->has(Unit::internal)) unit->set_pool(main);
+    if (by.adopts && from.kind == WEFT_POOL_DEQUE && main.kind == WEFT_POOL_DEQUE && !unit->has(Unit::internal)) unit->set_pool(main);
 }
 
 Unit* steal(Sched& by) {

@@ -200,4 +200,35 @@ TEST(PoolsOfStreams, OfTwoStreamsLetOneLeaveForTheNextOrSayThatItIsGone) {
     EXPECT_EQ(ran, 300);
 }
 
+// Nobody steals from that stream: what it has stolen goes back to where it comes from.
+TEST(PoolsOfStreams, AUnitThatALaterStreamHasStolenOutlivesThatStream) {
+    Runtime runtime(two_streams(WEFT_POOL_DEFAULT));
+    weft_stream* later = nullptr;
+    ASSERT_EQ(weft_stream_create(nullptr, &later), WEFT_OK);
+    struct Stolen {
+        weft_stream* by;
+        atomic<bool> ran{false}, waits{false};
+    };
+    for (;;) {
+        Stolen stolen{};
+        stolen.by = later;
+        weft_unit* unit = nullptr;
+        ASSERT_EQ(weft_ult_spawn(nullptr, [](void* raw) {
+            auto& self = *static_cast<Stolen*>(raw);
+            self.waits = weft_stream_self() == self.by;
+            self.ran = true;
+            if (self.waits) {
+                EXPECT_EQ(weft_unit_suspend(nullptr, nullptr), WEFT_OK);
+            }
+        }, &stolen, nullptr, &unit), WEFT_OK);
+        while (!stolen.ran) std::this_thread::yield();   // its stream is busy, so another one runs it
+        if (stolen.waits) {
+            EXPECT_EQ(weft_stream_free(later), WEFT_OK);
+            EXPECT_EQ(weft_unit_resume(unit), WEFT_OK);
+        }
+        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        if (stolen.waits) break;
+    }
+}
+
 }  // namespace
