@@ -45,11 +45,18 @@ void bring(Stream& stream, Sent& sent) {
     give_sent(sent);
 }
 
+// A hart has come with the OS thread of a guest that goes on itself. It goes on with another, or back.
+void send_on(Stream& stream, Sent& sent) {
+    bring(stream, sent);
+    send_away(stream);
+    carrier_is_free(runtime().guest_threads);
+}
+
 // Of the hart that the calling carrier has brought, until it goes back to the base.
 void arrive(void* raw) {
     auto& sent = *static_cast<Sent*>(raw);
     Stream& stream = current();
-    if (stream.guest != nullptr && !lends_itself(stream)) return pool::push(*sent.letter.pool, &sent.letter);
+    if (stream.guest != nullptr && !lends_itself(stream)) return leave_letter(stream, sent.letter);
     Carriers& by = *sent.by;
     bring(stream, sent);
     serve(stream);
@@ -104,11 +111,6 @@ bool engage_carrier(Runtime& of, Carriers& by, bool starts) {
     return true;
 }
 
-bool engage(Runtime& of, Carriers& by, bool starts) {
-    std::lock_guard guard(by.lock);
-    return engage_carrier(of, by, starts);
-}
-
 // With the lock of `by` held, or where a carrier has been engaged.
 void send_to(Carriers& by, Unit& letter, void (*body)(void*), void* argument) {
     letter.body = body;
@@ -126,11 +128,12 @@ void send_hart_to(Carriers& by, Sent& sent, Domain& domain, const Transition& tr
     send_to(by, sent.letter, arrive, &sent);
 }
 
-// An OS thread is engaged for a hart: one that Weft has started, which runs whatever there is, before the one of a guest, which may not; and that before one is started.
-Carriers* engage_for_hart(Runtime& of) {
-    if (engage(of, of.carriers, false)) return &of.carriers;
-    if (engage(of, of.guest_threads, false)) return &of.guest_threads;
-    return engage(of, of.carriers, true) ? &of.carriers : nullptr;
+// False: no OS thread of those is idle, and none is started. Sent under the lock: a guest that goes on finds its thread counted on, and the letter with it (keep_thread).
+bool send_hart_by(Carriers& by, bool starts, Sent& sent, Domain& domain, const Transition& transition) {
+    std::lock_guard guard(by.lock);
+    if (!engage_carrier(runtime(), by, starts)) return false;
+    send_hart_to(by, sent, domain, transition);
+    return true;
 }
 
 // Whoever is to have the hart comes for it. False: nobody can be had.
@@ -165,6 +168,16 @@ void lend_thread(Guest& guest) {
     carrier_is_free(runtime().guest_threads);
 }
 
+// It may be for another guest, whose thread is counted on. If there is none any more, nobody would find it: that one has looked for the letter while the caller had it.
+void leave_letter(Stream& stream, Unit& letter) {
+    Carriers& threads = runtime().guest_threads;
+    {
+        std::lock_guard guard(threads.lock);
+        if (threads.busy <= threads.count) return pool::push(*threads.sent, &letter);
+    }
+    send_on(stream, sent_by(letter));
+}
+
 void keep_thread(Stream& stream) {
     Carriers& threads = runtime().guest_threads;
     stream.guest->lends = false;
@@ -172,12 +185,10 @@ void keep_thread(Stream& stream) {
         std::lock_guard guard(threads.lock);
         if (++threads.busy <= threads.count) return;
     }
-    // A hart is on its way for which this thread was counted on. It goes on with another, or back.
+    // A hart is on its way for which this thread was counted on.
     Unit* const letter = pool::pop(*threads.sent);
     if (letter == nullptr) return;   // somebody has come for it
-    bring(stream, sent_by(*letter));
-    send_away(stream);
-    carrier_is_free(threads);
+    send_on(stream, sent_by(*letter));
 }
 
 Domain* onwards(hart::Root* root) {
@@ -225,15 +236,17 @@ bool leave_carriers(const Stream& carrier) {
     return true;
 }
 
+// An OS thread that Weft has started, which runs whatever there is, comes before the one of a guest, which may not; and that before one is started.
 bool pass_on(Domain& domain, const Transition& transition) {
     Sent* const sent = make_sent();
-    Carriers* const by = sent == nullptr ? nullptr : engage_for_hart(runtime());
-    if (by != nullptr) {
-        send_hart_to(*by, *sent, domain, transition);
-    } else if (sent != nullptr) {
-        give_sent(*sent);
+    if (sent == nullptr) return false;
+    Runtime& of = runtime();
+    if (send_hart_by(of.carriers, false, *sent, domain, transition) || send_hart_by(of.guest_threads, false, *sent, domain, transition) ||
+        send_hart_by(of.carriers, true, *sent, domain, transition)) {
+        return true;
     }
-    return by != nullptr;
+    give_sent(*sent);
+    return false;
 }
 
 namespace {
@@ -313,7 +326,11 @@ void watch_again(Runtime& of) {
 
 Sent* reserve_carrier() {
     Sent* const sent = make_sent();
-    if (sent == nullptr || engage(runtime(), runtime().carriers, true)) return sent;
+    if (sent == nullptr) return nullptr;
+    {
+        std::lock_guard guard(runtime().carriers.lock);
+        if (engage_carrier(runtime(), runtime().carriers, true)) return sent;
+    }
     give_sent(*sent);
     return nullptr;
 }

@@ -130,6 +130,8 @@ Pool* guest_threads_pool(Runtime& of);
 // A guest's OS thread is there for harts on their way, or no longer; one more, or one less, may be.
 void lend_thread(Guest& guest);
 void keep_thread(Stream& stream);
+// The calling guest has taken a letter out of the pool of those, and cannot carry its hart, for it goes on itself.
+void leave_letter(Stream& stream, Unit& letter);
 void count_guest(Runtime& of, int more);
 
 // The domain that a hart goes to with the caller, as the base says; null: none, and a guest who is to have it goes on.

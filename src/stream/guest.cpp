@@ -480,7 +480,10 @@ bool make_way() {
 }
 
 void stop_lending(Stream& stream) {
-    if (Unit* const letter = std::exchange(stream.handed, nullptr)) pool::push(*letter->pool, letter);   // another is to come for that
+    if (Unit* const unit = std::exchange(stream.handed, nullptr)) {
+        if (unit->has(Unit::internal)) leave_letter(stream, *unit);
+        else pool::push(*unit->pool, unit);
+    }
     if (stream.guest->lends) keep_thread(stream);
 }
 

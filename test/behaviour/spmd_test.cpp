@@ -1,5 +1,6 @@
 // One function on many contexts at once.
 #include "weft/spmd.h"
+#include "weft/guest.h"
 
 #include <cstdint>
 #include <vector>
@@ -125,6 +126,34 @@ TEST(Spmd, NestedTeamsThatYieldUntilAUnitHasRunGiveTheHartBackForIt) {
     EXPECT_EQ(weft_event_wait(&over, nullptr), WEFT_OK);
     caller.join();
 }
+
+// Others want harts all the time, and turns are short: the hart of a member that yields goes from OS thread to OS thread, also to those of guests that are about to go on.
+void yield_among_guests(int guests, int rounds) {
+    weft_settings settings = with_streams(2);
+    settings.slice_ns = 100;
+    Runtime runtime(settings);
+    atomic<int> left{guests};
+    auto member = [&] {
+        if (weft_spmd_tid() != 0) return;
+        while (left.load() != 0) {
+            EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+            std::this_thread::yield();
+        }
+    };
+    const auto guest = [&] {
+        EXPECT_EQ(weft_guest_enter(), WEFT_OK);
+        for (int round = 0; round < rounds; ++round) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+        EXPECT_EQ(weft_guest_leave(), WEFT_OK);
+        --left;
+    };
+    std::vector<std::thread> others;
+    for (int i = 0; i < guests; ++i) others.emplace_back(guest);
+    EXPECT_EQ(team(2, member), WEFT_OK) << weft_error_text();
+    for (std::thread& other : others) other.join();
+}
+
+TEST(Spmd, AMemberThatYieldsAmongTwoGuestsKeepsATurn) { yield_among_guests(2, 30); }
+TEST(Spmd, AMemberThatYieldsAmongFourGuestsKeepsATurn) { yield_among_guests(4, 40); }
 
 TEST(Spmd, SeveralAtOnceShareTheHarts) {
     Runtime runtime(2);
