@@ -122,6 +122,11 @@ void describe_units(std::string& text) {
         text += sentence("  stream %zu: %s; attention %#x\n", rank,
                          stream->running != nullptr ? "runs a unit" : rests(*stream) ? "rests" : "is at work", stream->attention.load());
     }
+    of->base.each([&](const hart::Root& root) {   // nobody runs, so nobody has the base's lock
+        text += sentence("  %s: has %zu harts, %zu of them on their way, asks for %td, is to give back %u%s%s\n",
+                         &root == &of->streams_root ? "the streams' root" : root.guest ? "a guest's root" : "a domain's root", root.held, root.coming, root.asked, root.wanted_back.load(),
+                         root.lulled.load() ? ", has nothing to do" : "", root.closing ? ", is closing" : "");
+    });
     each_unit(*of, [](const weft_unit_info* info, void* raw) {
         auto& to = *static_cast<std::string*>(raw);
         to += sentence("  unit %llu '%s': state %d", static_cast<unsigned long long>(info->id), info->name, static_cast<int>(info->state));
