@@ -63,7 +63,7 @@ std::uint32_t read(const std::uint32_t* word) { return __atomic_load_n(word, __A
 struct Member {
     void (*body)(void* argument);
     void* argument;
-    const Crew* crew;   // until it leaves that; read while it is ready
+    Crew* crew;         // until it leaves that; read while it is ready
     bool begun = false;
 };
 
@@ -160,7 +160,9 @@ bool is_idle(void*, const weft_unit* context) {
 // weft_finalize, which the primary unit calls.
 void has_ended(void* raw) {
     const std::unique_ptr<Member> member(static_cast<Member*>(raw));
-    if (member->crew == nullptr || member->begun || weft_unit_self() != nullptr) return;
+    if (member->crew == nullptr) return;
+    if (member->crew->dismissed.load(std::memory_order_relaxed)) return leave(*member->crew);   // relaxed: nobody writes it any more; it has had no turn to leave itself
+    if (member->begun || weft_unit_self() != nullptr) return;
     static std::atomic<bool> told{false};   // several may, and a process exits once
     if (!told.exchange(true)) fatal_no_thread(WEFT_SYSTEM);
 }
@@ -174,7 +176,7 @@ void domain_has_ended(void* self) {
     leaving.store(0);
 }
 
-weft_status spawn_member(const Members& all, void (*body)(void*), void* argument, const Crew& crew, std::size_t stack_bytes) {
+weft_status spawn_member(const Members& all, void (*body)(void*), void* argument, Crew& crew, std::size_t stack_bytes) {
     weft_unit_options options{};
     options.size = sizeof options;
     options.kind = WEFT_KIND_HOSTED;
@@ -268,7 +270,7 @@ void leave_crew() {
     leaving.fetch_sub(1, std::memory_order_relaxed);
 }
 
-void add_members(void (*body)(void* argument), const std::vector<void*>& arguments, const Crew& crew, std::size_t stack_bytes) {
+void add_members(void (*body)(void* argument), const std::vector<void*>& arguments, Crew& crew, std::size_t stack_bytes) {
     const Members& all = begin_members();
     // All threads are started before the first member begins. A member that began while they are started would wait for its
     // own thread, which is the last one started: two switches and a wake-up by the kernel for each.

@@ -14,7 +14,7 @@ struct WaitingRow;
 // New members of the crew, one for each argument, which run body(argument) at once or soon, and never end. What a stack
 // holds at least: stack_bytes (0: what the C library gives threads). Ends the process with libgomp's message where the
 // system gives no thread. The caller is a unit.
-void add_members(void (*body)(void* argument), const std::vector<void*>& arguments, const Crew& crew,
+void add_members(void (*body)(void* argument), const std::vector<void*>& arguments, Crew& crew,
                  std::size_t stack_bytes);
 // So many of a crew have nothing to do any more but to leave it, and end: where OS threads are limited, others have theirs then.
 void dismiss_members(unsigned count);
