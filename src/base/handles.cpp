@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <new>
 #include <utility>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/assert.hpp"
 #include "base/room.hpp"
@@ -45,8 +47,10 @@ bool gone;      // units_are_gone()
 
 class Writing {
 public:
+    // Its holder may have lost its CPU, to those that spin here: with many OS threads they would have it most of the time. The kernel's call, whatever stands before the C library's.
     Writing() {
-        while (__atomic_test_and_set(&writing, __ATOMIC_ACQUIRE)) {   // acquire: pairs with the release of the last holder
+        for (int looks = 0; __atomic_test_and_set(&writing, __ATOMIC_ACQUIRE); ++looks) {   // acquire: pairs with the release of the last holder
+            if (looks >= 100) syscall(SYS_sched_yield);
         }
     }
     ~Writing() { __atomic_clear(&writing, __ATOMIC_RELEASE); }   // release: pairs with the acquire above
