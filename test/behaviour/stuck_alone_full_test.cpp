@@ -68,5 +68,5 @@ TEST(StuckAlone, AnIdleProgramIsNotDisturbed) {
     EXPECT_EQ(weft_sleep_for(1'500 * ms), WEFT_OK);   // until it has seen that all sleep
     const std::uint64_t switches = kernel_switches();
     EXPECT_EQ(weft_sleep_for(1'000 * ms), WEFT_OK);
-    EXPECT_LE(kernel_switches() - switches, 3u);
+    EXPECT_LE(kernel_switches() - switches, 5u);   // a look ten times a second would be seen
 }
