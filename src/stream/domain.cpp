@@ -56,8 +56,8 @@ struct Before {
 
 // The domain gives a hart back. If it has not seen that somebody wants it, it has found nothing to do, and is lulled. What it may have seen is wanted before, or still, or has been counted
 // since: who asks counts first and says so then, so here it is looked in the other order. Both this and stir() write first
-// and look then, seq_cst, so that one sees the other: either the domain is not lulled, or it is stirred. If it has seen that, it has looked for nothing to do: and it may have been lulled before,
-// when the one context that could go on had this hart, or the hart that has come in its place (send_away).
+// and look then, seq_cst, so that one sees the other: either the domain is not lulled, or it is stirred. If it has seen that, it may not have looked for something to do;
+// and it may have been lulled before, when the one context that could go on had this hart, or another in whose place this one has come (send_away).
 void lull(Domain& domain, const Before& before) {
     if (before.wanted || domain.wanted_word().load() != 0 || domain.asked_word().load() != before.asked_back) return stir(domain);
     domain.lulled_word().store(true);
