@@ -458,7 +458,7 @@ void yielding_members_on_a_guests_thread() {
             set = true;
         } else {
             CHECK(weft_event_set(&both, nullptr) == WEFT_OK);
-            while (__atomic_load_n(weft_domain_lacked(nullptr), __ATOMIC_SEQ_CST) == 0) std::this_thread::yield();   // the primary unit is to have this hart next
+            while (!set && __atomic_load_n(weft_domain_lacked(nullptr), __ATOMIC_SEQ_CST) == 0) std::this_thread::yield();   // the primary unit is to have this hart next
         }
     });
     const auto spin_until = [](const std::atomic<bool>& flag) {
