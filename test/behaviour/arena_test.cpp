@@ -120,7 +120,7 @@ TEST(Arena, IsEnteredByAUnitThatAContextOfAnotherOneHasLeftFor) {
         first.execute([&] {
             weft::invoke([&] {
                 const weft_status left = weft_unit_yield_to(left_for.handle());
-                EXPECT_TRUE(left == WEFT_OK || left == WEFT_WRONG_STATE || left == WEFT_UNSUPPORTED) << left;   // it may have begun elsewhere, or not be the next of its pool
+                EXPECT_TRUE(left == WEFT_OK || left == WEFT_WRONG_STATE || left == WEFT_UNSUPPORTED) << left;   // it may have begun elsewhere, and wait in the second one for a hart
             }, [] { fib(2); });
         });
         EXPECT_EQ(left_for.free(), WEFT_OK);
