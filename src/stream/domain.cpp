@@ -251,14 +251,17 @@ void lose_hart(Stream& stream) {
 
 namespace {
 
-// The hart leaves for the base, and none of the domains is asked on its way. One of them may be lulled, since a child had as many harts as it wanted, and would have been
+// The hart goes to the parent, and the domain is not asked. One above may be lulled, since a child had as many harts as it wanted, and would have been
 // lent another one when this one had come up from it. So each is told when it counts this hart itself.
-void leave_unasked(Stream& stream, bool takes_next = true) {
+void go_up_unasked(Stream& stream, bool takes_next = true) {
     stream.owes_stir = false;
-    while (stream.domain != nullptr) {
-        stir(*stream.domain);
-        go_up(stream, *stream.domain, takes_next);
-    }
+    stir(*stream.domain);
+    go_up(stream, *stream.domain, takes_next);
+}
+
+// It leaves for the base.
+void leave_unasked(Stream& stream, bool takes_next = true) {
+    while (stream.domain != nullptr) go_up_unasked(stream, takes_next);
 }
 
 }  // namespace
@@ -267,10 +270,7 @@ void hand_over_hart(Stream& stream) {
     const Transition made = std::exchange(stream.transition, {});
     if (made.what == What::run) make_ready(&stream, *made.unit);
     stream.owes_stir = false;
-    while (stream.domain->parent != nullptr) {
-        stir(*stream.domain);
-        go_up(stream, *stream.domain);
-    }
+    while (stream.domain->parent != nullptr) go_up_unasked(stream);
     Domain& domain = *stream.domain;
     stir(domain);   // as where a hart leaves unasked
     set_domain(stream, nullptr);
@@ -332,16 +332,12 @@ bool own_units_wait(const Stream& stream) {
 
 // The hart goes as far up as parents lend by themselves, or to the scheduler that serves here, and none of the domains below is asked. Step by step it would come down again each time to the first child that wants one.
 bool go_to_the_top(Stream& stream, Domain& domain) {
-    const auto lends = [](const Domain* parent) { return parent != nullptr && parent->ops.child_requested == nullptr; };
-    if (!lends(domain.parent)) return false;
-    stream.owes_stir = false;
-    for (Domain* of = &domain; of != stream.lender && lends(of->parent);) {
-        Domain* const parent = of->parent;   // stays, for the hart is in it from then on
-        stir(*of);
-        go_up(stream, *of);
-        of = parent;
-    }
-    return true;
+    const auto goes_on = [&stream] {
+        const Domain* const parent = stream.domain->parent;
+        return stream.domain != stream.lender && parent != nullptr && parent->ops.child_requested == nullptr;
+    };
+    while (goes_on()) go_up_unasked(stream);
+    return stream.domain != &domain;
 }
 
 // A domain that always has something to run does not keep others from having a turn: one of its contexts may yield until one of a child's or of a parent's has done something, or a unit of the
