@@ -199,7 +199,7 @@ WEFT_API void *weft_unit_exception(const weft_unit *unit) WEFT_NOTHROW;
 
 /** Ends the calling ULT at once. Destructors of its C++ frames do not run; exceptions that it handles are let go. Does not return, except with a
  * status: WEFT_WRONG_CONTEXT (outside of a ULT), WEFT_WRONG_KIND (in a tasklet), WEFT_WRONG_STATE (in the primary unit, whose
- * end is the program's). Since 0.1. */
+ * end is the program's; between a fork and its join; after weft_unit_end_disable). Since 0.1. */
 WEFT_API weft_status weft_unit_exit(void) WEFT_NOTHROW;
 
 /** Asks the unit to end. Cooperative: it ends with WEFT_CANCELLED, which its joiner learns, when it looks: a unit that has not
@@ -212,6 +212,18 @@ WEFT_API weft_status weft_unit_exit(void) WEFT_NOTHROW;
  * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE (it has ended, or is the primary unit), WEFT_UNSUPPORTED (a library without
  * WEFT_FEATURE_CANCEL; see weft_features). From any thread or unit, itself included; never switches. Since 0.2. */
 WEFT_API weft_status weft_unit_cancel(weft_unit *unit) WEFT_NOTHROW;
+
+/** From here on the calling unit does not end but by returning from its body: weft_unit_exit is refused (WEFT_WRONG_STATE), and what
+ * weft_unit_cancel has asked for waits until weft_unit_end_enable has been called as often as this. For code that has others work by what lies on the unit's stack, or that owes somebody
+ * a wake-up. As pthread_setcancelstate. Costs a few instructions.
+ *
+ * Returns WEFT_OK or WEFT_WRONG_CONTEXT (outside of ULTs). From ULTs; never switches. Since 0.6. */
+WEFT_API weft_status weft_unit_end_disable(void) WEFT_NOTHROW;
+
+/** Ends what one weft_unit_end_disable has begun. A unit that was asked to end meanwhile ends where it next looks, and not here.
+ *
+ * Returns WEFT_OK, WEFT_WRONG_CONTEXT (outside of ULTs), WEFT_WRONG_STATE (its end is not disabled). From ULTs; never switches. Since 0.6. */
+WEFT_API weft_status weft_unit_end_enable(void) WEFT_NOTHROW;
 
 /** Asks the unit to go to another pool, which becomes its pool (migration, Argobots IV-C). It goes when it looks: a unit that has not
  * started, when its turn comes; a ULT that yields, instead of going to its own pool; one that comes back from a yield, a suspension

@@ -459,6 +459,21 @@ weft_status weft_unit_cancel(weft_unit* unit) noexcept {
     return WEFT_OK;
 }
 
+weft_status weft_unit_end_disable() noexcept {
+    Unit* self = running_or_null();
+    if (self == nullptr || self->kind == Kind::tasklet) return fail(WEFT_WRONG_CONTEXT, "only a ULT can disable its end");
+    ++self->jobs_out;
+    return WEFT_OK;
+}
+
+weft_status weft_unit_end_enable() noexcept {
+    Unit* self = running_or_null();
+    if (self == nullptr || self->kind == Kind::tasklet) return fail(WEFT_WRONG_CONTEXT, "only a ULT can enable its end");
+    if (self->jobs_out == 0) return fail(WEFT_WRONG_STATE, "unit %llu has not disabled its end", static_cast<unsigned long long>(self->id));
+    --self->jobs_out;
+    return WEFT_OK;
+}
+
 weft_status weft_unit_migrate_to_pool(weft_unit* unit, weft_pool* pool) noexcept {
     if (unit == nullptr || pool == nullptr) return is_null(unit == nullptr ? "unit" : "pool");
     return ask_to_move(*to_unit(unit), *to_pool(pool));

@@ -130,7 +130,7 @@ bool may_end(const Stream& stream, const Unit& unit) {
     return unit.jobs_out == 0 && (!unit.has_jobs() || stream.jobs.empty());
 }
 
-weft_status still_forked() { return fail(WEFT_WRONG_STATE, "a unit cannot exit between a fork and its join; return from the branch"); }
+weft_status still_forked() { return fail(WEFT_WRONG_STATE, "a unit cannot exit between a fork and its join, or before weft_unit_end_enable (in a region of OpenMP, say); return from the branch or the region"); }
 
 // ---- taking --------------------------------------------------------------------------------------------
 

@@ -29,7 +29,7 @@ void offer(weft_job& job);
 // All jobs of the running unit are shown, since it leaves the stream; or it ends, and has none. Afterwards the ring is the next unit's.
 void leave_jobs(Stream& stream, Unit& unit);
 
-// Whether a unit may end otherwise than by returning from its body: whether no job of its own lies on its stack, nor is itself one.
+// Whether a unit may end otherwise than by returning from its body: whether no job of its own lies on its stack, nor is itself one, and nobody has asked for it to stay (weft_unit_end_disable).
 bool may_end(const Stream& stream, const Unit& unit);
 weft_status still_forked();   // why not
 

@@ -70,7 +70,7 @@ struct Unit {
     std::size_t user_stack_bytes = 0;          // of one that has ended: see remember_user_stack()
     std::uint64_t waits_until_ns = 0;          // of a waiting unit: its deadline; 0: none
     char name[24] = {};
-    std::uint32_t jobs_out = 0;                // of its jobs, those that others see, and itself where it is one: see may_end() in stream/jobs.hpp
+    std::uint32_t jobs_out = 0;                // of its jobs, those that others see, and itself where it is one; one more for each reason why it may not end: see may_end() in stream/jobs.hpp
     std::uint32_t entries = 0;                 // what it has entered as a guest would, and not left (stream/guest.cpp); of an untidy one, else none
 
     static constexpr std::uint8_t local = 1;       // in a private pool: finish and join need no atomics there

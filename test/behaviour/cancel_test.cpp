@@ -1,6 +1,7 @@
 // Units that are asked to end: they do so where they look, and nowhere else.
 
 #include "test/behaviour/atomic.hpp"
+#include "test/behaviour/notes.hpp"
 #include "test/behaviour/several.hpp"
 
 using namespace weft_test;
@@ -129,6 +130,52 @@ TEST(Cancel, AUnitThatDoesNotLookEndsAsItWould) {
     Runtime runtime;
     Ult unit([] { EXPECT_EQ(weft_unit_cancel(weft_unit_self()), WEFT_OK); });
     EXPECT_EQ(unit.join(), WEFT_OK);
+}
+
+TEST(Cancel, AUnitThatHasDisabledItsEndEndsOnceThatIsEnabled) {
+    Runtime runtime;
+    int step = 0;
+    Ult unit([&] {
+        EXPECT_EQ(weft_unit_end_disable(), WEFT_OK);
+        EXPECT_EQ(weft_unit_end_disable(), WEFT_OK);
+        EXPECT_EQ(weft_unit_cancel(weft_unit_self()), WEFT_OK);
+        weft_unit_yield();
+        EXPECT_EQ(weft_unit_exit(), WEFT_WRONG_STATE);
+        EXPECT_EQ(weft_unit_end_enable(), WEFT_OK);
+        weft_unit_yield();
+        step = 1;
+        EXPECT_EQ(weft_unit_end_enable(), WEFT_OK);
+        EXPECT_EQ(weft_unit_end_enable(), WEFT_WRONG_STATE);
+        step = 2;
+        weft_unit_yield();
+        step = 3;
+    });
+    EXPECT_EQ(unit.join(), WEFT_CANCELLED);
+    EXPECT_EQ(step, 2);
+}
+
+TEST(Cancel, ASuspendedUnitThatHasDisabledItsEndGoesOn) {
+    Runtime runtime;
+    Bed bed;
+    bool went_on = false;
+    Ult unit([&] {
+        EXPECT_EQ(weft_unit_end_disable(), WEFT_OK);
+        bed.sleep();
+        went_on = true;
+    });
+    until([&] { return bed.occupied(); });
+    EXPECT_EQ(weft_unit_cancel(unit.handle()), WEFT_OK);
+    EXPECT_EQ(bed.wake(), WEFT_OK);
+    EXPECT_EQ(unit.join(), WEFT_OK);
+    EXPECT_TRUE(went_on);
+}
+
+TEST(Cancel, TheEndIsDisabledInUltsOnly) {
+    EXPECT_EQ(weft_unit_end_disable(), WEFT_WRONG_CONTEXT);
+    EXPECT_EQ(weft_unit_end_enable(), WEFT_WRONG_CONTEXT);
+    Runtime runtime;
+    weft_unit* const tasklet = spawn_tasklet([](void*) { EXPECT_EQ(weft_unit_end_disable(), WEFT_WRONG_CONTEXT); });
+    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
 }
 
 TEST(Cancel, FramesAreLeftAndHandlersAreLetGo) {
