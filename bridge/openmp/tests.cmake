@@ -158,6 +158,7 @@ foreach(name IN LISTS programs alone)
     if(name STREQUAL "in_units" AND NOT level STREQUAL "O0")
       weft_openmp_test(in_units_on_one_hart ${program} quick ENVIRONMENT ${in_units} WEFT_HARTS=1 ARGUMENTS rounds)
       weft_openmp_test(in_units_of_guests ${program} quick ENVIRONMENT ${in_units} ARGUMENTS guests)
+      weft_openmp_test(in_units_at_once ${program} quick ENVIRONMENT ${in_units} ARGUMENTS at_once)
     endif()
     if(name STREQUAL "composer")
       # Programs composed at random, for so many seconds.

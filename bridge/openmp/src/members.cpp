@@ -22,6 +22,7 @@
 #include "ready.hpp"
 #include "team.hpp"
 #include "unit_task.hpp"
+#include "unit_thread.hpp"
 #include "wait.hpp"
 
 namespace weft_openmp {
@@ -173,6 +174,7 @@ void domain_has_ended(void* self) {
     members.store(nullptr);
     all->older = std::exchange(lost, all);   // the domain has gone; what has led there stays, for an OS thread outside may look
     forget_members();
+    forget_members_of_units();
     leaving.store(0);
 }
 
@@ -232,6 +234,11 @@ bool crowded() {
     const Members* const all = members.load(std::memory_order_acquire);   // acquire: pairs with begin_members
     if (all == nullptr) return false;
     return all->ready.any() || read(all->wanted) != 0 || read(all->lacked) != 0 || weft_carrier_awaited();
+}
+
+bool members_are_behind() {
+    const Members* const all = members.load(std::memory_order_acquire);   // acquire: pairs with begin_members
+    return all != nullptr && all->ready.any();
 }
 
 bool among_members() { return weft_domain_self() == members.load(std::memory_order_acquire)->domain; }   // acquire: pairs with begin_members; there is one, for a member asks

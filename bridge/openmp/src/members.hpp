@@ -36,6 +36,9 @@ void ask_for_harts();
 // Whether the calling member is on a hart of theirs, and not on one of a domain that it has gone into.
 bool among_members();
 
+// Some are ready, and no hart has come to them yet.
+bool members_are_behind();
+
 // Lets other members run, where any is ready; else the kernel's threads.
 void give_way();
 

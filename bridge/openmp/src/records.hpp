@@ -1,6 +1,8 @@
 // Records that no unit has now, the latest first. They keep their crews, so that a unit that begins a region finds members there.
 #pragma once
 
+#include <atomic>
+
 #include "wait.hpp"
 
 namespace weft_openmp {
@@ -12,28 +14,30 @@ public:
     // Null: there is none.
     Record* take() {
         lock_.lock();
-        Record* const record = first_;
-        if (record != nullptr) first_ = record->next_record;
+        Record* const record = first_.load(std::memory_order_relaxed);   // relaxed, all: written under the lock
+        if (record != nullptr) first_.store(record->next_record, std::memory_order_relaxed);
         lock_.unlock();
         return record;
     }
 
     void give(Record& record) {
         lock_.lock();
-        record.next_record = first_;
-        first_ = &record;
+        record.next_record = first_.load(std::memory_order_relaxed);   // relaxed, both: as in take
+        first_.store(&record, std::memory_order_relaxed);
         lock_.unlock();
     }
 
+    bool any() const { return first_.load(std::memory_order_relaxed) != nullptr; }   // relaxed: a hint
+
     // In the child of a fork their members are no more. Nobody holds the lock any more who could let it go.
     void forget_in_child() {
-        first_ = nullptr;
+        first_.store(nullptr);
         lock_.unlock();
     }
 
 private:
     SpinLock lock_;
-    Record* first_ = nullptr;
+    std::atomic<Record*> first_{nullptr};
 };
 
 }  // namespace weft_openmp

@@ -279,7 +279,8 @@ void Thread::begin_alone() {
     for (auto& crew : crews) static_cast<void>(crew.release());   // in the child of a fork: their members are no more
     crews.clear();
     crews.push_back(nullptr);
-    foreign = environment().follows_load && getpid() != gettid() && !weft_hosted();
+    ends_early = weft_hosted();
+    foreign = environment().follows_load && getpid() != gettid() && !ends_early;
     told_last = ~0U;
     stays = member = false;
     thread_in_region = nullptr;
@@ -399,15 +400,26 @@ inline const Icv& inherited(const Thread& me) {
 
 namespace {
 
-// The end of a native unit's outermost region. Its words are written anew: compiled code may have kept where they lie, and a unit that could not stay may be elsewhere.
+// A unit's outermost region. What a native one does here may wait: it keeps its record now that it is in a region.
+[[gnu::noinline]] void begin_as_unit(Thread& me, unsigned size) {
+    weft_unit_end_disable();
+    if (!me.native) return;
+    if (me.crews[1]->slots.size() < size) come_by_members(me, size);
+    begin_to_stay(me);
+}
+
+// Its end. The words are written anew: compiled code may have kept where they lie, and a unit that could not stay may be elsewhere.
 [[gnu::noinline]] void leave_as_unit(Thread& me) {
-    set_words(&me);
-    end_stay(me);
+    if (me.native) {
+        set_words(&me);
+        end_stay(me);
+    }
+    weft_unit_end_enable();
 }
 
 // In the child of a fork by a scheduler's code, which is no unit there.
 [[gnu::noinline]] void be_of_os_thread(Thread& me) {
-    me.native = false;
+    me.native = me.ends_early = false;
     me.unit = nullptr;
     keep(&me);
 }
@@ -425,8 +437,8 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
     }
     count(me.counts.regions);
     if (++me.depth == me.crews.size()) me.crews.push_back(std::make_unique<Crew>(me.of_unit ? nullptr : me.slot->crew));
-    const bool stays = me.native && me.depth == 1;
-    if (stays) [[unlikely]] begin_to_stay(me);   // which may wait: the unit keeps this record now that it is in a region
+    const bool of_unit = me.ends_early && me.depth == 1;
+    if (of_unit) [[unlikely]] begin_as_unit(me, size);
     Crew& crew = *me.crews[me.depth];
     crew.grow(size);
     Team& team = crew.team;
@@ -451,7 +463,7 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
     team.outer_task = me.task;
     team.outer_under = me.under;
     if (others()) [[unlikely]] team.levels_of_others = levels_of_others();   // once others work they do so for ever: before, it is 0
-    team.entered = entered || stays;
+    team.entered = entered || of_unit;
     team.group = outer.group;
     team.counted = from.thread_limit != ~0U && size > 1;
     team.reductions = reductions;
@@ -505,7 +517,7 @@ void end_region(Thread& me) {
     if (me.depth == 0 && !me.member) thread_in_region = nullptr;   // a member's own region goes on
     go_on_in_loop(*me.slot);
     if (team.entered) [[unlikely]] {
-        if (me.native) leave_as_unit(me);
+        if (me.ends_early) leave_as_unit(me);
         else weft_guest_leave();
     }
 }

@@ -66,7 +66,7 @@ struct alignas(128) Team {
     Task* outer_task = nullptr;
     const Task* outer_under = nullptr;
     int levels_of_others = 0;                     // regions of other runtimes that thread 0 was in when it met this one (others.hpp)
-    bool entered = false;                         // thread 0 is a guest for this region, or a native unit that stays
+    bool entered = false;                         // thread 0 is a guest for this region, or it is a unit's outermost one
     bool counted = false;                         // its threads, in `group`
     bool shows_affinity = false;                  // in this region
     Share* origin = nullptr;                      // before the first worksharing construct
@@ -159,6 +159,7 @@ struct alignas(64) Thread {
     bool of_unit = false;                         // of a task that is a unit; its slot is that of another, to be asked only for its number and its crew (unit_task.hpp)
     bool foreign = false;
     bool member = false;                          // of a crew: a context of the members' domain
+    bool ends_early = false;                      // of a unit of the program's that may be cancelled: not within a region, since members work by what lies on its stack
     bool native = false;                          // of native units, one after the other (unit_thread.hpp); what follows is theirs
     bool stays = false;                           // bound to its stream by weft_unit_bind
     weft_pool* former_pool = nullptr;             // by that

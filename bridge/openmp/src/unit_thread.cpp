@@ -1,13 +1,17 @@
 #include "unit_thread.hpp"
 
+#include <algorithm>
 #include <pthread.h>
 #include <utility>
 
 #include <weft/guest.h>
+#include <weft/hart.h>
+#include <weft/io.h>
 #include <weft/local.h>
 #include <weft/unit.h>
 
 #include "fatal.hpp"
+#include "members.hpp"
 #include "records.hpp"
 #include "team.hpp"
 
@@ -15,21 +19,71 @@ namespace weft_openmp {
 
 namespace {
 
-Records<Thread> records;
+Records<Thread> with_members, without;
 
-[[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] { records.forget_in_child(); });
+// Units that are about to begin their outermost regions, and wait for members that others have now. One of them looks whether those get on.
+struct Turnstile {
+    Sleepers waiting;
+    std::atomic<bool> looked_after{false};
+    std::atomic<std::uint32_t> passed{0};   // changes while records with members come back, since others' regions end
+    std::atomic<unsigned> members{0};       // that native units have begun,
+    std::atomic<unsigned> room{0};          // and may begin
+};
+Turnstile turnstile;
+
+[[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] {
+    with_members.forget_in_child();
+    without.forget_in_child();
+    forget_members_of_units();
+});
+
+unsigned members_of(const Thread& record) { return record.crews.size() == 1 ? 0 : static_cast<unsigned>(record.crews[1]->slots.size()) - 1; }
 
 Thread& take_record() {
-    if (Thread* const record = records.take()) return *record;
+    if (Thread* const record = with_members.take()) return *record;
+    if (Thread* const record = without.take()) return *record;
     auto* const made = new Thread;
-    made->native = true;
+    made->native = made->ends_early = true;
     made->foreign = false;
     return *made;
 }
 
 void give_record(Thread& record) {
     record.shown.belong_to_nobody();
-    records.give(record);
+    if (members_of(record) == 0) return without.give(record);
+    with_members.give(record);
+    turnstile.passed.store(turnstile.passed.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);   // relaxed, all: a hint, and whoever overlooks that looks once more
+    turnstile.waiting.wake_one();
+}
+
+// The crews of a record that nobody has, if it has more members. Its own are others' then.
+bool takes_others_crews(Thread& me) {
+    Thread* const other = with_members.take();
+    if (other == nullptr) return false;
+    const bool has_more = members_of(*other) > members_of(me);
+    if (has_more) {
+        me.crews.swap(other->crews);
+        std::swap(me.crews[0], other->crews[0]);
+    }
+    (members_of(*other) == 0 ? without : with_members).give(*other);
+    return has_more;
+}
+
+// As many as keep the harts busy. More would only take threads of the system's, and the time to start them.
+unsigned room() { return std::max({16U, 8 * static_cast<unsigned>(weft_hart_limit()), turnstile.room.load(std::memory_order_relaxed)}); }   // relaxed, as below: a number
+bool has_room() { return turnstile.members.load(std::memory_order_relaxed) < room(); }
+
+// By one of those that wait. False: for so long nobody's region has ended that these may wait for what others are to do in theirs.
+bool others_get_on() {
+    constexpr unsigned most_looks = 20, most_idle = 5;   // idle: no member waits for a hart
+    constexpr std::uint64_t between_looks_ns = 1'000'000;
+    const std::uint32_t before = turnstile.passed.load(std::memory_order_relaxed);
+    for (unsigned looks = 0, idle = 0; looks < most_looks && idle < most_idle; ++looks) {
+        if (weft_sleep_for(between_looks_ns) != WEFT_OK) return false;
+        if (turnstile.passed.load(std::memory_order_relaxed) != before || has_room()) return true;
+        idle = members_are_behind() ? 0 : idle + 1;
+    }
+    return false;
 }
 
 // Whether nothing is kept there but control variables: a routine that waits outside of regions, and goes on with the record then, is not among those.
@@ -143,6 +197,30 @@ Thread& thread_of_scheduler() {
         scheduler_here->stands = true;
     }
     return *scheduler_here;
+}
+
+void come_by_members(Thread& me, unsigned size) {
+    // One that has some gives none back while it waits, so it goes on.
+    while (!takes_others_crews(me) && members_of(me) == 0 && !has_room()) {
+        if (turnstile.looked_after.exchange(true)) {
+            turnstile.waiting.sleep([] { return !turnstile.looked_after.load() || with_members.any() || has_room(); });
+            continue;
+        }
+        if (!others_get_on()) {
+            turnstile.room.store(2 * room(), std::memory_order_relaxed);
+            turnstile.waiting.wake();
+        }
+        turnstile.looked_after.store(false);
+    }
+    turnstile.waiting.wake_one();   // another looks after them now
+    if (const unsigned members = members_of(me); members < size - 1) turnstile.members.fetch_add(size - 1 - members, std::memory_order_relaxed);   // relaxed: a number
+}
+
+void forget_members_of_units() {
+    turnstile.waiting.forget();
+    turnstile.looked_after.store(false);
+    turnstile.members.store(0);
+    turnstile.room.store(0);
 }
 
 void set_words(Thread* thread) {

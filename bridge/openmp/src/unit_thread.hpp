@@ -41,6 +41,12 @@ void let_follow_primary(Thread& of_os_thread);
 // The words are those of that thread, which runs here; null: of nobody. Not inlined, so that no address in thread-local memory is kept over what comes before.
 [[gnu::noinline]] void set_words(Thread* thread);
 
+// A native unit is about to begin its outermost region, with fewer members than that is to have. It takes those of a record that nobody has now. Where there is none it waits for one while the
+// members of others' regions wait for harts: of ten thousand units that begin regions, few have members at a time.
+void come_by_members(Thread& me, unsigned size);
+// The runtime ends, and they with it, as does who waits for some.
+void forget_members_of_units();
+
 // The outermost region of a native unit: it goes on on its stream alone, where that can be.
 void begin_to_stay(Thread& me);
 void end_stay(Thread& me);

@@ -67,7 +67,10 @@ namespace {
 
 void Sleepers::suspend(Condition condition, const void* key) {
     Request request{this, condition, {nullptr, key, until_ != Until::something && lend_thread(until_), nullptr}};
+    // It may have what it waits for once it goes on, or owe it to the next one.
+    const bool stays = weft_unit_end_disable() == WEFT_OK;
     const weft_status status = weft_unit_suspend(publish, &request);
+    if (stays) weft_unit_end_enable();
     if (status == WEFT_WRONG_KIND || status == WEFT_WRONG_CONTEXT) [[unlikely]] return stand_still(condition);
     if (status != WEFT_OK) [[unlikely]] fatal("cannot wait", status);
     if (request.sleeper.lends) has_thread();

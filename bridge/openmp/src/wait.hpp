@@ -127,10 +127,11 @@ public:
     bool wake_one(const void* key = nullptr) { return count_.load() != 0 && wake_first(key); }
     bool any() const { return count_.load() != 0; }
     std::uint32_t count() const { return count_.load(); }
-    // Those that wait are no more.
+    // Those that wait are no more, and neither is who holds the lock.
     void forget() {
         first_ = last_ = nullptr;
         count_.store(0);
+        lock_.unlock();
     }
 
 private:

@@ -383,6 +383,75 @@ void waiting_units_hold_no_members() {
     for (weft_unit* unit : units) CHECK(weft_unit_free(unit) == WEFT_OK);
 }
 
+void spawn_all(std::vector<weft_unit*>& units, void (*body)(void*)) {
+    for (weft_unit*& unit : units) CHECK(weft_ult_spawn(nullptr, body, nullptr, nullptr, &unit) == WEFT_OK);
+    for (weft_unit* unit : units) CHECK(weft_unit_free(unit) == WEFT_OK);
+}
+
+// Streams begin regions faster than harts come to their members, and each that is new takes a thread of the system's.
+void units_at_once_share_few_members() {
+    std::vector<weft_unit*> units(1000 + 50 * weft_hart_limit());
+    std::uint64_t before = 0, after = 0;
+    CHECK(weft_counter_read("/openmp/count/members", &before) == WEFT_OK);
+    spawn_all(units, [](void*) { one_region(2, false); });
+    CHECK(weft_counter_read("/openmp/count/members", &after) == WEFT_OK);
+    CHECK(after - before < units.size() / 4);
+}
+
+// Members that yield until others' regions have begun are ready all the time, and those regions begin.
+void units_at_once_may_wait_for_each_other() {
+    static std::atomic<std::size_t> begun{0};
+    static std::size_t all = 0;
+    begun = 0;
+    all = 20 + 8 * weft_hart_limit();
+    std::vector<weft_unit*> units(all);
+    spawn_all(units, [](void*) {
+#pragma omp parallel num_threads(2)
+        {
+            if (omp_get_thread_num() == 0) ++begun;
+            while (begun != all) yield();
+        }
+    });
+    EQUAL(begun, all);
+}
+
+// Members work by what lies on thread 0's stack.
+void a_unit_ends_after_its_region(weft_kind kind) {
+    static std::atomic<bool> in{false}, asked{false}, refused{false};
+    static std::atomic<int> ran{0}, done{0};
+    in = asked = refused = false;
+    ran = done = 0;
+    weft_unit_options options{};
+    options.size = sizeof options;
+    options.kind = kind;
+    const auto body = [](void*) {
+#pragma omp parallel num_threads(3)
+        {
+            in = true;
+            if (omp_get_thread_num() != 0) {
+                while (!asked) yield();
+                for (int i = 0; i < 20; ++i) yield();   // thread 0 waits at the region's end
+            }
+#pragma omp critical(in_units)
+            yield();
+            if (omp_get_thread_num() == 0 && weft_unit_exit() == WEFT_WRONG_STATE) refused = true;
+            ++ran;
+        }
+        ++done;
+        yield();
+        ++done;
+    };
+    weft_unit* unit = nullptr;
+    CHECK(weft_ult_spawn(nullptr, body, nullptr, &options, &unit) == WEFT_OK);
+    while (!in) yield();
+    CHECK(weft_unit_cancel(unit) == WEFT_OK);
+    asked = true;
+    EQUAL(weft_unit_free(unit), WEFT_CANCELLED);
+    EQUAL(ran, 3);
+    EQUAL(done, 1);
+    CHECK(refused);
+}
+
 void everything() {
     meet_openmp(2, true);
     in_every_kind();
@@ -394,8 +463,13 @@ void everything() {
     in_a_unit_that_migrates();
     members_in_arenas();
     in_a_pushed_scheduler();
+    if ((weft_features() & WEFT_FEATURE_CANCEL) != 0) {
+        for (const weft_kind kind : ult_kinds) a_unit_ends_after_its_region(kind);
+    }
     crews_come_from_a_pool();
     waiting_units_hold_no_members();
+    units_at_once_share_few_members();
+    units_at_once_may_wait_for_each_other();
     meet_openmp(1, true);
 }
 
@@ -480,8 +554,18 @@ void yielding_members_on_a_guests_thread() {
 
 }  // namespace
 
+// Before anything else, so that no hart is with members yet.
+void many_at_once() {
+    CHECK(weft_init(nullptr) == WEFT_OK);
+    one_region(1, false);   // the counter is there from the first one on
+    units_at_once_share_few_members();
+    units_at_once_may_wait_for_each_other();
+    EQUAL(weft_finalize(), WEFT_OK);
+}
+
 int main(int argc, char** argv) {
     const bool all = argc < 2;
+    if (argc > 1 && std::strcmp(argv[1], "at_once") == 0) return many_at_once(), verdict();
     if (argc > 1 && std::strcmp(argv[1], "guests") == 0) return yielding_members_on_a_guests_thread(), verdict();
     in_hosted_units_alone(argc > 1 && std::strcmp(argv[1], "rounds") == 0 ? 100 : 3);
     if (all || std::strcmp(argv[1], "one") == 0) with(1, WEFT_POOL_PRIVATE, false);
