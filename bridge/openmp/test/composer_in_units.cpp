@@ -594,7 +594,7 @@ long one_turn(std::uint64_t seed, double end, double (*now)()) {
     constexpr weft_pool_kind pools[] = {WEFT_POOL_DEFAULT, WEFT_POOL_SHARED, WEFT_POOL_DEQUE, WEFT_POOL_DEFAULT};
     settings.pool = pools[below(&state, 4)];
     settings.rescue = below(&state, 4) == 0 ? WEFT_RESCUE_ALL : WEFT_RESCUE_DEFAULT;
-    settings.roaming_primary = below(&state, 4) == 0;
+    settings.roaming_primary = below(&state, 4) == 0 && (weft_features() & WEFT_FEATURE_MIGRATION) != 0;   // else it would come home by chance
     EQUAL(weft_init(&settings), WEFT_OK);
 #ifdef WITH_ARGOBOTS
     EQUAL(ABT_init(0, nullptr), ABT_SUCCESS);
