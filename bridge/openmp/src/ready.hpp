@@ -75,11 +75,11 @@ public:
         if (context != nullptr) note(context, hart);
         return context;
     }
-    // By the hart of that number, which takes only contexts that fit: whether another has been ready for so long that many have come since. It looks each sixteenth time.
+    // By the hart of that number, which takes only contexts that fit: whether another has been ready for so long that very many have come since. It looks each sixteenth time.
     bool one_waits_in_vain(unsigned hart) const {
         if (lines_[hart].turns % turns_between_looks != 0) return false;
         const Line* const oldest = with_oldest();
-        return oldest != nullptr && stamps_.load(std::memory_order_relaxed) - oldest->oldest() > behind;   // relaxed: a number
+        return oldest != nullptr && stamps_.load(std::memory_order_relaxed) - oldest->oldest() > in_vain;   // relaxed: a number
     }
     // A word that stays as it is while contexts come and go, so that who looks has it near.
     bool any() const { return filled_lines_.load(std::memory_order_relaxed) != 0; }   // relaxed: a hint
@@ -88,6 +88,7 @@ private:
     static constexpr unsigned most_vain = 64;
     static constexpr unsigned turns_between_looks = 16;
     static constexpr std::uint64_t behind = 256;   // so many contexts have become ready since
+    static constexpr std::uint64_t in_vain = 16 * behind;   // what comes of it costs a wake-up by the kernel, and in regions within regions some wait for more than 256
 
     // A context, or a row of such.
     struct Entry {
