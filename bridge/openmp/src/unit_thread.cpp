@@ -39,6 +39,8 @@ Turnstile turnstile;
 
 unsigned members_of(const Thread& record) { return record.crews.size() == 1 ? 0 : static_cast<unsigned>(record.crews[1]->slots.size()) - 1; }
 
+Records<Thread>& list_for(const Thread& record) { return members_of(record) == 0 ? without : with_members; }
+
 Thread& take_record() {
     if (Thread* const record = with_members.take()) return *record;
     if (Thread* const record = without.take()) return *record;
@@ -50,8 +52,9 @@ Thread& take_record() {
 
 void give_record(Thread& record) {
     record.shown.belong_to_nobody();
-    if (members_of(record) == 0) return without.give(record);
-    with_members.give(record);
+    Records<Thread>& list = list_for(record);
+    list.give(record);   // it may be another unit's from here on
+    if (&list == &without) return;
     turnstile.passed.store(turnstile.passed.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);   // relaxed, all: a hint, and whoever overlooks that looks once more
     turnstile.waiting.wake_one();
 }
@@ -65,7 +68,7 @@ bool takes_others_crews(Thread& me) {
         me.crews.swap(other->crews);
         std::swap(me.crews[0], other->crews[0]);
     }
-    (members_of(*other) == 0 ? without : with_members).give(*other);
+    list_for(*other).give(*other);
     return has_more;
 }
 
