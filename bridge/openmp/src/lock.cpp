@@ -55,7 +55,12 @@ static_assert(sizeof(OldNestLock) == 8);
 
 // Of a native unit: outside of regions it may leave its record, and its implicit task with that, while it has the lock.
 [[gnu::noinline]] const void* owner_in_unit(const Thread& me) { return me.task == &me.slot->implicit && me.depth == 0 ? static_cast<const void*>(me.unit) : me.task; }
-inline const void* owner(const Thread& me) { return me.native ? owner_in_unit(me) : me.task; }
+// Within a region the task is, whoever calls.
+inline const void* owner_here() {
+    if (const Thread* const in_region = thread_in_region) return in_region->task;
+    const Thread& me = this_thread();
+    return me.native ? owner_in_unit(me) : me.task;
+}
 
 // A thread's own number, for locks of OpenMP 2.5, which have no room for more. They are owned by threads, and waited for by looking.
 std::uint32_t own_number() {
@@ -81,7 +86,7 @@ OPENMP_API void omp_init_nest_lock(NestLock* lock) {
 }
 OPENMP_API void omp_destroy_nest_lock(NestLock*) {}
 OPENMP_API void omp_set_nest_lock(NestLock* lock) {
-    const void* const self = owner(this_thread());
+    const void* const self = owner_here();
     if (__atomic_load_n(&lock->owner, __ATOMIC_RELAXED) != self) {   // relaxed: only this task writes its own name
         lock_word(lock->word);
         __atomic_store_n(&lock->owner, const_cast<void*>(self), __ATOMIC_RELAXED);   // relaxed: as above
@@ -94,7 +99,7 @@ OPENMP_API void omp_unset_nest_lock(NestLock* lock) {
     unlock_word(lock->word);
 }
 OPENMP_API int omp_test_nest_lock(NestLock* lock) {
-    const void* const self = owner(this_thread());
+    const void* const self = owner_here();
     if (__atomic_load_n(&lock->owner, __ATOMIC_RELAXED) != self) {   // relaxed: as above
         if (!try_lock_word(lock->word)) return 0;
         __atomic_store_n(&lock->owner, const_cast<void*>(self), __ATOMIC_RELAXED);   // relaxed: as above
