@@ -124,6 +124,35 @@ class Layers(Tree):
         self.write("include/weft/weft.h", '#include "unit/u.hpp"\n')
         self.fails("of Weft it may include <weft/...> only")
 
+    def test_a_circle_of_more_modules_than_allowed_fails(self):
+        self.write("doc/layers.txt", "base\nos base\nunit base os\nabi all of the above\nlimit circle 2\n")
+        self.write("src/unit/a.hpp", '#include "unit/b.hpp"\n')
+        self.write("src/unit/b.hpp", "")
+        self.write("src/unit/b.cpp", '#include "unit/a.hpp"\n#include "unit/u.hpp"\n')
+        self.passes()
+        self.write("src/unit/u.hpp", '#include "unit/a.hpp"\n')
+        self.fails("a circle of 3: unit/a unit/b unit/u; at most 2")
+
+    def test_a_test_closes_no_circle(self):
+        self.write("doc/layers.txt", "base\nos base\nunit base os\nabi all of the above\nlimit circle 1\n")
+        self.write("src/unit/a.hpp", "")
+        self.write("src/unit/u.hpp", '#include "unit/a.hpp"\n')
+        self.write("src/unit/a_test.cpp", '#include "unit/u.hpp"\n')
+        self.passes()
+
+    def test_a_folder_that_is_too_large_fails(self):
+        self.write("doc/layers.txt", "base\nos base\nunit base os\nabi all of the above\nlimit folder 50\nlimit unit 4\n")
+        self.write("src/base/a.hpp", "#pragma once\n" * 20)
+        self.fails("src/base: 75.0 % of the lines of src/; a folder may have 50 %")
+        self.write("src/os/b.hpp", "#pragma once\n" * 20)
+        self.passes()
+        self.write("src/unit/u.hpp", "#pragma once\n" * 5)
+        self.fails("src/unit: 5 lines; it may have 4")
+
+    def test_a_limit_of_what_does_not_exist_fails(self):
+        self.write("doc/layers.txt", "base\nos base\nunit base os\nabi all of the above\nlimit folders 50\n")
+        self.fails("there is no folders to be limited")
+
 
 class Headers(Tree):
     files = {

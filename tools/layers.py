@@ -5,8 +5,14 @@
 
 A line of doc/layers.txt names a layer (a folder of src/) and the layers it may include besides itself; "all of the
 above" means what it says. The layers stand lowest first: each may include only layers above it in the list, so
-there are no cycles. What is not in src/ (bridge, cmd, example, the public headers) includes <weft/...> only.
+there are no circles of folders. What is not in src/ (bridge, cmd, example, the public headers) includes <weft/...> only.
+
+Within a folder modules may include each other in circles; a module is a header and the source file of its name. A line
+"limit circle 9" says how many modules a circle may have, "limit folder 18" how many percent of the lines of src/ a
+folder may have, "limit core 5500" how many lines that folder may have. Tests do not count. The tool prints the circles
+and the largest folders.
 """
+import collections
 import pathlib
 import re
 import sys
@@ -19,17 +25,25 @@ MACROS = {"WEFT_ARCH_CONTEXT": "arch", "WEFT_ARCH_CPU": "arch", "WEFT_ARCH_LOOK"
 # Folders of which the build chooses one: only files within may name them, and the layer that comes with the choice.
 CHOSEN = re.compile(r"^(arch/(?:x86_64|aarch64)|os/(?:linux|sim))/")
 COMES_WITH = {"os/sim": "sim"}
+SUFFIX = re.compile(r"(\.in)?$|\.(c|h|cpp|hpp|S)(\.in)?$")
+OF_TESTS = re.compile(r"_(test|bench)$")
 # Seen by tests only: test/ is not a layer.
 TEST_ONLY = "test"
 OUTSIDE = ["bridge", "cmd", "example", "include"]
 
 
 def read_layers(path):
-    """{layer: the layers it may include, itself among them}, and what is wrong with the file."""
-    layers, wrong = {}, []
+    """{layer: the layers it may include, itself among them}, {what is limited: the limit}, and what is wrong with the file."""
+    layers, limits, wrong = {}, {}, []
     for number, line in enumerate(path.read_text().splitlines(), 1):
         words = line.partition("#")[0].split()
         if not words:
+            continue
+        if words[0] == "limit":
+            if len(words) == 3 and words[2].isdecimal():
+                limits[words[1]] = int(words[2])
+            else:
+                wrong.append(f"{path.name}:{number}: a limit reads: limit <what> <number>")
             continue
         layer, may = words[0], words[1:]
         if layer in layers:
@@ -40,7 +54,10 @@ def read_layers(path):
             if other not in layers:
                 wrong.append(f"{path.name}:{number}: {layer} may include {other}, which is not listed above it")
         layers[layer] = {layer, *may}
-    return layers, wrong
+    for what in limits:
+        if what not in {"circle", "folder", *layers}:
+            wrong.append(f"{path.name}: there is no {what} to be limited")
+    return layers, limits, wrong
 
 
 def sources(folder):
@@ -64,7 +81,7 @@ def check_src(root, layers):
         if len(name.parts) < 2 or layer not in layers:
             wrong.append(f"src/{name}: is in no layer of doc/layers.txt")
             continue
-        test = re.search(r"_(test|bench)$", path.stem)
+        test = OF_TESTS.search(path.stem)
         for line, file, macro, quoted in includes(path):
             where = f"src/{name}:{line}"
             if macro:
@@ -106,10 +123,68 @@ def check_outside(root, layers):
     return wrong
 
 
+def modules(src):
+    """{module: the modules that its files include}. A module is named as its files are, without their suffixes."""
+    found = collections.defaultdict(set)
+    for path in sources(src):
+        module = SUFFIX.sub("", str(path.relative_to(src)))
+        if OF_TESTS.search(module):
+            continue
+        found[module] |= {SUFFIX.sub("", file) for _, file, macro, quoted in includes(path) if quoted and not macro} - {module}
+    return found
+
+
+def circles(graph):
+    """Sets of nodes that lead to each other, the largest first (Tarjan's strongly connected components)."""
+    number, lowest, stack, found = {}, {}, [], []
+
+    def visit(node):
+        number[node] = lowest[node] = len(number)
+        stack.append(node)
+        for other in sorted(graph.get(node, ())):
+            if other not in number:
+                visit(other)
+            if other in stack:
+                lowest[node] = min(lowest[node], lowest[other])
+        if lowest[node] == number[node]:
+            where = stack.index(node)
+            found.append(sorted(stack[where:]))
+            del stack[where:]
+
+    for node in sorted(graph):
+        if node not in number:
+            visit(node)
+    return sorted((circle for circle in found if len(circle) > 1), key=len, reverse=True)
+
+
+def check_sizes(root, limits):
+    """Prints the circles and the largest folders; returns which of them are too large."""
+    src, wrong = root / "src", []
+    for circle in circles(modules(src)):
+        line = f"a circle of {len(circle)}: {' '.join(circle)}"
+        print(line)
+        if len(circle) > limits.get("circle", len(circle)):
+            wrong.append(f"src/: {line}; at most {limits['circle']} may include each other")
+    lines = collections.Counter()
+    for path in sources(src):
+        if not OF_TESTS.search(path.stem):
+            lines[path.relative_to(src).parts[0]] += len(path.read_text().splitlines())
+    all_lines = sum(lines.values())
+    for folder, count in lines.most_common():
+        percent = 100 * count / all_lines
+        if percent >= 10:
+            print(f"{folder}/: {count} lines, {percent:.1f} % of src/")
+        if percent > limits.get("folder", 100):
+            wrong.append(f"src/{folder}: {percent:.1f} % of the lines of src/; a folder may have {limits['folder']} %")
+        if count > limits.get(folder, count):
+            wrong.append(f"src/{folder}: {count} lines; it may have {limits[folder]}")
+    return wrong
+
+
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()
-    layers, wrong = read_layers(root / "doc" / "layers.txt")
-    wrong += check_src(root, layers) + check_outside(root, layers)
+    layers, limits, wrong = read_layers(root / "doc" / "layers.txt")
+    wrong += check_src(root, layers) + check_outside(root, layers) + check_sizes(root, limits)
     for line in wrong:
         print(line)
     print(f"{len(layers)} layers, {len(sources(root / 'src'))} files, {len(wrong)} wrong")
