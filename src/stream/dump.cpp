@@ -19,10 +19,10 @@
 #include "stream/domain.hpp"
 #include "stream/level.hpp"
 #include "stream/guest.hpp"
-#include "stream/list.hpp"
 #include "trace/describers.hpp"
 #include "trace/symbols.hpp"
 #include "unit/handle.hpp"
+#include "unit/names.hpp"
 
 namespace weft {
 namespace {

@@ -14,6 +14,7 @@
 #include "stream/error.hpp"
 #include "stream/runtime.hpp"
 #include "trace/added.hpp"
+#include "unit/names.hpp"
 
 namespace weft {
 namespace {
@@ -146,32 +147,6 @@ void look_at_unit(const Unit& unit, weft_unit_info& info) {
     info = {};
     snapshot(unit, nullptr, info, name);
     info.name = unit.name;
-}
-
-const char* name_of(Kind kind) {
-    switch (kind) {
-    case Kind::full: return "full";
-    case Kind::lsa: return "lsa";
-    case Kind::tasklet: return "tasklet";
-    case Kind::roc: return "roc";
-    case Kind::ss: return "ss";
-    case Kind::sc: return "sc";
-    case Kind::hosted: return "hosted";
-    case Kind::automatic: break;   // no unit is
-    }
-    return "?";
-}
-
-const char* name_of(State state) {
-    switch (state) {
-    case State::free: return "free";
-    case State::ready: return "ready";
-    case State::running: return "running";
-    case State::suspended: return "suspended";
-    case State::done: return "done";
-    case State::waiting: return "waiting";
-    }
-    return "?";
 }
 
 std::uint64_t sum(const Runtime& of, Count which) {

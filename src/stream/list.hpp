@@ -9,10 +9,6 @@
 
 namespace weft {
 
-// "?" for what is none: a descriptor may be read while it changes.
-const char* name_of(Kind kind);
-const char* name_of(State state);
-
 // Of all streams, those that have ended and those that are none included. Under the runtime's lock.
 std::uint64_t sum(const Runtime& of, trace::Count which);
 

@@ -6,7 +6,8 @@
 #include <cstring>
 
 #include "stream/line.hpp"
-#include "stream/list.hpp"
+#include "stream/stream.hpp"
+#include "unit/names.hpp"
 
 namespace weft {
 namespace {

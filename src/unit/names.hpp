@@ -1,0 +1,35 @@
+// What people read of a kind and of a state. "?" for what is none: a descriptor may be read while it changes.
+#pragma once
+
+#include "unit/state.hpp"
+#include "unit/unit.hpp"
+
+namespace weft {
+
+constexpr const char* name_of(Kind kind) {
+    switch (kind) {
+    case Kind::full: return "full";
+    case Kind::lsa: return "lsa";
+    case Kind::tasklet: return "tasklet";
+    case Kind::roc: return "roc";
+    case Kind::ss: return "ss";
+    case Kind::sc: return "sc";
+    case Kind::hosted: return "hosted";
+    case Kind::automatic: break;   // no unit is
+    }
+    return "?";
+}
+
+constexpr const char* name_of(State state) {
+    switch (state) {
+    case State::free: return "free";
+    case State::ready: return "ready";
+    case State::running: return "running";
+    case State::suspended: return "suspended";
+    case State::done: return "done";
+    case State::waiting: return "waiting";
+    }
+    return "?";
+}
+
+}  // namespace weft
