@@ -3,6 +3,7 @@
 
 #include "base/handles.hpp"
 #include "stream/error.hpp"
+#include "stream/process.hpp"
 #include "stream/runtime.hpp"
 #include "stream/stream.hpp"
 #include "unit/handle.hpp"

@@ -92,7 +92,7 @@ weft_status weft_domain_register(const weft_domain_ops* ops, void* self, weft_do
 weft_status weft_domain_create(const weft_domain_ops* ops, void* self, weft_domain** domain) noexcept {
     weft_domain_ops given{};
     if (const weft_status status = read_ops(ops, domain, given); status != WEFT_OK) return status;
-    if (runtime_or_null() == nullptr) return not_initialized();
+    if (process_or_null() == nullptr) return not_initialized();
     Domain* const made = create_domain(given, self);
     if (made == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a domain");
     *domain = to_handle(made);
@@ -130,12 +130,12 @@ const uint32_t* weft_domain_wanted(const weft_domain* domain) noexcept {
 }
 
 const uint32_t* weft_domain_lacked(const weft_domain* domain) noexcept {
-    const Runtime* const of = domain == nullptr ? runtime_or_null() : &runtime();
+    const Process* const of = domain == nullptr ? process_or_null() : &process();
     return of == nullptr ? &no_word : reinterpret_cast<const std::uint32_t*>(&of->base.lacked());
 }
 
 weft_status weft_domain_weight_set(weft_domain* domain, unsigned weight) noexcept {
-    Runtime* const of = runtime_or_null();
+    Process* const of = process_or_null();
     if (of == nullptr) return not_initialized();
     if (weight == 0) return fail(WEFT_INVALID, "a weight is at least 1");
     if (domain != nullptr && to_domain(domain)->parent != nullptr) return fail(WEFT_INVALID, "the domain's parent shares its harts as it likes; weights are those of the base's children");

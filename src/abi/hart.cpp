@@ -29,14 +29,14 @@ extern "C" {
 size_t weft_hart_limit(void) noexcept { return hart::limit(); }
 
 void weft_hart_overdue(void) noexcept {
-    if (Runtime* const of = runtime_or_null()) wait_is_overdue(*of);
+    if (Process* const of = process_or_null()) wait_is_overdue(*of);
 }
 
 bool weft_hart_make_way(void) noexcept { return make_way(); }
 
 weft_status weft_hart_use_get(weft_hart_use* use) noexcept {
     if (use == nullptr) return is_null("use");
-    Runtime* of = runtime_or_null();
+    Process* of = process_or_null();
     if (of == nullptr) return not_initialized();
     weft_hart_use now{};
     now.size = use->size;
@@ -53,7 +53,7 @@ weft_status weft_hart_use_get(weft_hart_use* use) noexcept {
 }
 
 weft_status weft_hart_policy_set(weft_hart_policy policy) noexcept {
-    Runtime* of = runtime_or_null();
+    Process* of = process_or_null();
     if (of == nullptr) return not_initialized();
     const auto number = static_cast<unsigned>(policy);
     if (number > WEFT_HART_FIRST_COME) return fail(WEFT_INVALID, "there is no policy %u for harts", number);

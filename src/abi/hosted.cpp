@@ -6,7 +6,7 @@
 #include "os/thread.hpp"
 #include "stream/guest.hpp"
 #include "stream/hosted.hpp"
-#include "stream/runtime.hpp"
+#include "stream/process.hpp"
 #include "stream/spawn.hpp"
 #include "stream/suspend.hpp"
 #include "sync/objects.hpp"
@@ -32,7 +32,7 @@ void wait_a_moment() {
 // An OS thread that is outside comes in for the time, if that takes no waiting. With no other OS thread to be had nobody else might run what is about to have nothing to do.
 class Inside {
 public:
-    explicit Inside(const Runtime& of) : entered_(current_or_null() == nullptr && of.base.available() != 0 && enter_as_guest() == WEFT_OK) {}
+    explicit Inside(const Process& of) : entered_(current_or_null() == nullptr && of.base.available() != 0 && enter_as_guest() == WEFT_OK) {}
     ~Inside() {
         if (entered_) leave_as_guest();
     }
@@ -59,21 +59,21 @@ void weft_hosted_as_carrier(void (*fn)(void*), void* argument) noexcept { call_b
 void weft_hosted_unconfined(void (*fn)(void*), void* argument) noexcept { call_unconfined(fn, argument); }
 
 weft_status weft_hosted_signal(uintptr_t thread, int signal) noexcept {
-    Runtime* const of = runtime_or_null();
+    Process* const of = process_or_null();
     if (of == nullptr) return not_initialized();
     if (signal < 0 || signal > 64) return fail(WEFT_INVALID, "there is no signal %d", signal);
     return signal_hosted(*of, thread, signal) ? WEFT_OK : fail(WEFT_INVALID, "this pthread is none of hosted units");
 }
 
 weft_status weft_hosted_prepare(size_t count, size_t stack_bytes) noexcept {
-    Runtime* const of = runtime_or_null();
+    Process* const of = process_or_null();
     if (of == nullptr) return not_initialized();
     if (stack_bytes != 0 && stack_bytes < WEFT_STACK_LEAST) return stack_too_small(stack_bytes);
     return prepare_hosts(*of, count, stack_bytes, wait_a_moment) ? WEFT_OK : fail(WEFT_SYSTEM, "the kernel starts no more threads");
 }
 
 weft_status weft_hosted_make_room(bool (*attempt)(void*), void* argument) noexcept {
-    Runtime* const of = runtime_or_null();
+    Process* const of = process_or_null();
     if (of == nullptr) return not_initialized();
     if (os::thread_is_starting_one()) return fail(WEFT_WRONG_CONTEXT, "Weft starts a thread of its own there");
     const Inside inside(*of);

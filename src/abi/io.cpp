@@ -53,7 +53,7 @@ weft_status weft_sleep_for(uint64_t duration_ns) noexcept {
 
 weft_status weft_timer_start(weft_timer* timer, uint64_t deadline_ns, void (*fn)(void*), void* argument) noexcept {
     if (timer == nullptr || fn == nullptr) return is_null(timer == nullptr ? "timer" : "fn");
-    Runtime* of = runtime_or_null();
+    Process* of = process_or_null();
     if (of == nullptr) return not_initialized();
     UserTimer& made = to_timer(timer);
     if (made.home.load() != nullptr) return fail(WEFT_WRONG_STATE, "the timer is started already; cancel it first");
@@ -80,7 +80,7 @@ weft_status weft_timer_cancel(weft_timer* timer) noexcept {
 
 weft_status weft_poller_add(bool (*fn)(void*), void* argument, const weft_poller_hint* hint, weft_poller** poller) noexcept {
     if (fn == nullptr || poller == nullptr) return is_null(fn == nullptr ? "fn" : "poller");
-    Runtime* of = runtime_or_null();
+    Process* of = process_or_null();
     if (of == nullptr) return not_initialized();
     weft_poller_hint known{};
     if (const weft_status status = complete(hint, known); status != WEFT_OK) return status;
@@ -101,7 +101,7 @@ weft_status weft_poller_add(bool (*fn)(void*), void* argument, const weft_poller
 
 weft_status weft_poller_remove(weft_poller* poller) noexcept {
     if (poller == nullptr) return is_null("poller");
-    Runtime* of = runtime_or_null();
+    Process* of = process_or_null();
     if (of == nullptr) return not_initialized();
     Poller* gone = to_poller(poller);
     const int descriptor = gone->descriptor;

@@ -59,7 +59,7 @@ Unit* past_letters(Pool& from, Unit* popped) {
 
 weft_status create(weft_pool_kind kind, weft_pool_access access, weft_pool** pool) {
     if (pool == nullptr) return is_null("pool");
-    if (runtime_or_null() == nullptr) return not_initialized();
+    if (process_or_null() == nullptr) return not_initialized();
     if (kind == WEFT_POOL_DEFAULT) kind = access == WEFT_POOL_ACCESS_PRIVATE ? WEFT_POOL_PRIVATE : default_pool_kind();
     if (kind < WEFT_POOL_PRIVATE || kind > WEFT_POOL_BLOCKING || kind == WEFT_POOL_USER) {
         return fail(WEFT_INVALID, "there is no built-in pool of kind %d; see weft_pool_kind", static_cast<int>(kind));
@@ -94,7 +94,7 @@ weft_status weft_pool_create_with(const weft_pool_options* options, weft_pool** 
 
 weft_status weft_pool_create_user(const weft_pool_ops* ops, void* self, weft_pool** pool) noexcept {
     if (ops == nullptr || pool == nullptr) return is_null(ops == nullptr ? "ops" : "pool");
-    if (runtime_or_null() == nullptr) return not_initialized();
+    if (process_or_null() == nullptr) return not_initialized();
     weft_pool_ops table{};
     std::memcpy(&table, ops, ops->size < sizeof table ? ops->size : sizeof table);
     if (table.push == nullptr && table.push_with != nullptr) table.push = no_push;
@@ -107,7 +107,7 @@ weft_status weft_pool_create_user(const weft_pool_ops* ops, void* self, weft_poo
 
 weft_status weft_pool_free(weft_pool* pool) noexcept {
     if (pool == nullptr) return is_null("pool");
-    if (runtime_or_null() == nullptr) return not_initialized();   // it has gone with its runtime
+    if (process_or_null() == nullptr) return not_initialized();   // it has gone with its runtime
     Pool* of = to_pool(pool);
     if (of->automatic || of->drawers.load() != 0) return fail(WEFT_BUSY, "a scheduler draws from the pool; free its stream or scheduler first");
     if (!pool::quiet(*of)) return fail(WEFT_BUSY, "units wait in the pool; let a stream run them first");

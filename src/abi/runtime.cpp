@@ -14,11 +14,11 @@ weft_status weft_init(const weft_settings* settings) noexcept { return start(set
 
 weft_status weft_finalize(void) noexcept { return stop(); }
 
-bool weft_initialized(void) noexcept { return runtime_or_null() != nullptr; }
+bool weft_initialized(void) noexcept { return process_or_null() != nullptr; }
 
 weft_status weft_settings_get(weft_settings* settings) noexcept {
     if (settings == nullptr) return is_null("settings");
-    Runtime* of = runtime_or_null();
+    Process* of = process_or_null();
     if (of == nullptr) return not_initialized();
     const std::size_t size = settings->size;
     if (size < sizeof size) return fail(WEFT_INVALID, "weft_settings.size is %zu; set it to sizeof(weft_settings)", size);
@@ -38,7 +38,7 @@ weft_status weft_environment_check(FILE* file) noexcept { return settings_check(
 size_t weft_environment_doubts(FILE* file) noexcept { return file == nullptr ? 0 : doubts_print(file); }
 
 weft_status weft_memory_trim(void) noexcept {
-    Runtime* of = runtime_or_null();
+    Process* of = process_or_null();
     if (of == nullptr) return not_initialized();
     if (Stream* stream = current_or_null()) {
         give_spares(*stream);

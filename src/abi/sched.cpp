@@ -12,7 +12,7 @@ namespace {
 
 weft_status check_pools(weft_pool* const* pools, std::size_t count, weft_sched** sched) {
     if (pools == nullptr || sched == nullptr) return is_null(pools == nullptr ? "pools" : "sched");
-    if (runtime_or_null() == nullptr) return not_initialized();
+    if (process_or_null() == nullptr) return not_initialized();
     if (count == 0) return fail(WEFT_INVALID, "a scheduler needs at least one pool");
     for (std::size_t i = 0; i < count; ++i) {
         if (pools[i] == nullptr) return fail(WEFT_INVALID, "pool %zu of the scheduler is null", i);
@@ -72,7 +72,7 @@ weft_status weft_sched_create_user(const weft_sched_ops* ops, void* self, weft_p
 
 weft_status weft_sched_free(weft_sched* sched) noexcept {
     if (sched == nullptr) return is_null("sched");
-    if (runtime_or_null() == nullptr) return not_initialized();   // it has gone with its runtime
+    if (process_or_null() == nullptr) return not_initialized();   // it has gone with its runtime
     Sched& of = *to_sched(sched);
     if (of.stream.load() != nullptr) return fail(WEFT_BUSY, "a stream runs this scheduler and frees it when it ends");
     dismiss(of);
@@ -87,7 +87,7 @@ weft_status weft_sched_automatic_set(weft_sched* sched, bool automatic) noexcept
 
 weft_status weft_sched_push(weft_pool* pool, weft_sched* sched, const weft_sched_push_options* options, weft_unit** unit) noexcept {
     if (pool == nullptr || sched == nullptr) return is_null(pool == nullptr ? "pool" : "sched");
-    if (runtime_or_null() == nullptr) return not_initialized();
+    if (process_or_null() == nullptr) return not_initialized();
     weft_sched_push_options given{};
     if (options != nullptr && (options->size < sizeof(std::size_t) || options->size > 4096)) {
         return fail(WEFT_INVALID, "weft_sched_push_options.size is %zu; set it to sizeof(weft_sched_push_options)", options->size);

@@ -31,7 +31,7 @@ weft_status choose_sched(const weft_stream_options& options, Sched** sched, Pool
 
 void return_pool(Pool* automatic) {
     if (automatic == nullptr) return;
-    std::lock_guard guard(runtime().lock);
+    std::lock_guard guard(process().lock);
     automatic->orphan = true;
 }
 
@@ -39,7 +39,7 @@ void return_pool(Pool* automatic) {
 weft_status default_kind(const weft_kind& given, Kind& kind) {
     const int asked = number_of(given);
     if (asked != WEFT_KIND_DEFAULT && !is_kind(asked)) return no_such_kind(asked);
-    kind = asked == WEFT_KIND_DEFAULT ? runtime().default_kind : static_cast<Kind>(asked);
+    kind = asked == WEFT_KIND_DEFAULT ? process().default_kind : static_cast<Kind>(asked);
     return WEFT_OK;
 }
 
@@ -52,7 +52,7 @@ weft_status check_own(const weft_stream* stream, const char* call = __builtin_FU
 
 // A set that is not within the process's own is refused here: the kernel would silently take the common part.
 weft_status bind(weft_stream* stream, const os::CpuSet& cpus, const char* what) {
-    const os::CpuSet own = runtime().cpus;
+    const os::CpuSet own = process().cpus;
     if (cpus.empty() || !cpus.within(own)) {
         char text[os::error_text_bytes];
         own.write(text, sizeof text);
@@ -67,7 +67,7 @@ extern "C" {
 
 weft_status weft_stream_create(const weft_stream_options* options, weft_stream** stream) noexcept {
     if (stream == nullptr) return is_null("stream");
-    if (runtime_or_null() == nullptr) return not_initialized();
+    if (process_or_null() == nullptr) return not_initialized();
     weft_stream_options given{};
     if (options != nullptr && (options->size < sizeof(std::size_t) || options->size > 4096)) {
         return fail(WEFT_INVALID, "weft_stream_options.size is %zu; set it to sizeof(weft_stream_options)", options->size);
@@ -101,7 +101,7 @@ weft_status weft_stream_kind_set(weft_stream* stream, weft_kind kind) noexcept {
 
 weft_status weft_stream_free(weft_stream* stream) noexcept {
     if (weft_status status = check(stream); status != WEFT_OK) return status;
-    if (runtime_or_null() == nullptr) return not_initialized();   // it has gone with its runtime
+    if (process_or_null() == nullptr) return not_initialized();   // it has gone with its runtime
     return free_stream(*to_stream(stream));
 }
 
@@ -155,15 +155,15 @@ weft_status weft_stream_rank(const weft_stream* stream, size_t* rank) noexcept {
 }
 
 weft_stream* weft_stream_at(size_t rank) noexcept {
-    Runtime* of = runtime_or_null();
-    if (of == nullptr || rank >= Runtime::most_ranks) return nullptr;
+    Process* of = process_or_null();
+    if (of == nullptr || rank >= Process::most_ranks) return nullptr;
     std::lock_guard guard(of->lock);
     Stream* const stream = of->streams[rank];
     return stream == nullptr || stream->carries ? nullptr : to_handle(stream);   // what carries harts to domains is no stream of the program's
 }
 
 size_t weft_stream_count(void) noexcept {
-    Runtime* of = runtime_or_null();
+    Process* of = process_or_null();
     if (of == nullptr) return 0;
     std::lock_guard guard(of->lock);
     return of->stream_count;
@@ -177,7 +177,7 @@ weft_status weft_stream_sched_set(weft_stream* stream, weft_sched* sched) noexce
 
 weft_status weft_stream_sched(const weft_stream* stream, weft_sched** sched) noexcept {
     if (stream == nullptr || sched == nullptr) return is_null(stream == nullptr ? "stream" : "sched");
-    std::lock_guard guard(runtime().replacing);
+    std::lock_guard guard(process().replacing);
     *sched = to_handle(to_stream(stream)->main);
     return WEFT_OK;
 }
@@ -200,7 +200,7 @@ weft_status weft_stream_depth(const weft_stream* stream, size_t* depth) noexcept
 
 weft_status weft_stream_bind_hart(weft_stream* stream, size_t hart) noexcept {
     if (weft_status status = check_own(stream); status != WEFT_OK) return status;
-    const os::CpuSet own = runtime().cpus;
+    const os::CpuSet own = process().cpus;
     const std::size_t cpu = own.at(hart);
     if (cpu == os::CpuSet::limit) return fail(WEFT_INVALID, "there is no hart %zu; the process has %zu", hart, own.count());
     os::CpuSet cpus;
@@ -234,7 +234,7 @@ weft_status weft_stream_bind_numa(weft_stream* stream, unsigned node) noexcept {
 
 weft_status weft_stream_unbind(weft_stream* stream) noexcept {
     if (weft_status status = check_own(stream); status != WEFT_OK) return status;
-    return bind_stream(*to_stream(stream), runtime().cpus, "all CPUs");
+    return bind_stream(*to_stream(stream), process().cpus, "all CPUs");
 }
 
 weft_status weft_stream_binding(const weft_stream* stream, char* buffer, size_t bytes) noexcept {

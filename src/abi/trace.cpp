@@ -19,7 +19,7 @@ weft_status weft_counter_read(const char* name, uint64_t* value) noexcept {
         *value = one->read(one->argument);
         return WEFT_OK;
     }
-    Runtime* of = runtime_or_null();
+    Process* of = process_or_null();
     return of == nullptr ? not_initialized() : read_counter(*of, name, value);
 }
 
@@ -35,7 +35,7 @@ weft_status weft_counter_add(const char* name, uint64_t (*read)(void* argument),
 
 weft_status weft_counters_print(FILE* file) noexcept {
     if (file == nullptr) return is_null("file");
-    Runtime* of = runtime_or_null();
+    Process* of = process_or_null();
     if (of == nullptr) return not_initialized();
     print_counters(*of, file);
     return WEFT_OK;
@@ -43,7 +43,7 @@ weft_status weft_counters_print(FILE* file) noexcept {
 
 weft_status weft_units_print(FILE* file) noexcept {
     if (file == nullptr) return is_null("file");
-    Runtime* of = runtime_or_null();
+    Process* of = process_or_null();
     if (of == nullptr) return not_initialized();
     print_units(*of, file);
     return WEFT_OK;
@@ -51,13 +51,13 @@ weft_status weft_units_print(FILE* file) noexcept {
 
 weft_status weft_dump(FILE* file) noexcept {
     if (file == nullptr) return is_null("file");
-    Runtime* of = runtime_or_null();
+    Process* of = process_or_null();
     return of == nullptr ? not_initialized() : dump_to(*of, file);
 }
 
 weft_status weft_unit_dump(const weft_unit* unit, FILE* file) noexcept {
     if (unit == nullptr || file == nullptr) return is_null(unit == nullptr ? "unit" : "file");
-    Runtime* of = runtime_or_null();
+    Process* of = process_or_null();
     if (of == nullptr) return not_initialized();
     // Not to_unit(): one that has been freed is looked for as well, and not found.
     const auto address = reinterpret_cast<std::uintptr_t>(unit) & ((std::uintptr_t{1} << generation_shift) - 1);
@@ -71,7 +71,7 @@ weft_status weft_describer_add(void (*describe)(const weft_description* of, void
 
 weft_status weft_observer_add(const weft_observer_options* options, weft_observer** observer) noexcept {
     if (options == nullptr || observer == nullptr) return is_null(options == nullptr ? "options" : "observer");
-    Runtime* of = runtime_or_null();
+    Process* of = process_or_null();
     if (of == nullptr) return not_initialized();
     if (options->size < sizeof(weft_observer_options) || options->size > 4096) {
         return fail(WEFT_INVALID, "weft_observer_options.size is %zu; set it to sizeof(weft_observer_options)", options->size);
@@ -89,7 +89,7 @@ weft_status weft_observer_add(const weft_observer_options* options, weft_observe
 
 weft_status weft_observer_remove(weft_observer* observer) noexcept {
     if (observer == nullptr) return is_null("observer");
-    Runtime* of = runtime_or_null();
+    Process* of = process_or_null();
     return of == nullptr ? not_initialized() : remove_observer(*of, *reinterpret_cast<Observer*>(observer));
 }
 

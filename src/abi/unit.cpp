@@ -24,7 +24,7 @@ namespace {
 
 // Where a unit goes when the caller names no pool.
 Pool& standard_pool(Stream* stream) {
-    return stream != nullptr ? *stream->standard : *runtime().streams[0]->main_pool.load();
+    return stream != nullptr ? *stream->standard : *process().streams[0]->main_pool.load();
 }
 
 // The new unit's pool has not admitted it.
@@ -187,7 +187,7 @@ template <bool tasklet>
 template <bool tasklet>
 [[gnu::noinline]] weft_status spawn_with_options(Pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
                                            weft_unit** handle, const void* site) noexcept {
-    if (runtime_or_null() == nullptr) return not_initialized();
+    if (process_or_null() == nullptr) return not_initialized();
     Plan chosen;
     const weft_status status = spawn_as_planned<tasklet>(pool, body, argument, options, chosen, handle, site);
     if (status != WEFT_OK && chosen.data != nullptr && chosen.release != nullptr) chosen.release(chosen.data);
@@ -311,7 +311,7 @@ Made make_row(Stream* stream, Pool& home, Unit::Birth birth, const Given& given,
 
 weft_status revive_at(weft_pool* pool, void (*body)(void*), void* argument, weft_unit* unit, const void* site, bool child_first) {
     if (body == nullptr || unit == nullptr) return is_null(body == nullptr ? "body" : "unit");
-    if (runtime_or_null() == nullptr) return not_initialized();
+    if (process_or_null() == nullptr) return not_initialized();
     Pool& home = pool == nullptr ? standard_pool(current_or_null()) : *to_pool(pool);
     return revive(*to_unit(unit), home, body, argument, site, child_first ? Revived::first : Revived::pushed);
 }
@@ -363,7 +363,7 @@ weft_status weft_tasklet_spawn_at(weft_pool* pool, void (*body)(void*), void* ar
 weft_status weft_unit_spawn_many(weft_pool* pool, size_t count, void (*body)(void*), void* const* arguments,
                                  const weft_unit_options* options, weft_unit** units) noexcept {
     if (body == nullptr) return is_null("body");
-    if (runtime_or_null() == nullptr) return not_initialized();
+    if (process_or_null() == nullptr) return not_initialized();
     if (count == 0) return WEFT_OK;
     Stream* stream = current_or_null();
     const bool tasklets = options != nullptr && options->size >= sizeof(size_t) + sizeof(weft_kind) && number_of(options->kind) == WEFT_KIND_TASKLET;
@@ -767,14 +767,14 @@ weft_status weft_unit_info_get(const weft_unit* unit, weft_unit_info* info) noex
 
 weft_status weft_site_each(void (*visit)(const weft_site_info*, void*), void* argument) noexcept {
     if (visit == nullptr) return is_null("visit");
-    if (runtime_or_null() == nullptr) return not_initialized();
+    if (process_or_null() == nullptr) return not_initialized();
     sites.each(visit, argument);
     return WEFT_OK;
 }
 
 weft_status weft_unit_each(void (*visit)(const weft_unit_info*, void*), void* argument) noexcept {
     if (visit == nullptr) return is_null("visit");
-    Runtime* of = runtime_or_null();
+    Process* of = process_or_null();
     if (of == nullptr) return not_initialized();
     each_unit(*of, visit, argument);
     return WEFT_OK;
@@ -782,7 +782,7 @@ weft_status weft_unit_each(void (*visit)(const weft_unit_info*, void*), void* ar
 
 weft_status weft_pool_unit_each(const weft_pool* pool, void (*visit)(const weft_unit_info*, void*), void* argument) noexcept {
     if (pool == nullptr || visit == nullptr) return is_null(pool == nullptr ? "pool" : "visit");
-    Runtime* of = runtime_or_null();
+    Process* of = process_or_null();
     if (of == nullptr) return not_initialized();
     each_unit(*of, visit, argument, to_pool(pool));
     return WEFT_OK;

@@ -9,7 +9,7 @@
 #include "os/clock.hpp"
 #include "stream/domain.hpp"
 #include "stream/error.hpp"
-#include "stream/runtime.hpp"
+#include "stream/process.hpp"
 
 namespace weft {
 namespace {
@@ -87,7 +87,7 @@ struct Execution : Jobs {
 
     // For a while, as long as nobody wants the hart. Null also where the stream is wanted.
     Unit* look_around(Stream& stream) {
-        const std::uint64_t spin_ns = runtime().settings.values.spin_ns;
+        const std::uint64_t spin_ns = process().settings.values.spin_ns;
         if (spin_ns <= 1) return nullptr;
         const BasicSearch<Jobs> search(*this);
         const std::uint64_t begin_ns = os::now_ns();

@@ -4,7 +4,7 @@
 #include "hart/gate.hpp"
 #include "stream/jobs.hpp"
 #include "stream/own_float.hpp"
-#include "stream/runtime.hpp"
+#include "stream/process.hpp"
 #include "stream/suspend.hpp"
 
 namespace weft {

@@ -5,7 +5,7 @@
 #include "hart/quota.hpp"
 #include "stream/guest.hpp"
 #include "stream/list.hpp"
-#include "stream/runtime.hpp"
+#include "stream/process.hpp"
 
 namespace weft::sim {
 namespace {
@@ -66,7 +66,7 @@ std::string guest_that_is_lost(const Stream& stream) {
 }
 
 // Who holds a hart is counted once: those of the streams, by whoever has one.
-std::string harts_that_are_lost(const Runtime& of) {
+std::string harts_that_are_lost(const Process& of) {
     std::size_t held = 0;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         if (of.streams[rank] != nullptr && of.streams[rank]->holds_hart) ++held;
@@ -77,7 +77,7 @@ std::string harts_that_are_lost(const Runtime& of) {
 }
 
 // A guest waits for a hart only while there is none, nor one that another guest has left loose.
-std::string grant_that_is_lost(const Runtime& of) {
+std::string grant_that_is_lost(const Process& of) {
     std::size_t wanting = 0, loose = 0;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         const Guest* const guest = of.streams[rank] == nullptr ? nullptr : of.streams[rank]->guest;
@@ -89,7 +89,7 @@ std::string grant_that_is_lost(const Runtime& of) {
     return sentence("a grant is lost: %zu guests wait for a hart, and of %zu harts %zu are granted, %zu of them loose\n", wanting, of.base.limit_in_effect(), of.base.granted(), loose);
 }
 
-std::string units_that_are_lost(Runtime& of) {
+std::string units_that_are_lost(Process& of) {
     Counted counted;
     of.descriptors.each(count_alive, &counted);
     const std::uint64_t created = sum(of, trace::Count::created) + sum(of, trace::Count::revived), finished = sum(of, trace::Count::finished);
@@ -101,7 +101,7 @@ std::string units_that_are_lost(Runtime& of) {
 }  // namespace
 
 std::string broken_invariant() {
-    Runtime* const of = runtime_or_null();
+    Process* const of = process_or_null();
     if (of == nullptr) return {};
     for (std::size_t rank = 0; rank < of->ranks_used; ++rank) {
         if (of->streams[rank] == nullptr) continue;
@@ -114,7 +114,7 @@ std::string broken_invariant() {
 }
 
 void describe_units(std::string& text) {
-    Runtime* const of = runtime_or_null();
+    Process* const of = process_or_null();
     if (of == nullptr) return;
     for (std::size_t rank = 0; rank < of->ranks_used; ++rank) {
         const Stream* const stream = of->streams[rank];

@@ -9,8 +9,8 @@
 #include "stream/locals.hpp"
 #include "stream/observe.hpp"
 #include "stream/own_float.hpp"
+#include "stream/process.hpp"
 #include "stream/requests.hpp"
-#include "stream/runtime.hpp"
 #include "stream/shortage.hpp"
 #include "stream/suspend.hpp"
 
@@ -51,7 +51,7 @@ bool look_is_due(std::uint64_t tries) {
 // Whether a unit that lives has a stack that it will give back. A scheduler may be waiting for the very units that have
 // none, and so may one that yields and looks (weft_unit_try_join): those that it alone could resume count no more after
 // a while. Nobody resumes any in weft_finalize.
-bool stacks_may_come_free(Runtime& of, std::uint64_t tries) {
+bool stacks_may_come_free(Process& of, std::uint64_t tries) {
     constexpr std::uint64_t long_enough = 1 << 14;
     const bool ends = of.running_out.load();
     Holders holders{!ends && tries < long_enough, !ends};
@@ -90,7 +90,7 @@ bool is_condemned(Stream& stream) {
 // that looks again and again for the end of this one would keep its stream from that need for ever. And so it does where another
 // than this stream alone may put it back into its pool.
 void postpone(Stream& stream, Unit& unit) {
-    Runtime& of = runtime();
+    Process& of = process();
     const weft_status lacking = unit.kind == Kind::hosted ? WEFT_SYSTEM : WEFT_NO_MEMORY;
     if (of.shortage.any() && is_detached(unit)) return keep_for_stack(stream, unit);   // behind those who wait there
     if (unit.pool->one_pushes() || (unit.kind == Kind::hosted && !hosts_may_come_free())) return do_without(stream, unit, lacking);
@@ -220,7 +220,7 @@ mem::Stack* stack_to_call(Stream& stream, const Unit& unit) {
 
 // Another stack for the scheduler, before a unit that may keep the one that it has.
 [[gnu::noinline]] bool take_reserve(Stream& stream) {
-    stream.reserve = stream.heap->stacks.take(runtime().settings.values.scheduler_stack_bytes);
+    stream.reserve = stream.heap->stacks.take(process().settings.values.scheduler_stack_bytes);
     return stream.reserve != nullptr;
 }
 
@@ -324,7 +324,7 @@ void promote(Stream& stream, Unit& unit) {
 
 void end_starving(Stream& stream) {
     stream.postponed_in_a_row = 0;
-    if (std::exchange(stream.starving, false)) runtime().starving.fetch_sub(1);
+    if (std::exchange(stream.starving, false)) process().starving.fetch_sub(1);
 }
 
 void run_unit(Stream& stream, Unit* unit, Row row) {

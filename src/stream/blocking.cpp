@@ -10,6 +10,7 @@
 #include "os/memory.hpp"
 #include "stream/error.hpp"
 #include "stream/own_float.hpp"
+#include "stream/process.hpp"
 #include "stream/runtime.hpp"
 #include "stream/suspend.hpp"
 
@@ -37,7 +38,7 @@ bool Crew::start_one() {
         auto& self = *static_cast<Worker*>(raw);
         os::thread_name("weft/blocking");
         os::thread_without_signals();
-        leave_bindings(runtime());
+        leave_bindings(process());
         self.crew.run(self);
     }, worker);
     if (!started) {
@@ -86,7 +87,7 @@ std::uint64_t Crew::grow(std::uint64_t now_ns) {
 }
 
 void Crew::run(Worker& self) {
-    const Runtime* const of = runtime_or_null();
+    const Process* const of = process_or_null();
     lock_.lock();
     for (;;) {
         Call* call = calls_.pop_front();
@@ -102,7 +103,7 @@ void Crew::run(Worker& self) {
             errno = 0;
             call->fn(call->argument);
             call->error = errno;
-            if (runtime_or_null() != of) return;   // it has forked, and this is the child, where nobody waits for it
+            if (process_or_null() != of) return;   // it has forked, and this is the child, where nobody waits for it
             resume(*call->unit);
         }
         lock_.lock();
@@ -131,12 +132,12 @@ namespace {
 // The unit's call goes to the crew once its context is saved.
 struct HandOver : Suspension {
     Crew::Call& call;
-    Runtime& of;
+    Process& of;
 
-    HandOver(Unit& unit, Crew::Call& what, Runtime& in) : Suspension{unit}, call(what), of(in) {}
+    HandOver(Unit& unit, Crew::Call& what, Process& in) : Suspension{unit}, call(what), of(in) {}
 
     void publish() {
-        Runtime& runs = of;   // a copy: the unit, and its stack, may go on as soon as the call is handed over
+        Process& runs = of;   // a copy: the unit, and its stack, may go on as soon as the call is handed over
         const std::uint64_t again_ns = runs.crew.submit(call);
         if (again_ns == os::forever) return;
         runs.crew_alarm_ns.store(again_ns);
@@ -156,7 +157,7 @@ struct HandOver : Suspension {
     Unit* self = stream->running;
     if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "a scheduler cannot give its hart away; make the blocking call from a ULT");
     if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet cannot give its hart away; make it a ULT");
-    Runtime& of = runtime();
+    Process& of = process();
     if (!of.crew.ready()) return fail(WEFT_SYSTEM, "the kernel refused an OS thread for a blocking call (see ulimit -u and the cgroup's pids.max)");
     CallFor call_for(*self, fn, argument);
     Crew::Call call{call_for.fn(), call_for.argument(), self};

@@ -8,6 +8,8 @@
 #include "stream/domain.hpp"
 #include "stream/error.hpp"
 #include "stream/guest.hpp"
+#include "stream/process.hpp"
+#include "stream/rescue.hpp"
 #include "stream/runtime.hpp"
 
 namespace weft {
@@ -24,14 +26,14 @@ namespace {
 
 // One is kept for the next: most of the time there is one hart on its way at once, and an allocation takes a good part of that.
 Sent* make_sent() {
-    Sent* const kept = runtime().carriers.spare.exchange(nullptr);
+    Sent* const kept = process().carriers.spare.exchange(nullptr);
     if (kept == nullptr) return os::make<Sent>();
     return new (kept) Sent();
 }
 
 void give_sent(Sent& sent) {
     Sent* none = nullptr;
-    if (!runtime().carriers.spare.compare_exchange_strong(none, &sent)) os::destroy(&sent);
+    if (!process().carriers.spare.compare_exchange_strong(none, &sent)) os::destroy(&sent);
 }
 
 Domain* domain_of(hart::Root* root) { return reinterpret_cast<Domain*>(root); }
@@ -49,7 +51,7 @@ void bring(Stream& stream, Sent& sent) {
 void send_on(Stream& stream, Sent& sent) {
     bring(stream, sent);
     send_away(stream);
-    carrier_is_free(runtime().guest_threads);
+    carrier_is_free(process().guest_threads);
 }
 
 // Of the hart that the calling carrier has brought, until it goes back to the base.
@@ -80,7 +82,7 @@ Pool* obtain_pool(Carriers& by) {
 constexpr std::uint64_t patience_ns = 1'000'000;
 
 // One more that is not busy yet.
-bool start_carrier(Runtime& of, Carriers& by) {
+bool start_carrier(Process& of, Carriers& by) {
     if (by.patient_until_ns != 0 && os::now_ns() < by.patient_until_ns) return false;
     Pool* const sent = obtain_pool(by);
     Sched* const sched = sent == nullptr ? nullptr : sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, const_cast<Pool**>(&sent), 1);
@@ -101,10 +103,10 @@ bool start_carrier(Runtime& of, Carriers& by) {
 
 // Of those that take harts somebody who is counted as busy has given his back, and looks for letters next: a letter holds one of the harts that are granted, and each of the
 // others that carriers have is another one.
-bool one_comes_soon(const Runtime& of, const Carriers& by) { return by.what == Carriers::What::harts && by.count != 0 && by.count >= of.base.granted(); }
+bool one_comes_soon(const Process& of, const Carriers& by) { return by.what == Carriers::What::harts && by.count != 0 && by.count >= of.base.granted(); }
 
 // One more carrier is busy: an idle one, or a new one. False: there is none, and none can be started.
-bool engage_carrier(Runtime& of, Carriers& by, bool starts) {
+bool engage_carrier(Process& of, Carriers& by, bool starts) {
     if (by.closed) return false;
     if (by.busy >= by.count && (!starts || (!one_comes_soon(of, by) && !start_carrier(of, by)))) return false;
     ++by.busy;
@@ -131,14 +133,14 @@ void send_hart_to(Carriers& by, Sent& sent, Domain& domain, const Transition& tr
 // False: no OS thread of those is idle, and none is started. Sent under the lock: a guest that goes on finds its thread counted on, and the letter with it (keep_thread).
 bool send_hart_by(Carriers& by, bool starts, Sent& sent, Domain& domain, const Transition& transition) {
     std::lock_guard guard(by.lock);
-    if (!engage_carrier(runtime(), by, starts)) return false;
+    if (!engage_carrier(process(), by, starts)) return false;
     send_hart_to(by, sent, domain, transition);
     return true;
 }
 
 // Whoever is to have the hart comes for it. False: nobody can be had.
 bool send_hart(hart::Root& root, void* raw) {
-    auto& of = *static_cast<Runtime*>(raw);
+    auto& of = *static_cast<Process*>(raw);
     if (&root == &of.streams_root) return end_waiting(of);
     if (!root.guest) return pass_on(*domain_of(&root), {});
     admitted(guest_of(root));
@@ -151,12 +153,12 @@ Carriers::~Carriers() {
     if (spare.load() != nullptr) os::destroy(spare.load());
 }
 
-Pool* guest_threads_pool(Runtime& of) {
+Pool* guest_threads_pool(Process& of) {
     std::lock_guard guard(of.guest_threads.lock);
     return obtain_pool(of.guest_threads);
 }
 
-void count_guest(Runtime& of, int more) {
+void count_guest(Process& of, int more) {
     std::lock_guard guard(of.guest_threads.lock);
     of.guests.fetch_add(static_cast<std::size_t>(more));
     of.guest_threads.count += static_cast<std::size_t>(more);
@@ -165,12 +167,12 @@ void count_guest(Runtime& of, int more) {
 
 void lend_thread(Guest& guest) {
     guest.lends = true;
-    carrier_is_free(runtime().guest_threads);
+    carrier_is_free(process().guest_threads);
 }
 
 // It may be for another guest, whose thread is counted on. If there is none any more, nobody would find it: that one has looked for the letter while the caller had it.
 void leave_letter(Stream& stream, Unit& letter) {
-    Carriers& threads = runtime().guest_threads;
+    Carriers& threads = process().guest_threads;
     {
         std::lock_guard guard(threads.lock);
         if (threads.busy <= threads.count) return pool::push(*threads.sent, &letter);
@@ -179,7 +181,7 @@ void leave_letter(Stream& stream, Unit& letter) {
 }
 
 void keep_thread(Stream& stream) {
-    Carriers& threads = runtime().guest_threads;
+    Carriers& threads = process().guest_threads;
     stream.guest->lends = false;
     {
         std::lock_guard guard(threads.lock);
@@ -192,26 +194,26 @@ void keep_thread(Stream& stream) {
 }
 
 Domain* onwards(hart::Root* root) {
-    Runtime& of = runtime();
+    Process& of = process();
     if (root == nullptr || (!root->guest && root != &of.streams_root)) return domain_of(root);
     if (!send_hart(*root, &of)) of.base.put(*root, 0);
     return nullptr;
 }
 
-hart::Base::Hooks base_hooks(Runtime& of) {
+hart::Base::Hooks base_hooks(Process& of) {
     return {.limit = hart::limit,
             .now_ns = os::now_ns,
             .send = send_hart,
             .closed = [](hart::Root& root, void*) { complete(*domain_of(&root)); },
-            .tell = [](hart::Root& root, void* raw) { ask_to_step_aside(*static_cast<Runtime*>(raw), root.wanted_back.load()); },
-            .watch = [](std::uint64_t deadline_ns, void* raw) { static_cast<Runtime*>(raw)->lookout.watch(deadline_ns); },
-            .lacking = [](void* raw) { wake_watchdog(*static_cast<Runtime*>(raw)); },
+            .tell = [](hart::Root& root, void* raw) { ask_to_step_aside(*static_cast<Process*>(raw), root.wanted_back.load()); },
+            .watch = [](std::uint64_t deadline_ns, void* raw) { static_cast<Process*>(raw)->lookout.watch(deadline_ns); },
+            .lacking = [](void* raw) { wake_watchdog(*static_cast<Process*>(raw)); },
             .argument = &of};
 }
 
 bool send_letter(Carriers& by, Unit& letter, void (*body)(void*), void* argument) {
     std::lock_guard guard(by.lock);
-    if (!engage_carrier(runtime(), by, true)) return false;
+    if (!engage_carrier(process(), by, true)) return false;
     send_to(by, letter, body, argument);
     return true;
 }
@@ -221,11 +223,11 @@ void carrier_is_free(Carriers& of) {
         std::lock_guard guard(of.lock);
         --of.busy;
     }
-    if (of.what != Carriers::What::rescue) runtime().base.thread_is_free();
+    if (of.what != Carriers::What::rescue) process().base.thread_is_free();
 }
 
 bool leave_carriers(const Stream& carrier) {
-    Runtime& of = runtime();
+    Process& of = process();
     Pool* const letters = carrier.main->pools[0];
     for (Carriers* by : {&of.carriers, &of.rescue.carriers}) {
         std::lock_guard guard(by->lock);
@@ -240,7 +242,7 @@ bool leave_carriers(const Stream& carrier) {
 bool pass_on(Domain& domain, const Transition& transition) {
     Sent* const sent = make_sent();
     if (sent == nullptr) return false;
-    Runtime& of = runtime();
+    Process& of = process();
     if (send_hart_by(of.carriers, false, *sent, domain, transition) || send_hart_by(of.guest_threads, false, *sent, domain, transition) ||
         send_hart_by(of.carriers, true, *sent, domain, transition)) {
         return true;
@@ -285,7 +287,7 @@ void retire(void* raw) {
 
 bool send_last_letter(Carriers& by, Retiring& one) {
     std::lock_guard guard(by.lock);
-    if (!engage_carrier(runtime(), by, false)) return false;
+    if (!engage_carrier(process(), by, false)) return false;
     send_to(by, one.letter, retire, &one);
     return true;
 }
@@ -302,7 +304,7 @@ bool retire_carrier(Carriers& by) {
 
 }  // namespace
 
-bool give_up_thread(Runtime& of, bool& lookout_stood_down) {
+bool give_up_thread(Process& of, bool& lookout_stood_down) {
     if (end_sentry(of) || retire_carrier(of.carriers) || retire_carrier(of.rescue.carriers)) return true;
     // With descriptors somebody waits for what it alone is told.
     if (of.pollers.live() != 0 || !of.lookout.stand_down()) return false;
@@ -310,12 +312,12 @@ bool give_up_thread(Runtime& of, bool& lookout_stood_down) {
     return true;
 }
 
-std::size_t busy_carriers(Runtime& of) {
+std::size_t busy_carriers(Process& of) {
     std::lock_guard guard(of.carriers.lock);
     return std::min(of.carriers.busy, of.carriers.count);
 }
 
-void watch_again(Runtime& of) {
+void watch_again(Process& of) {
     if (of.lookout.stand_up()) return;
     std::lock_guard guard(of.lock);
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
@@ -328,36 +330,36 @@ Sent* reserve_carrier() {
     Sent* const sent = make_sent();
     if (sent == nullptr) return nullptr;
     {
-        std::lock_guard guard(runtime().carriers.lock);
-        if (engage_carrier(runtime(), runtime().carriers, true)) return sent;
+        std::lock_guard guard(process().carriers.lock);
+        if (engage_carrier(process(), process().carriers, true)) return sent;
     }
     give_sent(*sent);
     return nullptr;
 }
 
-void pass_on_to(Sent& reserved, Domain& domain) { send_hart_to(runtime().carriers, reserved, domain, {}); }
+void pass_on_to(Sent& reserved, Domain& domain) { send_hart_to(process().carriers, reserved, domain, {}); }
 
 void forgo_carrier(Sent& reserved) {
     give_sent(reserved);
-    carrier_is_free(runtime().carriers);
+    carrier_is_free(process().carriers);
 }
 
 void hart_to_domain(Stream& stream, Domain& domain) {
     if (stream.guest != nullptr) return guests_hart_to_domain(*stream.guest, domain);
     stream.holds_hart = false;
     bool last;
-    runtime().base.move(runtime().streams_root, -1, domain.root, 1, last);   // what it is registered with counts as requested
+    process().base.move(process().streams_root, -1, domain.root, 1, last);   // what it is registered with counts as requested
 }
 
 bool hart_to_base(Stream& stream, Domain& domain, bool takes_next) {
     bool last = false;
     if (stream.only_carries()) {
         set_domain(stream, nullptr);
-        hart::Root* const next = runtime().base.give_back(domain.root, last, takes_next);
+        hart::Root* const next = process().base.give_back(domain.root, last, takes_next);
         if (Domain* const to = onwards(next)) set_domain(stream, to);
     } else {
         set_domain(stream, nullptr);
-        runtime().base.move(domain.root, 0, runtime().streams_root, 1, last);
+        process().base.move(domain.root, 0, process().streams_root, 1, last);
         stream.holds_hart = true;
     }
     return last;

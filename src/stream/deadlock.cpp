@@ -8,7 +8,8 @@
 #include "stream/guest.hpp"
 #include "stream/level.hpp"
 #include "stream/list.hpp"
-#include "stream/runtime.hpp"
+#include "stream/outside_wait.hpp"
+#include "stream/process.hpp"
 
 namespace weft {
 namespace {
@@ -23,7 +24,7 @@ bool sleeps_for_good(const Stream& stream) {
 bool is_outside(const Stream& stream) { return stream.guest != nullptr && is_outside(*stream.guest); }
 
 // Under the runtime's lock.
-bool others_sleep(const Runtime& of, const Stream& self) {
+bool others_sleep(const Process& of, const Stream& self) {
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         const Stream* const stream = of.streams[rank];
         if (stream != nullptr && stream != &self && !is_outside(*stream) && !sleeps_for_good(*stream)) return false;
@@ -31,7 +32,7 @@ bool others_sleep(const Runtime& of, const Stream& self) {
     return true;
 }
 
-bool others_are_asleep(const Runtime& of, const Stream& self) {
+bool others_are_asleep(const Process& of, const Stream& self) {
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         const Stream* const stream = of.streams[rank];
         if (stream != nullptr && stream != &self && !is_outside(*stream) && !stream->sleeper.sleeps()) return false;
@@ -40,7 +41,7 @@ bool others_are_asleep(const Runtime& of, const Stream& self) {
 }
 
 // With some hart; those that guests have left loose do not count. Under the runtime's lock.
-bool somebody_computes(const Runtime& of) {
+bool somebody_computes(const Process& of) {
     std::size_t loose = 0;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         const Stream* const stream = of.streams[rank];
@@ -66,7 +67,7 @@ struct Waiting {
 }
 
 // Streams whose OS thread is not one that Weft has started, and sleeps here. Under the runtime's lock.
-std::size_t borrowed_threads(const Runtime& of) {
+std::size_t borrowed_threads(const Process& of) {
     std::size_t count = 0;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         const Stream* const stream = of.streams[rank];
@@ -95,7 +96,7 @@ bool judge(Quiet& quiet, const Waiting& waiting, bool outside) {
     return false;
 }
 
-void report(Runtime& of, std::size_t units) {
+void report(Process& of, std::size_t units) {
     of.quiet.reports.fetch_add(1);
     char line[256];
     std::snprintf(line, sizeof line, "weft: deadlock: all streams sleep, nothing is pending, no OS thread of the program's is outside of Weft's waits, and %zu units wait "
@@ -107,7 +108,7 @@ void report(Runtime& of, std::size_t units) {
 }  // namespace
 
 std::uint64_t begin_watch(Stream& stream) {
-    Runtime& of = runtime();
+    Process& of = process();
     if (of.settings.values.deadlock == WEFT_DEADLOCK_IGNORE || of.base.granted() > of.guests.load() || of.pollers.live() != 0) return os::forever;
     std::lock_guard guard(of.lock);
     Quiet& quiet = of.quiet;
@@ -124,7 +125,7 @@ std::uint64_t begin_watch(Stream& stream) {
     return quiet.patience_ns;
 }
 
-void look_anew(Runtime& of) {
+void look_anew(Process& of) {
     if (of.settings.values.deadlock == WEFT_DEADLOCK_IGNORE || of.base.granted() > of.guests.load()) return;
     // Any that sleeps and has an OS thread; one that is awake looks when it goes to sleep.
     std::lock_guard guard(of.lock);
@@ -135,7 +136,7 @@ void look_anew(Runtime& of) {
 }
 
 void end_watch(Stream& stream, bool woken) {
-    Runtime& of = runtime();
+    Process& of = process();
     Waiting waiting;
     if (!woken) each_descriptor(of, look_at, &waiting);
     {

@@ -9,7 +9,7 @@
 
 namespace weft {
 
-struct Runtime;
+struct Process;
 struct Stream;
 
 // What is known of a state in which all streams sleep. Under the runtime's lock.
@@ -25,20 +25,10 @@ struct Quiet {
     atomic<std::uint64_t> reports{0};            // without the lock
 };
 
-// As long as it lives, an OS thread that is no stream sleeps until the runtime wakes it, and wakes nobody.
-class OutsideWait {
-public:
-    OutsideWait() { count.fetch_add(1); }
-    OutsideWait(const OutsideWait&) = delete;
-    ~OutsideWait() { count.fetch_sub(1); }
-
-    static inline atomic<std::uint32_t> count{0};
-};
-
 // Of a stream that is about to sleep until it is woken: after which time it looks, if it does; else os::forever.
 std::uint64_t begin_watch(Stream& stream);
 // An OS thread that could have woken somebody ends: stream 0 looks, if all sleep.
-void look_anew(Runtime& of);
+void look_anew(Process& of);
 // When it has slept so. Where it has not been woken it looks.
 void end_watch(Stream& stream, bool woken);
 

@@ -16,8 +16,8 @@
 #include "stream/migrate.hpp"
 #include "stream/level.hpp"
 #include "stream/own_float.hpp"
+#include "stream/process.hpp"
 #include "stream/revive.hpp"
-#include "stream/runtime.hpp"
 #include "stream/spawn.hpp"
 #include "stream/suspend.hpp"
 
@@ -35,7 +35,7 @@ weft_domain* handle_of(Domain& domain) { return handles::to_handle<weft_domain>(
 void stir(Domain& domain) {
     for (Domain* of = &domain; of != nullptr; of = of->parent) {
         of->stirred.fetch_add(1);
-        if (of->parent == nullptr) return runtime().base.stir(of->root);
+        if (of->parent == nullptr) return process().base.stir(of->root);
         of->lulled.store(false);
     }
 }
@@ -103,7 +103,7 @@ void drop_domain(Domain& domain) {
 }
 
 void join_parent(Domain& domain) {
-    if (domain.parent == nullptr) return runtime().base.join(domain.root);
+    if (domain.parent == nullptr) return process().base.join(domain.root);
     Domain& parent = *domain.parent;
     {
         std::lock_guard guard(parent.lock);
@@ -137,7 +137,7 @@ void complete(Domain& domain) {
     if (domain.ops.block != nullptr && !wants_a_look(unit)) unit.unmark(Unit::canary);
     Pool& former = *domain.former;
     {
-        std::unique_lock guard(runtime().jobs.lock, std::defer_lock);
+        std::unique_lock guard(process().jobs.lock, std::defer_lock);
         if (unit.jobs_out != 0) guard.lock();   // who takes a job that it forked before looks at its pool
         take_back_lent(unit, former);
     }
@@ -155,7 +155,7 @@ struct Unregistering : Suspension {
 
     // This hart is the domain's still, and is given back by `enter`; so the domain stays until then.
     void publish() {
-        if (domain.parent == nullptr) return runtime().base.close(domain.root);
+        if (domain.parent == nullptr) return process().base.close(domain.root);
         domain.harts.fetch_or(Domain::closing);
     }
 };
@@ -243,7 +243,7 @@ void lose_hart(Stream& stream) {
             of->harts.fetch_add(1);
             continue;
         }
-        runtime().base.take(of->root, 0);   // extra, until others have given theirs back
+        process().base.take(of->root, 0);   // extra, until others have given theirs back
     }
 }
 
@@ -275,7 +275,7 @@ void hand_over_hart(Stream& stream) {
     stir(domain);   // as where a hart leaves unasked
     set_domain(stream, nullptr);
     bool last = false;
-    runtime().base.hand_over(domain.root, stream.guest->root, last);
+    process().base.hand_over(domain.root, stream.guest->root, last);
     if (last) complete(domain);
 }
 
@@ -428,9 +428,9 @@ void set_domain(Stream& stream, Domain* domain) {
         else carries_none(*stream.guest);
     }
     stream.domain = domain;
-    Jobs* const own = stream.only_carries() ? nullptr : &runtime().jobs;
+    Jobs* const own = stream.only_carries() ? nullptr : &process().jobs;
     stream.job_list.store(domain == nullptr ? own : domain->jobs, std::memory_order_relaxed);   // relaxed, both: see ask_for_jobs()
-    stream.shows_to.store(domain == nullptr ? &runtime().jobs : domain->jobs, std::memory_order_relaxed);
+    stream.shows_to.store(domain == nullptr ? &process().jobs : domain->jobs, std::memory_order_relaxed);
     Way way = stream.own_way;
     if (domain != stream.lender) {
         way = {domain->sched, nullptr, nullptr, domain->pool};
@@ -561,27 +561,27 @@ Domain* create_domain(const weft_domain_ops& ops, void* self) {
     Domain* const domain = make_domain(nullptr, ops, self);
     if (domain == nullptr) return nullptr;
     {
-        std::lock_guard guard(runtime().lock);
-        domain->sibling = std::exchange(runtime().created, domain);
+        std::lock_guard guard(process().lock);
+        domain->sibling = std::exchange(process().created, domain);
     }
     join_parent(*domain);
     return domain;
 }
 
-void drop_created(Runtime& of) {
+void drop_created(Process& of) {
     while (Domain* const domain = of.created) {
         of.created = domain->sibling;
         drop_domain(*domain);
     }
 }
 
-void tell_created_of_end(const Runtime& of) {
+void tell_created_of_end(const Process& of) {
     for (const Domain* domain = of.created; domain != nullptr; domain = domain->sibling) {
         if (domain->ops.ended != nullptr) domain->ops.ended(domain->self);
     }
 }
 
-bool is_idle_context(Runtime& of, Unit& unit) {
+bool is_idle_context(Process& of, Unit& unit) {
     for (const Domain* domain = of.created; domain != nullptr; domain = domain->sibling) {
         if (domain->pool == unit.pool) return domain->ops.idle != nullptr && domain->ops.idle(domain->self, to_handle(&unit));
     }
@@ -608,7 +608,7 @@ void request_harts(Domain& domain, std::ptrdiff_t delta) {
     if (domain.parent == nullptr) {
         if (delta == 0) return stir(domain);   // without the base's lock, where the domain is not lulled
         if (delta > 0) domain.stirred.fetch_add(1);   // as in stir(), which the request is, too
-        return runtime().base.request(domain.root, delta);
+        return process().base.request(domain.root, delta);
     }
     if (delta >= 0) stir(domain);
     pass_request(domain, delta);

@@ -12,7 +12,7 @@
 
 namespace weft {
 
-struct Runtime;
+struct Process;
 
 struct Domain {
     hart::Root root;                       // of a child of the base; first, for that hands roots out
@@ -52,11 +52,11 @@ struct Domain {
 weft_status register_domain(const weft_domain_ops& ops, void* self, Domain** made, Jobs* jobs = nullptr);
 // One that nobody is in, below the base; null: no memory. They go with the runtime.
 Domain* create_domain(const weft_domain_ops& ops, void* self);
-void drop_created(Runtime& of);
+void drop_created(Process& of);
 // Before that, when units have ended: what those domains lead to is no more.
-void tell_created_of_end(const Runtime& of);
+void tell_created_of_end(const Process& of);
 // Whether the unit is a context of one of them, and has nothing to do (weft_domain_ops.idle). At the runtime's end.
-bool is_idle_context(Runtime& of, Unit& unit);
+bool is_idle_context(Process& of, Unit& unit);
 weft_status unregister_domain(Domain& domain);
 void request_harts(Domain& domain, std::ptrdiff_t delta);
 
@@ -115,7 +115,7 @@ struct Carriers {
 };
 
 // What the base asks of this layer: an OS thread takes a hart to a domain, or a stream that has lent its own goes on.
-hart::Base::Hooks base_hooks(Runtime& of);
+hart::Base::Hooks base_hooks(Process& of);
 
 // Some carrier will call body(argument), which ends with carrier_is_free(): an idle one, or a new one. False: none can be had. The letter is the caller's until then.
 bool send_letter(Carriers& by, Unit& letter, void (*body)(void*), void* argument);
@@ -125,14 +125,14 @@ void carrier_is_free(Carriers& of);
 bool leave_carriers(const Stream& carrier);
 
 // Where those of harts on their way to guests' OS threads wait; null: no memory.
-Pool* guest_threads_pool(Runtime& of);
+Pool* guest_threads_pool(Process& of);
 
 // A guest's OS thread is there for harts on their way, or no longer; one more, or one less, may be.
 void lend_thread(Guest& guest);
 void keep_thread(Stream& stream);
 // The calling guest has taken a letter out of the pool of those, and cannot carry its hart, for it goes on itself.
 void leave_letter(Stream& stream, Unit& letter);
-void count_guest(Runtime& of, int more);
+void count_guest(Process& of, int more);
 
 // The domain that a hart goes to with the caller, as the base says; null: none, and a guest who is to have it goes on.
 Domain* onwards(hart::Root* root);

@@ -68,7 +68,7 @@ struct Look {
 
 class Dump {
 public:
-    Dump(Runtime& of, DumpSink to, const atomic<bool>& stop) : of_(of), to_(to), stop_(stop) {}
+    Dump(Process& of, DumpSink to, const atomic<bool>& stop) : of_(of), to_(to), stop_(stop) {}
 
     void run() {
         note_guests();
@@ -395,7 +395,7 @@ private:
 
     static constexpr std::size_t most_traces = 4096;
 
-    Runtime& of_;
+    Process& of_;
     const DumpSink to_;
     const atomic<bool>& stop_;
     bool gone_ = false;
@@ -427,14 +427,14 @@ constinit const atomic<bool> never{false};
 
 }  // namespace
 
-void dump(Runtime& of, DumpSink to, const atomic<bool>& stop, const Unit* unit) {
+void dump(Process& of, DumpSink to, const atomic<bool>& stop, const Unit* unit) {
     unless_no_memory(to, [&] {
         Dump text(of, to, stop);
         unit == nullptr ? text.run() : text.run_one(unit);
     });
 }
 
-void dump_waiting(Runtime& of, DumpSink to, const char* line) {
+void dump_waiting(Process& of, DumpSink to, const char* line) {
     unless_no_memory(to, [&] { Dump(of, to, never).run_waiting(line); });
 }
 

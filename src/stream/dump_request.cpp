@@ -23,7 +23,7 @@ struct Requests {
     atomic<std::uint32_t> asked{0};      // how often; the futex that the thread sleeps on
     atomic<bool> stop{false};
     os::Thread thread;
-    Runtime* of = nullptr;               // what follows: of begin and end
+    Process* of = nullptr;               // what follows: of begin and end
     std::uint32_t before = 0;            // what was asked for before begin
     int signal = 0;                      // 0: not begun
     int previous_of = 0;                 // which signal's
@@ -84,7 +84,7 @@ void restore_handler(int signal) {
 
 }  // namespace
 
-weft_status dumps_begin(Runtime& of, int signal) {
+weft_status dumps_begin(Process& of, int signal) {
     if (signal == 0) return WEFT_OK;
     requests.of = &of;
     requests.stop.store(false);
@@ -118,15 +118,15 @@ void dumps_end() {
     requests.signal = 0;
 }
 
-void dumps_forked(Runtime* now) {
+void dumps_forked(Process* now) {
     const int signal = std::exchange(requests.signal, 0);
     if (signal == 0 || (now != nullptr && dumps_begin(*now, signal) == WEFT_OK)) return;
     restore_handler(signal);
 }
 
-void dump_waiting(Runtime& of, const char* line) {
+void dump_waiting(Process& of, const char* line) {
     struct Request {
-        Runtime& of;
+        Process& of;
         const char* line;
     } request{of, line};
     os::Thread thread;
@@ -139,9 +139,9 @@ void dump_waiting(Runtime& of, const char* line) {
     os::thread_join(thread);
 }
 
-weft_status dump_to(Runtime& of, std::FILE* file, const Unit* unit) {
+weft_status dump_to(Process& of, std::FILE* file, const Unit* unit) {
     struct Request {
-        Runtime& of;
+        Process& of;
         std::FILE* file;
         const Unit* unit;
         bool written = true;

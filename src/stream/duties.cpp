@@ -4,6 +4,12 @@
 #include <mutex>
 
 #include "os/clock.hpp"
+#include "stream/blocking.hpp"
+#include "stream/lending.hpp"
+#include "stream/neighbours.hpp"
+#include "stream/rescue.hpp"
+#include "stream/runtime.hpp"
+#include "stream/shortage.hpp"
 
 namespace weft {
 namespace {
@@ -25,7 +31,7 @@ bool look_at_timers(Stream& stream) {
 }
 
 bool run_pollers(Stream& stream) {
-    Runtime& of = runtime();
+    Process& of = process();
     const bool done = of.pollers.run(&stream) != 0;
     if (of.pollers.live() == 0) note_pollers(of);   // the last one has removed itself
     return done;
@@ -46,9 +52,9 @@ private:
 };
 
 // One idle stream at a time watches the pollers that have no descriptor.
-bool on_watch(Runtime& of, const Stream& stream) { return of.watch.load() == &stream; }
+bool on_watch(Process& of, const Stream& stream) { return of.watch.load() == &stream; }
 
-void arm_descriptors(Runtime& of) {
+void arm_descriptors(Process& of) {
     of.pollers.arm_all([&](int descriptor, std::uint32_t events, std::uint32_t tag) { of.lookout.arm(descriptor, events, tag); });
 }
 
@@ -59,7 +65,7 @@ void have_timers_watched(Stream& stream) {
     const std::uint64_t next_ns = stream.heap->timers.earliest();
     if (next_ns >= stream.alarm_ns.load()) return;   // none, or the stream is asked to look before
     stream.alarm_ns.store(next_ns);
-    if (runtime().lookout.watch(next_ns)) return;
+    if (process().lookout.watch(next_ns)) return;
     // It could not be started: the stream looks at its timers itself at each switch, and asks again.
     stream.alarm_ns.store(Timers::never);
     stream.attention.fetch_or(attention::alarm);
@@ -75,7 +81,7 @@ void arm(Stream& stream, Timer& timer) {
     }
 }
 
-void arm_outside(Runtime& of, Timer& timer) {
+void arm_outside(Process& of, Timer& timer) {
     Stream& zero = *of.streams[0];
     zero.heap->timers.add(timer);
     if (zero.heap->timers.earliest() != timer.deadline_ns) return;
@@ -111,7 +117,7 @@ bool do_idle_duties(Stream& stream) {
 }
 
 std::uint64_t sleep_limit(Stream& stream) {
-    Runtime& of = runtime();
+    Process& of = process();
     std::uint64_t limit_ns = os::forever;
     const std::uint64_t next_ns = stream.heap->timers.earliest();
     if (next_ns != Timers::never) {
@@ -135,7 +141,7 @@ std::uint64_t sleep_limit(Stream& stream) {
 }
 
 void slept(Stream& stream) {
-    Runtime& of = runtime();
+    Process& of = process();
     stream.asleep.store(false);
     if (on_watch(of, stream)) of.watch.store(nullptr);
     if (stream.depth != 0) have_timers_watched(stream);
@@ -148,7 +154,7 @@ bool post(Stream& stream, void (*call)(void*), void* argument) {
     return true;
 }
 
-void note_pollers(Runtime& of) {
+void note_pollers(Process& of) {
     std::lock_guard guard(of.lock);
     const bool some = of.pollers.live() != 0;
     of.polling = some;
@@ -166,13 +172,13 @@ void note_pollers(Runtime& of) {
 void hand_over_timers(Stream& stream) {
     Timers& timers = stream.heap->timers;
     if (timers.earliest() == Timers::never) return;
-    Stream& zero = *runtime().streams[0];
+    Stream& zero = *process().streams[0];
     timers.move_to(zero.heap->timers);
     ask(zero, attention::alarm);
 }
 
 std::uint64_t lookout_round(void* context) {
-    auto& of = *static_cast<Runtime*>(context);
+    auto& of = *static_cast<Process*>(context);
     const std::uint64_t now_ns = os::now_ns();
     std::uint64_t next_ns = std::min({look_at_harts(of, now_ns), watch_over(of, now_ns), look_at_neighbours(of, now_ns), look_after_zero(of, now_ns)});   // before the lock: they may start OS threads
     std::lock_guard guard(of.lock);
@@ -195,7 +201,7 @@ std::uint64_t lookout_round(void* context) {
 }
 
 void lookout_ready(void* context, std::uint32_t tag) {
-    auto& of = *static_cast<Runtime*>(context);
+    auto& of = *static_cast<Process*>(context);
     Poller* poller = of.pollers.at(tag);
     if (poller == nullptr) return;
     poller->disarmed.store(true);

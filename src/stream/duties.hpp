@@ -4,7 +4,7 @@
 // anyway. For a timer that comes due while the stream is busy that is the lookout (poll/lookout.hpp).
 #pragma once
 
-#include "stream/runtime.hpp"
+#include "stream/process.hpp"
 #include "stream/stream.hpp"
 
 namespace weft {
@@ -18,7 +18,7 @@ inline constexpr std::uint64_t longest_poll_sleep_ns = 1'000'000;
 void arm(Stream& stream, Timer& timer);
 
 // The same by an OS thread that is no stream: stream 0 fires it.
-void arm_outside(Runtime& of, Timer& timer);
+void arm_outside(Process& of, Timer& timer);
 
 // Sees to the bits of attention that belong here, and takes them off. Returns whether something was done. From the scheduler's stack.
 bool do_duties(Stream& stream, std::uint32_t bits);
@@ -39,7 +39,7 @@ void slept(Stream& stream);
 bool post(Stream& stream, void (*call)(void*), void* argument);
 
 // The first poller comes, the last one goes: all streams learn whether they must look.
-void note_pollers(Runtime& of);
+void note_pollers(Process& of);
 
 // The stream ends: its timers go to stream 0.
 void hand_over_timers(Stream& stream);

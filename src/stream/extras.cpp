@@ -6,7 +6,7 @@
 #include "os/memory.hpp"
 #include "os/spin.hpp"
 #include "stream/lasting.hpp"
-#include "stream/runtime.hpp"
+#include "stream/process.hpp"
 
 namespace weft {
 namespace {
@@ -45,13 +45,13 @@ Extras* more_of(const Extras& extras) { return extras.more.load(std::memory_orde
 }  // namespace
 
 void* take_extras_outside() {
-    Runtime& of = runtime();
+    Process& of = process();
     std::lock_guard guard(of.outside_lock);
     return of.outside->extras->take();
 }
 
 void give_extras_outside(Extras* extras) {
-    Runtime& of = runtime();
+    Process& of = process();
     std::lock_guard guard(of.outside_lock);
     of.outside->extras->give(extras);
 }

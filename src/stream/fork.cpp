@@ -14,7 +14,9 @@
 #include "stream/locals.hpp"
 #include "stream/migrate.hpp"
 #include "stream/observe.hpp"
+#include "stream/outside_wait.hpp"
 #include "stream/own_float.hpp"
+#include "stream/process.hpp"
 #include "stream/runtime.hpp"
 #include "unit/crowd.hpp"
 #include "unit/extras.hpp"
@@ -23,10 +25,10 @@ namespace weft {
 namespace {
 
 // The parent's runtimes, which nobody frees: who counts what was not given back finds them here.
-Runtime* left_behind = nullptr;
+Process* left_behind = nullptr;
 
 // What the library has besides the runtime. Some OS thread that is no more may hold these locks.
-void mend_statics(const Runtime* old) {
+void mend_statics(const Process* old) {
     if (old != nullptr && old->bound_once) os::affinity_set(0, old->cpus);   // the child is no bound stream
     if (old != nullptr && old->observing) births.set(false);
     hart::quota_forked();
@@ -40,7 +42,7 @@ void mend_statics(const Runtime* old) {
     if (OutsideWait::count.load() != 0) OutsideWait::count.store(0);
 }
 
-Settings settings_of_child(const Runtime& old) {
+Settings settings_of_child(const Process& old) {
     Settings chosen = old.settings;
     chosen.values.streams = 1;
     chosen.values.trace = nullptr;   // the parent's files
@@ -49,7 +51,7 @@ Settings settings_of_child(const Runtime& old) {
 }
 
 // Not WEFT_OK: no memory, and what there is stays.
-weft_status begin_child(const Runtime& old, Runtime& made, Stream** zero) {
+weft_status begin_child(const Process& old, Process& made, Stream** zero) {
     made.cpus = old.cpus;
     made.nesting = std::max(1u, old.nesting);   // one that has started by itself may have none, and the child's has a primary unit
     made.heaps_made = old.heaps_made;   // so that no new unit has the number of one that goes on, or of the parent's
@@ -74,7 +76,7 @@ void take_jobs_back(const Jobs& jobs, Unit& unit) {
 }
 
 // It may have shown some before it came into an arena.
-void take_jobs_back(const Runtime& old, const Stream& from, Unit& unit) {
+void take_jobs_back(const Process& old, const Stream& from, Unit& unit) {
     if (unit.jobs_out == 0) return;
     take_jobs_back(old.jobs, unit);
     for (const Domain* domain = from.domain; domain != nullptr; domain = domain->parent) {
@@ -107,15 +109,15 @@ void forget_others(Unit& unit) {
 }
 
 // The unit that forked goes on as the primary one of a new runtime. False: there is no memory for that.
-bool go_on(Runtime& old, Stream& from, Unit& unit, bool on_thread) {
+bool go_on(Process& old, Stream& from, Unit& unit, bool on_thread) {
     auto* const made = os::make<Runtime>(settings_of_child(old), false);
     if (made == nullptr) return false;
-    set_runtime(made);
+    set_process(made);
     Stream* zero = nullptr;
     const bool roams = on_thread && made->settings.values.roaming_primary;
     Pool* pool = nullptr;
     if (begin_child(old, *made, &zero) != WEFT_OK || begin_own_float(*made) != WEFT_OK || (pool = primary_pool(*zero, roams)) == nullptr) {
-        set_runtime(nullptr);
+        set_process(nullptr);
         os::set_local(&from);
         return false;
     }
@@ -132,7 +134,7 @@ bool go_on(Runtime& old, Stream& from, Unit& unit, bool on_thread) {
     return true;
 }
 
-void unit_forked(Runtime& old, Stream& from, Unit& unit) {
+void unit_forked(Process& old, Stream& from, Unit& unit) {
     // A thread's own stack outlives the runtime, and so may the child. A primary unit that roams may have left its thread, not its stack.
     const bool on_thread = unit.stack == &from.carrier_stack || (unit.has(Unit::primary) && !unit.has_forked());
     cut_loose(from, unit);
@@ -146,11 +148,11 @@ void unit_forked(Runtime& old, Stream& from, Unit& unit) {
 
 // In the child, before fork() returns there.
 void forked() {
-    Runtime* const old = runtime_or_null();
+    Process* const old = process_or_null();
     mend_statics(old);
     if (old == nullptr) return;
     old->left_behind = std::exchange(left_behind, old);
-    set_runtime(nullptr);
+    set_process(nullptr);
     Stream* const stream = current_or_null();
     Unit* const unit = stream == nullptr ? nullptr : stream->running;
     if (unit != nullptr && !unit->has(Unit::scheduler)) return unit_forked(*old, *stream, *unit);
@@ -166,7 +168,7 @@ bool prepare_forks() {
 }
 
 void end_child() {
-    if (Runtime* const of = runtime_or_null()) run_out(*of);
+    if (Process* const of = process_or_null()) run_out(*of);
     std::exit(0);
 }
 

@@ -16,6 +16,7 @@
 #include "stream/join.hpp"
 #include "stream/extras.hpp"
 #include "stream/locals.hpp"
+#include "stream/process.hpp"
 #include "stream/runtime.hpp"
 #include "stream/suspend.hpp"
 
@@ -43,7 +44,7 @@ const os::ThreadKey& key() {
 
 // A unit that is not the guest's was told to go where the guest's belongs: to where units go that are spawned outside.
 void push_elsewhere(Unit& unit) {
-    Runtime& of = runtime();
+    Process& of = process();
     Pool& main = *of.streams[0]->main_pool.load();
     if (!pool::try_move(unit, main)) pool::move(unit, *of.initial_pools[0]);   // a push cannot fail
     pool::push(*unit.pool, &unit);
@@ -57,7 +58,7 @@ void push_guest(Guest& guest) {
     probe(Probe::guest_wanted);
     if (seen == Keeps::held || seen == Keeps::carries) {
         ask(*guest.stream, attention::lent);
-    } else if (seen == Keeps::waits && runtime().base.admit(guest.root)) {
+    } else if (seen == Keeps::waits && process().base.admit(guest.root)) {
         admitted(guest);
     }
 }
@@ -81,7 +82,7 @@ weft_pool_ops pool_table() {
 weft_status no_memory() { return fail(WEFT_NO_MEMORY, "no memory for a guest"); }
 
 // The calling OS thread gets a stream, with its code as the unit that runs. Under the guests' lock.
-weft_status make_stream(Runtime& of, Guest& guest) {
+weft_status make_stream(Process& of, Guest& guest) {
     Pool* const sent = guest_threads_pool(of);
     Sched* const sched = sent == nullptr ? nullptr : sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, const_cast<Pool**>(&sent), 1);
     Pool* const pool = sched == nullptr ? nullptr : pool::create_user(pool_table(), &guest);
@@ -115,7 +116,7 @@ weft_status make_stream(Runtime& of, Guest& guest) {
 }
 
 // It is outside, and has no hart. From its thread, or where nobody enters. Under the lock.
-void drop_stream(Runtime& of, Guest& guest) {
+void drop_stream(Process& of, Guest& guest) {
     wait_for_wakers(*guest.stream);
     Stream& stream = *std::exchange(guest.stream, nullptr);
     guest.root.keeps.store(Keeps::nothing);
@@ -131,7 +132,7 @@ void drop_stream(Runtime& of, Guest& guest) {
 }
 
 // The thread, which is outside, comes in no more by itself. False: it is inside. Under the lock.
-bool keep_out(Runtime& of, Guest& guest) {
+bool keep_out(Process& of, Guest& guest) {
     for (Keeps seen = guest.root.keeps.load();;) {
         if (seen != Keeps::outside && seen != Keeps::loose) return seen == Keeps::nothing;
         if (!guest.root.keeps.compare_exchange_strong(seen, Keeps::nothing)) continue;
@@ -170,10 +171,10 @@ weft_status obtain_stream(Guest& guest) {
         guard.lock();
     }
     if (guest.stream != nullptr) return WEFT_OK;
-    if (runtime_or_null() == nullptr) {
+    if (process_or_null() == nullptr) {
         if (const weft_status status = start_by_itself(); status != WEFT_OK) return status;
     }
-    const weft_status status = make_stream(runtime(), guest);
+    const weft_status status = make_stream(process(), guest);
     if (status == WEFT_OK) {
         os::set_local(nullptr);   // until it is inside
         guest.root.keeps.store(Keeps::outside);
@@ -206,7 +207,7 @@ void go_in(Guest& guest) {
         case Keeps::outside:
             if (!guest->root.keeps.compare_exchange_strong(seen, Keeps::wants)) continue;
             go_in(*guest);
-            if (runtime().base.admit(guest->root)) {
+            if (process().base.admit(guest->root)) {
                 guest->root.keeps.store(Keeps::held);
             } else {
                 wait_for_turn(*guest->stream, *guest->unit);
@@ -252,7 +253,7 @@ void leave(Guest& guest) {
         Keeps seen = Keeps::loose;
         if (!root.keeps.compare_exchange_strong(seen, Keeps::held)) return;   // somebody has taken it
     }
-    runtime().base.put(root, -1);
+    process().base.put(root, -1);
     root.keeps.store(Keeps::outside);
 }
 
@@ -266,9 +267,9 @@ void thread_ends(void* raw) noexcept {
     {
         std::lock_guard guard(guests.lock);
         if (guest.stream != nullptr) {
-            keep_out(runtime(), guest);
-            drop_stream(runtime(), guest);
-            look_anew(runtime());
+            keep_out(process(), guest);
+            drop_stream(process(), guest);
+            look_anew(process());
         }
         (guest.previous != nullptr ? guest.previous->next : guests.first) = guest.next;
         if (guest.next != nullptr) guest.next->previous = guest.previous;
@@ -366,14 +367,14 @@ void take_hart_away(Guest& guest, Go go) {
     hart::Root& root = guest.root;
     go();
     Keeps seen = Keeps::gives;
-    if (!root.keeps.compare_exchange_strong(seen, Keeps::waits) && runtime().base.admit(root)) admitted(guest);
+    if (!root.keeps.compare_exchange_strong(seen, Keeps::waits) && process().base.admit(root)) admitted(guest);
 }
 
 // The hart that the guest's unit does not need now is for others; `next` receives who is to have it at once, or it is null: the base sees to that. The unit may become ready
 // meanwhile: then it is asked for another, after that. False: it is ready, and has its hart.
 bool let_go(Guest& guest, hart::Root** next) {
     hart::Root& root = guest.root;
-    hart::Base& base = runtime().base;
+    hart::Base& base = process().base;
     Keeps seen = Keeps::held;
     if (!root.keeps.compare_exchange_strong(seen, Keeps::gives)) return seen != Keeps::ready;
     probe(Probe::guest_gives);
@@ -390,7 +391,7 @@ bool let_go(Guest& guest, hart::Root** next) {
 // While others lack a hart. The lookout sees to slices; where that could not be had the guest does.
 bool slice_is_over(const hart::Root& root) {
     if (!root.lacked.load()) return false;
-    hart::Base& base = runtime().base;
+    hart::Base& base = process().base;
     if (root.wanted_back.load() == 0 && base.look_at_ns() <= os::now_ns()) base.look();
     return root.wanted_back.load() != 0;
 }
@@ -403,7 +404,7 @@ void guests_hart_to_domain(Guest& guest, Domain& domain) {
     if (!root.keeps.compare_exchange_strong(seen, Keeps::gives)) root.keeps.store(Keeps::wants);   // it is `ready`: it left for the unit that runs
     take_hart_away(guest, [&] {
         bool last;
-        runtime().base.move(root, -1, domain.root, 1, last);   // what it is registered with counts as requested
+        process().base.move(root, -1, domain.root, 1, last);   // what it is registered with counts as requested
     });
 }
 
@@ -416,7 +417,7 @@ void carries_none(Guest& guest) {
     Keeps seen = Keeps::carries;
     if (guest.root.keeps.compare_exchange_strong(seen, Keeps::waits) || seen != Keeps::claims) return;
     guest.root.keeps.store(Keeps::wants);
-    if (runtime().base.admit(guest.root)) admitted(guest);
+    if (process().base.admit(guest.root)) admitted(guest);
 }
 
 bool lend_out(Stream& stream) {
@@ -446,7 +447,7 @@ constexpr std::uint64_t worth_two_wakeups_ns = 150'000;
 constexpr unsigned most_stays = 1024;
 
 bool step_aside(Guest& guest) {
-    if (!runtime().base.lacks()) return false;
+    if (!process().base.lacks()) return false;
     if (guest.stays != 0) {
         --guest.stays;
         return false;
@@ -470,7 +471,7 @@ bool make_way() {
         Guest* const guest = calling_guest();
         return guest != nullptr && step_aside(*guest);
     }
-    hart::Base& base = runtime().base;
+    hart::Base& base = process().base;
     const bool lacks = base.lacked().load(std::memory_order_relaxed) != 0;   // relaxed: a hint
     if (!lacks && !stream->wanted()) return false;   // wanted: the guest has a hart again whose OS thread this is, for one
     Domain* of = stream->domain;
@@ -504,7 +505,7 @@ void go_on(Stream& stream) {
     const bool admitted_now = std::exchange(guest.admitted, false);
     if (std::exchange(guest.steps_aside, false)) {
         root.keeps.store(Keeps::wants);
-        hart::Root* const next = runtime().base.step_aside(root);
+        hart::Root* const next = process().base.step_aside(root);
         if (next != &root) {
             if (Domain* const domain = onwards(next)) set_domain(stream, domain);
             return;
@@ -512,8 +513,8 @@ void go_on(Stream& stream) {
     } else if (!admitted_now && slice_is_over(root)) {
         // It has yielded, or need not wait any more: it goes to the end of those who wait for a hart.
         root.keeps.store(Keeps::wants);
-        hart::Root* const next = runtime().base.release(root);
-        if (runtime().base.admit(root)) admitted(guest);
+        hart::Root* const next = process().base.release(root);
+        if (process().base.admit(root)) admitted(guest);
         if (Domain* const domain = onwards(next)) set_domain(stream, domain);
         return;
     }
@@ -533,7 +534,7 @@ void mark_guests(std::uint8_t mark) {
 os::Lock& door_to_runtimes() { return guests.lock; }
 
 bool close_to_guests(std::size_t& inside) {
-    Runtime& of = runtime();
+    Process& of = process();
     std::lock_guard guard(guests.lock);
     inside = 0;
     for (Guest* guest = guests.first; guest != nullptr; guest = guest->next) {

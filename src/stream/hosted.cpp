@@ -10,6 +10,7 @@
 #include "stream/jobs.hpp"
 #include "stream/join.hpp"
 #include "stream/observe.hpp"
+#include "stream/process.hpp"
 #include "stream/requests.hpp"
 #include "stream/runtime.hpp"
 
@@ -124,7 +125,7 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
     finish();
 }
 
-void release_host(void* host) { runtime().hosts.give(*static_cast<Host*>(host)); }
+void release_host(void* host) { process().hosts.give(*static_cast<Host*>(host)); }
 
 // Under the thread sanitizer frames that are never returned from fill what that keeps for a thread.
 bool used_up(Host& host) {
@@ -135,7 +136,7 @@ bool used_up(Host& host) {
 }  // namespace
 
 void* begin_hosted(Stream& stream, Unit& unit) {
-    Runtime& of = runtime();
+    Process& of = process();
     const context::HostsWanted wanted{unit.wanted_stack_bytes(), unit.has(Unit::fresh)};
     Host* host = of.hosts.take_idle(wanted);
     if (host == nullptr && stream.running == nullptr) {
@@ -155,7 +156,7 @@ namespace {
 // One that waits for room, and has an OS thread of Weft's while it looks.
 class WaitsForRoom {
 public:
-    explicit WaitsForRoom(Runtime& of) : of_(of), counts_(hosted_or_null() != nullptr) {
+    explicit WaitsForRoom(Process& of) : of_(of), counts_(hosted_or_null() != nullptr) {
         if (counts_) of_.wait_for_room.fetch_add(1);
     }
     ~WaitsForRoom() {
@@ -165,7 +166,7 @@ public:
     WaitsForRoom& operator=(const WaitsForRoom&) = delete;
 
 private:
-    Runtime& of_;
+    Process& of_;
     const bool counts_;
 };
 
@@ -173,7 +174,7 @@ private:
 // nothing to do, and the kernel counts a thread for a moment after others have seen its end. False: it has not succeeded in that time, which is longer while more than `busy` carriers have
 // something to do.
 template <class Attempt>
-bool make_room(Runtime& of, context::Hosts* hosts, Moment moment, std::size_t busy, Attempt attempt) {
+bool make_room(Process& of, context::Hosts* hosts, Moment moment, std::size_t busy, Attempt attempt) {
     constexpr int most_moments = 400;
     constexpr std::uint64_t longest_ns = 10'000'000'000;
     const WaitsForRoom waits(of);
@@ -192,18 +193,18 @@ bool make_room(Runtime& of, context::Hosts* hosts, Moment moment, std::size_t bu
 }  // namespace
 
 // A host that is missing ends the program, a carrier that is missing makes it slower.
-bool prepare_hosts(Runtime& of, std::size_t count, std::size_t stack_bytes, Moment moment) {
+bool prepare_hosts(Process& of, std::size_t count, std::size_t stack_bytes, Moment moment) {
     const os::CpuSet* const cpus = cpus_of_process(of);
     std::size_t missing = of.hosts.prepare(count, stack_bytes, cpus);
     if (missing == 0) [[likely]] return true;
     return make_room(of, nullptr, moment, 0, [&] { return (missing = of.hosts.prepare(missing, stack_bytes, cpus)) == 0; });
 }
 
-bool make_room_for_program(Runtime& of, bool (*attempt)(void*), void* argument, Moment moment) {
+bool make_room_for_program(Process& of, bool (*attempt)(void*), void* argument, Moment moment) {
     return make_room(of, &of.hosts, moment, hart::limit(), [&] { return attempt(argument); });
 }
 
-bool hosts_may_come_free() { return runtime().hosts.in_use() != 0; }
+bool hosts_may_come_free() { return process().hosts.in_use() != 0; }
 
 [[gnu::noinline]] Stream& leave_hosted(Stream& stream, Unit& self, Unit* next, AfterSwitch after) {
     Host& host = host_of(self);
@@ -265,11 +266,11 @@ void call_unconfined(void (*fn)(void*), void* argument) {
     Stream& stream = current();
     os::CpuSet bound_to;
     {
-        std::lock_guard guard(runtime().lock);
+        std::lock_guard guard(process().lock);
         bound_to = stream.binding;
     }
     if (bound_to.empty()) return fn(argument);
-    os::affinity_set(0, runtime().cpus);
+    os::affinity_set(0, process().cpus);
     fn(argument);
     os::affinity_set(0, bound_to);
 }
@@ -282,7 +283,7 @@ void become_thread(Unit& unit) {
 
 std::uint32_t thread_id_of(const Unit& unit) { return host_of(unit).thread.id; }
 
-bool signal_hosted(Runtime& of, std::uintptr_t pthread, int signal) {
+bool signal_hosted(Process& of, std::uintptr_t pthread, int signal) {
     Host* const host = of.hosts.find(pthread);
     if (host == nullptr) return false;
     if (signal == 0) return true;

@@ -6,7 +6,7 @@
 
 namespace weft {
 
-struct Runtime;
+struct Process;
 
 // A unit that has not begun gets a host: the context to start it; null: there is none at hand, or, on the scheduler's stack, none can be had.
 void* begin_hosted(Stream& stream, Unit& unit);
@@ -15,10 +15,10 @@ void* begin_hosted(Stream& stream, Unit& unit);
 using Moment = void (*)();
 
 // So many hosted units are about to begin, with stacks of that size: see Hosts::prepare. False: refused.
-bool prepare_hosts(Runtime& of, std::size_t count, std::size_t stack_bytes, Moment moment);
+bool prepare_hosts(Process& of, std::size_t count, std::size_t stack_bytes, Moment moment);
 
 // The kernel has refused the program a thread of its own: hosts that are idle end, and other OS threads that can be done without, until attempt(argument) succeeds. False: it has not.
-bool make_room_for_program(Runtime& of, bool (*attempt)(void*), void* argument, Moment moment);
+bool make_room_for_program(Process& of, bool (*attempt)(void*), void* argument, Moment moment);
 
 // Whether a host may come free that a unit could have.
 bool hosts_may_come_free();
@@ -45,6 +45,6 @@ void become_thread(Unit& unit);
 std::uint32_t thread_id_of(const Unit& unit);
 
 // A signal for the hosted unit that is that pthread: now if it runs, else when it goes on. False: no unit is. Signal 0: none.
-bool signal_hosted(Runtime& of, std::uintptr_t pthread, int signal);
+bool signal_hosted(Process& of, std::uintptr_t pthread, int signal);
 
 }  // namespace weft

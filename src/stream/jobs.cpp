@@ -10,7 +10,7 @@
 #include "stream/error.hpp"
 #include "stream/join.hpp"
 #include "stream/own_float.hpp"
-#include "stream/runtime.hpp"
+#include "stream/process.hpp"
 #include "stream/spawn.hpp"
 #include "stream/stream.hpp"
 
@@ -32,7 +32,7 @@ static_assert(alignof(Unit) > Shown::class_bits && Unit::class_bits == Shown::cl
 // else runs on a domain's hart is the application's. Null: nowhere.
 Jobs* list_of(const Stream& stream, const Unit& unit) {
     const Domain* const domain = stream.domain;
-    return domain != nullptr && unit.pool == domain->pool ? domain->jobs : &runtime().jobs;
+    return domain != nullptr && unit.pool == domain->pool ? domain->jobs : &process().jobs;
 }
 
 // The oldest `count` jobs of the ring, which are the running unit's.
@@ -150,7 +150,7 @@ void run_job(void* raw) {
 // it goes to stream 0, which ends last. Under the list's lock, with which a domain lets its pool go.
 Pool& home_of(const Unit& owner, const Stream& thief) {
     if (thief.domain != nullptr) return *thief.domain->pool;   // whose context the owner is
-    Pool& last = *runtime().streams[0]->main_pool.load();
+    Pool& last = *process().streams[0]->main_pool.load();
     Pool& home = owner.has_now(Unit::primary | Unit::bound) ? last : *owner.pool_now();
     const bool deques = home.kind == WEFT_POOL_DEQUE && thief.standard->kind == WEFT_POOL_DEQUE;
     if ((deques && home.automatic && thief.standard->automatic) || pool::asks(home)) return *thief.standard;
@@ -161,7 +161,7 @@ Pool& home_of(const Unit& owner, const Stream& thief) {
 Unit* unit_for(Stream& stream, weft_job& job) {
     const Shown& shown = Shown::of(job);
     const Unit& owner = shown.owner();
-    const weft_settings& values = runtime().settings.values;
+    const weft_settings& values = process().settings.values;
     Pool& home = home_of(owner, stream);
     if (pool::asks(home)) return nullptr;
     const bool private_home = home.kind == WEFT_POOL_PRIVATE;
@@ -238,7 +238,7 @@ void finish_job(weft_job& job) {
 void ask_for_jobs(const Stream& asker, bool at_once) {
     const Jobs* const jobs = asker.job_list.load(std::memory_order_relaxed);   // relaxed: its own
     if (jobs == nullptr) return;
-    Runtime& of = runtime();
+    Process& of = process();
     std::unique_lock guard(of.lock, std::defer_lock);
     if (at_once) guard.lock();
     else if (!guard.try_lock()) return;

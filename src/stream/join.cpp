@@ -12,8 +12,9 @@
 #include "stream/extras.hpp"
 #include "stream/migrate.hpp"
 #include "stream/observe.hpp"
+#include "stream/outside_wait.hpp"
 #include "stream/own_float.hpp"
-#include "stream/runtime.hpp"
+#include "stream/process.hpp"
 #include "stream/suspend.hpp"
 #include "unit/crowd.hpp"
 
@@ -39,7 +40,7 @@ weft_status may_join(const Unit& target) {
 }
 
 void note(GivenUp& wait) {
-    Runtime& of = runtime();
+    Process& of = process();
     std::lock_guard guard(of.given_up_lock);
     wait.next = of.given_up;
     of.given_up = &wait;
@@ -50,7 +51,7 @@ namespace {
 // What is on the list lives; what is not on it any more has been forgotten, and the unit may be gone.
 template <class Which>
 void forget_where(Which which) {
-    Runtime& of = runtime();
+    Process& of = process();
     std::lock_guard guard(of.given_up_lock);
     for (GivenUp** at = &of.given_up; *at != nullptr;) {
         GivenUp* const wait = *at;
@@ -512,7 +513,7 @@ void tell_refusal(const Unit& unit) {
         return;
     }
     const std::size_t wanted = unit.wanted_stack_bytes();
-    const std::size_t bytes = wanted != 0 ? wanted : runtime().settings.values.stack_bytes;
+    const std::size_t bytes = wanted != 0 ? wanted : process().settings.values.stack_bytes;
     fail(WEFT_NO_MEMORY, "unit %llu has not run: no stack of %zu bytes could be had, and none would have come free; "
                          "have fewer units at once, or smaller stacks (WEFT_STACK_BYTES, stack_bytes), or see "
                          "ulimit -v, the cgroup's memory.max and vm.max_map_count", id, bytes);
@@ -679,7 +680,7 @@ void tidy_up(Unit& unit) {
     unit.entries = 0;
 }
 
-void give_outside(Unit& unit) { runtime().give_outside(unit); }
+void give_outside(Unit& unit) { process().give_outside(unit); }
 
 weft_status detach(Unit& unit) {
     if (unit.has_now(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit cannot be detached");

@@ -7,7 +7,7 @@
 #include "os/memory.hpp"
 #include "os/thread.hpp"
 #include "stream/extras.hpp"
-#include "stream/runtime.hpp"
+#include "stream/process.hpp"
 
 namespace weft {
 namespace {
@@ -47,14 +47,14 @@ struct Taking {
 };
 
 // What the process has inherited over a fork lies in slabs of its parent's.
-void each_extras(Runtime& of, void (*visit)(void* extras, void* argument), void* argument) {
+void each_extras(Process& of, void (*visit)(void* extras, void* argument), void* argument) {
     of.extras.each(visit, argument);
     if (of.inherited == nullptr) return;
     // acquire: as lasting_of().
     for (Extras* extras = extras_of(*of.inherited); extras != nullptr; extras = extras->more.load(std::memory_order_acquire)) visit(extras, argument);
 }
 
-std::size_t count_values(Runtime& of, std::uint64_t mark) {
+std::size_t count_values(Process& of, std::uint64_t mark) {
     struct Count {
         std::uint64_t mark;
         std::size_t found;
@@ -95,7 +95,7 @@ Lasting set_lasting(Unit& unit, const Key& key, void* value, Stream* stream) {
 }
 
 void release_lasting(const Key& key) {
-    Runtime* const of = runtime_or_null();
+    Process* const of = process_or_null();
     if (of == nullptr) return;
     void* few[Taking::few];
     std::size_t room = std::max(count_values(*of, key.mark), Taking::few);

@@ -7,12 +7,12 @@
 #include "hart/quota.hpp"
 #include "os/clock.hpp"
 #include "stream/observe.hpp"
-#include "stream/runtime.hpp"
+#include "stream/process.hpp"
 
 namespace weft {
 namespace {
 
-std::uint64_t slice_ns(const Runtime& of) { return of.settings.values.slice_ns; }
+std::uint64_t slice_ns(const Process& of) { return of.settings.values.slice_ns; }
 
 // One that is busy, and has not been asked yet, nor waits. It may go to sleep at this moment: then it has no hart to lend, and says no.
 bool may_be_asked(const Stream* stream) {
@@ -20,7 +20,7 @@ bool may_be_asked(const Stream* stream) {
 }
 
 // Asks so many streams, each in its turn.
-void ask_some(Runtime& of, std::size_t streams) {
+void ask_some(Process& of, std::size_t streams) {
     std::lock_guard guard(of.lock);
     std::size_t& rank = of.lending.next_rank;
     for (std::size_t left = of.ranks_used; left != 0 && streams != 0; --left) {
@@ -53,7 +53,7 @@ void wait_aside(Lending& lending, Stream& stream, std::uint64_t slice) {
 enum class Answer : unsigned char { no, lent, swapped };
 
 // What the stream does with its hart: `to` is who goes on with it at once.
-Answer answer(Runtime& of, Stream& stream, Stream*& to) {
+Answer answer(Process& of, Stream& stream, Stream*& to) {
     Lending& lending = of.lending;
     std::lock_guard guard(lending.lock);
     if (!stream.holds_hart || stream.returned.load() != nullptr) return Answer::no;   // or is about to give it back: see end_waiting_of()
@@ -68,7 +68,7 @@ Answer answer(Runtime& of, Stream& stream, Stream*& to) {
 }
 
 // While some wait, each slice another one is asked to change places with the first. Returns when that is due again.
-std::uint64_t take_turns(Runtime& of, std::uint64_t now_ns) {
+std::uint64_t take_turns(Process& of, std::uint64_t now_ns) {
     std::uint64_t over_ns;
     {
         std::lock_guard guard(of.lending.lock);
@@ -80,7 +80,7 @@ std::uint64_t take_turns(Runtime& of, std::uint64_t now_ns) {
 }
 
 // The lookout sees to the turns. Where it cannot be started, who waits does so.
-void wait_for_turn(Runtime& of, Stream& stream) {
+void wait_for_turn(Process& of, Stream& stream) {
     const auto wait = [&] {
         const bool watched = of.lookout.watch(os::now_ns() + slice_ns(of));
         return stream.turn.wait(watched ? os::forever : slice_ns(of));
@@ -90,9 +90,9 @@ void wait_for_turn(Runtime& of, Stream& stream) {
 
 }  // namespace
 
-void ask_to_step_aside(Runtime& of, std::size_t streams) { ask_some(of, streams); }
+void ask_to_step_aside(Process& of, std::size_t streams) { ask_some(of, streams); }
 
-bool end_waiting(Runtime& of) {
+bool end_waiting(Process& of) {
     Stream* first;
     {
         std::lock_guard guard(of.lending.lock);
@@ -106,7 +106,7 @@ bool end_waiting(Runtime& of) {
 // `returned` is written before, and step_aside() looks at it under the lock: either it is seen there, or the stream waits here. A stream that waits takes nothing out of it: where it is
 // empty the stream has had that hart, and waits for another since.
 void end_waiting_of(Stream& stream) {
-    Runtime& of = runtime();
+    Process& of = process();
     {
         std::lock_guard guard(of.lending.lock);
         if (stream.returned.load() == nullptr || !of.lending.waiting.remove(&stream)) return;
@@ -118,7 +118,7 @@ void end_waiting_of(Stream& stream) {
 }
 
 bool step_aside(Stream& stream) {
-    Runtime& of = runtime();
+    Process& of = process();
     Stream* to = nullptr;
     const Answer given = answer(of, stream, to);
     if (given == Answer::no) {
@@ -141,7 +141,7 @@ bool step_aside(Stream& stream) {
     return stream.holds_hart;
 }
 
-std::uint64_t look_at_harts(Runtime& of, std::uint64_t now_ns) {
+std::uint64_t look_at_harts(Process& of, std::uint64_t now_ns) {
     if (of.base.look_at_ns() <= now_ns) {
         if (now_ns - of.lending.limit_read_ns >= hart::Limit::lasts_ns) {
             static_cast<void>(hart::limit_anew());   // which only a thread may ask for that is bound to no CPU, as the lookout is

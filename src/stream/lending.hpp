@@ -12,7 +12,7 @@
 
 namespace weft {
 
-struct Runtime;
+struct Process;
 
 struct Lending {
     os::Lock lock;                               // guards what follows
@@ -25,10 +25,10 @@ struct Lending {
 };
 
 // Harts of the streams are wanted back (hart::Base::Hooks::tell): so many streams are asked to step aside.
-void ask_to_step_aside(Runtime& of, std::size_t streams);
+void ask_to_step_aside(Process& of, std::size_t streams);
 
 // A hart of the streams' root has come back, and who waits for one the longest goes on with it. False: none does.
-bool end_waiting(Runtime& of);
+bool end_waiting(Process& of);
 
 // A domain has come to the stream (Stream::returned), with a hart: if the stream waits for one of the streams' it waits no more.
 void end_waiting_of(Stream& stream);
@@ -38,6 +38,6 @@ void end_waiting_of(Stream& stream);
 bool step_aside(Stream& stream);
 
 // The lookout's part: slices that are over, limits that have changed. Returns when it is to be asked again; os::forever: when the lookout is told.
-std::uint64_t look_at_harts(Runtime& of, std::uint64_t now_ns);
+std::uint64_t look_at_harts(Process& of, std::uint64_t now_ns);
 
 }  // namespace weft

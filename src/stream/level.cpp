@@ -11,6 +11,7 @@
 #include "stream/observe.hpp"
 #include "stream/own_float.hpp"
 #include "stream/pool_wait.hpp"
+#include "stream/process.hpp"
 #include "stream/runtime.hpp"
 #include "stream/spawn.hpp"
 #include "stream/suspend.hpp"
@@ -83,7 +84,7 @@ Expected expected(const Sched& by) {
     bool out = false;
     const std::uint32_t lent = lent_by(by, out);
     if (out) return Expected::comes;
-    runtime().descriptors.each(look_at, &search);
+    process().descriptors.each(look_at, &search);
     return lent_by(by, out) == lent ? search.found : Expected::comes;   // one lent meanwhile may have been passed over; it comes by a push
 }
 
@@ -222,7 +223,7 @@ Unit* make_sched_unit(Stream* stream, Pool& pool, void (*body)(void*), Sched& sc
     sched.as_main = body == main_main;
     Plan wanted{};
     wanted.kind = Kind::full;
-    wanted.stack_bytes = runtime().settings.values.scheduler_stack_bytes;
+    wanted.stack_bytes = process().settings.values.scheduler_stack_bytes;
     wanted.name = "scheduler";
     return furnish(stream, *unit, wanted) == WEFT_OK ? unit : nullptr;
 }
@@ -294,7 +295,7 @@ void begin_main(Stream& stream) {
     }
     settle_homes(stream);
     settle_way(stream);
-    note_for_sentry(runtime(), stream);
+    note_for_sentry(process(), stream);
 }
 
 weft_status prepare_main(Stream& stream, Sched& sched) {
@@ -345,7 +346,7 @@ void give_up(Stream& stream, Sched& sched, const Sched* one, const Sched* other)
 }  // namespace
 
 weft_status set_main(Stream& stream, Sched& sched) {
-    Runtime& of = runtime();
+    Process& of = process();
     Sched* superseded;
     {
         std::lock_guard guard(of.replacing);
@@ -368,7 +369,7 @@ weft_status set_main(Stream& stream, Sched& sched) {
 }
 
 bool replace_main(Stream& stream) {
-    Runtime& of = runtime();
+    Process& of = process();
     Sched* old;
     bool automatic;
     {
@@ -396,7 +397,7 @@ bool replace_main(Stream& stream) {
 
 PrivatePool* bound_pool(Stream& stream) {
     if (PrivatePool* pool = stream.bound.load()) return pool;
-    Runtime& of = runtime();
+    Process& of = process();
     {
         std::lock_guard guard(of.replacing);
         if (PrivatePool* pool = stream.bound.load()) return pool;

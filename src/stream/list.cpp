@@ -11,7 +11,12 @@
 #include "base/text.hpp"
 #include "hart/quota.hpp"
 #include "os/error_text.hpp"
+#include "stream/deadlock.hpp"
+#include "stream/domain.hpp"
 #include "stream/error.hpp"
+#include "stream/neighbours.hpp"
+#include "stream/process.hpp"
+#include "stream/rescue.hpp"
 #include "stream/runtime.hpp"
 #include "trace/added.hpp"
 #include "unit/names.hpp"
@@ -27,43 +32,43 @@ Count nth(std::size_t index) { return static_cast<Count>(index); }
 // Those that no stream keeps: the state of a moment.
 struct Gauge {
     const char* path;
-    std::uint64_t (*read)(const Runtime& of);
+    std::uint64_t (*read)(const Process& of);
 };
 
 constexpr Gauge gauges[] = {
-    {"/stacks/count/live", [](const Runtime& of) -> std::uint64_t { return of.stacks.live(); }},
-    {"/stacks/count/created", [](const Runtime& of) -> std::uint64_t { return of.stacks.created(); }},
-    {"/stacks/count/guarded-by-canary", [](const Runtime& of) -> std::uint64_t { return of.stacks.guarded_by_canary(); }},
-    {"/stacks/count/unguarded", [](const Runtime& of) -> std::uint64_t { return of.stacks.unguarded(); }},
-    {"/stacks/bytes/idle", [](const Runtime& of) -> std::uint64_t { return of.stacks.idle_bytes(); }},
-    {"/descriptors/bytes", [](const Runtime& of) -> std::uint64_t { return of.descriptors.resident_bytes(); }},
-    {"/units/count/deadlocks", [](const Runtime& of) -> std::uint64_t { return of.quiet.reports.load(); }},
-    {"/hosts/count/live", [](const Runtime& of) -> std::uint64_t { return of.hosts.live(); }},
-    {"/hosts/count/in-use", [](const Runtime& of) -> std::uint64_t { return of.hosts.in_use(); }},
-    {"/hosts/count/started", [](const Runtime& of) -> std::uint64_t { return of.hosts.started(); }},
-    {"/hosts/count/refused", [](const Runtime& of) -> std::uint64_t { return of.hosts.refused(); }},
-    {"/hosts/switch-by-instruction", [](const Runtime&) -> std::uint64_t { return arch::sets_thread_pointer_by_instruction.load(); }},
-    {"/hosts/count/used-up", [](const Runtime& of) -> std::uint64_t { return of.hosts.used_up(); }},
-    {"/streams/count/live", [](const Runtime& of) -> std::uint64_t { return of.stream_count; }},
-    {"/harts/count/limit", [](const Runtime&) -> std::uint64_t { return hart::limit(); }},
-    {"/harts/count/granted", [](const Runtime& of) -> std::uint64_t { return of.base.granted(); }},
-    {"/harts/count/oversubscribed", [](const Runtime& of) -> std::uint64_t {
+    {"/stacks/count/live", [](const Process& of) -> std::uint64_t { return of.stacks.live(); }},
+    {"/stacks/count/created", [](const Process& of) -> std::uint64_t { return of.stacks.created(); }},
+    {"/stacks/count/guarded-by-canary", [](const Process& of) -> std::uint64_t { return of.stacks.guarded_by_canary(); }},
+    {"/stacks/count/unguarded", [](const Process& of) -> std::uint64_t { return of.stacks.unguarded(); }},
+    {"/stacks/bytes/idle", [](const Process& of) -> std::uint64_t { return of.stacks.idle_bytes(); }},
+    {"/descriptors/bytes", [](const Process& of) -> std::uint64_t { return of.descriptors.resident_bytes(); }},
+    {"/units/count/deadlocks", [](const Process& of) -> std::uint64_t { return of.quiet.reports.load(); }},
+    {"/hosts/count/live", [](const Process& of) -> std::uint64_t { return of.hosts.live(); }},
+    {"/hosts/count/in-use", [](const Process& of) -> std::uint64_t { return of.hosts.in_use(); }},
+    {"/hosts/count/started", [](const Process& of) -> std::uint64_t { return of.hosts.started(); }},
+    {"/hosts/count/refused", [](const Process& of) -> std::uint64_t { return of.hosts.refused(); }},
+    {"/hosts/switch-by-instruction", [](const Process&) -> std::uint64_t { return arch::sets_thread_pointer_by_instruction.load(); }},
+    {"/hosts/count/used-up", [](const Process& of) -> std::uint64_t { return of.hosts.used_up(); }},
+    {"/streams/count/live", [](const Process& of) -> std::uint64_t { return of.stream_count; }},
+    {"/harts/count/limit", [](const Process&) -> std::uint64_t { return hart::limit(); }},
+    {"/harts/count/granted", [](const Process& of) -> std::uint64_t { return of.base.granted(); }},
+    {"/harts/count/oversubscribed", [](const Process& of) -> std::uint64_t {
          const std::size_t granted = of.base.granted(), limit = hart::limit();
          return granted > limit ? granted - limit : 0;
      }},
     // Each time that one was: to the streams, a domain or a guest. What a guest takes up again that it has left loose is not counted.
-    {"/harts/count/lent", [](const Runtime& of) -> std::uint64_t { return of.base.grants(); }},
+    {"/harts/count/lent", [](const Process& of) -> std::uint64_t { return of.base.grants(); }},
     // Beside neighbours: now, and how often some have come to be.
-    {"/harts/count/withheld", [](const Runtime& of) -> std::uint64_t { return of.neighbours.withheld.load(); }},
-    {"/harts/count/withholdings", [](const Runtime& of) -> std::uint64_t { return of.neighbours.withholdings.load(); }},
+    {"/harts/count/withheld", [](const Process& of) -> std::uint64_t { return of.neighbours.withheld.load(); }},
+    {"/harts/count/withholdings", [](const Process& of) -> std::uint64_t { return of.neighbours.withholdings.load(); }},
     // OS threads beside the streams: to take harts to domains, and to rescue. They stay until the runtime ends, but where hosted units need the room.
-    {"/harts/count/carriers", [](const Runtime& of) -> std::uint64_t { return of.carriers.started.load() + of.rescue.carriers.started.load(); }},
+    {"/harts/count/carriers", [](const Process& of) -> std::uint64_t { return of.carriers.started.load() + of.rescue.carriers.started.load(); }},
     // How often the kernel refused one. Where none can be had a guest's OS thread carries what it can.
-    {"/harts/count/carriers-refused", [](const Runtime& of) -> std::uint64_t { return of.carriers.refused.load() + of.rescue.carriers.refused.load(); }},
-    {"/rescue/count/looks", [](const Runtime& of) -> std::uint64_t { return of.rescue.looks.load(); }},
-    {"/rescue/count/emergencies", [](const Runtime& of) -> std::uint64_t { return of.rescue.emergencies.load(); }},
-    {"/rescue/count/running", [](const Runtime& of) -> std::uint64_t { return of.rescue.running.load(); }},
-    {"/rescue/count/refused", [](const Runtime& of) -> std::uint64_t { return of.rescue.refused.load(); }},
+    {"/harts/count/carriers-refused", [](const Process& of) -> std::uint64_t { return of.carriers.refused.load() + of.rescue.carriers.refused.load(); }},
+    {"/rescue/count/looks", [](const Process& of) -> std::uint64_t { return of.rescue.looks.load(); }},
+    {"/rescue/count/emergencies", [](const Process& of) -> std::uint64_t { return of.rescue.emergencies.load(); }},
+    {"/rescue/count/running", [](const Process& of) -> std::uint64_t { return of.rescue.running.load(); }},
+    {"/rescue/count/refused", [](const Process& of) -> std::uint64_t { return of.rescue.refused.load(); }},
 };
 
 // "/units{stream#2}/count/run" for stream 2.
@@ -149,7 +154,7 @@ void look_at_unit(const Unit& unit, weft_unit_info& info) {
     info.name = unit.name;
 }
 
-std::uint64_t sum(const Runtime& of, Count which) {
+std::uint64_t sum(const Process& of, Count which) {
     std::uint64_t total = of.ended.read(which) + of.outside_counters.read(which);
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         if (of.streams[rank] != nullptr) total += of.streams[rank]->counted(which);
@@ -164,7 +169,7 @@ bool is_own_counter(const char* name) {
     return std::any_of(std::begin(gauges), std::end(gauges), [name](const Gauge& gauge) { return std::strcmp(name, gauge.path) == 0; });
 }
 
-weft_status read_counter(Runtime& of, const char* name, std::uint64_t* value) {
+weft_status read_counter(Process& of, const char* name, std::uint64_t* value) {
     std::lock_guard guard(of.lock);
     // Nothing is allocated: the report of `weft run` reads some where a process ends from a signal handler that interrupted malloc.
     Text<128> of_one;
@@ -187,7 +192,7 @@ weft_status read_counter(Runtime& of, const char* name, std::uint64_t* value) {
     return fail(WEFT_INVALID, "there is no counter '%.100s'; near are: %s", name, near(path).c_str());
 }
 
-void print_counters(const Runtime& of, std::FILE* file) {
+void print_counters(const Process& of, std::FILE* file) {
     std::lock_guard guard(of.lock);
     for (std::size_t i = 0; i < counts; ++i) {
         std::fprintf(file, "%s\t%llu\n", trace::path(nth(i)), static_cast<unsigned long long>(sum(of, nth(i))));
@@ -207,7 +212,7 @@ void print_counters(const Runtime& of, std::FILE* file) {
     }
 }
 
-void print_counters_at_end(Runtime& of) {
+void print_counters_at_end(Process& of) {
     const char* where = of.settings.counters;
     if (where == nullptr) return;
     of.settings.counters = nullptr;   // at exit or at the last finalize, whichever comes first
@@ -221,12 +226,12 @@ void print_counters_at_end(Runtime& of) {
     std::fclose(file);
 }
 
-void each_unit(Runtime& of, void (*visit)(const weft_unit_info* info, void* argument), void* argument, const Pool* pool) {
+void each_unit(Process& of, void (*visit)(const weft_unit_info* info, void* argument), void* argument, const Pool* pool) {
     Visit to{pool, visit, argument};
     each_descriptor(of, visit_one, &to);
 }
 
-void print_units(Runtime& of, std::FILE* file) {
+void print_units(Process& of, std::FILE* file) {
     each_unit(of, [](const weft_unit_info* info, void* raw) {
         auto* to = static_cast<std::FILE*>(raw);
         std::fprintf(to, "%llu\t%s\t%s\t'%s'", static_cast<unsigned long long>(info->id), name_of(static_cast<State>(info->state)),

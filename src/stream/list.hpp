@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "stream/runtime.hpp"
+#include "stream/process.hpp"
 #include "weft/unit.h"
 
 namespace weft {
 
 // Of all streams, those that have ended and those that are none included. Under the runtime's lock.
-std::uint64_t sum(const Runtime& of, trace::Count which);
+std::uint64_t sum(const Process& of, trace::Count which);
 
 // What each_unit() would tell of one.
 void look_at_unit(const Unit& unit, weft_unit_info& info);
@@ -18,9 +18,9 @@ void look_at_unit(const Unit& unit, weft_unit_info& info);
 // Whether the runtime itself has a counter of that name.
 bool is_own_counter(const char* name);
 
-weft_status read_counter(Runtime& of, const char* name, std::uint64_t* value);
+weft_status read_counter(Process& of, const char* name, std::uint64_t* value);
 // `pool`: only of those that belong there; null: of all.
-void each_unit(Runtime& of, void (*visit)(const weft_unit_info* info, void* argument), void* argument, const Pool* pool = nullptr);
-void print_units(Runtime& of, std::FILE* file);
+void each_unit(Process& of, void (*visit)(const weft_unit_info* info, void* argument), void* argument, const Pool* pool = nullptr);
+void print_units(Process& of, std::FILE* file);
 
 }  // namespace weft

@@ -11,7 +11,7 @@
 #include "stream/guest.hpp"
 #include "stream/lasting.hpp"
 #include "stream/own_float.hpp"
-#include "stream/runtime.hpp"
+#include "stream/process.hpp"
 #include "stream/stream.hpp"
 
 namespace weft {
@@ -265,7 +265,7 @@ void tell_followers_it_returns(Stream& stream, const Unit& unit) {
 
 bool is_own_code(const Unit& unit) {
     if ((unit.flags & (Unit::primary | Unit::bound)) != (Unit::primary | Unit::bound)) return false;
-    return &unit != runtime().primary || !runtime().settings.values.roaming_primary;   // one that roams is bound now and then
+    return &unit != process().primary || !process().settings.values.roaming_primary;   // one that roams is bound now and then
 }
 
 void tell_followers_of_primary() {

@@ -12,7 +12,8 @@
 #include "stream/level.hpp"
 #include "stream/locals.hpp"
 #include "stream/observe.hpp"
-#include "stream/runtime.hpp"
+#include "stream/outside_wait.hpp"
+#include "stream/process.hpp"
 #include "stream/suspend.hpp"
 
 namespace weft {
@@ -272,7 +273,7 @@ namespace {
 void move_with_jobs(Stream& stream, Unit& self, Pool& to, void (*move)(Unit&, Pool&)) {
     if (self.is_light()) promote(stream, self);   // whoever has called it takes it for one of the pool that it was called out of
     if (self.has_jobs()) leave_jobs(stream, self);
-    std::unique_lock guard(runtime().jobs.lock, std::defer_lock);
+    std::unique_lock guard(process().jobs.lock, std::defer_lock);
     if (self.jobs_out != 0) guard.lock();
     move(self, to);
 }
@@ -358,7 +359,7 @@ weft_status ask_to_move_to(Unit& unit, const Sched& sched) {
 
 weft_status ask_to_move_anywhere(Unit& unit) {
     if constexpr (!config::migration) return no_migration();
-    Runtime& of = runtime();
+    Process& of = process();
     Pool* const now = unit.pool_now();
     Pool* least = nullptr;
     {

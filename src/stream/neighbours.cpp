@@ -8,7 +8,7 @@
 #include "os/cpuset.hpp"
 #include "os/thread.hpp"
 #include "stream/list.hpp"
-#include "stream/runtime.hpp"
+#include "stream/process.hpp"
 
 namespace weft {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t most_threads = 64;
 
 // For how long OS threads with something to do did not run since the last look. One that sleeps is not delayed.
-std::uint64_t delay_since(Runtime& of) {
+std::uint64_t delay_since(Process& of) {
     const std::uint64_t round = ++of.neighbours.round;
     std::uint64_t sum_ns = 0;
     std::size_t left = most_threads;
@@ -35,7 +35,7 @@ std::uint64_t delay_since(Runtime& of) {
     return sum_ns;
 }
 
-std::uint64_t switches(const Runtime& of) {
+std::uint64_t switches(const Process& of) {
     std::lock_guard guard(of.lock);
     return sum(of, trace::Count::run);
 }
@@ -47,7 +47,7 @@ std::uint64_t idle_since(Neighbourhood& by, bool& known) {
     return known && by.idle_ns > before_ns ? by.idle_ns - before_ns : 0;
 }
 
-hart::Neighbours::Found look(Runtime& of) {
+hart::Neighbours::Found look(Process& of) {
     Neighbourhood& by = of.neighbours;
     hart::Neighbours::Found found;
     found.delay_ns = delay_since(of);
@@ -61,7 +61,7 @@ hart::Neighbours::Found look(Runtime& of) {
 
 }  // namespace
 
-void wait_is_overdue(Runtime& of) {
+void wait_is_overdue(Process& of) {
     if (of.settings.values.neighbours == WEFT_NEIGHBOURS_IGNORE || sanitizer::of_the_program_looks_for_leaks()) return;   // else more OS threads start at any time
     Neighbourhood& by = of.neighbours;
     const std::uint64_t now_ns = os::now_ns();
@@ -82,7 +82,7 @@ void wait_is_overdue(Runtime& of) {
     by.judged.refused(now_ns);
 }
 
-std::uint64_t look_at_neighbours(Runtime& of, std::uint64_t now_ns) {
+std::uint64_t look_at_neighbours(Process& of, std::uint64_t now_ns) {
     Neighbourhood& by = of.neighbours;
     const std::uint64_t due_ns = by.look_ns.load();
     if (due_ns > now_ns) return due_ns;

@@ -12,7 +12,7 @@
 
 namespace weft {
 
-struct Runtime;
+struct Process;
 
 struct Neighbourhood {
     atomic<std::uint64_t> due_ns{0};              // who waits does not look before
@@ -27,9 +27,9 @@ struct Neighbourhood {
 };
 
 // The caller has a hart, and has waited for another one for longer than usual.
-void wait_is_overdue(Runtime& of);
+void wait_is_overdue(Process& of);
 
 // What the lookout does; returns when it is to do so again.
-std::uint64_t look_at_neighbours(Runtime& of, std::uint64_t now_ns);
+std::uint64_t look_at_neighbours(Process& of, std::uint64_t now_ns);
 
 }  // namespace weft

@@ -7,7 +7,7 @@
 #include "base/handles.hpp"
 #include "os/thread.hpp"
 #include "stream/error.hpp"
-#include "stream/runtime.hpp"
+#include "stream/process.hpp"
 #include "stream/trace_file.hpp"
 
 namespace weft {
@@ -126,7 +126,7 @@ void tell_from_outside(Observers& of, const weft_observation& seen) {
 }
 
 [[gnu::noinline, gnu::cold]] void tell(Event what, Unit& unit, Waits waits, const void* object) {
-    Observers& of = runtime().observers;
+    Observers& of = process().observers;
     const unsigned bit = 1u << static_cast<unsigned>(what);
     const bool wanted = (of.wanted.load(std::memory_order_relaxed) & bit) != 0;   // relaxed: a hint, of a list that is looked at with care
     const bool begins = what == Event::start || what == Event::resume;
@@ -158,7 +158,7 @@ void tell_from_outside(Observers& of, const weft_observation& seen) {
 
 // ---- beginning and ceasing to listen -------------------------------------------------------------------
 
-void observe_streams(Runtime& of, bool on) {
+void observe_streams(Process& of, bool on) {
     std::lock_guard guard(of.lock);
     of.observing = on;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
@@ -171,7 +171,7 @@ void observe_streams(Runtime& of, bool on) {
 
 // A stream with the bit never takes the short ways on which a unit with the mark would be missed: so the bits come before the first
 // mark, and go after the last.
-void listen(Runtime& of, bool on) {
+void listen(Process& of, bool on) {
     if (!on) births.set(false);
     observe_streams(of, on);
     if (on) births.set(true);
@@ -188,7 +188,7 @@ bool told_from_here(Observers& of) {
     return outside_teller(of) != nullptr;
 }
 
-bool is_told(Runtime& of, const ObserverList* list) {
+bool is_told(Process& of, const ObserverList* list) {
     {
         std::lock_guard guard(of.observers.outside_lock);
         for (const OutsideTeller* at = of.observers.outside; at != nullptr; at = at->next) {
@@ -203,7 +203,7 @@ bool is_told(Runtime& of, const ObserverList* list) {
 }
 
 // Puts `list` (null: nobody) in the place of the old, which is returned when nobody uses it any more. Under `changing`.
-ObserverList* replace(Runtime& of, const ObserverList* list) {
+ObserverList* replace(Process& of, const ObserverList* list) {
     unsigned wanted = 0;
     for (std::size_t i = 0; list != nullptr && i < list->count; ++i) wanted |= list->all[i]->events;
     of.observers.wanted.store(wanted);   // before the first mark of listen()
@@ -249,7 +249,7 @@ void note_observed(Stream& stream) {
     settle_homes(stream);
 }
 
-weft_status add_observer(Runtime& of, const Observer& observer, Observer** added) {
+weft_status add_observer(Process& of, const Observer& observer, Observer** added) {
     if constexpr (!config::observers) return built_without("observers", "WEFT_OBSERVERS");
     if (told_from_here(of.observers)) return from_a_callback("add");
     auto* made = os::make<Observer>(observer);
@@ -273,7 +273,7 @@ weft_status add_observer(Runtime& of, const Observer& observer, Observer** added
     return WEFT_OK;
 }
 
-weft_status remove_observer(Runtime& of, Observer& observer) {
+weft_status remove_observer(Process& of, Observer& observer) {
     if (told_from_here(of.observers)) return from_a_callback("remove");
     std::lock_guard guard(of.observers.changing);
     const ObserverList* const before = of.observers.list.load();
@@ -295,29 +295,29 @@ weft_status remove_observer(Runtime& of, Observer& observer) {
     return WEFT_OK;
 }
 
-weft_status begin_trace(Runtime& of) {
+weft_status begin_trace(Process& of) {
     if (of.settings.values.trace == nullptr) return WEFT_OK;
     if constexpr (!config::observers) return built_without("traces", "WEFT_OBSERVERS");
     const weft_status status = TraceFile::open(of.settings.values.trace, of.settings.values.trace_events, &of.observers.trace);
     if (status != WEFT_OK) return status;
-    static_assert(TraceFile::most_tracks == Runtime::most_ranks + 1);
-    of.observers.outside_ring = of.observers.trace->ring(Runtime::most_ranks, nullptr);
+    static_assert(TraceFile::most_tracks == Process::most_ranks + 1);
+    of.observers.outside_ring = of.observers.trace->ring(Process::most_ranks, nullptr);
     if (of.observers.outside_ring == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the events of a trace; set WEFT_TRACE_EVENTS to less");
     listen(of, true);
     return WEFT_OK;
 }
 
-bool give_ring(Runtime& of, Stream& stream) {
+bool give_ring(Process& of, Stream& stream) {
     if (of.observers.trace == nullptr) return true;
     stream.ring = of.observers.trace->ring(stream.rank, stream.name);
     return stream.ring != nullptr;
 }
 
-void write_trace_at_end(Runtime& of) {
+void write_trace_at_end(Process& of) {
     if (of.observers.trace != nullptr) of.observers.trace->write();
 }
 
-void end_observing(Runtime& of) {
+void end_observing(Process& of) {
     births.set(false);
     if (const ObserverList* list = of.observers.list.exchange(nullptr)) {
         for (std::size_t i = 0; i < list->count; ++i) os::destroy(list->all[i]);

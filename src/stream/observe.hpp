@@ -15,7 +15,7 @@
 
 namespace weft {
 
-struct Runtime;
+struct Process;
 struct Stream;
 class TraceFile;
 
@@ -43,7 +43,7 @@ struct OutsideTeller {
 struct Observers {
     atomic<const ObserverList*> list{nullptr};
     atomic<unsigned> wanted{0};        // events that some of them want; a hint
-    os::Lock changing;                 // one at a time adds or removes; before Runtime::lock
+    os::Lock changing;                 // one at a time adds or removes; before Process::lock
     ObserverList* spare = nullptr;     // with room for those of `list`: who leaves needs no memory; under `changing`
     TraceFile* trace = nullptr;        // null: none is written
 
@@ -111,17 +111,17 @@ inline void trace_sleep(Stream& stream, trace::Event what) { trace_stream(stream
 void note_observed(Stream& stream);
 
 // weft_observer_add and weft_observer_remove.
-weft_status add_observer(Runtime& of, const Observer& observer, Observer** added);
-weft_status remove_observer(Runtime& of, Observer& observer);
+weft_status add_observer(Process& of, const Observer& observer, Observer** added);
+weft_status remove_observer(Process& of, Observer& observer);
 
 // The runtime begins with a trace, or ends.
-weft_status begin_trace(Runtime& of);
-void end_observing(Runtime& of);
+weft_status begin_trace(Process& of);
+void end_observing(Process& of);
 
 // The trace is written, if there is one and it has not been yet.
-void write_trace_at_end(Runtime& of);
+void write_trace_at_end(Process& of);
 
 // A stream of that rank has a ring if there is a trace; false: no memory. Under the runtime's lock.
-bool give_ring(Runtime& of, Stream& stream);
+bool give_ring(Process& of, Stream& stream);
 
 }  // namespace weft

@@ -7,7 +7,7 @@
 #include "stream/level.hpp"
 #include "stream/locals.hpp"
 #include "stream/observe.hpp"
-#include "stream/runtime.hpp"
+#include "stream/process.hpp"
 #include "unit/handle.hpp"
 
 namespace weft {
@@ -133,7 +133,7 @@ void CallFor::come_back() const {
     if (has_own_) arch::set_floating_point(own_, arch::floating_point());
 }
 
-weft_status begin_own_float(Runtime& of) {
+weft_status begin_own_float(Process& of) {
     os::floating_point_of_threads.store(shared_floating_point);
     if (!of.settings.values.own_float) return WEFT_OK;
     if constexpr (!config::observers) return fail(WEFT_UNSUPPORTED, "WEFT_OWN_FLOAT needs a library with WEFT_FEATURE_OBSERVERS; this one has none");

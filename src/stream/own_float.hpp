@@ -10,7 +10,7 @@
 
 namespace weft {
 
-struct Runtime;
+struct Process;
 
 inline constexpr std::size_t own_float_bit = std::size_t{1} << 63;      // of Unit::user_stack_bytes: it has one; below lies what it begins with
 inline constexpr std::size_t inside_float_bit = std::size_t{1} << 62;   // and it is in force, or the unit has left with it
@@ -74,6 +74,6 @@ private:
 };
 
 // All units that are spawned from now on have one (WEFT_OWN_FLOAT).
-weft_status begin_own_float(Runtime& of);
+weft_status begin_own_float(Process& of);
 
 }  // namespace weft

@@ -5,7 +5,8 @@
 
 #include "os/clock.hpp"
 #include "stream/observe.hpp"
-#include "stream/runtime.hpp"
+#include "stream/outside_wait.hpp"
+#include "stream/process.hpp"
 
 namespace weft {
 namespace {

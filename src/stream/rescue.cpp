@@ -9,10 +9,12 @@
 #include "os/clock.hpp"
 #include "os/peek.hpp"
 #include "stream/begin.hpp"
+#include "stream/domain.hpp"
 #include "stream/guest.hpp"
 #include "stream/level.hpp"
 #include "stream/list.hpp"
-#include "stream/runtime.hpp"
+#include "stream/neighbours.hpp"
+#include "stream/process.hpp"
 
 namespace weft {
 
@@ -46,7 +48,7 @@ void relieve(StandIn& one) {
 // One pool has the first look after the other. Under the lock, so that a pool that is freed is not drawn from any more.
 weft_unit* pick_in_turn(void* raw, weft_sched*) {
     auto& self = *static_cast<StandIn*>(raw);
-    std::lock_guard guard(runtime().rescue.lock);
+    std::lock_guard guard(process().rescue.lock);
     if (self.over) return nullptr;
     const std::size_t count = self.sched->count, first = self.turn++;
     for (std::size_t i = 0; i < count; ++i) {
@@ -56,7 +58,7 @@ weft_unit* pick_in_turn(void* raw, weft_sched*) {
 }
 
 bool arrives(StandIn& self, Stream& stream) {
-    std::lock_guard guard(runtime().rescue.lock);
+    std::lock_guard guard(process().rescue.lock);
     if (self.over) return false;
     self.carrier = &stream;
     return true;
@@ -74,7 +76,7 @@ void take_way(Stream& stream, const Way& way) {
 bool goes_on(const Stream& stream) { return (stream.attention.load() & (attention::relieved | attention::stop)) == 0; }
 
 void run_what_waits(Stream& stream) {
-    Runtime& of = runtime();
+    Process& of = process();
     for (;;) {
         if (stream.wanted()) [[unlikely]] attend(stream);
         if (stream.handed == nullptr) {   // a unit that another has left for by its name runs first: its pool may be one that nobody draws from
@@ -100,7 +102,7 @@ void pass_wakes_on(const Sched& sched) {
 
 // With a hart beyond the limit.
 void serve_instead(StandIn& self, Stream& stream) {
-    Runtime& of = runtime();
+    Process& of = process();
     for (std::size_t i = 0; i < self.sched->count; ++i) self.sched->places[i].belong_to(stream.sleeper);
     const Way own{stream.sched, stream.direct, stream.common, stream.standard};
     of.base.take_beyond(of.streams_root);
@@ -136,7 +138,7 @@ void destroy(StandIn* one) {
 void stand_in(void* raw) {
     auto& self = *static_cast<StandIn*>(raw);
     Stream& stream = current();
-    Rescue& rescue = runtime().rescue;
+    Rescue& rescue = process().rescue;
     os::thread_set_signals(rescue.signals);   // the lookout, which has started it, has none
     if (arrives(self, stream)) serve_instead(self, stream);
     unlink(rescue, self);
@@ -161,7 +163,7 @@ const hart::Root* root_of(const Domain* domain) {
 
 // Whose hart a stream has, as far as one can tell: addresses, perhaps of what is gone. Null: it has none.
 // Of a stream in the table, whose own data that is: peek() rather than a race.
-const hart::Root* holder_of(const Runtime& of, const Stream& stream) {
+const hart::Root* holder_of(const Process& of, const Stream& stream) {
     const Domain* domain = nullptr;
     os::peek(&stream.domain, &domain, sizeof domain);
     if (domain != nullptr) return root_of(domain);
@@ -173,7 +175,7 @@ const hart::Root* holder_of(const Runtime& of, const Stream& stream) {
 
 class Look {
 public:
-    Look(Runtime& of, std::uint64_t now_ns, bool first) : of_(of), rescue_(of.rescue), now_ns_(now_ns), first_(first) {}
+    Look(Process& of, std::uint64_t now_ns, bool first) : of_(of), rescue_(of.rescue), now_ns_(now_ns), first_(first) {}
 
     // Returns when the next one is due.
     std::uint64_t look() {
@@ -209,7 +211,7 @@ private:
     }
 
     bool make_room() {
-        if (rescue_.watched == nullptr) rescue_.watched = static_cast<Watched*>(os::allocate(Runtime::most_streams * sizeof(Watched)));
+        if (rescue_.watched == nullptr) rescue_.watched = static_cast<Watched*>(os::allocate(Process::most_streams * sizeof(Watched)));
         if (rescue_.watched == nullptr) return false;
         while (rescue_.watched_count < of_.ranks_used) new (&rescue_.watched[rescue_.watched_count++]) Watched();
         return true;
@@ -403,7 +405,7 @@ private:
     }
 
     StandIn* make(std::size_t rank) {
-        Pool* pools[Runtime::most_streams];
+        Pool* pools[Process::most_streams];
         std::size_t count = 0;
         each_pool(at(rank), [&](Pool& pool) { pools[count++] = &pool; });
         auto* const made = os::make<StandIn>(rank, at(rank).stream);
@@ -482,7 +484,7 @@ private:
 
     void tell(const char* remedy);
 
-    Runtime& of_;
+    Process& of_;
     Rescue& rescue_;
     const std::uint64_t now_ns_;
     const bool first_;                 // nobody has looked before: what it finds is what the next one compares with
@@ -529,7 +531,7 @@ void Look::tell(const char* remedy) {
 }
 
 void called(Sleeper&) {
-    Runtime& of = runtime();
+    Process& of = process();
     of.rescue.look_ns.store(0);
     // A thread that is refused once may be had the next moment, and nobody may come here again.
     if (!of.lookout.watch(0) && of.lookout.thread_there()) of.lookout.watch(0);
@@ -543,14 +545,14 @@ Rescue::Rescue(weft_rescue wanted)
 
 Rescue::~Rescue() { os::release(watched); }
 
-void begin_rescue(Runtime& of) {
+void begin_rescue(Process& of) {
     of.rescue.signals = os::thread_signals();
     if (of.rescue.mode == WEFT_RESCUE_IGNORE) return;
     of.rescue.sleeper.prepare();
     of.rescue.sleeper.lie_down();
 }
 
-void end_rescue(Runtime& of) {
+void end_rescue(Process& of) {
     {
         std::lock_guard guard(of.rescue.carriers.lock);
         of.rescue.carriers.closed = true;
@@ -561,15 +563,15 @@ void end_rescue(Runtime& of) {
     for (StandIn* one = of.rescue.stand_ins; one != nullptr; one = one->next) relieve(*one);
 }
 
-void wake_watchdog(Runtime& of) { of.rescue.sleeper.wake(); }
+void wake_watchdog(Process& of) { of.rescue.sleeper.wake(); }
 
-void watch_anew(Runtime& of) {
+void watch_anew(Process& of) {
     if (of.jobs.streams.load() < of.rescue.least_streams()) return;   // timers of the only one are its own
     of.rescue.calm = 0;
     wake_watchdog(of);
 }
 
-void watch_pool(Runtime& of, Pool& pool) {
+void watch_pool(Process& of, Pool& pool) {
     if (of.rescue.mode == WEFT_RESCUE_IGNORE || of.jobs.streams.load() < of.rescue.least_streams()) return;
     if (!pool::thief_safe(pool)) return;
     pool.bell.remove(pool.watch);
@@ -577,7 +579,7 @@ void watch_pool(Runtime& of, Pool& pool) {
     pool.bell.add_reserve(pool.watch);
 }
 
-void watch_pools(Runtime& of) {
+void watch_pools(Process& of) {
     bool waits = false;
     for (Pool* pool = of.pools; pool != nullptr; pool = pool->next) {
         watch_pool(of, *pool);
@@ -586,7 +588,7 @@ void watch_pools(Runtime& of) {
     if (waits) wake_watchdog(of);
 }
 
-void forget_pool(Runtime& of, Pool& pool) {
+void forget_pool(Process& of, Pool& pool) {
     pool.bell.remove(pool.watch);
     std::lock_guard guard(of.rescue.lock);
     for (StandIn* one = of.rescue.stand_ins; one != nullptr; one = one->next) {
@@ -594,7 +596,7 @@ void forget_pool(Runtime& of, Pool& pool) {
     }
 }
 
-std::uint64_t watch_over(Runtime& of, std::uint64_t now_ns) {
+std::uint64_t watch_over(Process& of, std::uint64_t now_ns) {
     const std::uint64_t due_ns = of.rescue.look_ns.load();
     return due_ns > now_ns ? due_ns : Look(of, now_ns, due_ns == 0).look();
 }

@@ -18,7 +18,7 @@
 
 namespace weft {
 
-struct Runtime;
+struct Process;
 struct StandIn;
 
 // What the watchdog remembers of the stream of a rank.
@@ -71,24 +71,24 @@ struct Rescue {
 };
 
 // From now on the watchdog can be woken. Once, when the runtime begins.
-void begin_rescue(Runtime& of);
+void begin_rescue(Process& of);
 
 // No emergency begins any more, and those that there are end. Before the streams end.
-void end_rescue(Runtime& of);
+void end_rescue(Process& of);
 
 // Something may wait that nobody comes to: the watchdog looks. From anywhere.
-void wake_watchdog(Runtime& of);
+void wake_watchdog(Process& of);
 
 // The same by the lookout, also while it looks: it goes on for a while.
-void watch_anew(Runtime& of);
+void watch_anew(Process& of);
 
 // The first stream of the program's is there that may be helped. Under the runtime's lock.
-void watch_pools(Runtime& of);
+void watch_pools(Process& of);
 // A pool comes, or goes; as above.
-void watch_pool(Runtime& of, Pool& pool);
-void forget_pool(Runtime& of, Pool& pool);
+void watch_pool(Process& of, Pool& pool);
+void forget_pool(Process& of, Pool& pool);
 
 // What the lookout does for it; returns when it is to do so again.
-std::uint64_t watch_over(Runtime& of, std::uint64_t now_ns);
+std::uint64_t watch_over(Process& of, std::uint64_t now_ns);
 
 }  // namespace weft

@@ -5,7 +5,7 @@
 #include "stream/error.hpp"
 #include "stream/join.hpp"
 #include "stream/own_float.hpp"
-#include "stream/runtime.hpp"
+#include "stream/process.hpp"
 #include "stream/spawn.hpp"
 #include "unit/extras.hpp"
 
@@ -87,7 +87,7 @@ weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, 
     if (stream != nullptr) {
         stream->counters.add(trace::Count::revived);
     } else {
-        runtime().count_outside(trace::Count::revived);
+        process().count_outside(trace::Count::revived);
     }
     if (observed) observe(trace::Event::revive, unit);
     pool::belongs(unit);

@@ -31,27 +31,11 @@ namespace {
 static_assert(static_cast<int>(hart::Policy::fair) == WEFT_HART_FAIR && static_cast<int>(hart::Policy::weighted) == WEFT_HART_WEIGHTED &&
               static_cast<int>(hart::Policy::first_come) == WEFT_HART_FIRST_COME);
 
-// Trivially destructible on purpose: carriers may read it while the process ends.
-atomic<Runtime*> active{nullptr};
-atomic<Runtime*> complete_one{nullptr};   // the same, for those who call in, once it is all there
-
-mem::StackSettings stack_settings(const weft_settings& from) {
-    return {.default_bytes = from.stack_bytes,
-            .guard_bytes = from.guard_bytes,
-            .guard = static_cast<mem::Guard>(from.guard),
-            .idle_bytes = from.idle_memory_bytes};
-}
-static_assert(static_cast<int>(mem::Guard::automatic) == WEFT_GUARD_AUTO &&
-              static_cast<int>(mem::Guard::install) == WEFT_GUARD_INSTALL &&
-              static_cast<int>(mem::Guard::mprotect) == WEFT_GUARD_MPROTECT &&
-              static_cast<int>(mem::Guard::canary) == WEFT_GUARD_CANARY &&
-              static_cast<int>(mem::Guard::none) == WEFT_GUARD_NONE);
-
 // exit() from anywhere: the other carriers stop at their next switch, so that what the exit handlers destroy is
 // not used by units. Once per process. Not those of a runtime that has started by itself: what they carry stands for
 // threads, which run on beside exit's handlers, and handlers may have guests' regions.
 void at_exit() {
-    Runtime* ending = runtime_or_null();
+    Process* ending = process_or_null();
     if (ending == nullptr) return;
     print_counters_at_end(*ending);
     write_trace_at_end(*ending);
@@ -71,7 +55,7 @@ void register_handlers() {
 }
 
 // The calling OS thread becomes the primary unit of stream 0.
-weft_status make_primary(Runtime& of, Stream& zero) {
+weft_status make_primary(Process& of, Stream& zero) {
     const bool roams = of.settings.values.roaming_primary;
     auto* unit = static_cast<Unit*>(zero.heap->units->take());
     Pool* const pool = unit == nullptr ? nullptr : primary_pool(zero, roams);
@@ -87,12 +71,12 @@ weft_status make_primary(Runtime& of, Stream& zero) {
 bool never_goes_on(const Unit& unit) { return !is_scheduler(unit) && (unit.life.is(State::ready) || shown(unit.life.now()) == State::suspended); }
 
 // Of contexts that only wait for more to do. Before any unit is dropped: what libraries know of the others goes with those.
-std::size_t count_idle(Runtime& of) {
+std::size_t count_idle(Process& of) {
     std::size_t count = 0;
     if (of.created == nullptr) return 0;
     each_descriptor(of, [](void* object, void* raw) {
         auto& unit = *static_cast<Unit*>(object);
-        if (never_goes_on(unit) && is_idle_context(runtime(), unit)) ++*static_cast<std::size_t*>(raw);
+        if (never_goes_on(unit) && is_idle_context(process(), unit)) ++*static_cast<std::size_t*>(raw);
     }, &count);
     return count;
 }
@@ -107,7 +91,7 @@ void drop_suspended(void* object, void* argument) {
     if (unit->life.is(State::done) && unit->outcome == WEFT_EXCEPTION) unit->exception().~exception_ptr();
 }
 
-void destroy_heaps(Runtime& of) {
+void destroy_heaps(Process& of) {
     while (Heap* heap = of.idle_heaps) {
         of.idle_heaps = heap->next_idle;
         os::destroy(heap);
@@ -116,7 +100,7 @@ void destroy_heaps(Runtime& of) {
 }
 
 // Stream 0 ends with its runtime; the calling OS thread, if that is its carrier, is a plain thread again.
-void end_stream_zero(Runtime& of) {
+void end_stream_zero(Process& of) {
     Stream* zero = of.streams[0];
     if (zero == nullptr) return;
     if (of.by_itself) return end_stream(*zero);
@@ -124,7 +108,7 @@ void end_stream_zero(Runtime& of) {
     end_stream_here(of, *zero);
 }
 
-void tear_down(Runtime* ending) {
+void tear_down(Process* ending) {
     dumps_end();
     ending->lookout.stop();   // before the streams that it looks at are gone
     ending->crew.stop();
@@ -139,10 +123,9 @@ void tear_down(Runtime* ending) {
     destroy_heaps(*ending);
     end_observing(*ending);
     hart::topology_release();
-    complete_one.store(nullptr);
-    active.store(nullptr);
+    set_process(nullptr);
     handles::runtime_lives(false);
-    os::destroy(ending);
+    os::destroy(static_cast<Runtime*>(ending));
     open_to_guests();
 }
 
@@ -155,7 +138,7 @@ void describe_caller(char* text, std::size_t bytes) {
     }
 }
 
-weft_status bring_up(Runtime& made) {
+weft_status bring_up(Process& made) {
     mem::overflow_install(overflow_describe, crash_describe());  // first, since what follows may crash
     if (!made.stacks.usable()) {
         return fail(WEFT_UNSUPPORTED, "this kernel has no guards of the kind that WEFT_GUARD asks for (install needs "
@@ -185,28 +168,7 @@ weft_status bring_up(Runtime& made) {
 }  // namespace
 
 Runtime::Runtime(const Settings& chosen, bool itself)
-    : settings(chosen), stacks(stack_settings(chosen.values)),
-      base(base_hooks(*this), static_cast<hart::Policy>(chosen.values.hart_policy), chosen.values.slice_ns), lookout(lookout_round, lookout_ready, this),
-      by_itself(itself), nesting(itself ? 0 : 1) {
-    default_kind = static_cast<Kind>(chosen.values.kind);
-}
-
-Runtime* runtime_or_null() {
-    // acquire: pairs with the store in start_one(), for OS threads that call in.
-    return complete_one.load(std::memory_order_acquire);
-}
-
-Runtime& runtime() { return *active.load(std::memory_order_acquire); }   // acquire: for OS threads that it starts
-
-void each_descriptor(Runtime& of, void (*visit)(void* unit, void* argument), void* argument) {
-    of.descriptors.each(visit, argument);
-    if (of.inherited != nullptr) visit(of.inherited, argument);
-}
-
-void set_runtime(Runtime* now) {
-    active.store(now);
-    complete_one.store(now);
-}
+    : Process(chosen, itself, {lending_, carriers_, guest_threads_, rescue_, sentry_, neighbours_, crew_, shortage_, quiet_}, base_hooks(*this), lookout_round, lookout_ready) {}
 
 Pool* primary_pool(Stream& zero, bool roams) {
     Pool* const main = zero.main->pools[0];
@@ -221,7 +183,7 @@ Pool* primary_pool(Stream& zero, bool roams) {
     return pool;
 }
 
-void begin_primary(Runtime& of, Stream& zero, Unit& unit, Pool& pool, bool roams) {
+void begin_primary(Process& of, Stream& zero, Unit& unit, Pool& pool, bool roams) {
     if (!roams) zero.bound.store(static_cast<PrivatePool*>(&pool));
     unit.flags = static_cast<std::uint8_t>(unit.flags | (roams ? 0 : Unit::bound) | (pool.kind == WEFT_POOL_PRIVATE ? Unit::local : 0));
     unit.pool = &pool;
@@ -230,44 +192,9 @@ void begin_primary(Runtime& of, Stream& zero, Unit& unit, Pool& pool, bool roams
     of.primary = &unit;
 }
 
-Unit* Runtime::take_outside() {
-    std::lock_guard guard(outside_lock);
-    auto* unit = static_cast<Unit*>(outside->units->take());
-    if (unit == nullptr) return nullptr;
-    unit->id = outside->next_id++;
-    outside_counters.add(trace::Count::created);
-    return unit;
-}
-
-mem::Stack* Runtime::take_stack_outside(std::size_t bytes) {
-    std::lock_guard guard(outside_lock);
-    return outside->stacks.take(bytes);
-}
-
-void Runtime::give_stack_outside(mem::Stack* stack) {
-    std::lock_guard guard(outside_lock);
-    outside->stacks.give(stack);
-}
-
-void Runtime::untake_outside(Unit& unit) {
-    std::lock_guard guard(outside_lock);
-    outside_counters.add(trace::Count::created, static_cast<std::uint64_t>(-1));
-    outside->units->give(&unit);
-}
-
-void Runtime::count_outside(trace::Count which) {
-    std::lock_guard guard(outside_lock);
-    outside_counters.add(which);
-}
-
-void Runtime::give_outside(Unit& unit) {
-    std::lock_guard guard(outside_lock);
-    outside->units->give(&unit);
-}
-
 namespace {
 
-void unwind(Runtime* ending) {
+void unwind(Process* ending) {
     end_rescue(*ending);
     stop_other_streams(*ending);
     tear_down(ending);
@@ -280,22 +207,22 @@ weft_status start_one(const weft_settings* asked, bool by_itself) {
     register_handlers();
     auto* made = os::make<Runtime>(chosen, by_itself);
     if (made == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the runtime");
-    active.store(made);
+    begin_process(*made);
     handles::runtime_lives(true);
     const weft_status status = bring_up(*made);
     if (status != WEFT_OK) {
         unwind(made);
     } else {
-        complete_one.store(made);
+        set_process(made);
         if (!by_itself) tell_followers_of_primary();
     }
     return status;
 }
 
 // The call is one of a guest's entries; true: in a runtime that has started by itself, and does not end.
-bool nests_as_guest(const Runtime& of) { return of.by_itself && (current_or_null() == nullptr || calling_guest() != nullptr); }
+bool nests_as_guest(const Process& of) { return of.by_itself && (current_or_null() == nullptr || calling_guest() != nullptr); }
 
-weft_status nest(Runtime& of) {
+weft_status nest(Process& of) {
     if (nests_as_guest(of)) {
         const weft_status status = enter_as_guest();
         if (status == WEFT_OK) ++calling_guest()->inits;
@@ -310,11 +237,11 @@ weft_status nest(Runtime& of) {
 }  // namespace
 
 weft_status start(const weft_settings* asked) {
-    if (runtime_or_null() == nullptr) {
+    if (process_or_null() == nullptr) {
         std::lock_guard guard(door_to_runtimes());
-        if (runtime_or_null() == nullptr) return start_one(asked, false);
+        if (process_or_null() == nullptr) return start_one(asked, false);
     }
-    return nest(runtime());
+    return nest(process());
 }
 
 // One stream: such a program has threads of its own, and its guests spawn nothing as a rule. Streams on all harts would be OS threads that count towards
@@ -327,14 +254,14 @@ weft_status start_by_itself() {
 }
 
 bool end_by_itself() {
-    Runtime* const ending = runtime_or_null();
+    Process* const ending = process_or_null();
     std::size_t inside = 0;
     if (ending == nullptr || !ending->by_itself || !close_to_guests(inside)) return false;
     unwind(ending);
     return true;
 }
 
-void begin_as_unit(Runtime& of, Stream& stream, Unit& unit, Pool& pool, std::uint8_t flags) {
+void begin_as_unit(Process& of, Stream& stream, Unit& unit, Pool& pool, std::uint8_t flags) {
     unit.id = stream.take_id();
     // Nobody has spawned it, so it counts not as created. relaxed, both: a number.
     stream.first_id.store(stream.first_id.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -368,7 +295,7 @@ bool run_dry(Pool& pool) {
     if (sched == nullptr) return false;
     enlist(*sched);
     Stream* stream;
-    if (start_stream(*sched, nullptr, nullptr, &stream, runtime().default_kind) != WEFT_OK) {
+    if (start_stream(*sched, nullptr, nullptr, &stream, process().default_kind) != WEFT_OK) {
         dismiss(*sched);
         return false;
     }
@@ -378,7 +305,7 @@ bool run_dry(Pool& pool) {
 
 // Units may wait where no stream draws from: in a pool that never had one, or sent from a stream to the pool of another
 // that had ended before.
-Pool* not_empty(Runtime& of) {
+Pool* not_empty(Process& of) {
     std::lock_guard guard(of.lock);
     Pool* pool = of.pools;
     while (pool != nullptr && pool::quiet(*pool)) pool = pool->next;
@@ -413,7 +340,7 @@ weft_status stay_on_zero(Unit& primary) {
     Pool& roamed = *primary.pool;
     if (const weft_status status = bind_primary(primary); status != WEFT_OK) return status;
     const weft_status status = stop_main_loop();
-    if (status != WEFT_OK && runtime().settings.values.roaming_primary) {
+    if (status != WEFT_OK && process().settings.values.roaming_primary) {
         primary.be(Unit::bound, false);
         pool::try_move(primary, roamed);   // if that does not admit it any more, it waits where it is, as any other
     }
@@ -422,7 +349,7 @@ weft_status stay_on_zero(Unit& primary) {
 
 }  // namespace
 
-void run_out(Runtime& of) {
+void run_out(Process& of) {
     bool goes_on;
     of.running_out.store(true);
     do {
@@ -436,7 +363,7 @@ void run_out(Runtime& of) {
 }
 
 weft_status stop() {
-    Runtime* ending = runtime_or_null();
+    Process* ending = process_or_null();
     if (ending == nullptr) return fail(WEFT_NOT_INITIALIZED, "there is no runtime to finalize");
     if (Guest* const guest = calling_guest(); guest != nullptr && guest->inits != 0) return finalize_as_guest(*guest);
     {

@@ -9,7 +9,8 @@
 
 #include "os/clock.hpp"
 #include "os/peek.hpp"
-#include "stream/runtime.hpp"
+#include "stream/process.hpp"
+#include "stream/rescue.hpp"
 
 namespace weft {
 namespace {
@@ -152,7 +153,7 @@ void tell(const Found& found) {
 // ---- looking -------------------------------------------------------------------------------------------------------
 
 // One stream draws from it, and rescue leaves it alone. A table of the user's is not asked how much lies in it.
-bool left_alone(const Runtime& of, const Pool& pool) {
+bool left_alone(const Process& of, const Pool& pool) {
     if (of.rescue.all() && pool::thief_safe(pool)) return false;
     if (pool.kind == WEFT_POOL_USER || pool.letters || pool.confined) return false;
     return pool.kind == WEFT_POOL_PRIVATE || pool.drawers.load() <= Pool::of_one_stream;
@@ -173,7 +174,7 @@ bool is_the_programs_own(const Stream& stream) {
 
 class Watch {
 public:
-    Watch(Runtime& of, std::uint64_t now_ns) : of_(of), sentry_(of.sentry), now_ns_(now_ns) {}
+    Watch(Process& of, std::uint64_t now_ns) : of_(of), sentry_(of.sentry), now_ns_(now_ns) {}
 
     // Returns after which time it is to look again; os::forever: not before it is woken.
     std::uint64_t look() {
@@ -260,7 +261,7 @@ private:
         if (sentry_.told.fetch_add(1) < Sentry::most_told) tell({stream, unit, waiting, still_ns, doing, call});
     }
 
-    Runtime& of_;
+    Process& of_;
     Sentry& sentry_;
     const std::uint64_t now_ns_;
     bool any_ = false;                 // there are such streams
@@ -270,7 +271,7 @@ private:
 
 // hart/README.md, "Going to sleep and being woken", of one that is on no bell: what it is woken for is that a stream
 // is awake.
-bool nobody_awake(Runtime& of) {
+bool nobody_awake(Process& of) {
     std::lock_guard guard(of.lock);
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         const Stream* const stream = of.streams[rank];
@@ -280,7 +281,7 @@ bool nobody_awake(Runtime& of) {
 }
 
 void stand_guard(void* raw) {
-    Runtime& of = *static_cast<Runtime*>(raw);
+    Process& of = *static_cast<Process*>(raw);
     Sentry& sentry = of.sentry;
     while (!sentry.ends.load()) {
         const std::uint64_t wait_ns = Watch(of, os::now_ns()).look();
@@ -298,7 +299,7 @@ void stand_guard(void* raw) {
 // Of the sleeper, as long as there is no thread. Who has claimed it starts that; where the kernel refuses, nobody
 // tries again.
 void start_sentry(Sleeper&) {
-    Runtime& of = runtime();
+    Process& of = process();
     of.sentry.sleeper.rise();
     of.sentry.sleeper.be_called(false);
     std::lock_guard guard(of.sentry.lock);
@@ -306,13 +307,13 @@ void start_sentry(Sleeper&) {
     if (!sentry.ends.load()) sentry.there = os::bare_thread_start(sentry.thread, "weft/sentry", stand_guard, &of);
 }
 
-void first_unit() { wake_sentry(runtime()); }
+void first_unit() { wake_sentry(process()); }
 
 }  // namespace
 
 Sentry::Sentry() : sleeper(start_sentry) {}
 
-void note_for_sentry(Runtime& of, const Stream& stream) {
+void note_for_sentry(Process& of, const Stream& stream) {
     if (of.rescue.mode == WEFT_RESCUE_IGNORE || stream.carries || stream.guest != nullptr) return;
     for (std::size_t i = 0; i < stream.main->count; ++i) {
         const Pool& pool = *stream.main->pools[i];
@@ -322,7 +323,7 @@ void note_for_sentry(Runtime& of, const Stream& stream) {
     }
 }
 
-void begin_sentry(Runtime& of) {
+void begin_sentry(Process& of) {
     if (of.rescue.mode == WEFT_RESCUE_IGNORE) return;
     of.sentry.sleeper.prepare();
     of.sentry.sleeper.lie_down();
@@ -330,12 +331,12 @@ void begin_sentry(Runtime& of) {
     of.outside->units->trip_next(first_unit);
 }
 
-void wake_sentry(Runtime& of) {
+void wake_sentry(Process& of) {
     // relaxed: a hint; who writes it wakes, or is woken, later.
     if (of.sentry.wanted.load(std::memory_order_relaxed)) of.sentry.sleeper.wake();
 }
 
-bool end_sentry(Runtime& of) {
+bool end_sentry(Process& of) {
     Sentry& sentry = of.sentry;
     std::lock_guard guard(sentry.lock);   // which it does not take itself
     sentry.ends.store(true);

@@ -16,7 +16,7 @@
 namespace weft {
 
 struct Pool;
-struct Runtime;
+struct Process;
 struct Stream;
 
 // What the sentry remembers of a stream, from look to look.
@@ -56,13 +56,13 @@ struct Sentry {
 };
 
 // A stream of the program's has got its main scheduler. By the stream, or before it begins.
-void note_for_sentry(Runtime& of, const Stream& stream);
+void note_for_sentry(Process& of, const Stream& stream);
 // From now on the sentry can be woken: it is by the first unit that is made, and by streams that wake. Once stream 0
 // is there.
-void begin_sentry(Runtime& of);
+void begin_sentry(Process& of);
 // Before the streams end; or for good where OS threads are scarce. False: there was none.
-bool end_sentry(Runtime& of);
+bool end_sentry(Process& of);
 // A stream goes on. From anywhere.
-void wake_sentry(Runtime& of);
+void wake_sentry(Process& of);
 
 }  // namespace weft

@@ -6,18 +6,18 @@
 
 #include "os/clock.hpp"
 #include "stream/duties.hpp"
-#include "stream/runtime.hpp"
+#include "stream/process.hpp"
 
 namespace weft {
 namespace {
 
-std::size_t stack_bytes_of(const Runtime& of, const Unit& unit) {
+std::size_t stack_bytes_of(const Process& of, const Unit& unit) {
     const std::size_t wanted = unit.wanted_stack_bytes();
     return wanted != 0 ? wanted : of.settings.values.stack_bytes;
 }
 
 // Under the lock, while some wait.
-void tell(const Runtime& of, const Shortage& shortage, const char* what_next) {
+void tell(const Process& of, const Shortage& shortage, const char* what_next) {
     const Unit& first = *shortage.units.front();
     const auto id = static_cast<unsigned long long>(first.id);
     char others[64] = "";
@@ -65,7 +65,7 @@ void try_again(Stream& stream, Shortage& shortage, Shortage::Units units) {
 }
 
 void time_has_come(Timer&) {
-    Runtime& of = runtime();
+    Process& of = process();
     Shortage& shortage = of.shortage;
     Stream& stream = current();
     const std::uint64_t now_ns = os::now_ns();
@@ -95,7 +95,7 @@ void time_has_come(Timer&) {
 }
 
 void arm(Stream& stream, Shortage& shortage, std::uint64_t now_ns) {
-    if (shortage.armed || runtime().running_out.load()) return;
+    if (shortage.armed || process().running_out.load()) return;
     shortage.armed = true;
     shortage.timer.claim = [](Timer&) { return true; };
     shortage.timer.fire = time_has_come;
@@ -106,7 +106,7 @@ void arm(Stream& stream, Shortage& shortage, std::uint64_t now_ns) {
 }  // namespace
 
 void keep_for_stack(Stream& stream, Unit& unit) {
-    Shortage& shortage = runtime().shortage;
+    Shortage& shortage = process().shortage;
     const std::uint64_t now_ns = os::now_ns();
     std::lock_guard guard(shortage.lock);
     if (!shortage.any() && now_ns - shortage.tried_ns > 2 * Shortage::longest_pause_ns) {   // a shortage of its own, and not the one before
@@ -119,7 +119,7 @@ void keep_for_stack(Stream& stream, Unit& unit) {
 }
 
 bool has_kept(Stream& stream) {
-    Runtime& of = runtime();
+    Process& of = process();
     if (!of.shortage.any() || of.running_out.load()) return false;
     std::lock_guard guard(of.shortage.lock);
     for (const Unit* unit = of.shortage.units.front(); unit != nullptr; unit = unit->link) {
@@ -131,7 +131,7 @@ bool has_kept(Stream& stream) {
     return false;
 }
 
-bool try_kept_again(Runtime& of) {
+bool try_kept_again(Process& of) {
     Shortage::Units all;
     Shortage::Units kept;
     {
@@ -153,7 +153,7 @@ bool try_kept_again(Runtime& of) {
     return true;
 }
 
-void tell_of_kept(Runtime& of) {
+void tell_of_kept(Process& of) {
     std::lock_guard guard(of.shortage.lock);
     if (of.shortage.any()) tell(of, of.shortage, "the runtime ends, and it never will");
 }

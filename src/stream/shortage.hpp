@@ -13,7 +13,7 @@
 
 namespace weft {
 
-struct Runtime;
+struct Process;
 struct Stream;
 
 struct Shortage {
@@ -45,9 +45,9 @@ void keep_for_stack(Stream& stream, Unit& unit);
 bool has_kept(Stream& stream);
 
 // In weft_finalize: all that wait are tried once more, if fewer are left than the last time. False: none is tried.
-bool try_kept_again(Runtime& of);
+bool try_kept_again(Process& of);
 
 // Afterwards: those that have not run are told of.
-void tell_of_kept(Runtime& of);
+void tell_of_kept(Process& of);
 
 }  // namespace weft

@@ -16,7 +16,7 @@
 namespace weft {
 
 mem::Stack* take_stack(Stream* stream, std::size_t bytes) {
-    return stream != nullptr ? stream->heap->stacks.take(bytes) : runtime().take_stack_outside(bytes);
+    return stream != nullptr ? stream->heap->stacks.take(bytes) : process().take_stack_outside(bytes);
 }
 
 void give_stack_back(Stream* stream, mem::Stack* stack) {
@@ -24,7 +24,7 @@ void give_stack_back(Stream* stream, mem::Stack* stack) {
     if (stream != nullptr) {
         stream->heap->stacks.give(stack);
     } else {
-        runtime().give_stack_outside(stack);
+        process().give_stack_outside(stack);
     }
 }
 
@@ -37,7 +37,7 @@ void give_back(Stream* stream, Unit& unit) {
         stream->untake_id();
         stream->units->give(&unit);
     } else {
-        runtime().untake_outside(unit);
+        process().untake_outside(unit);
     }
 }
 
@@ -59,7 +59,7 @@ namespace {
 
 // Of one that runs on the scheduler's stack: what it asks for is not there.
 weft_status too_much(const weft_unit_options& given) {
-    const std::size_t there = runtime().settings.values.scheduler_stack_bytes;
+    const std::size_t there = process().settings.values.scheduler_stack_bytes;
     if (given.stack != nullptr) return fail(WEFT_INVALID, "a unit of this kind runs on its scheduler's stack, and needs none of the caller's");
     if (given.stack_bytes <= there) return WEFT_OK;
     return fail(WEFT_INVALID, "a unit of this kind runs on its scheduler's stack of %zu bytes, and %zu are asked for; take another kind, or set "
@@ -158,7 +158,7 @@ weft_status take_key(const weft_unit_options& given, Plan& out) {
 
 weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     const Stream* const caller = current_or_null();
-    out.kind = tasklet ? Kind::tasklet : caller != nullptr ? caller->default_kind : runtime().default_kind;
+    out.kind = tasklet ? Kind::tasklet : caller != nullptr ? caller->default_kind : process().default_kind;
     if (options == nullptr) return WEFT_OK;
     if (options->size < sizeof(std::size_t) || options->size > 4096) {
         return fail(WEFT_INVALID, "weft_unit_options.size is %zu; set it to sizeof(weft_unit_options)", options->size);
@@ -226,7 +226,7 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
 
 weft_status place(const Plan& plan, Stream* caller, Pool** pool) {
     if (*pool != nullptr) return fail(WEFT_INVALID, "a pool is named as well as a stream, or bound; name one of them");
-    Stream* stream = plan.stream != nullptr ? plan.stream : caller != nullptr ? caller : runtime().streams[0];
+    Stream* stream = plan.stream != nullptr ? plan.stream : caller != nullptr ? caller : process().streams[0];
     if ((plan.flags & Unit::bound) == 0) {
         *pool = &main_pool_of(*stream);
         return WEFT_OK;

@@ -5,7 +5,7 @@
 
 #include "stream/error.hpp"
 #include "stream/observe.hpp"
-#include "stream/runtime.hpp"
+#include "stream/process.hpp"
 #include "weft/unit.h"
 
 namespace weft {
@@ -101,7 +101,7 @@ weft_status fits(const Plan& plan, const Pool& pool);
         unit = static_cast<Unit*>(stream->units->take());
         if (unit != nullptr) unit->id = stream->take_id();
     } else {
-        unit = runtime().take_outside();
+        unit = process().take_outside();
     }
     if (unit == nullptr) return nullptr;
     describe(*unit, pool, body, argument, site);

@@ -14,17 +14,18 @@
 #include "stream/lending.hpp"
 #include "stream/level.hpp"
 #include "stream/observe.hpp"
+#include "stream/process.hpp"
 #include "stream/runtime.hpp"
 
 namespace weft {
 
 void hold_hart(Stream& stream) {
     if (stream.only_carries() || stream.domain != nullptr) return;   // the domain has it
-    if (!std::exchange(stream.holds_hart, true)) runtime().base.take(runtime().streams_root, 1);
+    if (!std::exchange(stream.holds_hart, true)) process().base.take(process().streams_root, 1);
 }
 
 void give_hart_back(Stream& stream) {
-    if (std::exchange(stream.holds_hart, false)) runtime().base.put(runtime().streams_root, -1);
+    if (std::exchange(stream.holds_hart, false)) process().base.put(process().streams_root, -1);
 }
 
 // One that sleeps has no hart to lend.
@@ -39,7 +40,7 @@ bool has_mail(const Stream& stream) {
 // A guest's thread has no hart to look on, or somebody else wants it. A domain that could use more than its share has no claim to the hart, but it has contexts that are ready,
 // and the guest has nothing.
 bool is_wanted_elsewhere(const Stream& stream) {
-    return stream.guest != nullptr && (stream.guest->root.keeps.load() != hart::Root::Keeps::held || stream.guest->root.lacked.load() || runtime().base.lacks());
+    return stream.guest != nullptr && (stream.guest->root.keeps.load() != hart::Root::Keeps::held || stream.guest->root.lacked.load() || process().base.lacks());
 }
 
 // The kernel likes to bring an OS thread that is woken to its waker's processor, and so whoever is to answer may wait for the one that looks for the answer. Streams of
@@ -53,10 +54,10 @@ namespace {
 // Looks for work for a while before it sleeps, when harts are to spare. True: there is some, in `handed`, or the stream
 // is wanted.
 bool look_around(Stream& stream, std::uint64_t begin_ns) {
-    Jobs& jobs = runtime().jobs;
-    const std::uint64_t spin_ns = runtime().settings.values.spin_ns;
+    Jobs& jobs = process().jobs;
+    const std::uint64_t spin_ns = process().settings.values.spin_ns;
     const std::size_t most = hart::limit() - (stream.only_carries() && stream.guest == nullptr ? 1 : 0);   // a carrier that looks has no hart for it
-    if (spin_ns <= 1 || stream.sched->sleeps_at_once() || runtime().base.granted() > most || is_wanted_elsewhere(stream)) return false;
+    if (spin_ns <= 1 || stream.sched->sleeps_at_once() || process().base.granted() > most || is_wanted_elsewhere(stream)) return false;
     const Search search(jobs);
     std::uint64_t now_ns;
     do {
@@ -69,7 +70,7 @@ bool look_around(Stream& stream, std::uint64_t begin_ns) {
         if (stream.handed == nullptr) stream.handed = take_job(stream);
         if (stream.handed != nullptr) return true;
         if (!stream.sched->stateless() && !sched::quiet(*stream.sched)) return true;   // it picks for itself
-        if (is_wanted_elsewhere(stream) || runtime().base.granted() > most) return false;
+        if (is_wanted_elsewhere(stream) || process().base.granted() > most) return false;
         now_ns = os::now_ns();
     } while (now_ns - begin_ns < spin_ns && now_ns < stream.heap->timers.earliest());
     return false;
@@ -81,7 +82,7 @@ void sleep(Stream& stream) {
     stream.sleeper.prepare();                                                        // 1
     for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.add(by.places[i]);  // 2
     if (stream.own != nullptr) stream.own->bell.add(stream.own_place);
-    Jobs& jobs = runtime().jobs;
+    Jobs& jobs = process().jobs;
     if (!stream.only_carries()) jobs.bell.add(stream.jobs_place);
     ask_for_jobs(stream, true);   // who forks from now on shows it, and rings
     probe(Probe::sleep_before_recheck);
@@ -180,7 +181,7 @@ void note_stolen(Stream& stream) {
 void idle(Stream& stream) {
     const std::uint64_t begin_ns = os::now_ns();
     end_starving(stream);
-    if (runtime().zero_waits.load() && !start_zero_again(runtime())) runtime().streams[0]->heap->timers.move_to(stream.heap->timers);
+    if (process().zero_waits.load() && !start_zero_again(process())) process().streams[0]->heap->timers.move_to(stream.heap->timers);
     stream.units->flush();
     stream.heap->extras->flush();
     if (stream.spare != nullptr && stream.spare->next != nullptr) give_spares(stream);   // units have called each other, and many at once
@@ -190,7 +191,7 @@ void idle(Stream& stream) {
 }
 
 // Units that have bound themselves for a while go on on it alone. At the runtime's end those that wait by then never go on.
-bool expects_bound(const Stream& stream) { return stream.staying != 0 && !runtime().running_out.load(); }
+bool expects_bound(const Stream& stream) { return stream.staying != 0 && !process().running_out.load(); }
 
 bool should_stop(Stream& stream) {
     const std::uint32_t bits = stream.attention.load();

@@ -155,7 +155,7 @@ struct Stream {
     std::uint64_t postponed = 0;       // since a unit was given up
     std::size_t condemned = 0;         // how many more are not to be tried again (postpone() in begin.cpp)
     std::uint64_t finished_then = 0;   // the units that had ended when that was said, or the last of them did
-    bool starving = false;             // counted in Runtime::starving
+    bool starving = false;             // counted in Process::starving
     bool times_unit = false;           // the clock was read when a unit began, and is to be read when it leaves
     bool observed = false;             // as attention said when it was looked at last
 
@@ -165,7 +165,7 @@ struct Stream {
     bool main_runs = false;            // the main scheduler owns its loop, and its unit has not ended
     Sched* main = nullptr;             // the main scheduler
     Sched* beneath = nullptr;          // of a main scheduler that owns its loop: what the stream's own loop asks, with its unit's pool
-    Sched* next_main = nullptr;        // takes its place soon; under Runtime::replacing
+    Sched* next_main = nullptr;        // takes its place soon; under Process::replacing
     Domain* domain = nullptr;          // which has the stream's hart; null: none
     Domain* lender = nullptr;          // which had it when the scheduler began that stands on this stack: a level, or the stream's own
     Way own_way{};                     // of that scheduler, while another domain has the hart

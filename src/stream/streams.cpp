@@ -7,10 +7,14 @@
 #include "hart/gate.hpp"
 #include "os/clock.hpp"
 #include "os/thread_pointer.hpp"
+#include "stream/domain.hpp"
 #include "stream/duties.hpp"
 #include "stream/error.hpp"
 #include "stream/join.hpp"
 #include "stream/level.hpp"
+#include "stream/outside_wait.hpp"
+#include "stream/process.hpp"
+#include "stream/rescue.hpp"
 #include "stream/runtime.hpp"
 #include "stream/suspend.hpp"
 
@@ -40,11 +44,11 @@ void settle_on_carrier(Stream& stream) {
 }
 
 // Whether its OS thread is the program's.
-bool runs_on_programs_thread(const Runtime& of, const Stream& stream) { return stream.guest != nullptr || (stream.rank == 0 && !of.by_itself); }
+bool runs_on_programs_thread(const Process& of, const Stream& stream) { return stream.guest != nullptr || (stream.rank == 0 && !of.by_itself); }
 
 // Who says which CPUs the process may use: one that nobody has bound, rather an OS thread of Weft's own than one that the
 // program may have pinned by itself. Under the lock.
-void choose_speaker(const Runtime& of) {
+void choose_speaker(const Process& of) {
     const Stream* chosen = nullptr;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         const Stream* const stream = of.streams[rank];
@@ -55,7 +59,7 @@ void choose_speaker(const Runtime& of) {
 }
 
 // An OS thread has the CPUs of the one that started it, which may be a bound carrier, or one of the application's.
-void inherit_nothing(Runtime& of) {
+void inherit_nothing(Process& of) {
     std::lock_guard guard(of.lock);
     choose_speaker(of);
     if ((of.bound_once || current().carries || current().starts_late) && current().binding.empty()) os::affinity_set(0, of.cpus);
@@ -96,7 +100,7 @@ void carrier_main(void* raw) {
     auto& stream = *static_cast<Stream*>(raw);
     settle_on_carrier(stream);
     os::thread_name(stream.name);
-    inherit_nothing(runtime());
+    inherit_nothing(process());
     run_scheduler(stream);
     strip(stream);
     stream.signal_stack.leave();
@@ -106,7 +110,7 @@ void carrier_main(void* raw) {
 
 // ---- the table of streams --------------------------------------------------------------------------
 
-Heap* take_heap(Runtime& of) {
+Heap* take_heap(Process& of) {
     {
         std::lock_guard guard(of.lock);
         if (Heap* heap = of.idle_heaps) {
@@ -117,18 +121,18 @@ Heap* take_heap(Runtime& of) {
     return make_heap(of);
 }
 
-void give_heap(Runtime& of, Heap* heap) {
+void give_heap(Process& of, Heap* heap) {
     std::lock_guard guard(of.lock);
     heap->next_idle = of.idle_heaps;
     of.idle_heaps = heap;
 }
 
-weft_status enter_table(Runtime& of, Stream& stream, const char* name) {
+weft_status enter_table(Process& of, Stream& stream, const char* name) {
     std::lock_guard guard(of.lock);
     std::size_t rank = 0;
-    while (rank < Runtime::most_ranks && of.streams[rank] != nullptr) ++rank;
-    if (rank == Runtime::most_ranks) return fail(WEFT_INVALID, "there are %zu streams and guests; more are not supported", Runtime::most_ranks);
-    if (!stream.carries && of.stream_count == Runtime::most_streams) return fail(WEFT_INVALID, "there are %zu streams; more are not supported", Runtime::most_streams);
+    while (rank < Process::most_ranks && of.streams[rank] != nullptr) ++rank;
+    if (rank == Process::most_ranks) return fail(WEFT_INVALID, "there are %zu streams and guests; more are not supported", Process::most_ranks);
+    if (!stream.carries && of.stream_count == Process::most_streams) return fail(WEFT_INVALID, "there are %zu streams; more are not supported", Process::most_streams);
     stream.rank = rank;
     if (name != nullptr) {
         std::snprintf(stream.name, sizeof stream.name, "%s", name);
@@ -148,7 +152,7 @@ weft_status enter_table(Runtime& of, Stream& stream, const char* name) {
     return WEFT_OK;
 }
 
-void leave_table(Runtime& of, Stream& stream) {
+void leave_table(Process& of, Stream& stream) {
     std::lock_guard guard(of.lock);
     of.streams[stream.rank] = nullptr;
     choose_speaker(of);
@@ -163,7 +167,7 @@ void leave_table(Runtime& of, Stream& stream) {
 }
 
 // A stream that is in no table and has no carrier.
-void drop_stream(Runtime& of, Stream* stream) {
+void drop_stream(Process& of, Stream* stream) {
     handles::freed(stream);
     if (stream->home.stack != nullptr) stream->heap->stacks.give(stream->home.stack);
     give_heap(of, stream->heap);
@@ -171,7 +175,7 @@ void drop_stream(Runtime& of, Stream* stream) {
 }
 
 // A stream without a carrier yet.
-weft_status prepare_stream(Runtime& of, Sched& sched, Pool* automatic_pool, const char* name, bool carries, Guest* guest, Stream** made) {
+weft_status prepare_stream(Process& of, Sched& sched, Pool* automatic_pool, const char* name, bool carries, Guest* guest, Stream** made) {
     auto* stream = os::make<Stream>();
     Heap* heap = stream == nullptr ? nullptr : take_heap(of);
     if (heap == nullptr) {
@@ -221,7 +225,7 @@ weft_status prepare_stream(Runtime& of, Sched& sched, Pool* automatic_pool, cons
 }
 
 // One that is in the table, and never had a carrier.
-void abandon_stream(Runtime& of, Stream& stream) {
+void abandon_stream(Process& of, Stream& stream) {
     if (stream.main_runs) static_cast<PrivatePool*>(stream.beneath->pools[0])->inbox.take_all();   // its unit
     forget_main(*stream.main);
     detach_pools(stream);
@@ -230,7 +234,7 @@ void abandon_stream(Runtime& of, Stream& stream) {
     drop_stream(of, &stream);
 }
 
-void discard_stream(Runtime& of, Stream* stream) {
+void discard_stream(Process& of, Stream* stream) {
     wait_for_wakers(*stream);
     handles::freed(stream);
     leave_table(of, *stream);
@@ -274,7 +278,7 @@ struct UnitWait : Suspension {
 
 }  // namespace
 
-Heap* make_heap(Runtime& of) {
+Heap* make_heap(Process& of) {
     mem::SlabCache* const units = of.descriptors.adopt();
     mem::SlabCache* const extras = units == nullptr ? nullptr : of.extras.adopt();
     if (extras == nullptr) {
@@ -294,30 +298,30 @@ Heap* make_heap(Runtime& of) {
 }
 
 weft_pool_kind default_pool_kind() {
-    const weft_settings& values = runtime().settings.values;
+    const weft_settings& values = process().settings.values;
     if (values.pool == WEFT_POOL_DEFAULT) return values.streams > 1 ? WEFT_POOL_DEQUE : given_for(WEFT_POOL_PRIVATE);
     return given_for(values.pool);
 }
 
 weft_pool_kind given_for(weft_pool_kind kind) {
-    return kind == WEFT_POOL_PRIVATE && runtime().rescue.all() ? WEFT_POOL_SHARED : kind;
+    return kind == WEFT_POOL_PRIVATE && process().rescue.all() ? WEFT_POOL_SHARED : kind;
 }
 
 Sched* default_sched(Pool& main) {
-    Runtime& of = runtime();
+    Process& of = process();
     weft_sched_kind kind = of.settings.values.scheduler;
     if (kind == WEFT_SCHED_DEFAULT) {
         const bool shared = of.settings.values.streams > 1 && main.automatic && main.kind != WEFT_POOL_PRIVATE;
         kind = shared || main.kind == WEFT_POOL_DEQUE ? WEFT_SCHED_RANDOM_STEAL : WEFT_SCHED_BASIC;
     }
-    Pool* pools[Runtime::most_streams] = {&main};
+    Pool* pools[Process::most_streams] = {&main};
     std::size_t count = 1;
     if (kind == WEFT_SCHED_RANDOM_STEAL) {
         // It steals from every pool of the same make, the later streams' as well: those are made before it.
         std::lock_guard guard(of.lock);
         for (Pool* pool = of.pools; pool != nullptr; pool = pool->next) {
             const bool stealable = pool->automatic && pool != &main && pool->kind != WEFT_POOL_PRIVATE;
-            if (stealable && count < Runtime::most_streams) pools[count++] = pool;
+            if (stealable && count < Process::most_streams) pools[count++] = pool;
         }
     }
     Sched* made = sched::create(kind, nullptr, nullptr, pools, count);
@@ -325,13 +329,13 @@ Sched* default_sched(Pool& main) {
     return made;
 }
 
-weft_status start_stream_here(Runtime& of, Sched& sched, const char* name, Guest* guest, Stream** stream) {
+weft_status start_stream_here(Process& of, Sched& sched, const char* name, Guest* guest, Stream** stream) {
     if (weft_status status = prepare_stream(of, sched, nullptr, name, guest != nullptr, guest, stream); status != WEFT_OK) return status;
     settle_on_carrier(**stream);
     return WEFT_OK;
 }
 
-void end_stream_here(Runtime& of, Stream& stream) {
+void end_stream_here(Process& of, Stream& stream) {
     strip(stream);
     stream.signal_stack.leave();
     discard_stream(of, &stream);
@@ -345,13 +349,13 @@ void listen(Stream& stream) {
     stream.asleep.store(true);
     stream.sleeper.prepare();                                                        // 1
     for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.add(by.places[i]);  // 2
-    runtime().jobs.bell.add(stream.jobs_place);
+    process().jobs.bell.add(stream.jobs_place);
 }
 
 void stop_listening(Stream& stream) {
     Sched& by = *stream.sched;
     for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.remove(by.places[i]);   // 5
-    runtime().jobs.bell.remove(stream.jobs_place);
+    process().jobs.bell.remove(stream.jobs_place);
     stream.asleep.store(false);
     stream.sleeper.rise();
 }
@@ -363,7 +367,7 @@ namespace {
 // Between two attempts of the lookout's to start the OS thread that the kernel has refused.
 constexpr std::uint64_t zero_again_ns = 10'000'000;
 
-bool start_zeros_thread(Runtime& of) {
+bool start_zeros_thread(Process& of) {
     Stream& zero = *of.streams[0];
     return os::thread_start(zero.thread, of.settings.values.scheduler_stack_bytes, carrier_main, &zero);
 }
@@ -372,7 +376,7 @@ bool start_zeros_thread(Runtime& of) {
 
 // Whoever has claimed it calls: something has come, or is asked.
 void start_zero(Sleeper&) {
-    Runtime& of = runtime();
+    Process& of = process();
     Stream& zero = *of.streams[0];
     stop_listening(zero);
     zero.sleeper.be_called(false);
@@ -385,7 +389,7 @@ void start_zero(Sleeper&) {
 
 namespace {
 
-weft_status start_when_needed(Runtime& of, Sched& sched, Pool* automatic_pool, Stream** made) {
+weft_status start_when_needed(Process& of, Sched& sched, Pool* automatic_pool, Stream** made) {
     if (weft_status status = prepare_stream(of, sched, automatic_pool, nullptr, false, nullptr, made); status != WEFT_OK) return status;
     Stream& zero = **made;
     zero.starts_late = true;
@@ -398,12 +402,12 @@ weft_status start_when_needed(Runtime& of, Sched& sched, Pool* automatic_pool, S
 
 }  // namespace
 
-bool start_zero_again(Runtime& of) {
+bool start_zero_again(Process& of) {
     if (of.zero_waits.exchange(false) && !start_zeros_thread(of)) of.zero_waits.store(true);
     return !of.zero_waits.load();
 }
 
-std::uint64_t look_after_zero(Runtime& of, std::uint64_t now_ns) {
+std::uint64_t look_after_zero(Process& of, std::uint64_t now_ns) {
     if (!of.zero_waits.load() || start_zero_again(of)) return os::forever;
     return now_ns + zero_again_ns;
 }
@@ -413,13 +417,13 @@ void await_thread(Stream& stream) {
     while (stream.thread_id.load() == 0) {
         if (stream.starts_late) {
             stream.sleeper.wake();
-            start_zero_again(runtime());
+            start_zero_again(process());
         }
         os::futex_wait(stream.thread_id, 0, patience_ns);
     }
 }
 
-weft_status start_stream_zero(Runtime& of, Stream** zero) {
+weft_status start_stream_zero(Process& of, Stream** zero) {
     const std::size_t streams = of.settings.values.streams;
     Pool* first = nullptr;
     // All main pools are made before any scheduler, so that each can steal from all.
@@ -448,7 +452,7 @@ weft_status start_stream_zero(Runtime& of, Stream** zero) {
 
 namespace {
 
-weft_status start_initial(Runtime& of, Pool& main) {
+weft_status start_initial(Process& of, Pool& main) {
     Sched* const sched = default_sched(main);
     if (sched == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a scheduler");
     Stream* stream;
@@ -459,7 +463,7 @@ weft_status start_initial(Runtime& of, Pool& main) {
 
 // Where nobody has said how many, those that the system grants are enough: a program that would do with one must not fail on a machine of many harts because of a limit
 // on OS threads or memory. The pools of the others stay, empty, until the runtime ends.
-weft_status start_other_streams(Runtime& of) {
+weft_status start_other_streams(Process& of) {
     std::size_t& wanted = of.settings.values.streams;
     for (std::size_t i = 1; i < wanted; ++i) {
         const weft_status status = start_initial(of, *of.initial_pools[i]);
@@ -474,7 +478,7 @@ weft_status start_other_streams(Runtime& of) {
 namespace {
 
 // One to be ended, which nobody else ends; null: there is none.
-Stream* claim_other_stream(Runtime& of) {
+Stream* claim_other_stream(Process& of) {
     const std::lock_guard starting(of.carriers.lock);   // a carrier that is in the table has its OS thread then
     const std::lock_guard guard(of.lock);
     for (std::size_t rank = of.ranks_used; rank-- > 1;) {
@@ -486,12 +490,12 @@ Stream* claim_other_stream(Runtime& of) {
 }  // namespace
 
 // Each one anew: one that ends may send its hart on, and a carrier start for it, in any place of the table.
-void stop_other_streams(Runtime& of) {
+void stop_other_streams(Process& of) {
     while (Stream* const stream = claim_other_stream(of)) end_stream(*stream);
 }
 
 weft_status start_stream(Sched& sched, Pool* automatic_pool, const char* name, Stream** stream, Kind kind, void* data, bool carries) {
-    Runtime& of = runtime();
+    Process& of = process();
     Stream* made;
     if (weft_status status = prepare_stream(of, sched, automatic_pool, name, carries, nullptr, &made); status != WEFT_OK) return status;
     set_default_kind(*made, kind);
@@ -522,7 +526,7 @@ namespace {
 // Of stream 0, at the runtime's end, where nobody comes: whether it has no OS thread. It is on no bell then. One that has an OS thread may sleep, too.
 bool has_never_started(Stream& stream) {
     if (!stream.starts_late || stream.thread_id.load() != 0) return false;
-    if (runtime().zero_waits.exchange(false)) return true;   // the kernel has refused it, and it does not listen any more
+    if (process().zero_waits.exchange(false)) return true;   // the kernel has refused it, and it does not listen any more
     if (!stream.sleeper.sleeps()) return false;              // its OS thread is about to begin
     stop_listening(stream);
     return true;
@@ -531,7 +535,7 @@ bool has_never_started(Stream& stream) {
 }  // namespace
 
 void end_stream(Stream& stream) {
-    Runtime& of = runtime();
+    Process& of = process();
     if (has_never_started(stream)) return abandon_stream(of, stream);
     unask(stream, attention::pause);
     ask(stream, attention::stop);
@@ -548,16 +552,8 @@ void end_stream(Stream& stream) {
     }
 }
 
-weft_status is_the_programs(const Stream& stream) {
-    if (!stream.carries) return WEFT_OK;
-    return fail(WEFT_WRONG_CONTEXT, "stream %zu is no stream of the program's: %s", stream.rank, stream.guest != nullptr ? "it is a guest's, until that leaves"
-                                                                                                                         : "it takes harts to domains");
-}
-
-Pool& main_pool_of(const Stream& stream) { return *(stream.carries ? runtime().streams[0] : &stream)->main_pool.load(); }
-
 Pool* automatic_pool(weft_pool_kind kind) {
-    Runtime& of = runtime();
+    Process& of = process();
     {
         std::lock_guard guard(of.lock);
         for (Pool* pool = of.pools; pool != nullptr; pool = pool->next) {
@@ -574,7 +570,7 @@ Pool* automatic_pool(weft_pool_kind kind) {
 }
 
 weft_status bind_stream(Stream& stream, const os::CpuSet& cpus, const char* what) {
-    Runtime& of = runtime();
+    Process& of = process();
     await_thread(stream);
     std::lock_guard guard(of.lock);
     if (!os::affinity_set(stream.thread_id.load(), cpus)) {
@@ -586,27 +582,27 @@ weft_status bind_stream(Stream& stream, const os::CpuSet& cpus, const char* what
     return WEFT_OK;
 }
 
-const os::CpuSet* cpus_of_process(Runtime& of) {
+const os::CpuSet* cpus_of_process(Process& of) {
     std::lock_guard guard(of.lock);
     return of.bound_once ? &of.cpus : nullptr;
 }
 
-void leave_bindings(Runtime& of) {
+void leave_bindings(Process& of) {
     std::lock_guard guard(of.lock);
     if (of.bound_once) os::affinity_set(0, of.cpus);
 }
 
 void enlist(Pool& pool) {
-    std::lock_guard guard(runtime().lock);
-    pool.next = runtime().pools;
-    runtime().pools = &pool;
-    watch_pool(runtime(), pool);
+    std::lock_guard guard(process().lock);
+    pool.next = process().pools;
+    process().pools = &pool;
+    watch_pool(process(), pool);
 }
 
 void enlist(Sched& sched) {
-    std::lock_guard guard(runtime().lock);
-    sched.next = runtime().scheds;
-    runtime().scheds = &sched;
+    std::lock_guard guard(process().lock);
+    sched.next = process().scheds;
+    process().scheds = &sched;
 }
 
 namespace {
@@ -624,23 +620,23 @@ void unlist(T*& first, T& element) {
 
 void dismiss(Pool& pool) {
     {
-        std::lock_guard guard(runtime().lock);
-        unlist(runtime().pools, pool);
-        forget_pool(runtime(), pool);
+        std::lock_guard guard(process().lock);
+        unlist(process().pools, pool);
+        forget_pool(process(), pool);
         if (pool.kind != WEFT_POOL_USER) {
             // Whoever pushed the last unit rings the bell afterwards, if late enough after that unit has run, ended and
             // let the pool be freed. So the memory stays a pool of its kind: a ring too many harms nobody.
             pool.freed = true;
             handles::freed(&pool);
-            pool.next = runtime().freed_pools;
-            runtime().freed_pools = &pool;
+            pool.next = process().freed_pools;
+            process().freed_pools = &pool;
             return;
         }
     }
     pool::destroy(&pool);
 }
 
-void drop_freed_pools(Runtime& of) {
+void drop_freed_pools(Process& of) {
     while (Pool* pool = of.freed_pools) {
         of.freed_pools = pool->next;
         pool::destroy(pool);
@@ -648,7 +644,7 @@ void drop_freed_pools(Runtime& of) {
 }
 
 Pool* make_pool(weft_pool_kind kind, weft_pool_access access) {
-    Runtime& of = runtime();
+    Process& of = process();
     {
         std::lock_guard guard(of.lock);
         for (Pool** at = &of.freed_pools; *at != nullptr; at = &(*at)->next) {
@@ -667,8 +663,8 @@ Pool* make_pool(weft_pool_kind kind, weft_pool_access access) {
 
 void dismiss(Sched& sched) {
     {
-        std::lock_guard guard(runtime().lock);
-        unlist(runtime().scheds, sched);
+        std::lock_guard guard(process().lock);
+        unlist(process().scheds, sched);
     }
     sched::destroy(&sched);
 }

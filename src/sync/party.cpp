@@ -6,6 +6,7 @@
 #include "os/clock.hpp"
 #include "stream/duties.hpp"
 #include "stream/guest.hpp"
+#include "stream/outside_wait.hpp"
 #include "sync/objects.hpp"
 
 namespace weft::sync {
@@ -124,7 +125,7 @@ bool still_idle(Stream& stream) {
 }
 
 bool worth_spinning(const Stream& stream) {
-    const Runtime& of = runtime();
+    const Process& of = process();
     // Alone there is nobody to wait for but OS threads and timers, which take longer.
     const std::size_t granted = of.base.granted();
     if (granted < 2 || spin_ns() <= 1 || granted > hart::limit()) return false;
@@ -132,10 +133,10 @@ bool worth_spinning(const Stream& stream) {
 }
 
 bool others_have_harts(const Caller& caller) {
-    const Runtime* of = runtime_or_null();
+    const Process* of = process_or_null();
     return of == nullptr || of->base.granted() > (caller.thread() ? 0u : 1u);
 }
 
-std::uint64_t spin_ns() { return runtime().settings.values.spin_ns; }
+std::uint64_t spin_ns() { return process().settings.values.spin_ns; }
 
 }  // namespace weft::sync

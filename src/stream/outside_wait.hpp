@@ -1,0 +1,20 @@
+// How many OS threads that are no streams wait for the runtime: what they would wake is not to be expected of them (deadlock.hpp).
+#pragma once
+
+#include <cstdint>
+
+#include "base/atomic.hpp"
+
+namespace weft {
+
+// As long as it lives, an OS thread that is no stream sleeps until the runtime wakes it, and wakes nobody.
+class OutsideWait {
+public:
+    OutsideWait() { count.fetch_add(1); }
+    OutsideWait(const OutsideWait&) = delete;
+    ~OutsideWait() { count.fetch_sub(1); }
+
+    static inline atomic<std::uint32_t> count{0};
+};
+
+}  // namespace weft
