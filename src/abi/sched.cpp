@@ -1,3 +1,4 @@
+#include "stream/registry.hpp"
 #include "weft/sched.h"
 
 #include <cstdlib>

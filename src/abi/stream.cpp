@@ -1,3 +1,5 @@
+#include "stream/registry.hpp"
+#include "stream/streams.hpp"
 #include "weft/stream.h"
 
 #include <cstdio>

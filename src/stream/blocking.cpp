@@ -11,7 +11,6 @@
 #include "stream/error.hpp"
 #include "stream/own_float.hpp"
 #include "stream/process.hpp"
-#include "stream/runtime.hpp"
 #include "stream/suspend.hpp"
 
 namespace weft {

@@ -1,16 +1,20 @@
-// The OS threads that take harts to domains, and those that rescue. Each is a stream that draws from one pool, where nothing waits but letters: harts on their way.
+#include "stream/carriers.hpp"
+
 #include <algorithm>
 #include <mutex>
 
 #include "base/probe.hpp"
+#include "hart/quota.hpp"
 #include "os/clock.hpp"
 #include "os/futex.hpp"
 #include "stream/domain.hpp"
 #include "stream/error.hpp"
 #include "stream/guest.hpp"
+#include "stream/lending.hpp"
 #include "stream/process.hpp"
+#include "stream/registry.hpp"
 #include "stream/rescue.hpp"
-#include "stream/runtime.hpp"
+#include "stream/streams.hpp"
 
 namespace weft {
 

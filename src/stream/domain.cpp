@@ -7,6 +7,7 @@
 #include "base/handles.hpp"
 #include "base/probe.hpp"
 #include "stream/begin.hpp"
+#include "stream/carriers.hpp"
 #include "stream/duties.hpp"
 #include "stream/error.hpp"
 #include "stream/guest.hpp"

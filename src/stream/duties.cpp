@@ -8,8 +8,8 @@
 #include "stream/lending.hpp"
 #include "stream/neighbours.hpp"
 #include "stream/rescue.hpp"
-#include "stream/runtime.hpp"
 #include "stream/shortage.hpp"
+#include "stream/streams.hpp"
 
 namespace weft {
 namespace {

@@ -8,6 +8,7 @@
 #include "hart/quota.hpp"
 #include "hart/topology.hpp"
 #include "os/fork.hpp"
+#include "stream/domain.hpp"
 #include "stream/dump.hpp"
 #include "stream/guest.hpp"
 #include "stream/hosted.hpp"
@@ -18,6 +19,7 @@
 #include "stream/own_float.hpp"
 #include "stream/process.hpp"
 #include "stream/runtime.hpp"
+#include "stream/streams.hpp"
 #include "unit/crowd.hpp"
 #include "unit/extras.hpp"
 

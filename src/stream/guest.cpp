@@ -9,6 +9,7 @@
 #include "os/clock.hpp"
 #include "os/futex.hpp"
 #include "os/thread.hpp"
+#include "stream/carriers.hpp"
 #include "stream/domain.hpp"
 #include "stream/duties.hpp"
 #include "stream/error.hpp"
@@ -17,7 +18,10 @@
 #include "stream/extras.hpp"
 #include "stream/locals.hpp"
 #include "stream/process.hpp"
+#include "stream/registry.hpp"
 #include "stream/runtime.hpp"
+#include "stream/spawn.hpp"
+#include "stream/streams.hpp"
 #include "stream/suspend.hpp"
 
 namespace weft {

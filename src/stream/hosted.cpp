@@ -7,12 +7,12 @@
 #include "hart/quota.hpp"
 #include "os/clock.hpp"
 #include "os/thread_pointer.hpp"
+#include "stream/carriers.hpp"
 #include "stream/jobs.hpp"
 #include "stream/join.hpp"
 #include "stream/observe.hpp"
 #include "stream/process.hpp"
 #include "stream/requests.hpp"
-#include "stream/runtime.hpp"
 
 namespace weft {
 namespace {

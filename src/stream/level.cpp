@@ -12,7 +12,7 @@
 #include "stream/own_float.hpp"
 #include "stream/pool_wait.hpp"
 #include "stream/process.hpp"
-#include "stream/runtime.hpp"
+#include "stream/registry.hpp"
 #include "stream/spawn.hpp"
 #include "stream/suspend.hpp"
 

@@ -17,7 +17,6 @@
 #include "stream/neighbours.hpp"
 #include "stream/process.hpp"
 #include "stream/rescue.hpp"
-#include "stream/runtime.hpp"
 #include "trace/added.hpp"
 #include "unit/names.hpp"
 

@@ -25,9 +25,9 @@ static_assert(static_cast<int>(mem::Guard::automatic) == WEFT_GUARD_AUTO &&
 
 }  // namespace
 
-Process::Process(const Settings& chosen, bool itself, const RoomsOwn& rooms, hart::Base::Hooks hooks, Lookout::Round round, Lookout::Ready ready)
-    : RoomsOwn(rooms), settings(chosen), stacks(stack_settings(chosen.values)), base(hooks, static_cast<hart::Policy>(chosen.values.hart_policy), chosen.values.slice_ns),
-      lookout(round, ready, this), by_itself(itself), nesting(itself ? 0 : 1) {
+Process::Process(const Settings& chosen, bool itself, const RoomsOwn& rooms, const ProcessHooks& above)
+    : RoomsOwn(rooms), hooks(above), settings(chosen), stacks(stack_settings(chosen.values)), base(above.harts, static_cast<hart::Policy>(chosen.values.hart_policy), chosen.values.slice_ns),
+      lookout(above.round, above.ready, this), by_itself(itself), nesting(itself ? 0 : 1) {
     default_kind = static_cast<Kind>(chosen.values.kind);
 }
 
@@ -59,6 +59,16 @@ weft_status is_the_programs(const Stream& stream) {
 }
 
 Pool& main_pool_of(const Stream& stream) { return *(stream.carries ? process().streams[0] : &stream)->main_pool.load(); }
+
+const os::CpuSet* cpus_of_process(Process& of) {
+    std::lock_guard guard(of.lock);
+    return of.bound_once ? &of.cpus : nullptr;
+}
+
+void leave_bindings(Process& of) {
+    std::lock_guard guard(of.lock);
+    if (of.bound_once) os::affinity_set(0, of.cpus);
+}
 
 Unit* Process::take_outside() {
     std::lock_guard guard(outside_lock);

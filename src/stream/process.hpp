@@ -19,6 +19,7 @@ struct Carriers;
 struct GivenUp;
 struct Lending;
 struct Neighbourhood;
+struct Process;
 struct Quiet;
 struct Rescue;
 struct Sentry;
@@ -37,10 +38,20 @@ struct RoomsOwn {
     Quiet& quiet;                                // under Process::lock
 };
 
+// What rooms above are asked, or told.
+struct ProcessHooks {
+    hart::Base::Hooks harts;
+    Lookout::Round round;
+    Lookout::Ready ready;
+    void (*pool_comes)(Process& of, Pool& pool);   // into the list, or out of it; under Process::lock
+    void (*pool_goes)(Process& of, Pool& pool);
+};
+
 struct Process : RoomsOwn {
     static constexpr std::size_t most_streams = 1024;
     static constexpr std::size_t most_ranks = 16 * most_streams;   // with those that carry harts
 
+    const ProcessHooks hooks;
     Settings settings;
     mem::SlabStore descriptors{sizeof(Unit), true, true};
     mem::SlabStore extras{extras_bytes, false};
@@ -93,7 +104,7 @@ struct Process : RoomsOwn {
 
     Process* left_behind = nullptr;              // by forks (fork.cpp): the parent's of this one's
 
-    Process(const Settings& chosen, bool itself, const RoomsOwn& rooms, hart::Base::Hooks hooks, Lookout::Round round, Lookout::Ready ready);
+    Process(const Settings& chosen, bool itself, const RoomsOwn& rooms, const ProcessHooks& above);
     Process(const Process&) = delete;
 
     // For an OS thread that is no stream.
@@ -117,6 +128,11 @@ void set_process(Process* now);
 // Not of those that carry harts: a program knows them by weft_stream_self only.
 weft_status is_the_programs(const Stream& stream);
 Pool& main_pool_of(const Stream& stream);        // where units go that are spawned there
+
+// The calling OS thread, which has been started by one that may be bound, may use all CPUs of the process.
+void leave_bindings(Process& of);
+// What it may use then; null: as it is.
+const os::CpuSet* cpus_of_process(Process& of);
 
 // Each descriptor that was ever used, as SlabStore::each() has it.
 void each_descriptor(Process& of, void (*visit)(void* unit, void* argument), void* argument);

@@ -9,6 +9,7 @@
 #include "os/clock.hpp"
 #include "os/peek.hpp"
 #include "stream/begin.hpp"
+#include "stream/carriers.hpp"
 #include "stream/domain.hpp"
 #include "stream/guest.hpp"
 #include "stream/level.hpp"

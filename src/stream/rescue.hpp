@@ -13,7 +13,7 @@
 #include "hart/watchdog.hpp"
 #include "os/lock.hpp"
 #include "os/thread.hpp"
-#include "stream/domain.hpp"
+#include "stream/carriers.hpp"
 #include "weft/runtime.h"
 
 namespace weft {

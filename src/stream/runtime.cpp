@@ -7,6 +7,7 @@
 #include "hart/quota.hpp"
 #include "hart/topology.hpp"
 #include "os/error_text.hpp"
+#include "stream/carriers.hpp"
 #include "stream/crash.hpp"
 #include "stream/domain.hpp"
 #include "stream/dump.hpp"
@@ -17,11 +18,14 @@
 #include "stream/guest.hpp"
 #include "stream/join.hpp"
 #include "stream/level.hpp"
+#include "stream/list.hpp"
 #include "stream/locals.hpp"
 #include "stream/outlived.hpp"
 #include "stream/overflow.hpp"
 #include "stream/own_float.hpp"
+#include "stream/registry.hpp"
 #include "stream/spawn.hpp"
+#include "stream/streams.hpp"
 #include "stream/suspend.hpp"
 #include "stream/variables.hpp"
 
@@ -167,8 +171,9 @@ weft_status bring_up(Process& made) {
 
 }  // namespace
 
-Runtime::Runtime(const Settings& chosen, bool itself)
-    : Process(chosen, itself, {lending_, carriers_, guest_threads_, rescue_, sentry_, neighbours_, crew_, shortage_, quiet_}, base_hooks(*this), lookout_round, lookout_ready) {}
+Runtime::Runtime(const Settings& chosen, bool by_itself)
+    : Process(chosen, by_itself, {lending_, carriers_, guest_threads_, rescue_, sentry_, neighbours_, crew_, shortage_, quiet_},
+              {base_hooks(*this), lookout_round, lookout_ready, watch_pool, forget_pool}) {}
 
 Pool* primary_pool(Stream& zero, bool roams) {
     Pool* const main = zero.main->pools[0];
@@ -259,25 +264,6 @@ bool end_by_itself() {
     if (ending == nullptr || !ending->by_itself || !close_to_guests(inside)) return false;
     unwind(ending);
     return true;
-}
-
-void begin_as_unit(Process& of, Stream& stream, Unit& unit, Pool& pool, std::uint8_t flags) {
-    unit.id = stream.take_id();
-    // Nobody has spawned it, so it counts not as created. relaxed, both: a number.
-    stream.first_id.store(stream.first_id.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    describe(unit, pool, nullptr, nullptr, nullptr);
-    Unit::Birth birth;
-    birth.kind = Kind::full;
-    birth.flags = flags;
-    unit.begin_life(birth);
-    unit.stack = &stream.carrier_stack;
-    unit.life.move(State::ready, State::running);
-    if (of.observing) {
-        unit.mark(Unit::observed);
-        observe(trace::Event::resume, unit);   // it is in the middle of its life
-    }
-    stream.running = &unit;
-    if (stream.direct != nullptr) stream.callable = stream.direct;
 }
 
 void drain() {

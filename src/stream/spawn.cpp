@@ -308,4 +308,23 @@ void launch_child_first(Unit& unit) {
 template void launch_child_first<pool::Place::parent>(Unit&);
 template void launch_child_first<pool::Place::reviving_parent>(Unit&);
 
+void begin_as_unit(Process& of, Stream& stream, Unit& unit, Pool& pool, std::uint8_t flags) {
+    unit.id = stream.take_id();
+    // Nobody has spawned it, so it counts not as created. relaxed, both: a number.
+    stream.first_id.store(stream.first_id.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    describe(unit, pool, nullptr, nullptr, nullptr);
+    Unit::Birth birth;
+    birth.kind = Kind::full;
+    birth.flags = flags;
+    unit.begin_life(birth);
+    unit.stack = &stream.carrier_stack;
+    unit.life.move(State::ready, State::running);
+    if (of.observing) {
+        unit.mark(Unit::observed);
+        observe(trace::Event::resume, unit);   // it is in the middle of its life
+    }
+    stream.running = &unit;
+    if (stream.direct != nullptr) stream.callable = stream.direct;
+}
+
 }  // namespace weft

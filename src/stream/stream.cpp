@@ -7,6 +7,7 @@
 #include "os/clock.hpp"
 #include "os/thread.hpp"
 #include "stream/begin.hpp"
+#include "stream/carriers.hpp"
 #include "stream/deadlock.hpp"
 #include "stream/domain.hpp"
 #include "stream/duties.hpp"
@@ -15,7 +16,8 @@
 #include "stream/level.hpp"
 #include "stream/observe.hpp"
 #include "stream/process.hpp"
-#include "stream/runtime.hpp"
+#include "stream/shortage.hpp"
+#include "stream/streams.hpp"
 
 namespace weft {
 

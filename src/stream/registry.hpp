@@ -1,0 +1,32 @@
+// The pools and schedulers that there are: how they are made by default, and the lists of them.
+#pragma once
+
+#include "pool/pool.hpp"
+#include "sched/sched.hpp"
+
+namespace weft {
+
+struct Process;
+
+// A built-in one, not listed yet; null: no memory.
+Pool* make_pool(weft_pool_kind kind, weft_pool_access access = WEFT_POOL_ACCESS_DEFAULT);
+
+// A pool or a scheduler joins the list, or leaves it and is freed.
+void enlist(Pool& pool);
+void dismiss(Pool& pool);
+void enlist(Sched& sched);
+void dismiss(Sched& sched);
+
+// At the runtime's end: those that were dismissed, whose memory has stayed.
+void drop_freed_pools(Process& of);
+
+// A main pool for a stream that was given none; null: no memory. It belongs to the runtime.
+Pool* automatic_pool(weft_pool_kind kind);
+weft_pool_kind default_pool_kind();
+// What a program gets that asks for a pool of that kind, and promises nothing: one that others may draw from, where rescue is to help all.
+weft_pool_kind given_for(weft_pool_kind kind);
+
+// A scheduler as the settings say, for a stream whose main pool is `main`.
+Sched* default_sched(Pool& main);
+
+}  // namespace weft
