@@ -1,3 +1,4 @@
+#include "stream/loop.hpp"
 #include "stream/registry.hpp"
 #include "weft/sched.h"
 

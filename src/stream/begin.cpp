@@ -7,6 +7,7 @@
 #include "stream/jobs.hpp"
 #include "stream/join.hpp"
 #include "stream/locals.hpp"
+#include "stream/loop.hpp"
 #include "stream/observe.hpp"
 #include "stream/own_float.hpp"
 #include "stream/process.hpp"

@@ -12,4 +12,9 @@ void promote(Stream& stream, Unit& unit);
 // The stream finds something to run again, or is idle: it does not starve for want of stacks.
 void end_starving(Stream& stream);
 
+// One unit, from the scheduler's stack; returns when it has ended or left. Row::yes: and those after it that begin alike, if it does not
+// suspend.
+enum class Row : bool { no, yes };
+void run_unit(Stream& stream, Unit* unit, Row row = Row::no);
+
 }  // namespace weft

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "os/clock.hpp"
+#include "stream/idle.hpp"
 #include "stream/observe.hpp"
 #include "stream/outside_wait.hpp"
 #include "stream/process.hpp"

@@ -12,8 +12,10 @@
 #include "stream/carriers.hpp"
 #include "stream/domain.hpp"
 #include "stream/guest.hpp"
+#include "stream/idle.hpp"
 #include "stream/level.hpp"
 #include "stream/list.hpp"
+#include "stream/loop.hpp"
 #include "stream/neighbours.hpp"
 #include "stream/process.hpp"
 

@@ -283,8 +283,6 @@ inline std::uint64_t Stream::counted(trace::Count which) const {
     return counters.read(Count::finished) + counters.read(Count::suspended) + counters.read(Count::yielded);
 }
 
-// ---- the loop (stream.cpp) -----------------------------------------------------------------------
-
 // Where units without options go by the short way. A stream that is observed has none: each of its spawns is told of.
 [[gnu::always_inline]] inline void settle_homes(Stream& stream) {
     const auto home_in = [&](Pool* pool) { return pool == nullptr || stream.observed ? Stream::nowhere() : pool; };
@@ -303,18 +301,6 @@ inline void set_default_kind(Stream& stream, Kind kind) {
     settle_homes(stream);
 }
 
-// Where the scheduler begins, on a stack of its own: it runs units until the stream is asked to stop and its pools are empty, and
-// leaves for the carrier's own stack then.
-[[noreturn, gnu::noinline]] void scheduler_main(void (*call)(void*), void* argument);
-
-// One unit, from the scheduler's stack; returns when it has ended or left. Row::yes: and those after it that begin alike, if it does not
-// suspend.
-enum class Row : bool { no, yes };
-void run_unit(Stream& stream, Unit* unit, Row row = Row::no);
-
-// The next unit, or null. From the stream's own carrier, on any stack.
-Unit* pick(Stream& stream);
-
 // A default stack, without a canary, that nobody stands on any more.
 inline void give_stack(Stream& stream, mem::Stack* stack) {
     if (stream.spare == nullptr) return stream.keep_spare(stack);
@@ -332,35 +318,13 @@ inline void give_stacks(Stream& stream) {
     if (mem::Stack* reserve = std::exchange(stream.reserve, nullptr)) stream.heap->stacks.give(reserve);
 }
 
-// The unit that was left in `handed`, if any. From the scheduler's stack.
-void run_handed(Stream& stream);
-
 // The stream has the hart of a domain that the unit is no context of. Such a one does not run there: nothing would keep the domain meanwhile, and what it spawned would be the domain's.
 bool is_out_of_place_in_domain(const Stream& stream, const Unit& unit);
 inline bool is_out_of_place(const Stream& stream, const Unit& unit) { return stream.through_home && is_out_of_place_in_domain(stream, unit); }
 
-// Sees to what the stream was asked (attention). From the scheduler's stack.
-void attend(Stream& stream);
-
-// Gives the hart back and sleeps until there may be work; may leave a unit in `handed`. From the scheduler's stack.
-void idle(Stream& stream);
-
-// A stream that sleeps computes nothing, and others may use its hart. From its own carrier.
-void hold_hart(Stream& stream);
-void give_hart_back(Stream& stream);
-
 // Somebody wants something that the stream must not sleep over.
 bool has_mail(const Stream& stream);
 std::uint32_t mail_of(const Stream& stream);   // the same bits of attention, for anybody: whoever is to see to them
-
-// Of a guest that has nothing to run: its thread has no hart to look on, or somebody else wants it.
-bool is_wanted_elsewhere(const Stream& stream);
-// Between two looks for work, or for an answer: whoever waits for the processor has it first.
-void share_processor(const Stream& stream);
-
-// Whether the stream was asked to stop and nothing waits for it: it stops then. From its loop.
-bool should_stop(Stream& stream);
-bool expects_bound(const Stream& stream);
 
 // Asks the stream for something (bits of attention) and wakes it.
 void ask(Stream& stream, std::uint32_t bits);

@@ -14,6 +14,7 @@
 #include "stream/join.hpp"
 #include "stream/level.hpp"
 #include "stream/locals.hpp"
+#include "stream/loop.hpp"
 #include "stream/observe.hpp"
 #include "stream/overflow.hpp"
 #include "stream/own_float.hpp"

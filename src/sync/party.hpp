@@ -8,6 +8,7 @@
 #include "os/futex.hpp"
 #include "poll/timers.hpp"
 #include "stream/error.hpp"
+#include "stream/idle.hpp"
 #include "stream/observe.hpp"
 #include "stream/suspend.hpp"
 #include "sync/waiter.hpp"
