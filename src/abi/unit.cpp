@@ -1,3 +1,4 @@
+#include "stream/may_end.hpp"
 #include "weft/unit.h"
 
 #include <algorithm>

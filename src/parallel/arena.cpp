@@ -9,6 +9,7 @@
 #include "os/clock.hpp"
 #include "stream/domain.hpp"
 #include "stream/error.hpp"
+#include "stream/jobs.hpp"
 #include "stream/process.hpp"
 
 namespace weft {

@@ -3,16 +3,15 @@
 #include <utility>
 
 #include "stream/call.hpp"
-#include "stream/hosted.hpp"
+#include "stream/hooks.hpp"
 #include "stream/jobs.hpp"
 #include "stream/join.hpp"
 #include "stream/locals.hpp"
-#include "stream/loop.hpp"
 #include "stream/observe.hpp"
 #include "stream/own_float.hpp"
 #include "stream/process.hpp"
 #include "stream/requests.hpp"
-#include "stream/shortage.hpp"
+#include "stream/shortage_state.hpp"
 #include "stream/suspend.hpp"
 
 namespace weft {
@@ -65,7 +64,7 @@ bool is_detached(const Unit& unit) { return unit.joint.announced().detached(); }
 
 // Whoever joins the unit learns that it has not run.
 void do_without(Stream& stream, Unit& unit, weft_status lacking) {
-    if (is_detached(unit)) return keep_for_stack(stream, unit);
+    if (is_detached(unit)) return unit_hooks.keep_for_stack(stream, unit);
     end_unrun(stream, unit, lacking);
 }
 
@@ -93,8 +92,8 @@ bool is_condemned(Stream& stream) {
 void postpone(Stream& stream, Unit& unit) {
     Process& of = process();
     const weft_status lacking = unit.kind == Kind::hosted ? WEFT_SYSTEM : WEFT_NO_MEMORY;
-    if (of.shortage.any() && is_detached(unit)) return keep_for_stack(stream, unit);   // behind those who wait there
-    if (unit.pool->one_pushes() || (unit.kind == Kind::hosted && !hosts_may_come_free())) return do_without(stream, unit, lacking);
+    if (of.shortage.any() && is_detached(unit)) return unit_hooks.keep_for_stack(stream, unit);   // behind those who wait there
+    if (unit.pool->one_pushes() || (unit.kind == Kind::hosted && of.hosts.in_use() == 0)) return do_without(stream, unit, lacking);
     if (is_condemned(stream)) {
         do_without(stream, unit, lacking);
         stream.finished_then = stream.counters.read(trace::Count::finished);
@@ -275,7 +274,7 @@ void give_scheduler_back(Stream& stream, Unit& unit) {
     if (stream.home.context != nullptr) return;
     // What has called it cannot go on: the scheduler begins anew.
     WEFT_ASSERT(stream.restartable);
-    stream.home.context = arch::prepare(stream.home.stack->top, scheduler_main);
+    stream.home.context = arch::prepare(stream.home.stack->top, unit_hooks.scheduler_main);
     if (stream.direct == nullptr || is_in_own_float(unit) || (may_be_followed(unit) && is_followed(unit))) return;   // nobody is called in its place
     (unit.has_jobs() ? stream.callable_without_jobs : stream.callable) = stream.direct;
 }

@@ -14,6 +14,7 @@
 #include "stream/process.hpp"
 #include "stream/registry.hpp"
 #include "stream/rescue.hpp"
+#include "stream/sentry.hpp"
 #include "stream/streams.hpp"
 
 namespace weft {

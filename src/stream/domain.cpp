@@ -12,6 +12,7 @@
 #include "stream/error.hpp"
 #include "stream/guest.hpp"
 #include "stream/idle.hpp"
+#include "stream/jobs.hpp"
 #include "stream/join.hpp"
 #include "stream/lending.hpp"
 #include "stream/locals.hpp"
@@ -23,6 +24,7 @@
 #include "stream/revive.hpp"
 #include "stream/spawn.hpp"
 #include "stream/suspend.hpp"
+#include "stream/way.hpp"
 
 namespace weft {
 namespace {
@@ -415,12 +417,6 @@ bool children_want(Domain& domain) {
 }
 
 // Only what somebody is told of when it can go on: neither the end of the registrant's stay nor a pause, which are the domain's own.
-void tell_domain_of_wait(Unit& unit) {
-    const Domain* const domain = current().domain;
-    if (domain == nullptr || domain->ops.block == nullptr || unit.pool != domain->pool) return;
-    if (unit.waits != Waits::domain && unit.waits != Waits::domain_pause) domain->ops.block(domain->self, to_handle(&unit));
-}
-
 void set_domain(Stream& stream, Domain* domain) {
     if (stream.domain == stream.lender) {
         stream.own_way = {stream.sched, stream.direct, stream.common, stream.standard};
@@ -446,10 +442,6 @@ void set_domain(Stream& stream, Domain* domain) {
     stream.standard = way.standard;
     settle_homes(stream);
     settle_way(stream);
-}
-
-bool is_out_of_place_in_domain(const Stream& stream, const Unit& unit) {
-    return stream.domain != nullptr && stream.domain != stream.lender && unit.pool != stream.domain->pool;
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include "stream/lending.hpp"
 #include "stream/neighbours.hpp"
 #include "stream/rescue.hpp"
+#include "stream/sentry.hpp"
 #include "stream/shortage.hpp"
 #include "stream/streams.hpp"
 

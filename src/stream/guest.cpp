@@ -17,6 +17,7 @@
 #include "stream/join.hpp"
 #include "stream/extras.hpp"
 #include "stream/locals.hpp"
+#include "stream/may_end.hpp"
 #include "stream/process.hpp"
 #include "stream/registry.hpp"
 #include "stream/runtime.hpp"

@@ -21,29 +21,10 @@
 
 #include <cstddef>
 
-#include "hart/base.hpp"
+#include "stream/guest_state.hpp"
 #include "stream/stream.hpp"
 
 namespace weft {
-
-struct Guest {
-    hart::Root root;                       // first, for the base hands roots out
-    Stream* stream = nullptr;              // null: it has none in this runtime
-    Unit* unit = nullptr;                  // the thread's code
-    Pool* pool = nullptr;                  // the unit's: a push asks for a hart
-    unsigned entries = 0;
-    unsigned inits = 0;                    // of them, those of weft_init
-    bool admitted = false;                 // and has not gone on since: it is its turn
-    bool has_signal_stack = false;         // ours, perhaps: since it ran units of others
-    bool steps_aside = false;              // it has looked in vain, and yields. So it does
-    unsigned stays = 0;                    // when it has kept its hart so often,
-    unsigned stayed = 0;                   // and did so often before the last time;
-    std::uint64_t aside_ns = 1'000'000;    // for how long it has been aside, on average
-    bool lends = false;                    // its OS thread is counted among the carriers that are free
-
-    Guest* next = nullptr;                 // of all, under their lock
-    Guest* previous = nullptr;
-};
 
 weft_status enter_as_guest() noexcept;
 weft_status leave_as_guest() noexcept;

@@ -13,6 +13,7 @@
 #include "stream/observe.hpp"
 #include "stream/process.hpp"
 #include "stream/requests.hpp"
+#include "stream/sentry.hpp"
 
 namespace weft {
 namespace {

@@ -7,14 +7,12 @@
 #include "os/clock.hpp"
 #include "os/thread.hpp"
 #include "stream/begin.hpp"
-#include "stream/deadlock.hpp"
-#include "stream/duties.hpp"
-#include "stream/guest.hpp"
+#include "stream/guest_state.hpp"
+#include "stream/hooks.hpp"
 #include "stream/jobs.hpp"
-#include "stream/loop.hpp"
 #include "stream/observe.hpp"
 #include "stream/process.hpp"
-#include "stream/streams.hpp"
+#include "stream/way.hpp"
 
 namespace weft {
 
@@ -86,12 +84,12 @@ void sleep(Stream& stream) {
         stream.counters.add(trace::Count::slept);
         give_hart_back(stream);
         trace_sleep(stream, trace::Event::sleep);
-        const std::uint64_t limit_ns = sleep_limit(stream);
-        const std::uint64_t watch_ns = limit_ns == os::forever ? begin_watch(stream) : os::forever;
+        const std::uint64_t limit_ns = idle_hooks.sleep_limit(stream);
+        const std::uint64_t watch_ns = limit_ns == os::forever ? idle_hooks.begin_watch(stream) : os::forever;
         claimed = stream.sleeper.wait(std::min(limit_ns, watch_ns));                 // 4b
-        if (watch_ns != os::forever) end_watch(stream, claimed);
+        if (watch_ns != os::forever) idle_hooks.end_watch(stream, claimed);
         trace_sleep(stream, trace::Event::wake);
-        slept(stream);
+        idle_hooks.slept(stream);
         hold_hart(stream);
     } else {
         claimed = stream.sleeper.cancel();                                           // 4a
@@ -122,11 +120,11 @@ void note_stolen(Stream& stream) {
 void idle(Stream& stream) {
     const std::uint64_t begin_ns = os::now_ns();
     end_starving(stream);
-    if (process().zero_waits.load() && !start_zero_again(process())) process().streams[0]->heap->timers.move_to(stream.heap->timers);
+    if (process().zero_waits.load() && !idle_hooks.start_zero_again(process())) process().streams[0]->heap->timers.move_to(stream.heap->timers);
     stream.units->flush();
     stream.heap->extras->flush();
     if (stream.spare != nullptr && stream.spare->next != nullptr) give_spares(stream);   // units have called each other, and many at once
-    if (!do_idle_duties(stream) && !look_around(stream, begin_ns) && !(stream.guest != nullptr && lend_out(stream))) sleep(stream);
+    if (!idle_hooks.do_idle_duties(stream) && !look_around(stream, begin_ns) && !(stream.guest != nullptr && idle_hooks.lend_out(stream))) sleep(stream);
     stream.counters.add(trace::Count::idle_ns, os::now_ns() - begin_ns);
     note_stolen(stream);
 }

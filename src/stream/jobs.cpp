@@ -6,12 +6,11 @@
 #include <new>
 #include <utility>
 
-#include "stream/domain.hpp"
+#include "stream/domain_state.hpp"
 #include "stream/error.hpp"
-#include "stream/join.hpp"
 #include "stream/own_float.hpp"
 #include "stream/process.hpp"
-#include "stream/spawn.hpp"
+#include "stream/make_unit.hpp"
 #include "stream/stream.hpp"
 
 namespace weft {
@@ -125,12 +124,6 @@ void leave_jobs(Stream& stream, Unit& unit) {
     unit.shape &= static_cast<std::uint8_t>(~Unit::jobs);
     stream.callable = stream.callable_without_jobs;
 }
-
-bool may_end(const Stream& stream, const Unit& unit) {
-    return unit.jobs_out == 0 && (!unit.has_jobs() || stream.jobs.empty());
-}
-
-weft_status still_forked() { return fail(WEFT_WRONG_STATE, "a unit cannot exit between a fork and its join, or before weft_unit_end_enable (in a region of OpenMP, say); return from the branch or the region"); }
 
 // ---- taking --------------------------------------------------------------------------------------------
 

@@ -15,8 +15,10 @@
 #include "stream/pool_wait.hpp"
 #include "stream/process.hpp"
 #include "stream/registry.hpp"
+#include "stream/sentry.hpp"
 #include "stream/spawn.hpp"
 #include "stream/suspend.hpp"
+#include "stream/way.hpp"
 
 namespace weft {
 namespace {
@@ -24,19 +26,6 @@ namespace {
 weft_sched* handle_of(Sched& sched) { return handles::to_handle<weft_sched>(handles::Thing::scheduler, &sched); }
 
 bool stacked(const Sched& by) { return by.stream.load() == &by; }   // its own owner while it is no stream's main one
-
-bool has_pool(const Sched& sched, const Pool& pool) {
-    for (std::size_t i = 0; i < sched.count; ++i) {
-        if (sched.pools[i] == &pool) return true;
-    }
-    return false;
-}
-
-}  // namespace
-
-bool draws_from(const Stream& stream, const Pool& pool) { return has_pool(*stream.sched, pool) || &pool == stream.own; }
-
-namespace {
 
 bool replacing(const Stream& stream) { return (stream.attention.load() & attention::replace) != 0; }
 bool abandoning(const Stream& stream) { return (stream.attention.load() & attention::abandon) != 0; }
@@ -272,11 +261,6 @@ void Level::leave(Stream& stream) {
     if (may_be_followed(*unit_)) [[unlikely]] tell_followers_it_returns(stream, *unit_);
 }
 
-void settle_way(Stream& stream) {
-    stream.through_home = stream.depth != 0 || !stream.sched->stateless();
-    stream.restartable = stream.depth == 0 && stream.sched->stateless();
-}
-
 void begin_main(Stream& stream) {
     Sched& main = *stream.main;
     stream.standard = main.pools[0];
@@ -395,32 +379,6 @@ bool replace_main(Stream& stream) {
     if (automatic) dismiss(*old);
     begin_main(stream);
     return true;
-}
-
-PrivatePool* bound_pool(Stream& stream) {
-    if (PrivatePool* pool = stream.bound.load()) return pool;
-    Process& of = process();
-    {
-        std::lock_guard guard(of.replacing);
-        if (PrivatePool* pool = stream.bound.load()) return pool;
-        Pool* main = stream.main->pools[0];
-        Pool* pool = main->kind == WEFT_POOL_PRIVATE ? main : automatic_pool(WEFT_POOL_PRIVATE);
-        if (pool == nullptr) return nullptr;
-        stream.bound.store(static_cast<PrivatePool*>(pool));
-        if (pool == main) return static_cast<PrivatePool*>(pool);
-    }
-    ask(stream, attention::adopt);
-    return stream.bound.load();
-}
-
-void adopt_bound_pool(Stream& stream) {
-    unask(stream, attention::adopt);
-    PrivatePool* pool = stream.bound.load();
-    if (stream.own == pool || has_pool(*stream.main, *pool)) return;
-    pool::attach(*pool, &stream, true);
-    stream.own = pool;
-    stream.own_place.belong_to(stream.sleeper);
-    settle_way(stream);
 }
 
 weft_status push_sched(Pool& pool, Sched& sched, unsigned turn, Unit** unit, bool detached, const void* site) {

@@ -28,13 +28,6 @@ private:
     bool serving_;
 };
 
-// The unit leaves for its stream's scheduler whenever it leaves, and for no successor that it found itself: where there are
-// several places to look at, or a turn to be counted.
-void settle_way(Stream& stream);
-
-// Whether units of the pool come to run on the stream, as it is now.
-bool draws_from(const Stream& stream, const Pool& pool);
-
 // The stream's main scheduler begins: it is what the stream's own loop asks, or, when it owns its loop, a unit of it.
 void begin_main(Stream& stream);
 
@@ -47,12 +40,6 @@ weft_status set_main(Stream& stream, Sched& sched);
 
 // The one that was asked for takes the place of the old. False: none was asked for. From the loop, on the scheduler's stack.
 bool replace_main(Stream& stream);
-
-// A pool of which only this stream draws, for units bound to it; null: no memory. From any thread.
-PrivatePool* bound_pool(Stream& stream);
-
-// The pool that bound_pool() made for the stream is its own from now on. From the scheduler's stack.
-void adopt_bound_pool(Stream& stream);
 
 // The scheduler goes as a unit into the pool. `unit` as in a spawn.
 weft_status push_sched(Pool& pool, Sched& sched, unsigned turn, Unit** unit, bool detached, const void* site);

@@ -8,7 +8,8 @@
 #include "os/lock.hpp"
 #include "os/memory.hpp"
 #include "stream/extras.hpp"
-#include "stream/guest.hpp"
+#include "stream/guest_state.hpp"
+#include "stream/hooks.hpp"
 #include "stream/lasting.hpp"
 #include "stream/own_float.hpp"
 #include "stream/process.hpp"
@@ -234,7 +235,7 @@ bool follow(Key& key, void (*leaves)(void*), void (*returns)(void*)) {
         place->store(&key, std::memory_order_release);         // release: pairs with each_follower()
         following.fetch_add(1);
     }
-    mark_guests(Unit::canary);
+    unit_hooks.mark_guests(Unit::canary);
     return true;
 }
 

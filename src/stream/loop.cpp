@@ -5,29 +5,14 @@
 #include "os/clock.hpp"
 #include "os/futex.hpp"
 #include "stream/begin.hpp"
-#include "stream/carriers.hpp"
-#include "stream/domain.hpp"
-#include "stream/duties.hpp"
+#include "stream/hooks.hpp"
 #include "stream/idle.hpp"
 #include "stream/jobs.hpp"
-#include "stream/lending.hpp"
-#include "stream/level.hpp"
 #include "stream/observe.hpp"
 #include "stream/process.hpp"
-#include "stream/shortage.hpp"
+#include "stream/way.hpp"
 
 namespace weft {
-
-Unit* pick(Stream& stream) {
-    if (stream.own == nullptr) [[likely]] return sched::pick(*stream.sched);
-    // The primary unit waits in a pool of its own; it and the others take turns.
-    stream.own_had_a_turn = !stream.own_had_a_turn;
-    if (stream.own_had_a_turn) {
-        if (Unit* unit = stream.own->pop()) return unit;
-    }
-    if (Unit* unit = sched::pick(*stream.sched)) return unit;
-    return stream.own->pop();
-}
 
 void run_handed(Stream& stream) {
     if (Unit* unit = std::exchange(stream.handed, nullptr)) run_unit(stream, unit);
@@ -50,7 +35,7 @@ void attend(Stream& stream) {
     }
     hold_hart(stream);
     if ((bits & attention::aside) != 0) {
-        if (!step_aside(stream)) return attend_to_domains(stream);
+        if (!attention_hooks.step_aside(stream)) return attention_hooks.attend_to_domains(stream);
         return attend(stream);   // to what has come meanwhile
     }
     if ((bits & attention::adopt) != 0) adopt_bound_pool(stream);
@@ -59,8 +44,8 @@ void attend(Stream& stream) {
         note_observed(stream);
     }
     stream.heeded = bits | (stream.heeded & attention::unwatched);
-    if ((bits & ~(attention::timing | attention::observing | attention::observed)) != 0) do_duties(stream, bits);
-    if ((bits & attention::lent) != 0) attend_to_domains(stream);
+    if ((bits & ~(attention::timing | attention::observing | attention::observed)) != 0) attention_hooks.do_duties(stream, bits);
+    if ((bits & attention::lent) != 0) attention_hooks.attend_to_domains(stream);
 }
 
 // Units that have bound themselves for a while go on on it alone. At the runtime's end those that wait by then never go on.
@@ -74,9 +59,9 @@ bool should_stop(Stream& stream) {
     if ((bits & attention::stop) == 0 || stream.main_runs) return false;
     // What came before the stop, after the last look: a pool with bound units, a call.
     if ((bits & (attention::adopt | attention::posted)) != 0) return false;
-    if (has_kept(stream) || expects_bound(stream)) return false;
+    if (attention_hooks.has_kept(stream) || expects_bound(stream)) return false;
     return stream.handed == nullptr && sched::quiet(*stream.sched) &&
-           (stream.own == nullptr || pool::quiet(*stream.own)) && (!stream.carries || leave_carriers(stream));
+           (stream.own == nullptr || pool::quiet(*stream.own)) && (!stream.carries || attention_hooks.leave_carriers(stream));
 }
 
 }  // namespace
@@ -93,7 +78,7 @@ void end_of_units_time(Stream& stream) {
 
 // run_unit after the timers are seen to, and with the clock read around it (WEFT_TIMING=on), on a stream that is observed or not.
 void run_with_care(Stream& stream, Unit* unit) {
-    if ((stream.heeded & attention::unwatched) != 0) have_timers_watched(stream);
+    if ((stream.heeded & attention::unwatched) != 0) attention_hooks.have_timers_watched(stream);
     // Of one that was stolen: from where. Of a scheduler that is not observed it is of no interest, and may be of long ago.
     const Pool* const from = std::exchange(stream.sched->stolen_from, nullptr);
     if (from != nullptr && unit->marked(Unit::observed)) trace_steal(stream, *unit, *from);
@@ -145,7 +130,7 @@ void scheduler_main(void (*call)(void*), void* argument) {
     } else {
         stream.clock_ns = os::now_ns();
     }
-    while (!run_units(stream)) replace_main(stream);
+    while (!run_units(stream)) attention_hooks.replace_main(stream);
     note_stolen(stream);
     give_hart_back(stream);
     if (stream.carrier_context == nullptr) fatal("stream 0 was asked to stop: it ends by weft_finalize");

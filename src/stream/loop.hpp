@@ -9,9 +9,6 @@ namespace weft {
 // leaves for the carrier's own stack then.
 [[noreturn, gnu::noinline]] void scheduler_main(void (*call)(void*), void* argument);
 
-// The next unit, or null. From the stream's own carrier, on any stack.
-Unit* pick(Stream& stream);
-
 // The unit that was left in `handed`, if any. From the scheduler's stack.
 void run_handed(Stream& stream);
 

@@ -9,12 +9,12 @@
 #include "stream/extras.hpp"
 #include "stream/jobs.hpp"
 #include "stream/join.hpp"
-#include "stream/level.hpp"
 #include "stream/locals.hpp"
 #include "stream/observe.hpp"
 #include "stream/outside_wait.hpp"
 #include "stream/process.hpp"
 #include "stream/suspend.hpp"
+#include "stream/way.hpp"
 
 namespace weft {
 

@@ -4,10 +4,10 @@
 
 #include "os/begins_with.hpp"
 #include "stream/error.hpp"
-#include "stream/level.hpp"
 #include "stream/locals.hpp"
 #include "stream/observe.hpp"
 #include "stream/process.hpp"
+#include "stream/way.hpp"
 #include "unit/handle.hpp"
 
 namespace weft {

@@ -3,6 +3,7 @@
 #include "stream/jobs.hpp"
 #include "stream/join.hpp"
 #include "stream/locals.hpp"
+#include "stream/may_end.hpp"
 #include "stream/migrate.hpp"
 #include "stream/observe.hpp"
 

@@ -13,11 +13,14 @@
 #include "stream/domain.hpp"
 #include "stream/guest.hpp"
 #include "stream/idle.hpp"
+#include "stream/jobs.hpp"
 #include "stream/level.hpp"
 #include "stream/list.hpp"
 #include "stream/loop.hpp"
 #include "stream/neighbours.hpp"
 #include "stream/process.hpp"
+#include "stream/sentry.hpp"
+#include "stream/way.hpp"
 
 namespace weft {
 

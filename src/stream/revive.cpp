@@ -33,12 +33,6 @@ weft_status may_begin_first(const Stream* stream, const Unit& unit) {
 
 }  // namespace
 
-void remember_user_stack(Unit& unit) {
-    unit.waits_object = unit.stack->lowest;   // a unit that has ended waits for nothing
-    const char* const end = reinterpret_cast<const char*>(unit.stack + 1);   // the stack's own object lies at its top
-    unit.user_stack_bytes = (unit.user_stack_bytes & own_float_bit) | static_cast<std::size_t>(end - unit.stack->lowest);
-}
-
 weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, const void* site, Revived how) {
     const auto id = static_cast<unsigned long long>(unit.id);
     if (unit.has_now(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the program");

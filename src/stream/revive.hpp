@@ -11,7 +11,4 @@ namespace weft {
 enum class Revived : unsigned char { pushed, first, held };
 weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, const void* site, Revived how);
 
-// A unit that ends on a stack of the user's notes where that is, for another life.
-void remember_user_stack(Unit& unit);
-
 }  // namespace weft

@@ -28,6 +28,7 @@
 #include "stream/streams.hpp"
 #include "stream/suspend.hpp"
 #include "stream/variables.hpp"
+#include "stream/way.hpp"
 
 namespace weft {
 namespace {

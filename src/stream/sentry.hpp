@@ -19,15 +19,6 @@ struct Pool;
 struct Process;
 struct Stream;
 
-// What the sentry remembers of a stream, from look to look.
-struct Noted {
-    std::uint64_t runs = ~std::uint64_t{0};
-    std::uint64_t moved_ns = 0;        // when it was seen to have run something else, or to sleep
-    std::uint64_t waits_ns = 0;        // since when something waits; 0: nothing does
-    std::uint64_t told_unit = 0;       // the number of the unit that was told of last, and what `runs` was then
-    std::uint64_t told_runs = ~std::uint64_t{0};
-};
-
 struct Sentry {
     static constexpr std::uint64_t look_every_ns = 300'000'000;
     // Where nothing has moved and nothing waits, each look comes after twice the time, up to that.

@@ -5,38 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/atomic.hpp"
-#include "base/fifo.hpp"
-#include "os/lock.hpp"
-#include "poll/timers.hpp"
-#include "unit/unit.hpp"
+#include "stream/shortage_state.hpp"
 
 namespace weft {
 
 struct Process;
 struct Stream;
-
-struct Shortage {
-    static constexpr std::uint64_t shortest_pause_ns = 1'000'000, longest_pause_ns = 64'000'000;
-    static constexpr std::uint64_t told_after_ns = 1'000'000'000;   // in which none has found a stack
-    using Units = Fifo<Unit, &Unit::link>;
-
-    atomic<std::size_t> count{0};      // how many wait. relaxed: a hint for those who do not hold the lock
-
-    os::Lock lock;                     // guards what follows
-    Units units;
-    Timer timer;                       // goes off when some are to be tried again
-    bool armed = false;
-    bool refused = false;              // one has come here since it went off last
-    bool told = false;
-    std::size_t batch = 1;             // how many are tried at once: twice as many each time, as long as all of them find a stack
-    std::uint64_t pause_ns = shortest_pause_ns;
-    std::uint64_t tried_ns = 0;        // when the timer went off last
-    std::uint64_t since_ns = 0;        // since when none has found a stack
-    std::size_t left_before = SIZE_MAX;   // when weft_finalize last tried them all
-
-    bool any() const { return count.load(std::memory_order_relaxed) != 0; }   // relaxed: as above
-};
 
 // A detached unit, ready and in no pool, waits for a stack. From its stream, whose scheduler runs.
 void keep_for_stack(Stream& stream, Unit& unit);

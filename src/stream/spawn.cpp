@@ -8,10 +8,10 @@
 #include "stream/extras.hpp"
 #include "stream/join.hpp"
 #include "stream/key_handle.hpp"
-#include "stream/level.hpp"
 #include "stream/migrate.hpp"
 #include "stream/own_float.hpp"
 #include "stream/suspend.hpp"
+#include "stream/way.hpp"
 
 namespace weft {
 

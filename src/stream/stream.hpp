@@ -22,8 +22,7 @@
 #include "poll/posts.hpp"
 #include "poll/timers.hpp"
 #include "sched/sched.hpp"
-#include "stream/jobs.hpp"
-#include "stream/sentry.hpp"
+#include "stream/job_types.hpp"
 #include "stream/sites.hpp"
 #include "trace/counters.hpp"
 #include "unit/extras.hpp"
@@ -37,6 +36,15 @@ struct Guest;
 struct ObserverList;
 struct Sent;
 namespace trace { class Ring; }
+
+// What the sentry remembers of a stream, from look to look.
+struct Noted {
+    std::uint64_t runs = ~std::uint64_t{0};
+    std::uint64_t moved_ns = 0;        // when it was seen to have run something else, or to sleep
+    std::uint64_t waits_ns = 0;        // since when something waits; 0: nothing does
+    std::uint64_t told_unit = 0;       // the number of the unit that was told of last, and what `runs` was then
+    std::uint64_t told_runs = ~std::uint64_t{0};
+};
 
 // What one stream allocates from. Streams come and go; heaps stay, so what was freed elsewhere finds home.
 struct Heap {

@@ -20,6 +20,7 @@
 #include "stream/process.hpp"
 #include "stream/registry.hpp"
 #include "stream/rescue.hpp"
+#include "stream/sentry.hpp"
 #include "stream/suspend.hpp"
 
 namespace weft {

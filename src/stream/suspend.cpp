@@ -6,20 +6,17 @@
 
 #include "stream/begin.hpp"
 #include "stream/call.hpp"
-#include "stream/domain.hpp"
+#include "stream/domain_state.hpp"
 #include "stream/error.hpp"
-#include "stream/fork.hpp"
-#include "stream/hosted.hpp"
+#include "stream/hooks.hpp"
 #include "stream/jobs.hpp"
 #include "stream/join.hpp"
-#include "stream/level.hpp"
 #include "stream/locals.hpp"
-#include "stream/loop.hpp"
 #include "stream/observe.hpp"
 #include "stream/overflow.hpp"
 #include "stream/own_float.hpp"
 #include "stream/requests.hpp"
-#include "stream/revive.hpp"
+#include "stream/way.hpp"
 
 namespace weft {
 namespace {
@@ -31,6 +28,13 @@ using detail::unless_wanted;
 using detail::way_to;
 
 void release_stack(void* stack) { current().heap->stacks.give(static_cast<mem::Stack*>(stack)); }
+
+// A unit that ends on a stack of the user's notes where that is, for another life (revive.cpp).
+void remember_user_stack(Unit& unit) {
+    unit.waits_object = unit.stack->lowest;   // a unit that has ended waits for nothing
+    const char* const end = reinterpret_cast<const char*>(unit.stack + 1);   // the stack's own object lies at its top
+    unit.user_stack_bytes = (unit.user_stack_bytes & own_float_bit) | static_cast<std::size_t>(end - unit.stack->lowest);
+}
 
 void end_on_user_stack(void* raw) {
     auto& unit = *static_cast<Unit*>(raw);
@@ -49,8 +53,8 @@ void end_on_user_stack(void* raw) {
 
 // The end of a unit whose stack needs a last look, that is observed, or that has forked.
 [[noreturn, gnu::noinline]] void conclude_carefully(Stream& stream, Unit& unit, Unit* next) {
-    if (unit.has_forked()) end_child();
-    if (unit.kind == Kind::hosted) conclude_hosted(unit, next);
+    if (unit.has_forked()) unit_hooks.end_child();
+    if (unit.kind == Kind::hosted) unit_hooks.conclude_hosted(unit, next);
     if (unit.has_jobs()) leave_jobs(stream, unit);
     if (unit.marked(Unit::canary)) {
         check_canary(unit);
@@ -201,7 +205,7 @@ void check_canary(const Unit& unit) {
 
 void* begin_carefully(Stream& stream, Unit& unit) {
     if (unit.kind == Kind::tasklet) return nullptr;
-    if (unit.kind == Kind::hosted) return begin_hosted(stream, unit);
+    if (unit.kind == Kind::hosted) return unit_hooks.begin_hosted(stream, unit);
     if (unit.stack == nullptr) {
         unit.stack = stream.heap->stacks.take(unit.wanted_stack_bytes());
         if (unit.stack == nullptr) return nullptr;
@@ -275,7 +279,7 @@ namespace {
 [[gnu::noinline]] Stream& detail::leave_with_care(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how) {
     if (is_in_own_float(self)) return come_back_followed(leave_with_float(stream, self, next, after, how), self);
     look_before_leaving(self, how);
-    if (self.kind == Kind::hosted) return leave_hosted(stream, self, next, after);
+    if (self.kind == Kind::hosted) return unit_hooks.leave_hosted(stream, self, next, after);
     return come_back_followed(leave_plainly<Leaves::looked>(stream, self, next, after), self);
 }
 

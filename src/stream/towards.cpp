@@ -5,6 +5,7 @@
 #include "stream/error.hpp"
 #include "stream/jobs.hpp"
 #include "stream/join.hpp"
+#include "stream/may_end.hpp"
 #include "stream/suspend.hpp"
 
 namespace weft {
