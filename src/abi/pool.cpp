@@ -1,4 +1,5 @@
 #include "stream/registry.hpp"
+#include "stream/way.hpp"
 #include "weft/pool.h"
 
 #include <cstring>

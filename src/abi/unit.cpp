@@ -1,4 +1,5 @@
 #include "stream/may_end.hpp"
+#include "stream/way.hpp"
 #include "weft/unit.h"
 
 #include <algorithm>

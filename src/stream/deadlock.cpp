@@ -5,11 +5,10 @@
 #include <mutex>
 
 #include "stream/dump.hpp"
-#include "stream/guest.hpp"
-#include "stream/level.hpp"
-#include "stream/list.hpp"
+#include "stream/guest_state.hpp"
 #include "stream/outside_wait.hpp"
 #include "stream/process.hpp"
+#include "stream/way.hpp"
 
 namespace weft {
 namespace {

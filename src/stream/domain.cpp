@@ -18,7 +18,6 @@
 #include "stream/locals.hpp"
 #include "stream/loop.hpp"
 #include "stream/migrate.hpp"
-#include "stream/level.hpp"
 #include "stream/own_float.hpp"
 #include "stream/process.hpp"
 #include "stream/revive.hpp"

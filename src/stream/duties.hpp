@@ -44,8 +44,4 @@ void note_pollers(Process& of);
 // The stream ends: its timers go to stream 0.
 void hand_over_timers(Stream& stream);
 
-// What the lookout does (Lookout::Round, Lookout::Ready); the context is the runtime.
-std::uint64_t lookout_round(void* context);
-void lookout_ready(void* context, std::uint32_t tag);
-
 }  // namespace weft

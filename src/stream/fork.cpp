@@ -8,7 +8,7 @@
 #include "hart/quota.hpp"
 #include "hart/topology.hpp"
 #include "os/fork.hpp"
-#include "stream/domain.hpp"
+#include "stream/domain_state.hpp"
 #include "stream/dump.hpp"
 #include "stream/guest.hpp"
 #include "stream/hosted.hpp"

@@ -10,9 +10,11 @@
 #include "os/futex.hpp"
 #include "os/thread.hpp"
 #include "stream/carriers.hpp"
+#include "stream/deadlock.hpp"
 #include "stream/domain.hpp"
 #include "stream/duties.hpp"
 #include "stream/error.hpp"
+#include "stream/hooks.hpp"
 #include "stream/jobs.hpp"
 #include "stream/join.hpp"
 #include "stream/extras.hpp"
@@ -20,7 +22,6 @@
 #include "stream/may_end.hpp"
 #include "stream/process.hpp"
 #include "stream/registry.hpp"
-#include "stream/runtime.hpp"
 #include "stream/spawn.hpp"
 #include "stream/streams.hpp"
 #include "stream/suspend.hpp"
@@ -177,7 +178,7 @@ weft_status obtain_stream(Guest& guest) {
     }
     if (guest.stream != nullptr) return WEFT_OK;
     if (process_or_null() == nullptr) {
-        if (const weft_status status = start_by_itself(); status != WEFT_OK) return status;
+        if (const weft_status status = guest_hooks.start_by_itself(); status != WEFT_OK) return status;
     }
     const weft_status status = make_stream(process(), guest);
     if (status == WEFT_OK) {

@@ -62,12 +62,6 @@ bool make_way();
 
 // The base has granted a hart to the guest, whose unit wants one.
 void admitted(Guest& guest);
-// Its thread is outside: what it has here waits for it.
-inline bool is_outside(const Guest& guest) {
-    const hart::Root::Keeps now = guest.root.keeps.load();
-    return now == hart::Root::Keeps::outside || now == hart::Root::Keeps::loose;
-}
-
 inline Guest& guest_of(hart::Root& root) { return reinterpret_cast<Guest&>(root); }
 
 // ---- for the guest's stream, from its scheduler's stack -----------------------------------------------------

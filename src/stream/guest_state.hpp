@@ -30,4 +30,10 @@ struct Guest {
     Guest* previous = nullptr;
 };
 
+// Its thread is outside: what it has here waits for it.
+inline bool is_outside(const Guest& guest) {
+    const hart::Root::Keeps now = guest.root.keeps.load();
+    return now == hart::Root::Keeps::outside || now == hart::Root::Keeps::loose;
+}
+
 }  // namespace weft

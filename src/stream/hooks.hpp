@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "context/switch.hpp"
+#include "weft/status.h"
 
 namespace weft {
 
@@ -40,6 +41,12 @@ struct AttentionHooks {
     bool (*leave_carriers)(const Stream& stream);        // (carriers.hpp)
 };
 extern const AttentionHooks attention_hooks;
+
+// A guest comes where there is no runtime.
+struct GuestHooks {
+    weft_status (*start_by_itself)();                    // (runtime.hpp)
+};
+extern const GuestHooks guest_hooks;
 
 // A stream that has nothing to run.
 struct IdleHooks {

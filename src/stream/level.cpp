@@ -221,8 +221,6 @@ Unit* make_sched_unit(Stream* stream, Pool& pool, void (*body)(void*), Sched& sc
 
 }  // namespace
 
-bool is_scheduler(const Unit& unit) { return unit.has_now(Unit::scheduler); }
-bool is_main_scheduler(const Unit& unit) { return is_scheduler(unit) && static_cast<const Sched*>(unit.argument)->as_main; }
 
 Level::Level(Stream& stream, Sched& by)
     : unit_(stream.running), sched_(stream.sched), home_(stream.home), direct_(stream.direct), common_(stream.common), standard_(stream.standard),

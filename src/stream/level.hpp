@@ -51,8 +51,4 @@ bool run_should_stop(Stream& stream, Sched& by);
 void run_wait(Stream& stream, Sched& by);
 Unit* run_pop_wait(Stream& stream, Pool& from, std::uint64_t timeout_ns);   // of a main scheduler
 
-// Whether a scheduler runs as this unit.
-bool is_scheduler(const Unit& unit);
-bool is_main_scheduler(const Unit& unit);
-
 }  // namespace weft

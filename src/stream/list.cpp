@@ -11,8 +11,8 @@
 #include "base/text.hpp"
 #include "hart/quota.hpp"
 #include "os/error_text.hpp"
+#include "stream/carriers.hpp"
 #include "stream/deadlock.hpp"
-#include "stream/domain.hpp"
 #include "stream/error.hpp"
 #include "stream/neighbours.hpp"
 #include "stream/process.hpp"
@@ -151,14 +151,6 @@ void look_at_unit(const Unit& unit, weft_unit_info& info) {
     info = {};
     snapshot(unit, nullptr, info, name);
     info.name = unit.name;
-}
-
-std::uint64_t sum(const Process& of, Count which) {
-    std::uint64_t total = of.ended.read(which) + of.outside_counters.read(which);
-    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
-        if (of.streams[rank] != nullptr) total += of.streams[rank]->counted(which);
-    }
-    return total;
 }
 
 bool is_own_counter(const char* name) {

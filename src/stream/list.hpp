@@ -9,9 +9,6 @@
 
 namespace weft {
 
-// Of all streams, those that have ended and those that are none included. Under the runtime's lock.
-std::uint64_t sum(const Process& of, trace::Count which);
-
 // What each_unit() would tell of one.
 void look_at_unit(const Unit& unit, weft_unit_info& info);
 

@@ -7,7 +7,6 @@
 #include "os/clock.hpp"
 #include "os/cpuset.hpp"
 #include "os/thread.hpp"
-#include "stream/list.hpp"
 #include "stream/process.hpp"
 
 namespace weft {

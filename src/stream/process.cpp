@@ -70,6 +70,14 @@ void leave_bindings(Process& of) {
     if (of.bound_once) os::affinity_set(0, of.cpus);
 }
 
+std::uint64_t sum(const Process& of, trace::Count which) {
+    std::uint64_t total = of.ended.read(which) + of.outside_counters.read(which);
+    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+        if (of.streams[rank] != nullptr) total += of.streams[rank]->counted(which);
+    }
+    return total;
+}
+
 Unit* Process::take_outside() {
     std::lock_guard guard(outside_lock);
     auto* unit = static_cast<Unit*>(outside->units->take());

@@ -134,6 +134,9 @@ void leave_bindings(Process& of);
 // What it may use then; null: as it is.
 const os::CpuSet* cpus_of_process(Process& of);
 
+// Of all streams, those that have ended and those that are none included. Under the runtime's lock.
+std::uint64_t sum(const Process& of, trace::Count which);
+
 // Each descriptor that was ever used, as SlabStore::each() has it.
 void each_descriptor(Process& of, void (*visit)(void* unit, void* argument), void* argument);
 

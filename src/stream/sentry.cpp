@@ -10,7 +10,6 @@
 #include "os/clock.hpp"
 #include "os/peek.hpp"
 #include "stream/process.hpp"
-#include "stream/rescue.hpp"
 
 namespace weft {
 namespace {
@@ -154,7 +153,7 @@ void tell(const Found& found) {
 
 // One stream draws from it, and rescue leaves it alone. A table of the user's is not asked how much lies in it.
 bool left_alone(const Process& of, const Pool& pool) {
-    if (of.rescue.all() && pool::thief_safe(pool)) return false;
+    if (of.settings.values.rescue == WEFT_RESCUE_ALL && pool::thief_safe(pool)) return false;
     if (pool.kind == WEFT_POOL_USER || pool.letters || pool.confined) return false;
     return pool.kind == WEFT_POOL_PRIVATE || pool.drawers.load() <= Pool::of_one_stream;
 }
@@ -314,7 +313,7 @@ void first_unit() { wake_sentry(process()); }
 Sentry::Sentry() : sleeper(start_sentry) {}
 
 void note_for_sentry(Process& of, const Stream& stream) {
-    if (of.rescue.mode == WEFT_RESCUE_IGNORE || stream.carries || stream.guest != nullptr) return;
+    if (of.settings.values.rescue == WEFT_RESCUE_IGNORE || stream.carries || stream.guest != nullptr) return;
     for (std::size_t i = 0; i < stream.main->count; ++i) {
         const Pool& pool = *stream.main->pools[i];
         // The deques of the runtime's own streams are for all of them, who may not be there yet.
@@ -324,7 +323,7 @@ void note_for_sentry(Process& of, const Stream& stream) {
 }
 
 void begin_sentry(Process& of) {
-    if (of.rescue.mode == WEFT_RESCUE_IGNORE) return;
+    if (of.settings.values.rescue == WEFT_RESCUE_IGNORE) return;
     of.sentry.sleeper.prepare();
     of.sentry.sleeper.lie_down();
     of.streams[0]->units->trip_next(first_unit);

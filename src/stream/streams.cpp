@@ -9,7 +9,7 @@
 #include "hart/quota.hpp"
 #include "os/clock.hpp"
 #include "os/thread_pointer.hpp"
-#include "stream/domain.hpp"
+#include "stream/domain_state.hpp"
 #include "stream/duties.hpp"
 #include "stream/error.hpp"
 #include "stream/idle.hpp"

@@ -24,4 +24,8 @@ PrivatePool* bound_pool(Stream& stream);
 // The pool that bound_pool() made for the stream is its own from now on. From the scheduler's stack.
 void adopt_bound_pool(Stream& stream);
 
+// Whether a scheduler runs as this unit.
+inline bool is_scheduler(const Unit& unit) { return unit.has_now(Unit::scheduler); }
+inline bool is_main_scheduler(const Unit& unit) { return is_scheduler(unit) && static_cast<const Sched*>(unit.argument)->as_main; }
+
 }  // namespace weft

@@ -10,6 +10,7 @@
 #include "stream/lending.hpp"
 #include "stream/level.hpp"
 #include "stream/loop.hpp"
+#include "stream/runtime.hpp"
 #include "stream/shortage.hpp"
 #include "stream/streams.hpp"
 
@@ -34,6 +35,8 @@ constinit const AttentionHooks attention_hooks = {
     .has_kept = has_kept,
     .leave_carriers = leave_carriers,
 };
+
+constinit const GuestHooks guest_hooks = {.start_by_itself = start_by_itself};
 
 constinit const IdleHooks idle_hooks = {
     .start_zero_again = start_zero_again,
