@@ -172,8 +172,8 @@ weft_status bring_up(Process& made) {
 
 }  // namespace
 
-Runtime::Runtime(const Settings& chosen, bool by_itself)
-    : Process(chosen, by_itself, {lending_, carriers_, guest_threads_, rescue_, sentry_, neighbours_, crew_, shortage_, quiet_},
+Runtime::Runtime(const Settings& chosen, bool itself)
+    : Process(chosen, itself, {lending_, carriers_, guest_threads_, rescue_, sentry_, neighbours_, crew_, shortage_, quiet_},
               {base_hooks(*this), lookout_round, lookout_ready, watch_pool, forget_pool}) {}
 
 Pool* primary_pool(Stream& zero, bool roams) {

@@ -18,7 +18,7 @@ namespace weft {
 
 // The process, and what its rooms have.
 struct Runtime : Process {
-    Runtime(const Settings& chosen, bool by_itself);
+    Runtime(const Settings& chosen, bool itself);
 
 private:
     Lending lending_;

@@ -4,6 +4,7 @@
 
 #include "base/config.hpp"
 #include "stream/deadlock.hpp"
+#include "stream/outside_wait.hpp"
 #include "test/behaviour/several.hpp"
 #include "test/behaviour/variable.hpp"
 
