@@ -60,7 +60,7 @@ def global_value(name):
 
 
 def runtime():
-    """The Runtime that runs; says what is missing if there is none to be seen."""
+    """The Process of the runtime that runs; says what is missing if there is none to be seen."""
     if not gdb.selected_inferior().pid and not gdb.selected_inferior().threads():
         raise Trouble("weft: no program is being debugged: run or attach to one, or load a core file.")
     active = global_value("weft::(anonymous namespace)::active")
