@@ -94,11 +94,13 @@ set(weft_layer_scenarios
 )
 # And those in which a refused call has found something.
 list(APPEND weft_layer_scenarios CppThread.IsJoinedUntilADeadline Observing.EachIsToldOfWhatItWants Replaced.OfStreamZeroWhosePrimaryUnitRunsOn
-  Access.APromiseThatIsKeptIsNotNoticed Revive.AUnitOfAnyKindRunsAgainByTheSameHandle)
+  Access.APromiseThatIsKeptIsNotNoticed Revive.AUnitOfAnyKindRunsAgainByTheSameHandle
+  Timer.OfAnOsThreadIsFiredByStreamZero)
 list(JOIN weft_layer_scenarios ":" weft_layer_scenarios)
 weft_simulation_test(faults_full full 1 1 --faults --filter=${weft_layer_scenarios})
 set(weft_shards 16)
-weft_simulation_test(faults_soak soak 2 1 --faults --go-on)
+# But where somebody waits for another stream to take a job, which it does not where memory is refused.
+weft_simulation_test(faults_soak soak 2 1 --faults --go-on --filter=*:-Followed.AUnitThatATakenJobJoinsFindsNoWordOfThat)
 
 # Bugs that are put into a copy of the tree on purpose: each is found (doc/simulation.md).
 find_package(Python3 3.9 QUIET COMPONENTS Interpreter)

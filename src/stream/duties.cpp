@@ -84,7 +84,8 @@ void arm_outside(Process& of, Timer& timer) {
     // One that is busy may not come to it: the lookout has rescue look then. One that sleeps sleeps until then.
     std::uint64_t alarm_ns = zero.asleep.load() ? 0 : zero.alarm_ns.load();
     while (timer.deadline_ns < alarm_ns && !zero.alarm_ns.compare_exchange_weak(alarm_ns, timer.deadline_ns)) {}
-    if (timer.deadline_ns < alarm_ns) static_cast<void>(of.lookout.watch(timer.deadline_ns));
+    // Where the lookout cannot be started stream 0 asks again, and looks itself at each switch (have_timers_watched).
+    if (timer.deadline_ns < alarm_ns && !of.lookout.watch(timer.deadline_ns)) zero.alarm_ns.store(Timers::never);
     ask(zero, attention::alarm);
 }
 
