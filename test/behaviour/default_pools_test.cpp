@@ -207,27 +207,35 @@ TEST(PoolsOfStreams, AUnitThatALaterStreamHasStolenOutlivesThatStream) {
     ASSERT_EQ(weft_stream_create(nullptr, &later), WEFT_OK);
     struct Stolen {
         weft_stream* by;
+        const atomic<bool>* over;
+        weft_unit* unit = nullptr;
         atomic<bool> ran{false}, waits{false};
     };
-    for (;;) {
-        Stolen stolen{};
-        stolen.by = later;
-        weft_unit* unit = nullptr;
+    atomic<bool> over{false};
+    // The other stream may take the first one, and has it until the later stream has taken the second.
+    Stolen first{later, &over}, second{later, &over};
+    for (Stolen* const one : {&first, &second}) {
+        if (first.waits) break;
         ASSERT_EQ(weft_ult_spawn(nullptr, [](void* raw) {
             auto& self = *static_cast<Stolen*>(raw);
             self.waits = weft_stream_self() == self.by;
             self.ran = true;
             if (self.waits) {
                 EXPECT_EQ(weft_unit_suspend(nullptr, nullptr), WEFT_OK);
+            } else {
+                while (!*self.over) std::this_thread::yield();
             }
-        }, &stolen, nullptr, &unit), WEFT_OK);
-        while (!stolen.ran) std::this_thread::yield();   // its stream is busy, so another one runs it
-        if (stolen.waits) {
-            EXPECT_EQ(weft_stream_free(later), WEFT_OK);
-            EXPECT_EQ(weft_unit_resume(unit), WEFT_OK);
-        }
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
-        if (stolen.waits) break;
+        }, one, nullptr, &one->unit), WEFT_OK);
+        while (!one->ran) std::this_thread::yield();   // its stream is busy, so another one runs it
+    }
+    const Stolen& stolen = first.waits ? first : second;
+    EXPECT_TRUE(stolen.waits);
+    EXPECT_EQ(weft_stream_free(later), WEFT_OK);
+    EXPECT_EQ(weft_unit_resume(stolen.unit), WEFT_OK);
+    over = true;
+    EXPECT_EQ(weft_unit_free(first.unit), WEFT_OK);
+    if (second.unit != nullptr) {
+        EXPECT_EQ(weft_unit_free(second.unit), WEFT_OK);
     }
 }
 
