@@ -611,6 +611,7 @@ TEST(Domain, WhatCannotBeIsRefused) {
         Ult stranger([&] { EXPECT_EQ(weft_domain_unregister(outer.domain), WEFT_WRONG_CONTEXT); }, nullptr, nullptr);
         EXPECT_EQ(stranger.join(), WEFT_OK);
         Library inner;
+        ASSERT_NE(inner.domain, nullptr);
         EXPECT_EQ(weft_domain_unregister(outer.domain), WEFT_BUSY);
     });
     EXPECT_EQ(caller.join(), WEFT_OK);
