@@ -295,7 +295,10 @@ TEST_F(Lasting, WhatAGuestHasItHasUntilItLeaves) {
 TEST_F(Lasting, IsReadWithoutACallToo) {
     Runtime runtime;
     std::vector<std::unique_ptr<Key>> keys;
-    for (int i = 0; i < 5; ++i) keys.push_back(std::make_unique<Key>());
+    for (int i = 0; i < 5; ++i) {
+        keys.push_back(std::make_unique<Key>());
+        ASSERT_NE(static_cast<weft_key*>(*keys.back()), nullptr);
+    }
     const auto look = [&](std::uintptr_t expected) {
         const weft_running* const running = weft::here::running();
         if (running == nullptr) return;   // a library that checks handles
