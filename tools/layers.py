@@ -25,7 +25,7 @@ MACROS = {"WEFT_ARCH_CONTEXT": "arch", "WEFT_ARCH_CPU": "arch", "WEFT_ARCH_LOOK"
 # Folders of which the build chooses one: only files within may name them, and the layer that comes with the choice.
 CHOSEN = re.compile(r"^(arch/(?:x86_64|aarch64)|os/(?:linux|sim))/")
 COMES_WITH = {"os/sim": "sim"}
-SUFFIX = re.compile(r"(\.in)?$|\.(c|h|cpp|hpp|S)(\.in)?$")
+SUFFIX = re.compile(r"\.(c|h|cpp|hpp|S)(\.in)?$")
 OF_TESTS = re.compile(r"_(test|bench)$")
 # Seen by tests only: test/ is not a layer.
 TEST_ONLY = "test"

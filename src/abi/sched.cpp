@@ -1,4 +1,3 @@
-#include "stream/loop.hpp"
 #include "stream/registry.hpp"
 #include "weft/sched.h"
 

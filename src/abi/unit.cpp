@@ -9,7 +9,6 @@
 
 #include "abi/convert.hpp"
 #include "stream/extras.hpp"
-#include "stream/jobs.hpp"
 #include "stream/join.hpp"
 #include "stream/level.hpp"
 #include "stream/list.hpp"

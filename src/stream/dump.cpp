@@ -18,7 +18,6 @@
 #include "os/peek.hpp"
 #include "stream/domain_state.hpp"
 #include "stream/guest_state.hpp"
-#include "stream/way.hpp"
 #include "trace/describers.hpp"
 #include "trace/symbols.hpp"
 #include "unit/handle.hpp"

@@ -205,8 +205,6 @@ bool make_room_for_program(Process& of, bool (*attempt)(void*), void* argument, 
     return make_room(of, &of.hosts, moment, hart::limit(), [&] { return attempt(argument); });
 }
 
-bool hosts_may_come_free() { return process().hosts.in_use() != 0; }
-
 [[gnu::noinline]] Stream& leave_hosted(Stream& stream, Unit& self, Unit* next, AfterSwitch after) {
     Host& host = host_of(self);
     const int error = *host.thread.errno_address;

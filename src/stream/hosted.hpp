@@ -20,9 +20,6 @@ bool prepare_hosts(Process& of, std::size_t count, std::size_t stack_bytes, Mome
 // The kernel has refused the program a thread of its own: hosts that are idle end, and other OS threads that can be done without, until attempt(argument) succeeds. False: it has not.
 bool make_room_for_program(Process& of, bool (*attempt)(void*), void* argument, Moment moment);
 
-// Whether a host may come free that a unit could have.
-bool hosts_may_come_free();
-
 // The running unit, which is hosted, leaves for `next` (null: the scheduler), as detail::leave_plainly() does it for the others.
 Stream& leave_hosted(Stream& stream, Unit& self, Unit* next, AfterSwitch after);
 

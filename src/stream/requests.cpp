@@ -1,6 +1,5 @@
 #include "stream/requests.hpp"
 
-#include "stream/jobs.hpp"
 #include "stream/join.hpp"
 #include "stream/locals.hpp"
 #include "stream/may_end.hpp"

@@ -8,10 +8,9 @@
 
 #include "os/clock.hpp"
 #include "os/peek.hpp"
-#include "stream/begin.hpp"
 #include "stream/carriers.hpp"
 #include "stream/domain_state.hpp"
-#include "stream/guest.hpp"
+#include "stream/guest_state.hpp"
 #include "stream/idle.hpp"
 #include "stream/jobs.hpp"
 #include "stream/loop.hpp"

@@ -3,7 +3,6 @@
 #include "stream/begin.hpp"
 #include "stream/call.hpp"
 #include "stream/error.hpp"
-#include "stream/jobs.hpp"
 #include "stream/join.hpp"
 #include "stream/may_end.hpp"
 #include "stream/suspend.hpp"
