@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "os/clock.hpp"
-#include "stream/sentry.hpp"
+#include "stream/hooks.hpp"
 #include "stream/shortage_state.hpp"
 
 namespace weft {
@@ -142,7 +142,7 @@ void slept(Stream& stream) {
     stream.asleep.store(false);
     if (on_watch(of, stream)) of.watch.store(nullptr);
     if (stream.depth != 0) have_timers_watched(stream);
-    wake_sentry(of);
+    idle_hooks.stream_wakes(of);
 }
 
 bool post(Stream& stream, void (*call)(void*), void* argument) {

@@ -10,7 +10,6 @@
 #include "os/futex.hpp"
 #include "os/thread.hpp"
 #include "stream/carriers.hpp"
-#include "stream/deadlock.hpp"
 #include "stream/domain.hpp"
 #include "stream/duties.hpp"
 #include "stream/error.hpp"
@@ -275,7 +274,7 @@ void thread_ends(void* raw) noexcept {
         if (guest.stream != nullptr) {
             keep_out(process(), guest);
             drop_stream(process(), guest);
-            look_anew(process());
+            idle_hooks.look_anew(process());
         }
         (guest.previous != nullptr ? guest.previous->next : guests.first) = guest.next;
         if (guest.next != nullptr) guest.next->previous = guest.previous;

@@ -33,8 +33,6 @@ extern const UnitHooks unit_hooks;
 struct AttentionHooks {
     bool (*step_aside)(Stream& stream);                  // aside (lending.hpp)
     void (*attend_to_domains)(Stream& stream);           // lent (domain.hpp)
-    bool (*do_duties)(Stream& stream, std::uint32_t bits);   // alarm, posted, poll, polling (duties.hpp)
-    void (*have_timers_watched)(Stream& stream);         // unwatched
     bool (*replace_main)(Stream& stream);                // replace (level.hpp)
     // stop: what has to be done before.
     bool (*has_kept)(Stream& stream);                    // (shortage.hpp)
@@ -51,12 +49,11 @@ extern const GuestHooks guest_hooks;
 // A stream that has nothing to run.
 struct IdleHooks {
     bool (*start_zero_again)(Process& of);               // (streams.hpp)
-    bool (*do_idle_duties)(Stream& stream);              // before it sleeps (duties.hpp)
-    std::uint64_t (*sleep_limit)(Stream& stream);
-    void (*slept)(Stream& stream);
     bool (*lend_out)(Stream& stream);                    // a guest's (guest.hpp)
     std::uint64_t (*begin_watch)(Stream& stream);        // while it would sleep for ever (deadlock.hpp)
     void (*end_watch)(Stream& stream, bool woken);
+    void (*look_anew)(Process& of);                      // an OS thread that could have woken somebody ends
+    void (*stream_wakes)(Process& of);                   // (sentry.hpp)
 };
 extern const IdleHooks idle_hooks;
 

@@ -7,6 +7,7 @@
 #include "os/clock.hpp"
 #include "os/thread.hpp"
 #include "stream/begin.hpp"
+#include "stream/duties.hpp"
 #include "stream/guest_state.hpp"
 #include "stream/hooks.hpp"
 #include "stream/jobs.hpp"
@@ -84,12 +85,12 @@ void sleep(Stream& stream) {
         stream.counters.add(trace::Count::slept);
         give_hart_back(stream);
         trace_sleep(stream, trace::Event::sleep);
-        const std::uint64_t limit_ns = idle_hooks.sleep_limit(stream);
+        const std::uint64_t limit_ns = sleep_limit(stream);
         const std::uint64_t watch_ns = limit_ns == os::forever ? idle_hooks.begin_watch(stream) : os::forever;
         claimed = stream.sleeper.wait(std::min(limit_ns, watch_ns));                 // 4b
         if (watch_ns != os::forever) idle_hooks.end_watch(stream, claimed);
         trace_sleep(stream, trace::Event::wake);
-        idle_hooks.slept(stream);
+        slept(stream);
         hold_hart(stream);
     } else {
         claimed = stream.sleeper.cancel();                                           // 4a
@@ -124,7 +125,7 @@ void idle(Stream& stream) {
     stream.units->flush();
     stream.heap->extras->flush();
     if (stream.spare != nullptr && stream.spare->next != nullptr) give_spares(stream);   // units have called each other, and many at once
-    if (!idle_hooks.do_idle_duties(stream) && !look_around(stream, begin_ns) && !(stream.guest != nullptr && idle_hooks.lend_out(stream))) sleep(stream);
+    if (!do_idle_duties(stream) && !look_around(stream, begin_ns) && !(stream.guest != nullptr && idle_hooks.lend_out(stream))) sleep(stream);
     stream.counters.add(trace::Count::idle_ns, os::now_ns() - begin_ns);
     note_stolen(stream);
 }

@@ -5,6 +5,7 @@
 #include "os/clock.hpp"
 #include "os/futex.hpp"
 #include "stream/begin.hpp"
+#include "stream/duties.hpp"
 #include "stream/hooks.hpp"
 #include "stream/idle.hpp"
 #include "stream/jobs.hpp"
@@ -44,7 +45,7 @@ void attend(Stream& stream) {
         note_observed(stream);
     }
     stream.heeded = bits | (stream.heeded & attention::unwatched);
-    if ((bits & ~(attention::timing | attention::observing | attention::observed)) != 0) attention_hooks.do_duties(stream, bits);
+    if ((bits & ~(attention::timing | attention::observing | attention::observed)) != 0) do_duties(stream, bits);
     if ((bits & attention::lent) != 0) attention_hooks.attend_to_domains(stream);
 }
 
@@ -78,7 +79,7 @@ void end_of_units_time(Stream& stream) {
 
 // run_unit after the timers are seen to, and with the clock read around it (WEFT_TIMING=on), on a stream that is observed or not.
 void run_with_care(Stream& stream, Unit* unit) {
-    if ((stream.heeded & attention::unwatched) != 0) attention_hooks.have_timers_watched(stream);
+    if ((stream.heeded & attention::unwatched) != 0) have_timers_watched(stream);
     // Of one that was stolen: from where. Of a scheduler that is not observed it is of no interest, and may be of long ago.
     const Pool* const from = std::exchange(stream.sched->stolen_from, nullptr);
     if (from != nullptr && unit->marked(Unit::observed)) trace_steal(stream, *unit, *from);

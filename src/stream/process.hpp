@@ -6,9 +6,9 @@
 
 #include "hart/base.hpp"
 #include "os/lock.hpp"
+#include "os/thread.hpp"
 #include "poll/lookout.hpp"
 #include "poll/pollers.hpp"
-#include "stream/observe.hpp"
 #include "stream/settings.hpp"
 #include "stream/stream.hpp"
 
@@ -19,6 +19,7 @@ struct Carriers;
 struct GivenUp;
 struct Lending;
 struct Neighbourhood;
+struct Observers;
 struct Process;
 struct Quiet;
 struct Rescue;
@@ -36,6 +37,7 @@ struct RoomsOwn {
     Crew& crew;
     Shortage& shortage;                          // detached units that got no stack, and that nobody would give one back to
     Quiet& quiet;                                // under Process::lock
+    Observers& observers;
 };
 
 // What rooms above are asked, or told.
@@ -45,6 +47,7 @@ struct ProcessHooks {
     Lookout::Ready ready;
     void (*pool_comes)(Process& of, Pool& pool);   // into the list, or out of it; under Process::lock
     void (*pool_goes)(Process& of, Pool& pool);
+    void (*stream_comes)(Process& of, std::size_t streams);   // that many of the program's are there now; under Process::lock
 };
 
 struct Process : RoomsOwn {
@@ -64,6 +67,7 @@ struct Process : RoomsOwn {
     Jobs jobs;                                   // of the streams that are in no domain
     context::Hosts hosts;
     atomic<std::uint64_t> crew_alarm_ns{os::forever};   // when the lookout is to ask whether the crew is large enough
+    const os::SignalMask signals = os::thread_signals();   // of the OS thread that has started it: for those that run its units
     const bool by_itself;                        // a guest has started it: no unit is primary, stream 0 has a carrier of its own, from when it is needed, and it stays
     atomic<bool> zero_waits{false};              // stream 0 is needed, and the kernel has refused its OS thread
     atomic<std::size_t> wait_for_room{0};        // hosted units, for OS threads that are refused
@@ -72,7 +76,6 @@ struct Process : RoomsOwn {
     Kind default_kind = Kind::lsa;
     Unit* primary = nullptr;
     Unit* inherited = nullptr;                   // in the child of a fork: the primary unit, whose descriptor is none of ours
-    Observers observers;
 
     mutable os::Lock lock;                       // guards what follows
     unsigned nesting;                            // calls of weft_init whose weft_finalize is to come, but for guests' own

@@ -15,6 +15,7 @@
 #include "stream/jobs.hpp"
 #include "stream/loop.hpp"
 #include "stream/neighbours.hpp"
+#include "stream/observe.hpp"
 #include "stream/process.hpp"
 #include "stream/sentry.hpp"
 #include "stream/way.hpp"
@@ -141,8 +142,9 @@ void destroy(StandIn* one) {
 void stand_in(void* raw) {
     auto& self = *static_cast<StandIn*>(raw);
     Stream& stream = current();
-    Rescue& rescue = process().rescue;
-    os::thread_set_signals(rescue.signals);   // the lookout, which has started it, has none
+    Process& of = process();
+    Rescue& rescue = of.rescue;
+    os::thread_set_signals(of.signals);   // the lookout, which has started it, has none
     if (arrives(self, stream)) serve_instead(self, stream);
     unlink(rescue, self);
     unask(stream, attention::relieved);
@@ -549,7 +551,6 @@ Rescue::Rescue(weft_rescue wanted)
 Rescue::~Rescue() { os::release(watched); }
 
 void begin_rescue(Process& of) {
-    of.rescue.signals = os::thread_signals();
     if (of.rescue.mode == WEFT_RESCUE_IGNORE) return;
     of.rescue.sleeper.prepare();
     of.rescue.sleeper.lie_down();
@@ -582,7 +583,8 @@ void watch_pool(Process& of, Pool& pool) {
     pool.bell.add_reserve(pool.watch);
 }
 
-void watch_pools(Process& of) {
+void watch_pools(Process& of, std::size_t streams) {
+    if (streams != of.rescue.least_streams()) return;
     bool waits = false;
     for (Pool* pool = of.pools; pool != nullptr; pool = pool->next) {
         watch_pool(of, *pool);

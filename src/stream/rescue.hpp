@@ -40,7 +40,6 @@ struct Rescue {
     static constexpr unsigned arrival_looks = 10;
 
     const weft_rescue mode;
-    os::SignalMask signals;            // of the thread that has started the runtime
     Sleeper sleeper;                   // asleep as long as nothing waits
     atomic<std::uint64_t> look_ns{os::forever};   // when the lookout is to look; 0: it has been woken; forever: not before it is
     atomic<std::uint64_t> looks{0}, emergencies{0}, refused{0};
@@ -82,8 +81,8 @@ void wake_watchdog(Process& of);
 // The same by the lookout, also while it looks: it goes on for a while.
 void watch_anew(Process& of);
 
-// The first stream of the program's is there that may be helped. Under the runtime's lock.
-void watch_pools(Process& of);
+// That many streams of the program's are there now: with the first that may be helped its pools are watched. Under the runtime's lock.
+void watch_pools(Process& of, std::size_t streams);
 // A pool comes, or goes; as above.
 void watch_pool(Process& of, Pool& pool);
 void forget_pool(Process& of, Pool& pool);

@@ -104,6 +104,21 @@ void destroy_heaps(Process& of) {
     os::destroy(of.outside);
 }
 
+// One to be ended, which nobody else ends; null: there is none.
+Stream* claim_other_stream(Process& of) {
+    const std::lock_guard starting(of.carriers.lock);   // a carrier that is in the table has its OS thread then
+    const std::lock_guard guard(of.lock);
+    for (std::size_t rank = of.ranks_used; rank-- > 1;) {
+        if (of.streams[rank] != nullptr && !of.streams[rank]->freeing.exchange(true)) return of.streams[rank];
+    }
+    return nullptr;
+}
+
+// Each one anew: one that ends may send its hart on, and a carrier start for it, in any place of the table.
+void stop_other_streams(Process& of) {
+    while (Stream* const stream = claim_other_stream(of)) end_stream(*stream);
+}
+
 // Stream 0 ends with its runtime; the calling OS thread, if that is its carrier, is a plain thread again.
 void end_stream_zero(Process& of) {
     Stream* zero = of.streams[0];
@@ -173,8 +188,8 @@ weft_status bring_up(Process& made) {
 }  // namespace
 
 Runtime::Runtime(const Settings& chosen, bool itself)
-    : Process(chosen, itself, {lending_, carriers_, guest_threads_, rescue_, sentry_, neighbours_, crew_, shortage_, quiet_},
-              {base_hooks(*this), lookout_round, lookout_ready, watch_pool, forget_pool}) {}
+    : Process(chosen, itself, {lending_, carriers_, guest_threads_, rescue_, sentry_, neighbours_, crew_, shortage_, quiet_, observers_},
+              {base_hooks(*this), lookout_round, lookout_ready, watch_pool, forget_pool, watch_pools}) {}
 
 Pool* primary_pool(Stream& zero, bool roams) {
     Pool* const main = zero.main->pools[0];

@@ -9,6 +9,7 @@
 #include "stream/carriers.hpp"
 #include "stream/lending.hpp"
 #include "stream/neighbours.hpp"
+#include "stream/observe.hpp"
 #include "stream/process.hpp"
 #include "stream/rescue.hpp"
 #include "stream/sentry.hpp"
@@ -30,6 +31,7 @@ private:
     Crew crew_;
     Shortage shortage_;
     Quiet quiet_;
+    Observers observers_;
 };
 
 weft_status start(const weft_settings* asked);

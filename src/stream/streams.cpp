@@ -16,10 +16,10 @@
 #include "stream/join.hpp"
 #include "stream/level.hpp"
 #include "stream/loop.hpp"
+#include "stream/observe.hpp"
 #include "stream/outside_wait.hpp"
 #include "stream/process.hpp"
 #include "stream/registry.hpp"
-#include "stream/rescue.hpp"
 #include "stream/sentry.hpp"
 #include "stream/suspend.hpp"
 
@@ -68,7 +68,7 @@ void inherit_nothing(Process& of) {
     std::lock_guard guard(of.lock);
     choose_speaker(of);
     if ((of.bound_once || current().carries || current().starts_late) && current().binding.empty()) os::affinity_set(0, of.cpus);
-    if (current().starts_late) os::thread_set_signals(of.rescue.signals);   // whoever has started it may have others, as the lookout has
+    if (current().starts_late) os::thread_set_signals(of.signals);   // whoever has started it may have others, as the lookout has
 }
 
 // What a stream draws from is free for others.
@@ -148,7 +148,7 @@ weft_status enter_table(Process& of, Stream& stream, const char* name) {
     of.streams[rank] = &stream;
     if (!stream.carries) {
         ++of.stream_count;
-        if (of.jobs.streams.fetch_add(1) + 1 == of.rescue.least_streams()) watch_pools(of);
+        of.hooks.stream_comes(of, of.jobs.streams.fetch_add(1) + 1);
     }
     if (of.polling) stream.attention.fetch_or(attention::polling);
     if (of.observing) stream.attention.fetch_or(attention::observing);
@@ -446,25 +446,6 @@ weft_status start_other_streams(Process& of) {
         wanted = i;
     }
     return WEFT_OK;
-}
-
-namespace {
-
-// One to be ended, which nobody else ends; null: there is none.
-Stream* claim_other_stream(Process& of) {
-    const std::lock_guard starting(of.carriers.lock);   // a carrier that is in the table has its OS thread then
-    const std::lock_guard guard(of.lock);
-    for (std::size_t rank = of.ranks_used; rank-- > 1;) {
-        if (of.streams[rank] != nullptr && !of.streams[rank]->freeing.exchange(true)) return of.streams[rank];
-    }
-    return nullptr;
-}
-
-}  // namespace
-
-// Each one anew: one that ends may send its hart on, and a carrier start for it, in any place of the table.
-void stop_other_streams(Process& of) {
-    while (Stream* const stream = claim_other_stream(of)) end_stream(*stream);
 }
 
 weft_status start_stream(Sched& sched, Pool* automatic_pool, const char* name, Stream** stream, Kind kind, void* data, bool carries) {

@@ -37,6 +37,5 @@ std::uint64_t look_after_zero(Process& of, std::uint64_t now_ns);
 void await_thread(Stream& stream);
 
 weft_status start_other_streams(Process& of);
-void stop_other_streams(Process& of);
 
 }  // namespace weft

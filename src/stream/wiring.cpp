@@ -2,7 +2,6 @@
 #include "stream/carriers.hpp"
 #include "stream/deadlock.hpp"
 #include "stream/domain.hpp"
-#include "stream/duties.hpp"
 #include "stream/fork.hpp"
 #include "stream/guest.hpp"
 #include "stream/hooks.hpp"
@@ -11,6 +10,7 @@
 #include "stream/level.hpp"
 #include "stream/loop.hpp"
 #include "stream/runtime.hpp"
+#include "stream/sentry.hpp"
 #include "stream/shortage.hpp"
 #include "stream/streams.hpp"
 
@@ -29,8 +29,6 @@ constinit const UnitHooks unit_hooks = {
 constinit const AttentionHooks attention_hooks = {
     .step_aside = step_aside,
     .attend_to_domains = attend_to_domains,
-    .do_duties = do_duties,
-    .have_timers_watched = have_timers_watched,
     .replace_main = replace_main,
     .has_kept = has_kept,
     .leave_carriers = leave_carriers,
@@ -40,12 +38,11 @@ constinit const GuestHooks guest_hooks = {.start_by_itself = start_by_itself};
 
 constinit const IdleHooks idle_hooks = {
     .start_zero_again = start_zero_again,
-    .do_idle_duties = do_idle_duties,
-    .sleep_limit = sleep_limit,
-    .slept = slept,
     .lend_out = lend_out,
     .begin_watch = begin_watch,
     .end_watch = end_watch,
+    .look_anew = look_anew,
+    .stream_wakes = wake_sentry,
 };
 
 }  // namespace weft
