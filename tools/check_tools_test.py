@@ -199,8 +199,8 @@ class Headers(Tree):
 
 class Variables(Tree):
     files = {
-        "src/stream/settings.cpp": 'setting("WEFT_ONE", "one");\n',
-        "src/stream/variables.cpp": 'for_users = {"WEFT_TWO"};\n',
+        "src/process/settings.cpp": 'setting("WEFT_ONE", "one");\n',
+        "src/process/variables.cpp": 'for_users = {"WEFT_TWO"};\n',
         "src/base/a.cpp": '#include <stdlib.h>\n#ifndef WEFT_MACRO\n#endif\nchar* a = getenv("WEFT_ONE"); // WEFT_DECLARED, WEFT_OPTION, WEFT_MACRO\n',
         "include/weft/a.h": "enum { WEFT_DECLARED };\n",
         "cmake/a.cmake": "option(WEFT_OPTION)\n",
@@ -217,7 +217,7 @@ class Variables(Tree):
 
     def test_a_variable_that_is_read_and_not_listed_fails(self):
         self.write("bridge/a/a.hpp", 'Variable a{"WEFT_THREE"};\n')
-        self.fails("bridge/a/a.hpp: WEFT_THREE is in neither src/stream/settings.cpp nor src/stream/variables.cpp")
+        self.fails("bridge/a/a.hpp: WEFT_THREE is in neither src/process/settings.cpp nor src/process/variables.cpp")
 
     def test_a_variable_of_a_document_that_is_not_listed_fails(self):
         self.write("doc/a.md", "`WEFT_THREE` says three\n")

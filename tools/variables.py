@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every variable of the environment whose name begins with WEFT_ is in the one list: src/stream/settings.cpp and src/stream/variables.cpp.
+"""Every variable of the environment whose name begins with WEFT_ is in the one list: src/process/settings.cpp and src/process/variables.cpp.
 
     tools/variables.py [ROOT]
 
@@ -15,7 +15,7 @@ CALL = re.compile(r'\b(?:getenv|setenv|unsetenv|text_of)\(\s*"(WEFT_\w+)"')
 MACRO = re.compile(r"#\s*(?:define|ifndef|ifdef|undef)\s+(WEFT_\w+)")
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 STRING = re.compile(r'"[^"\n]*"')
-LISTS = ["src/stream/settings.cpp", "src/stream/variables.cpp"]
+LISTS = ["src/process/settings.cpp", "src/process/variables.cpp"]
 CODE = {".c", ".h", ".cpp", ".hpp", ".S"}
 BUILD = {".cmake", ".in"}
 OTHERS = {"WEFT_UNVERSIONED": "a version of symbols", "WEFT_STEAMS": "the example of one that is misspelt", "WEFT_OF_ANOTHER_PROJECT": "of none of Weft's, in tests"}

@@ -1,9 +1,9 @@
 #include "weft/arena.h"
 
 #include "abi/convert.hpp"
+#include "forkjoin/arena.hpp"
 #include "os/memory.hpp"
-#include "parallel/arena.hpp"
-#include "stream/guest.hpp"
+#include "share/guest.hpp"
 
 using namespace weft;
 

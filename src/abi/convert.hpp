@@ -2,10 +2,10 @@
 #pragma once
 
 #include "base/handles.hpp"
-#include "stream/error.hpp"
-#include "stream/process.hpp"
-#include "stream/runtime.hpp"
-#include "stream/stream.hpp"
+#include "process/error.hpp"
+#include "process/process.hpp"
+#include "process/stream.hpp"
+#include "runtime/runtime.hpp"
 #include "unit/handle.hpp"
 #include "weft/sched.h"
 #include "weft/stream.h"

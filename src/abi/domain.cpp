@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "abi/convert.hpp"
-#include "stream/domain.hpp"
-#include "stream/suspend.hpp"
+#include "core/suspend.hpp"
+#include "share/domain.hpp"
 
 using namespace weft;
 

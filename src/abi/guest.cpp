@@ -1,6 +1,6 @@
 #include "weft/guest.h"
 
-#include "stream/guest.hpp"
+#include "share/guest.hpp"
 
 using namespace weft;
 

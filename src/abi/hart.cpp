@@ -6,7 +6,7 @@
 #include "abi/convert.hpp"
 #include "hart/quota.hpp"
 #include "hart/topology.hpp"
-#include "stream/guest.hpp"
+#include "share/guest.hpp"
 
 using namespace weft;
 

@@ -1,14 +1,14 @@
 #include "weft/hosted.h"
 
 #include "abi/convert.hpp"
+#include "core/spawn.hpp"
+#include "core/suspend.hpp"
 #include "os/clock.hpp"
 #include "os/futex.hpp"
 #include "os/thread.hpp"
-#include "stream/guest.hpp"
-#include "stream/hosted.hpp"
-#include "stream/process.hpp"
-#include "stream/spawn.hpp"
-#include "stream/suspend.hpp"
+#include "process/process.hpp"
+#include "share/guest.hpp"
+#include "share/hosted.hpp"
 #include "sync/objects.hpp"
 
 using namespace weft;

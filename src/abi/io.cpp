@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "abi/convert.hpp"
+#include "core/duties.hpp"
 #include "os/clock.hpp"
-#include "stream/blocking.hpp"
-#include "stream/duties.hpp"
+#include "runtime/blocking.hpp"
 #include "sync/objects.hpp"
 
 using namespace weft;

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "abi/convert.hpp"
-#include "stream/key_handle.hpp"
-#include "stream/lasting.hpp"
+#include "local/key_handle.hpp"
+#include "local/lasting.hpp"
 #include "weft/here.h"
 
 using namespace weft;

@@ -1,8 +1,8 @@
 #include "weft/parallel.h"
 
 #include "abi/convert.hpp"
-#include "parallel/invoke.hpp"
-#include "stream/jobs.hpp"
+#include "core/jobs.hpp"
+#include "forkjoin/invoke.hpp"
 
 using namespace weft;
 

@@ -1,14 +1,14 @@
-#include "stream/registry.hpp"
-#include "stream/way.hpp"
+#include "process/registry.hpp"
+#include "process/way.hpp"
 #include "weft/pool.h"
 
 #include <cstring>
 
 #include "abi/convert.hpp"
-#include "stream/join.hpp"
-#include "stream/level.hpp"
-#include "stream/migrate.hpp"
-#include "stream/pool_wait.hpp"
+#include "carrier/level.hpp"
+#include "carrier/pool_wait.hpp"
+#include "core/join.hpp"
+#include "core/migrate.hpp"
 
 using namespace weft;
 

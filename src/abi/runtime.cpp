@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "abi/convert.hpp"
-#include "stream/variables.hpp"
+#include "process/variables.hpp"
 
 using namespace weft;
 

@@ -1,11 +1,11 @@
-#include "stream/registry.hpp"
+#include "process/registry.hpp"
 #include "weft/sched.h"
 
 #include <cstdlib>
 #include <cstring>
 
 #include "abi/convert.hpp"
-#include "stream/level.hpp"
+#include "carrier/level.hpp"
 
 using namespace weft;
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #include "abi/convert.hpp"
-#include "parallel/spmd.hpp"
-#include "stream/guest.hpp"
+#include "forkjoin/spmd.hpp"
+#include "share/guest.hpp"
 
 using namespace weft;
 

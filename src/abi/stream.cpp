@@ -1,5 +1,5 @@
-#include "stream/registry.hpp"
-#include "stream/streams.hpp"
+#include "carrier/streams.hpp"
+#include "process/registry.hpp"
 #include "weft/stream.h"
 
 #include <cstdio>
@@ -7,9 +7,9 @@
 #include <mutex>
 
 #include "abi/convert.hpp"
+#include "carrier/level.hpp"
+#include "core/spawn.hpp"
 #include "hart/topology.hpp"
-#include "stream/level.hpp"
-#include "stream/spawn.hpp"
 
 using namespace weft;
 

@@ -3,9 +3,9 @@
 #include <cstring>
 
 #include "abi/convert.hpp"
-#include "stream/dump.hpp"
-#include "stream/list.hpp"
-#include "stream/observe.hpp"
+#include "inspect/dump.hpp"
+#include "inspect/list.hpp"
+#include "observe/observe.hpp"
 #include "trace/added.hpp"
 #include "trace/describers.hpp"
 

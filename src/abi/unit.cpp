@@ -1,5 +1,5 @@
-#include "stream/may_end.hpp"
-#include "stream/way.hpp"
+#include "core/may_end.hpp"
+#include "process/way.hpp"
 #include "weft/unit.h"
 
 #include <algorithm>
@@ -8,16 +8,16 @@
 #include <utility>
 
 #include "abi/convert.hpp"
-#include "stream/extras.hpp"
-#include "stream/join.hpp"
-#include "stream/level.hpp"
-#include "stream/list.hpp"
-#include "stream/migrate.hpp"
-#include "stream/outlived.hpp"
-#include "stream/revive.hpp"
-#include "stream/spawn.hpp"
-#include "stream/suspend.hpp"
-#include "stream/towards.hpp"
+#include "carrier/level.hpp"
+#include "core/join.hpp"
+#include "core/migrate.hpp"
+#include "core/revive.hpp"
+#include "core/spawn.hpp"
+#include "core/suspend.hpp"
+#include "core/towards.hpp"
+#include "inspect/list.hpp"
+#include "local/extras.hpp"
+#include "process/outlived.hpp"
 
 using namespace weft;
 
@@ -624,7 +624,7 @@ weft_status weft_unit_resume(weft_unit* unit) noexcept {
     return WEFT_OK;
 }
 
-// What <weft/here.h> says of units, besides where the one that runs is found (stream/stream.hpp).
+// What <weft/here.h> says of units, besides where the one that runs is found (process/stream.hpp).
 static_assert(offsetof(Unit, kind) == offsetof(weft_running, kind) && sizeof(Kind) == 1);
 static_assert(mem::slab_bytes == WEFT_BLOCK_BYTES && sizeof(mem::Slab) == WEFT_BLOCK_HEAD && sizeof(Unit) == WEFT_BLOCK_UNIT);
 static_assert(offsetof(Extras, data) == offsetof(weft_hanging, data) && generation_shift == WEFT_HANDLE_BITS);

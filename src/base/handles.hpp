@@ -1,4 +1,4 @@
-// The handles of what programs make and free, but for units (unit/handle.hpp) and, in part, keys (stream/key_handle.hpp). To a release a handle is the object's address. A build that
+// The handles of what programs make and free, but for units (unit/handle.hpp) and, in part, keys (local/key_handle.hpp). To a release a handle is the object's address. A build that
 // checks keeps a book of the addresses that were ever handed out, and a number for each life in the 16 bits that addresses do not use: a
 // handle of what has been freed stops the process at the call that it is given to, with the name of the call, also where another object
 // lies at its address by then. The first life has number 0: its handle is the address there, too.

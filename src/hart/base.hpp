@@ -21,7 +21,7 @@ struct Root {
     // It has given a hart back that nobody wanted: it has nothing to do, and wants no more than it has until it is stirred.
     atomic<bool> lulled{false};
 
-    // Of a guest, an OS thread of the application (stream/guest.hpp): its root has one hart at most, and is on the list only while it has it or wants it. `keeps` says
+    // Of a guest, an OS thread of the application (share/guest.hpp): its root has one hart at most, and is on the list only while it has it or wants it. `keeps` says
     // where it stands; of that the base changes only this: it takes a hart that is loose, for others.
     enum class Keeps : std::uint32_t {
         nothing,   // it has no stream

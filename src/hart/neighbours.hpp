@@ -1,5 +1,5 @@
 // Whether other processes compute on the processors that ours may use, and how many harts are better withheld then: what is decided, from look to look, apart from
-// threads and clocks. The stream layer looks (stream/neighbours.cpp). README.md, "Neighbours", has the rules.
+// threads and clocks. The stream layer looks (carrier/neighbours.cpp). README.md, "Neighbours", has the rules.
 #pragma once
 
 #include <cstddef>

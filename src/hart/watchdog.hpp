@@ -1,5 +1,5 @@
 // What rescue is decided by, apart from threads and clocks: what one look after the other has seen of the harts, and when it is time to help. The stream
-// layer looks, and helps (stream/rescue.cpp). README.md, "Rescue", has the rules.
+// layer looks, and helps (share/rescue.cpp). README.md, "Rescue", has the rules.
 #pragma once
 
 #include <cstddef>

@@ -10,8 +10,8 @@
 #include "base/tally.hpp"
 #include "hart/bell.hpp"
 #include "hart/watchdog.hpp"
-#include "os/lock.hpp"
 #include "os/local.hpp"
+#include "os/lock.hpp"
 #include "os/memory.hpp"
 #include "pool/deque.hpp"
 #include "pool/fifo_shared.hpp"
@@ -41,19 +41,19 @@ struct Pool {
     bool one_pushes() const { return access == WEFT_POOL_ACCESS_SPSC || access == WEFT_POOL_ACCESS_SPMC; }
     bool automatic = false;            // made with its stream, freed with the runtime
     bool freed = false;                // kept for the next pool of its kind; under the runtime's lock
-    bool letters = false;              // of carriers (stream/carriers.cpp): no unit of the program's comes in
+    bool letters = false;              // of carriers (share/carriers.cpp): no unit of the program's comes in
     bool confined = false;             // a domain's or a guest's: no unit comes in but its contexts, or it
     bool orphan = false;               // automatic, and its stream has ended; under the runtime's lock
     atomic<unsigned> drawers{0};       // schedulers that may draw from it, and streams that do
     static constexpr unsigned of_one_stream = 2;   // that and its scheduler: at most so many, and nobody else draws from it
-    atomic<unsigned> stateful{0};      // of those schedulers that have it now: those whose place no unit can take (stream/begin.hpp)
+    atomic<unsigned> stateful{0};      // of those schedulers that have it now: those whose place no unit can take (core/begin.hpp)
     Pool* next = nullptr;              // the runtime's list of all pools
     void* data = nullptr;              // the program's
     pool::Promise promise;             // that access is; looked at in checked builds
     Bell bell;                         // rung after a push, heard by streams that sleep for want of work
-    Bell::Place watch;                 // the watchdog's on it (stream/rescue.hpp)
+    Bell::Place watch;                 // the watchdog's on it (share/rescue.hpp)
     Served served;                     // what that finds, from look to look
-    atomic<std::uint32_t> lent{0};     // units that live elsewhere for a while and come back (stream/migrate.hpp)
+    atomic<std::uint32_t> lent{0};     // units that live elsewhere for a while and come back (core/migrate.hpp)
     atomic<std::uint32_t> came_back{0};
 
     constexpr explicit Pool(weft_pool_kind of) : kind(of) {}

@@ -3,9 +3,9 @@
 #include <cstdio>
 
 #include "hart/quota.hpp"
-#include "stream/guest.hpp"
-#include "stream/list.hpp"
-#include "stream/process.hpp"
+#include "inspect/list.hpp"
+#include "process/process.hpp"
+#include "share/guest.hpp"
 
 namespace weft::sim {
 namespace {

@@ -2,11 +2,11 @@
 
 #include <optional>
 
+#include "core/duties.hpp"
 #include "hart/quota.hpp"
 #include "os/clock.hpp"
-#include "stream/duties.hpp"
-#include "stream/guest.hpp"
-#include "stream/outside_wait.hpp"
+#include "process/outside_wait.hpp"
+#include "share/guest.hpp"
 #include "sync/objects.hpp"
 
 namespace weft::sync {

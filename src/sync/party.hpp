@@ -4,13 +4,13 @@
 #include <cstdint>
 
 #include "base/atomic.hpp"
+#include "core/idle.hpp"
+#include "core/suspend.hpp"
+#include "observe/observe.hpp"
 #include "os/alone.hpp"
 #include "os/futex.hpp"
 #include "poll/timers.hpp"
-#include "stream/error.hpp"
-#include "stream/idle.hpp"
-#include "stream/observe.hpp"
-#include "stream/suspend.hpp"
+#include "process/error.hpp"
 #include "sync/waiter.hpp"
 #include "sync/word.hpp"
 

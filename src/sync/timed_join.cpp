@@ -2,10 +2,10 @@
 // stream that alone may touch it, still knows of the wait: so what they know lies in a record of its own.
 #include <new>
 
+#include "core/join.hpp"
+#include "observe/observe.hpp"
 #include "os/memory.hpp"
 #include "os/thread.hpp"
-#include "stream/join.hpp"
-#include "stream/observe.hpp"
 #include "sync/objects.hpp"
 #include "unit/crowd.hpp"
 

@@ -1,5 +1,5 @@
 // The events of one stream, in a ring of fixed size: written by the stream alone, read by whoever writes the trace, mostly after the
-// stream has ended. A full one loses its oldest. Numbers only: what they mean, the writer of the file knows (stream/trace_file.cpp).
+// stream has ended. A full one loses its oldest. Numbers only: what they mean, the writer of the file knows (observe/trace_file.cpp).
 #pragma once
 
 #include <bit>

@@ -1,4 +1,4 @@
-// What few units have: a migration that was asked for, values of their own (stream/locals.hpp), values that their handles have (stream/lasting.hpp), a
+// What few units have: a migration that was asked for, values of their own (local/locals.hpp), values that their handles have (local/lasting.hpp), a
 // pointer of the program's. Made when first needed, by whoever needs them, and freed with the descriptor; found by a word beside it, in its slab.
 #pragma once
 

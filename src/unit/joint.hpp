@@ -45,7 +45,7 @@ struct JoinWaiter {
 struct JointOrders {
     // The release pairs with `done` and `announce_failed` (the joiner reads the unit's results), the acquire with `announce` (the
     // finisher reads the waiter's saved context). seq_cst, not acq_rel: "end, then look whether anybody waits for a move of the
-    // unit" must not be turned around (stream/migrate.cpp).
+    // unit" must not be turned around (core/migrate.cpp).
     static constexpr std::memory_order finish = std::memory_order_seq_cst;
     // release: pairs with `done` on other streams.
     static constexpr std::memory_order finish_local = std::memory_order_release;
@@ -107,7 +107,7 @@ public:
 
     constexpr BasicJoint() = default;
 
-    // A new life, before the unit is published: all zero is empty, too (describe() in stream/spawn.hpp).
+    // A new life, before the unit is published: all zero is empty, too (describe() in core/spawn.hpp).
     void reset() { word_.store(empty_word, std::memory_order_relaxed); }   // relaxed: nobody else knows the unit
 
     bool done() const { return is_done(word_.load(Orders::done)); }

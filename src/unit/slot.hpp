@@ -1,4 +1,4 @@
-// A place for a value that a unit's handle has under a lasting key (stream/lasting.hpp), set once and taken once. Its memory stays a place, whosever
+// A place for a value that a unit's handle has under a lasting key (local/lasting.hpp), set once and taken once. Its memory stays a place, whosever
 // it is: what is freed and given out again is never written here but by these operations, so that who frees a key may look at all places there are.
 //
 //     empty ──put──► there ──take──► being released ──done──► empty

@@ -32,7 +32,7 @@ inline constexpr unsigned priorities = most_priority - least_priority + 1;
 enum class Kind : std::uint8_t { full = 1, lsa = 2, tasklet = 3, roc = 4, ss = 5, sc = 6, automatic = 7, hosted = 8 };   // the numbers of weft_kind
 inline constexpr std::size_t kinds = 9;   // one more than the largest; no unit is `automatic`: that is decided upon before it is made
 
-// Whether a unit of that kind is begun by a call, and becomes a fully fledged ULT only if it suspends (stream/begin.hpp).
+// Whether a unit of that kind is begun by a call, and becomes a fully fledged ULT only if it suspends (core/begin.hpp).
 constexpr bool begins_light(Kind kind) { return kind == Kind::roc || kind == Kind::ss || kind == Kind::sc; }
 
 struct Unit {
@@ -70,8 +70,8 @@ struct Unit {
     std::size_t user_stack_bytes = 0;          // of one that has ended: see remember_user_stack()
     std::uint64_t waits_until_ns = 0;          // of a waiting unit: its deadline; 0: none
     char name[24] = {};
-    std::uint32_t jobs_out = 0;                // of its jobs, those that others see, and itself where it is one; one more for each reason why it may not end: see may_end() in stream/jobs.hpp
-    std::uint32_t entries = 0;                 // what it has entered as a guest would, and not left (stream/guest.cpp); of an untidy one, else none
+    std::uint32_t jobs_out = 0;                // of its jobs, those that others see, and itself where it is one; one more for each reason why it may not end: see may_end() in core/jobs.hpp
+    std::uint32_t entries = 0;                 // what it has entered as a guest would, and not left (share/guest.cpp); of an untidy one, else none
 
     static constexpr std::uint8_t local = 1;       // in a private pool: finish and join need no atomics there
     static constexpr std::uint8_t bound = 2;       // never leaves its pool, of which one stream draws
@@ -86,8 +86,8 @@ struct Unit {
     static constexpr std::uint8_t careful_end = user_stack | measured;   // never with plain
 
     static constexpr std::uint8_t light = 128;     // of shape: it is begun by a call, and has not suspended in this life,
-    static constexpr std::uint8_t called = 64;     // and it is its joiner or its parent that calls it (stream/call.hpp)
-    static constexpr std::uint8_t jobs = 32;       // of shape: it may have jobs that its stream alone sees (stream/jobs.hpp)
+    static constexpr std::uint8_t called = 64;     // and it is its joiner or its parent that calls it (core/call.hpp)
+    static constexpr std::uint8_t jobs = 32;       // of shape: it may have jobs that its stream alone sees (core/jobs.hpp)
     static constexpr std::uint8_t class_bits = 31; // of shape
 
     // Of marks. Anybody may set one at any time, by a read-modify-write; the flags change only while nobody else looks. What the library was
@@ -99,7 +99,7 @@ struct Unit {
     static constexpr std::uint8_t migrate = config::migration ? 16 : 0;      // it was asked to go to another pool
     static constexpr std::uint8_t fixed = 32;      // it may not be asked to
     static constexpr std::uint8_t ending = 64;     // nothing that it is asked for counts any more
-    static constexpr std::uint8_t observed = config::observers ? 128 : 0;    // what becomes of it is told (stream/observe.hpp); never of a scheduler's
+    static constexpr std::uint8_t observed = config::observers ? 128 : 0;    // what becomes of it is told (observe/observe.hpp); never of a scheduler's
     static constexpr std::uint8_t requests = cancel | migrate;
     static constexpr std::uint8_t at_start = requests | observed;          // what is looked at when it starts,
     static constexpr std::uint8_t at_leave = canary | observed;            // when it leaves to wait,
@@ -189,7 +189,7 @@ struct Unit {
     // That is, it may have, when it starts.
     bool has_default_stack() const { return stack_class() == 0 && !has(careful_end); }
 
-    // Whether it has forked, and is the primary unit of the child: a stack of its own, and its end is the child's (stream/fork.hpp).
+    // Whether it has forked, and is the primary unit of the child: a stack of its own, and its end is the child's (runtime/fork.hpp).
     bool has_forked() const { return (flags & (primary | measured)) == (primary | measured); }
 
     bool is_light() const { return (shape & light) != 0; }
@@ -212,7 +212,7 @@ struct Unit {
     [[gnu::always_inline]] bool light_and_unmarked(std::uint8_t which) const { return is_light() && !marked(which); }
     [[gnu::always_inline]] bool only_light_and_unmarked(std::uint8_t which) const { return (shape & (light | jobs)) == light && !marked(which); }   // nor has_jobs()
 
-    // Of a sample: of which place (stream/sites.hpp); else 0.
+    // Of a sample: of which place (process/sites.hpp); else 0.
     unsigned spawn_tag() const { return static_cast<unsigned>(reinterpret_cast<std::uint64_t>(spawn_site) >> spawn_address_bits); }
     [[gnu::no_sanitize_thread]] const void* spawned_at() const { return tagged(spawn_site, 0); }   // also while it is being spawned
     static const void* tagged(const void* site, unsigned tag) {

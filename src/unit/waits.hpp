@@ -27,7 +27,7 @@ enum class Waits : std::uint8_t {
     work,
     invoke,
     domain,      // for the harts of one that is unregistered
-    members,     // of a team (parallel/spmd.cpp)
+    members,     // of a team (forkjoin/spmd.cpp)
     domain_pause, // for its domain to go on with it
     suspend,     // told to observers only: its state says it
 };

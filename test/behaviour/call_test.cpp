@@ -1,4 +1,4 @@
-// A unit that its joiner waits for at once is called instead of switched to (src/stream/call.hpp). What a
+// A unit that its joiner waits for at once is called instead of switched to (src/core/call.hpp). What a
 // program sees is what it sees of any other: each test does something to such a unit that a plain call would not survive.
 #include <cerrno>
 #include <chrono>

@@ -3,8 +3,8 @@
 #include <thread>
 
 #include "base/config.hpp"
-#include "stream/deadlock.hpp"
-#include "stream/outside_wait.hpp"
+#include "inspect/deadlock.hpp"
+#include "process/outside_wait.hpp"
 #include "test/behaviour/several.hpp"
 #include "test/behaviour/variable.hpp"
 

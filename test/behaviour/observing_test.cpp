@@ -1,8 +1,8 @@
 // Observers: who may be one, that they come and go while streams work, and that nothing is told when they have gone.
 #include <thread>
 
-#include "stream/observe.hpp"
-#include "stream/stream.hpp"
+#include "observe/observe.hpp"
+#include "process/stream.hpp"
 #include "test/behaviour/notes.hpp"
 #include "weft/trace.hpp"
 

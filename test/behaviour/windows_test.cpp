@@ -7,7 +7,7 @@
 #include <weft/hosted.h>
 
 #include "pool/deque.hpp"
-#include "stream/stream.hpp"
+#include "process/stream.hpp"
 #include "test/behaviour/atomic.hpp"
 #include "test/behaviour/windows.hpp"
 #include "test/stress/stress.hpp"

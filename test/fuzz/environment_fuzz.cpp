@@ -7,7 +7,7 @@
 
 #include "hart/quota.hpp"
 #include "os/error_text.hpp"
-#include "stream/settings.hpp"
+#include "process/settings.hpp"
 #include "test/fuzz/fuzz.hpp"
 
 using namespace weft_test;

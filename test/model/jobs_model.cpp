@@ -6,8 +6,8 @@
 #include <mutex>
 
 #include "hart/gate.hpp"
-#include "stream/job_ring.hpp"
-#include "stream/shown.hpp"
+#include "process/job_ring.hpp"
+#include "process/shown.hpp"
 #include "test/model/model.hpp"
 
 namespace weft {

@@ -33,7 +33,7 @@ struct MoveAndJoin : rl::test_suite<MoveAndJoin<Orders, reads>, 3> {
 
     void before() { pool.store(&home, std::memory_order_relaxed); }
 
-    // What announce() in stream/join.cpp does.
+    // What announce() in core/join.cpp does.
     void announce() {
         const auto answer = (flags.load(std::memory_order_relaxed) & local) != 0 ? joint.announce_local(&joiner)
                                                                                  : joint.announce_shared(&joiner);

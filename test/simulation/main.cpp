@@ -25,7 +25,7 @@
 #include <weft/status.hpp>
 
 #include "os/sim/machine.hpp"
-#include "stream/runtime.hpp"
+#include "runtime/runtime.hpp"
 #include "test/behaviour/waiting.hpp"
 #include "weft/sim.hpp"
 

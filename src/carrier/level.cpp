@@ -1,0 +1,477 @@
+#include "carrier/level.hpp"
+
+#include <mutex>
+#include <utility>
+
+#include "base/handles.hpp"
+#include "carrier/pool_wait.hpp"
+#include "carrier/sentry.hpp"
+#include "core/begin.hpp"
+#include "core/idle.hpp"
+#include "core/join.hpp"
+#include "core/loop.hpp"
+#include "core/spawn.hpp"
+#include "core/suspend.hpp"
+#include "local/locals.hpp"
+#include "local/own_float.hpp"
+#include "observe/observe.hpp"
+#include "process/error.hpp"
+#include "process/process.hpp"
+#include "process/registry.hpp"
+#include "process/way.hpp"
+
+namespace weft {
+namespace {
+
+weft_sched* handle_of(Sched& sched) { return handles::to_handle<weft_sched>(handles::Thing::scheduler, &sched); }
+
+bool stacked(const Sched& by) { return by.stream.load() == &by; }   // its own owner while it is no stream's main one
+
+bool replacing(const Stream& stream) { return (stream.attention.load() & attention::replace) != 0; }
+bool abandoning(const Stream& stream) { return (stream.attention.load() & attention::abandon) != 0; }
+
+// ---- what belongs to a scheduler ---------------------------------------------------------------------
+
+// What is to be said of the units of a scheduler's pools that are in none of them.
+enum class Expected : unsigned char {
+    nothing,   // there are none
+    ends,      // all of those run elsewhere, or are about to, and may end there: nothing tells of that
+    comes      // one waits, and will be pushed
+};
+
+struct Search {
+    const Sched* by;
+    Expected found;
+};
+
+// A unit may be spawned or ended under our eyes, elsewhere: hidden from the thread sanitizer, as list.cpp's snapshot.
+[[gnu::no_sanitize_thread]] void look_at(void* object, void* raw) {
+    const auto& unit = *static_cast<const Unit*>(object);
+    auto& search = *static_cast<Search*>(raw);
+    const State now = unit.life.now();
+    if (search.found == Expected::comes || now == State::free || now == State::done) return;
+    for (std::size_t i = 0; i < search.by->count; ++i) {
+        // A pool that others draw from too needs us not: two draw from one of ours alone, by having it and by running it.
+        if (unit.pool != search.by->pools[i] || search.by->pools[i]->drawers.load() > Pool::of_one_stream) continue;
+        search.found = now == State::ready || now == State::running ? Expected::ends : Expected::comes;
+    }
+}
+
+// How many have been lent by its pools, ever; `out`: some of them are not back.
+std::uint32_t lent_by(const Sched& by, bool& out) {
+    std::uint32_t sum = 0;
+    for (std::size_t i = 0; i < by.count; ++i) {
+        const std::uint32_t back = by.pools[i]->came_back.load(), lent = by.pools[i]->lent.load();
+        out |= lent != back && by.pools[i]->drawers.load() <= Pool::of_one_stream;
+        sum += lent;
+    }
+    return sum;
+}
+
+// Of units that live, and will come back to a pool that nobody else draws from, or end. They are looked
+// for among all units: a count would cost each spawn and each end in such pools two atomic additions. But those are counted that live elsewhere for a while.
+Expected expected(const Sched& by) {
+    Search search{&by, Expected::nothing};
+    bool out = false;
+    const std::uint32_t lent = lent_by(by, out);
+    if (out) return Expected::comes;
+    process().descriptors.each(look_at, &search);
+    return lent_by(by, out) == lent ? search.found : Expected::comes;   // one lent meanwhile may have been passed over; it comes by a push
+}
+
+// ---- waiting for work as a unit ----------------------------------------------------------------------
+
+// On the bells of the scheduler's pools there lies, instead of a stream, a unit: whoever rings makes it ready.
+struct UnitSleeper : Sleeper {
+    Unit& unit;
+
+    explicit UnitSleeper(Unit& of) : Sleeper([](Sleeper& self) {
+        Unit& sleeping = static_cast<UnitSleeper&>(self).unit;
+        sleeping.life.move(State::waiting, State::ready);
+        resume_claimed(current_or_null(), sleeping);   // the last: it may be gone after this
+    }), unit(of) {}
+};
+
+struct WorkWait : Suspension {
+    Sched& by;
+    UnitSleeper sleeper;
+
+    WorkWait(Unit& unit, Sched& of) : Suspension{unit}, by(of), sleeper(unit) {}
+
+    // hart/README.md, "Going to sleep and being woken": the numbers are its steps.
+    void publish() {
+        sleeper.prepare();                                                              // 1
+        for (std::size_t i = 0; i < by.count; ++i) {
+            by.places[i].belong_to(sleeper);
+            by.pools[i]->bell.add(by.places[i]);                                        // 2
+        }
+        probe(Probe::sleep_before_recheck);
+        if (!sched::quiet(by)) {                                                        // 3
+            sleeper.cancel();                                                           // 4a
+        } else if (sleeper.lie_down()) {                                                // 4b
+            return;                                                                     // whoever claims it makes it ready
+        }
+        self.life.move(State::waiting, State::ready);
+        resume_claimed(current_or_null(), self);
+    }
+};
+
+// The scheduler's unit is suspended until something comes into one of its pools.
+[[gnu::noinline]] void wait_for_work(Sched& by) {
+    Stream& stream = current();
+    WorkWait wait(*stream.running, by);
+    suspend(stream, wait, Waits::work, handle_of(by));
+    wait.sleeper.rise();
+    for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.remove(by.places[i]);   // 5
+    for (std::size_t i = 0; i < by.count; ++i) {                                         // 6
+        if (!pool::quiet(*by.pools[i])) by.pools[i]->bell.ring();
+    }
+}
+
+// ---- a scheduler in a pool -----------------------------------------------------------------------------
+
+// Runs units until the turn is over; false: there were none any more.
+bool take_turn(Sched& by) {
+    Stream& stream = current();
+    sched::hand_over(by, &stream);
+    Level level(stream, by);
+    bool more = true;
+    // A unit that another has left for by its name runs all the same: its pool may be one that nobody draws from.
+    for (unsigned left = by.turn; left != 0 || stream.handed != nullptr; left -= left != 0) {
+        if (stream.wanted()) [[unlikely]] {
+            attend(stream);
+            if (stream.handed == nullptr && (replacing(stream) || abandoning(stream))) break;   // the stream's own loop is wanted
+        }
+        Unit* unit = std::exchange(stream.handed, nullptr);
+        if (unit == nullptr) unit = sched::pick(by);
+        if (unit == nullptr) {
+            more = false;
+            break;
+        }
+        run_unit(stream, unit);
+    }
+    stream.counters.add(trace::Count::stolen, std::exchange(by.stolen, 0));
+    level.leave(stream);
+    sched::hand_over(by, &by);
+    return more;
+}
+
+void yield_running() {
+    Stream& stream = current();
+    yield(stream, *stream.running);
+}
+
+// False: nothing is expected any more.
+bool wait_for_expected(Sched& by) {
+    switch (expected(by)) {
+    case Expected::nothing: return false;
+    case Expected::ends: yield_running(); break;   // a child that began elsewhere, or a job that has told its owner and is about to end
+    case Expected::comes: wait_for_work(by); break;
+    }
+    return true;
+}
+
+// The body of a scheduler's unit in a pool.
+void stacked_main(void* raw) {
+    auto& by = *static_cast<Sched*>(raw);
+    if (by.stateless()) {
+        for (;;) {
+            if (take_turn(by)) {
+                yield_running();
+            } else if (!sched::quiet(by)) {
+                yield_running();   // a pusher is between its two steps, or somebody was faster
+            } else if (!wait_for_expected(by)) {
+                break;
+            }
+        }
+    } else {
+        do by.ops.run(by.self, handle_of(by));
+        while (!sched::quiet(by) || expected(by) != Expected::nothing);
+    }
+    const bool automatic = by.automatic;
+    by.unit = nullptr;
+    sched::detach(by, &by);   // it may be freed by others from here on
+    if (automatic) dismiss(by);
+}
+
+// ---- a main scheduler that owns its loop -----------------------------------------------------------------
+
+// The body of its unit, which the stream's own loop runs.
+void main_main(void* raw) {
+    auto& by = *static_cast<Sched*>(raw);
+    do by.ops.run(by.self, handle_of(by));
+    while (!run_should_stop(current(), by));
+    by.unit = nullptr;
+    current().main_runs = false;
+}
+
+Unit* make_sched_unit(Stream* stream, Pool& pool, void (*body)(void*), Sched& sched, const void* site) {
+    Unit::Birth birth = birth_in(pool, Kind::full);
+    birth.marks = 0;   // schedulers are not observed
+    Unit* unit = make_unit(stream, pool, body, &sched, birth, site);
+    if (unit == nullptr) return nullptr;
+    unit->flags |= Unit::scheduler;
+    sched.as_main = body == main_main;
+    Plan wanted{};
+    wanted.kind = Kind::full;
+    wanted.stack_bytes = process().settings.values.scheduler_stack_bytes;
+    wanted.name = "scheduler";
+    return furnish(stream, *unit, wanted) == WEFT_OK ? unit : nullptr;
+}
+
+}  // namespace
+
+
+Level::Level(Stream& stream, Sched& by)
+    : unit_(stream.running), sched_(stream.sched), home_(stream.home), direct_(stream.direct), common_(stream.common), standard_(stream.standard),
+      lender_(stream.lender), own_way_(stream.own_way), serving_(stream.serving) {
+    if (may_be_followed(*unit_)) [[unlikely]] tell_followers_it_leaves(stream, *unit_);
+    stream.lender = stream.domain;
+    stream.serving = false;
+    stream.sched = &by;
+    stream.home.stack = unit_->stack;
+    stream.direct = nullptr;
+    stream.common = nullptr;
+    stream.standard = by.pools[0];
+    settle_homes(stream);
+    stream.running = nullptr;
+    stream.callable = &Stream::no_pool;
+    ++stream.depth;
+    stream.through_home = true;   // what settle_way() comes to at any depth
+    stream.restartable = false;
+}
+
+void Level::leave(Stream& stream) {
+    WEFT_ASSERT(stream.handed == nullptr);
+    stream.sched = sched_;
+    stream.home = home_;
+    stream.direct = direct_;
+    stream.common = common_;
+    stream.standard = standard_;
+    stream.lender = lender_;
+    stream.own_way = own_way_;
+    stream.serving = serving_;
+    settle_homes(stream);
+    stream.running = unit_;
+    if (direct_ != nullptr) (unit_->has_jobs() ? stream.callable_without_jobs : stream.callable) = direct_;
+    --stream.depth;
+    settle_way(stream);
+    if (may_be_followed(*unit_)) [[unlikely]] tell_followers_it_returns(stream, *unit_);
+}
+
+void begin_main(Stream& stream) {
+    Sched& main = *stream.main;
+    stream.standard = main.pools[0];
+    stream.main_pool.store(main.pools[0]);
+    stream.direct = nullptr;
+    stream.common = nullptr;
+    stream.callable = &Stream::no_pool;
+    if (main.stateless()) {
+        stream.sched = &main;
+        Pool* const first = main.pools[0];
+        const bool alone = main.kind == WEFT_SCHED_BASIC && main.count == 1;
+        if (alone && first->kind == WEFT_POOL_PRIVATE && stream.own == nullptr) stream.direct = static_cast<PrivatePool*>(first);
+        if ((alone && first->kind == WEFT_POOL_SHARED) || (main.kind == WEFT_SCHED_RANDOM_STEAL && first->kind == WEFT_POOL_DEQUE)) stream.common = first;
+    } else {
+        stream.sched = stream.beneath;
+        stream.main_runs = true;
+        pool::push(*stream.beneath->pools[0], main.unit);
+    }
+    settle_homes(stream);
+    settle_way(stream);
+    note_for_sentry(process(), stream);
+}
+
+weft_status prepare_main(Stream& stream, Sched& sched) {
+    if (sched.stateless()) return WEFT_OK;
+    if (stream.beneath == nullptr) {
+        Pool* pool = make_pool(WEFT_POOL_PRIVATE);
+        Sched* beneath = pool == nullptr ? nullptr : sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, &pool, 1);
+        if (beneath == nullptr) {
+            if (pool != nullptr) pool::destroy(pool);
+            return fail(WEFT_NO_MEMORY, "no memory for the loop beneath a scheduler");
+        }
+        enlist(*pool);
+        enlist(*beneath);
+        sched::attach(*beneath, &stream);
+        beneath->places[0].belong_to(stream.sleeper);
+        stream.beneath = beneath;
+    }
+    // From the common heap: the caller need not be on the stream.
+    Unit* unit = make_sched_unit(nullptr, *stream.beneath->pools[0], main_main, sched, nullptr);
+    if (unit == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a scheduler's stack");
+    unit->flags |= Unit::bound;
+    unit->joint.detach_local();
+    sched.unit = unit;
+    return WEFT_OK;
+}
+
+void forget_main(Sched& sched) {
+    if (Unit* unit = std::exchange(sched.unit, nullptr)) give_back(nullptr, *unit);
+}
+
+namespace {
+
+// The stream draws no more for `sched`, but goes on with the pools that it has by the others too, or for its bound units.
+void give_up(Stream& stream, Sched& sched, const Sched* one, const Sched* other) {
+    sched::count_stateful(sched, &stream, -1);
+    for (std::size_t i = 0; i < sched.count; ++i) {
+        Pool& pool = *sched.pools[i];
+        const bool kept = (one != nullptr && has_pool(*one, pool)) || (other != nullptr && has_pool(*other, pool)) || &pool == stream.bound.load();
+        if (kept) {
+            pool::detach_sharing(pool);
+        } else {
+            pool::detach(pool, &stream);
+        }
+    }
+    sched.stream.store(nullptr);
+}
+
+}  // namespace
+
+weft_status set_main(Stream& stream, Sched& sched) {
+    Process& of = process();
+    Sched* superseded;
+    {
+        std::lock_guard guard(of.replacing);
+        if (!sched::attach(sched, &stream)) {
+            return fail(WEFT_BUSY, "another stream or a pool has this scheduler, or owns its private pool or the deque at its head");
+        }
+        if (weft_status status = prepare_main(stream, sched); status != WEFT_OK) {
+            give_up(stream, sched, stream.main, stream.next_main);
+            return status;
+        }
+        superseded = std::exchange(stream.next_main, &sched);
+        if (superseded != nullptr) {
+            forget_main(*superseded);
+            give_up(stream, *superseded, stream.main, &sched);
+        }
+    }
+    if (superseded != nullptr && superseded->automatic) dismiss(*superseded);
+    ask(stream, attention::replace);
+    return WEFT_OK;
+}
+
+bool replace_main(Stream& stream) {
+    Process& of = process();
+    Sched* old;
+    bool automatic;
+    {
+        std::lock_guard guard(of.replacing);
+        unask(stream, attention::replace);
+        Sched* next = std::exchange(stream.next_main, nullptr);
+        if (next == nullptr) return false;
+        old = std::exchange(stream.main, next);
+        automatic = old->automatic;
+        // Units that are bound to the stream wait where they are: in a pool that is drawn from beside the scheduler's.
+        PrivatePool* bound = stream.bound.load();
+        // Not ours yet: adopt_bound_pool() is still to come.
+        const bool own = bound != nullptr && bound->mine() && !has_pool(*next, *bound);
+        if (own && stream.own == nullptr && has_pool(*old, *bound)) bound->drawers.fetch_add(1);
+        if (!own && stream.own != nullptr) pool::detach_sharing(*stream.own);
+        stream.own = own ? bound : nullptr;
+        if (own) stream.own_place.belong_to(stream.sleeper);
+        give_up(stream, *old, next, nullptr);
+        for (std::size_t i = 0; i < next->count; ++i) next->places[i].belong_to(stream.sleeper);
+    }
+    if (automatic) dismiss(*old);
+    begin_main(stream);
+    return true;
+}
+
+weft_status push_sched(Pool& pool, Sched& sched, unsigned turn, Unit** unit, bool detached, const void* site) {
+    if (has_pool(sched, pool)) return fail(WEFT_INVALID, "a scheduler cannot wait in a pool that it draws from itself");
+    if (!sched.stateless()) {
+        for (std::size_t i = 0; i < sched.count; ++i) {
+            if (sched.pools[i]->kind != WEFT_POOL_PRIVATE) continue;
+            return fail(WEFT_UNSUPPORTED, "pool %zu is private: a scheduler with run that is pushed may go on on another stream, and its pools "
+                                          "with it only between two of its calls", i);
+        }
+    }
+    if (!sched::attach(sched, &sched)) {
+        return fail(WEFT_BUSY, "a stream or another pool has this scheduler, or somebody owns its private pool or the deque at its head");
+    }
+    Stream* stream = current_or_null();
+    Unit* made = make_sched_unit(stream, pool, stacked_main, sched, site);
+    if (made == nullptr) {
+        sched::detach(sched, &sched);
+        return fail(WEFT_NO_MEMORY, "no memory for a scheduler's stack");
+    }
+    if (!pool::enters(*made)) {
+        give_back(stream, *made);
+        sched::detach(sched, &sched);
+        return not_admitted();
+    }
+    sched.unit = made;
+    sched.turn = turn;
+    *unit = made;
+    if (detached) made->joint.detach_local();   // nobody else knows the unit yet
+    return WEFT_OK;
+}
+
+void run_below(Stream& stream, Sched& by, Unit* unit) {
+    const os::ExceptionGlobals kept = std::exchange(*stream.exceptions, {});   // a scheduler may handle one
+    const int error = *stream.errno_address;
+    Level level(stream, by);
+    if (stream.wanted()) [[unlikely]] attend(stream);
+    ++by.ran;
+    run_unit(stream, unit);
+    for (;;) {
+        if (stream.wanted()) [[unlikely]] attend(stream);   // and the hart is back, if the unit has left it to a domain
+        if (stream.handed == nullptr) break;
+        run_handed(stream);   // a unit has left for another by its name, which takes its place
+    }
+    level.leave(stream);
+    *stream.errno_address = error;
+    *stream.exceptions = kept;
+}
+
+void run_child(Stream& stream, Unit& caller, Unit* unit) {
+    // Whoever called it goes on elsewhere if it suspends, and what it runs may have it do so.
+    if (caller.is_light()) promote(stream, caller);
+    const bool with_float = is_in_own_float(caller);
+    const arch::FloatingPoint own = with_float ? leave_own_float(stream) : arch::FloatingPoint{};
+    run_below(stream, is_scheduler(caller) ? *static_cast<Sched*>(caller.argument) : *stream.sched, unit);
+    if (with_float) enter_own_float(stream, own);
+}
+
+bool run_should_stop(Stream& stream, Sched& by) {
+    if (stacked(by)) {
+        if (by.ran >= by.turn) {
+            by.ran = 0;
+            yield_running();
+        }
+        return sched::quiet(by) && expected(by) == Expected::nothing;
+    }
+    if (stream.wanted()) {
+        Level level(stream, by);   // what was posted is called by no unit
+        attend(stream);
+        level.leave(stream);
+    }
+    if (replacing(stream) || abandoning(stream)) return true;
+    if (stream.own != nullptr) {
+        if (Unit* unit = stream.own->pop()) run_below(stream, by, unit);
+    }
+    return (stream.attention.load() & attention::stop) != 0 && !expects_bound(stream) && sched::quiet(by) && (stream.own == nullptr || pool::quiet(*stream.own));
+}
+
+void run_wait(Stream& stream, Sched& by) {
+    if (stacked(by)) {
+        if (sched::quiet(by)) wait_for_expected(by);
+        return;
+    }
+    Level level(stream, by);
+    if (stream.wanted()) attend(stream);
+    idle(stream);
+    run_handed(stream);
+    level.leave(stream);
+}
+
+Unit* run_pop_wait(Stream& stream, Pool& from, std::uint64_t timeout_ns) {
+    Level level(stream, *static_cast<Sched*>(stream.running->argument));
+    Unit* unit = pop_wait(&stream, from, timeout_ns);
+    level.leave(stream);
+    return unit;
+}
+
+}  // namespace weft

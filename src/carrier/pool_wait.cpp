@@ -1,0 +1,64 @@
+#include "carrier/pool_wait.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/idle.hpp"
+#include "observe/observe.hpp"
+#include "os/clock.hpp"
+#include "process/outside_wait.hpp"
+#include "process/process.hpp"
+
+namespace weft {
+namespace {
+
+// hart/README.md, "Going to sleep and being woken", for one pool: the numbers are its steps.
+Unit* wait_once(Stream* stream, Sleeper& sleeper, Pool& from, std::uint64_t timeout_ns) {
+    Bell::Place place(sleeper);
+    sleeper.prepare();                                                            // 1
+    from.bell.add(place);                                                         // 2
+    Unit* unit = pool::pop(from);                                                 // 3
+    bool claimed;
+    if (unit == nullptr && pool::quiet(from) && (stream == nullptr || !has_mail(*stream))) {
+        if (stream != nullptr) give_hart_back(*stream);
+        if (stream != nullptr) trace_sleep(*stream, trace::Event::sleep);
+        std::optional<OutsideWait> outside;
+        if (stream == nullptr && timeout_ns == os::forever) outside.emplace();
+        claimed = sleeper.wait(timeout_ns);                                       // 4b
+        outside.reset();
+        if (stream != nullptr) trace_sleep(*stream, trace::Event::wake);
+        if (stream != nullptr) hold_hart(*stream);
+    } else {
+        claimed = sleeper.cancel();                                               // 4a
+    }
+    from.bell.remove(place);                                                      // 5
+    if (claimed && unit == nullptr) unit = pool::pop(from);
+    if (claimed && !pool::quiet(from)) from.bell.ring();                          // 6; also without a unit: the caller may go away
+    return unit;
+}
+
+}  // namespace
+
+Unit* pop_wait(Stream* stream, Pool& from, std::uint64_t timeout_ns) {
+    if (from.kind == WEFT_POOL_USER && static_cast<UserPool&>(from).ops.pop_wait != nullptr) {
+        auto& user = static_cast<UserPool&>(from);
+        if (stream != nullptr) give_hart_back(*stream);
+        Unit* unit = to_unit(user.ops.pop_wait(user.self, timeout_ns), "the pop_wait of a pool");
+        if (stream != nullptr) hold_hart(*stream);
+        return unit;
+    }
+    Sleeper own;
+    Sleeper& sleeper = stream != nullptr ? stream->sleeper : own;
+    const std::uint64_t start = os::now_ns();
+    std::uint64_t left = timeout_ns;
+    for (;;) {
+        if (Unit* unit = wait_once(stream, sleeper, from, left)) return unit;
+        if (stream != nullptr && has_mail(*stream)) return nullptr;
+        if (timeout_ns == os::forever) continue;
+        const std::uint64_t passed = os::now_ns() - start;
+        if (passed >= timeout_ns) return nullptr;
+        left = timeout_ns - passed;
+    }
+}
+
+}  // namespace weft

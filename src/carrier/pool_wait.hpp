@@ -1,0 +1,15 @@
+// Waiting for a unit of one pool, on the OS thread: for a scheduler that owns its loop, and for OS threads that are no
+// streams.
+#pragma once
+
+#include <cstdint>
+
+#include "process/stream.hpp"
+
+namespace weft {
+
+// A ready unit, or null when `timeout_ns` have passed, or earlier when the stream is wanted. `stream`: the calling one, whose
+// scheduler calls, or null.
+Unit* pop_wait(Stream* stream, Pool& from, std::uint64_t timeout_ns);
+
+}  // namespace weft

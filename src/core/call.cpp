@@ -1,0 +1,277 @@
+#include "core/call.hpp"
+
+#include "core/jobs.hpp"
+#include "core/join.hpp"
+#include "core/migrate.hpp"
+#include "local/locals.hpp"
+#include "observe/observe.hpp"
+
+namespace weft {
+namespace {
+
+// What may be called of units that are next in the pool: ULTs that get a stack like any other's, ULTs of kind Full, which have theirs, and
+// tasklets.
+struct OnSpare {
+    [[gnu::always_inline]] static bool takes(const Unit& unit) { return unit.plain_and_unasked(); }
+    mem::Stack* const stack;
+    mem::Stack* stack_of(const Unit&) const { return stack; }
+    void ended_on(Stream&, mem::Stack*) const {}
+    void end(Stream& stream) const { stream.keep_spare(stack); }
+};
+struct OnTheirOwn {
+    static bool takes(const Unit& unit) {
+        return unit.kind == Kind::full && unit.has(Unit::local) && unit.has_default_stack() && !unit.marked(Unit::at_start | Unit::canary);
+    }
+    mem::Stack* stack_of(const Unit& unit) const { return unit.stack; }
+    void ended_on(Stream& stream, mem::Stack* stack) const { give_stack(stream, stack); }
+    void end(Stream&) const {}
+};
+struct OnSchedulers {
+    // A letter is never local, nor one that others may be joining at this moment.
+    static bool takes(const Unit& unit) { return unit.kind == Kind::tasklet && unit.has(Unit::local) && !unit.marked(Unit::at_start); }
+};
+
+template <class How, class Handle>
+[[gnu::always_inline]] inline bool goes_on(const Stream& stream, const PrivatePool& pool, Handle* next, Handle* end) {
+    if (next == end || *next == nullptr) return false;
+    const Unit& unit = *to_unit(*next, call_on_many<Handle>);
+    return pool.ready.front() == &unit && unit.untouched() && How::takes(unit) && !stream.wanted() && pool.inbox.empty();
+}
+
+// A unit that was called has returned, but it has been promoted, or there is something to see to.
+[[gnu::noinline]] void return_carefully(Unit& unit) {
+    if (!unit.is_light()) end_promoted();
+    if (unit.marked(Unit::extras)) end_locals(unit);   // which may suspend
+    if (!unit.is_light()) end_promoted();
+    if (unit.has_jobs()) leave_jobs(current(), unit);
+}
+
+// The end of a unit that has returned to its joiner, who learns it by that: the joiner.
+[[gnu::noinline]] Unit* end_with_care(Stream& stream, Unit& unit) {
+    if (unit.marked(Unit::observed)) observe(trace::Event::finish, unit);
+    stream.counters.add(trace::Count::finished);
+    unit.life.move(State::running, State::done);
+    const bool local = unit.has(Unit::local);
+    if (!local) pool::belongs_no_more(unit);
+    Joint::Waiter waiter;
+    if (!unit.marked(Unit::observed)) {
+        waiter = local ? unit.joint.finish_local() : unit.joint.finish_shared();
+    } else {
+        waiter = local ? unit.joint.finish_local_as_news() : unit.joint.finish_shared_as_news();
+        learn(unit);
+    }
+    tell_movers_of_end(&unit);
+    return waiter.is_unit() ? waiter.sole_unit() : tell_others(waiter);
+}
+
+void tasklet_main(void* raw) {
+    Unit& unit = *static_cast<Unit*>(raw);
+    run_body(unit);
+    if (!unit.jobs_or_marked(Unit::extras | Unit::untidy)) [[likely]] return;
+    if (!unit.is_light()) end_promoted();   // it has forked, and this is the child
+    if (unit.marked(Unit::extras)) end_locals(unit);
+    if (unit.has_jobs()) leave_jobs(current(), unit);
+}
+
+// The running ULT waits while others are called, and goes on.
+class Calling {
+public:
+    Calling(Stream& stream, Unit& self) : stream_(stream), self_(self), error_(*stream.errno_address) { self.life.move(State::running, State::waiting); }
+
+    // On the stream that it has been on all the while.
+    void go_on() {
+        stream_.running = &self_;
+        self_.life.move(State::waiting, State::running);
+        *stream_.errno_address = error_;
+    }
+    // After a suspension, whose end has done the rest.
+    void come_back() { *current().errno_address = error_; }
+
+private:
+    Stream& stream_;
+    Unit& self_;
+    const int error_;
+};
+
+// What is done with one of a row that has returned and has nothing to tell.
+[[gnu::always_inline]] inline void end_of_row(Stream&, Unit& unit, weft_unit* const&) { end_quietly(unit); }
+[[gnu::always_inline]] inline void end_of_row(Stream& stream, Unit& unit, weft_unit*& handle) {
+    end_and_free(stream, unit);
+    handle = nullptr;
+}
+
+// The running ULT waits while tasklets are called, which return: below what the scheduler, which is suspended, has on its stack.
+class CallingTasklets : Calling {
+public:
+    CallingTasklets(Stream& stream, Unit& self)
+        : Calling(stream, self), stream_(stream), self_(self), pool_(*stream.callable),
+          top_(reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(arch::stack_pointer(stream.home.context)) & ~(arch::stack_alignment - 1))) {
+        stream.callable = &Stream::no_pool;
+    }
+
+    // True: it has nothing to tell, and is to be ended.
+    template <Out out>
+    [[gnu::always_inline]] bool call(Unit& target) {
+        target.joint.announce_first(&self_);
+        self_.waits_object = to_handle(&target);
+        if constexpr (out == Out::first) pool_.take_front(&target);
+        target.life.move(State::ready, State::running);
+        stream_.running = &target;
+        *stream_.errno_address = 0;
+        arch::call(&self_.context, top_, tasklet_main, &target);
+        if (target.marked(Unit::at_end | Unit::at_release)) [[unlikely]] {
+            end_with_care(stream_, target);
+            return false;
+        }
+        stream_.counters.add(trace::Count::finished);
+        return true;
+    }
+
+    void go_on() {
+        stream_.callable = &pool_;
+        Calling::go_on();
+    }
+
+    [[nodiscard]] const PrivatePool& pool() const { return pool_; }
+
+private:
+    Stream& stream_;
+    Unit& self_;
+    PrivatePool& pool_;
+    void* const top_;
+};
+
+// Nobody but tasklets is called.
+template <class Handle>
+[[gnu::noinline]] std::size_t call_tasklets(Stream& stream, Unit& self, Handle* units, std::size_t count) {
+    CallingTasklets calling(stream, self);
+    std::size_t ended = 0;
+    do {
+        Unit& target = *calling.pool().ready.front();   // whose handle is units[ended]
+        if (!calling.call<Out::first>(target)) [[unlikely]] break;
+        end_of_row(stream, target, units[ended++]);
+    } while (goes_on<OnSchedulers>(stream, calling.pool(), units + ended, units + count));
+    calling.go_on();
+    return ended;
+}
+
+template <class How, class Handle>
+[[gnu::noinline]] std::size_t call_ults(Stream& stream, Unit& self, Handle* units, std::size_t count, How how) {
+    Calling calling(stream, self);
+    PrivatePool& pool = *stream.callable;
+    std::size_t ended = 0;
+    do {
+        Unit& target = *pool.ready.front();   // whose handle is units[ended]
+        mem::Stack* const stack = how.stack_of(target);
+        *stream.errno_address = 0;
+        const bool plainly = call_first<Out::first>(stream, self, target, stack);
+        if (!plainly && end_called(stream, target) == nullptr) [[unlikely]] {
+            calling.come_back();
+            return ended;
+        }
+        how.ended_on(stream, stack);
+        if (!plainly) break;
+        stream.counters.add(trace::Count::finished);
+        end_of_row(stream, target, units[ended++]);
+    } while (goes_on<How>(stream, pool, units + ended, units + count));
+    how.end(stream);
+    calling.go_on();
+    return ended;
+}
+
+}  // namespace
+
+template <Out out>
+weft_status free_tasklet_by_call(Stream& stream, Unit& self, Unit& target) {
+    CallingTasklets calling(stream, self);
+    const bool plainly = calling.call<out>(target);
+    if (plainly) [[likely]] end_and_free(stream, target);
+    calling.go_on();
+    return plainly ? WEFT_OK : free_ended(target);
+}
+template weft_status free_tasklet_by_call<Out::first>(Stream&, Unit&, Unit&);
+template weft_status free_tasklet_by_call<Out::taken>(Stream&, Unit&, Unit&);
+
+bool fetch_spare(Stream& stream) {
+    mem::Stack* const stack = stream.heap->stacks.take();
+    if (stack == nullptr) return false;
+    if (stack->guarded == mem::Guard::canary) {   // which wants a look at its end
+        stream.heap->stacks.give(stack);
+        return false;
+    }
+    stream.keep_spare(stack);
+    return true;
+}
+
+void called_main(void* raw) {
+    Unit& unit = *static_cast<Unit*>(raw);
+    run_body(unit);
+    if (!unit.only_light_and_unmarked(Unit::at_end)) [[unlikely]] return_carefully(unit);
+}
+
+Unit* end_called(Stream& stream, Unit& target) {
+    if (!target.is_light()) return nullptr;
+    return end_with_care(stream, target);
+}
+
+bool may_call_taken(Stream& stream, const Unit& target) {
+    return context::may_call && target.context == nullptr && target.plain_and_unasked() && !stream.running->jobs_or_marked(Unit::canary) && free_to_call(stream) && has_spare(stream);
+}
+
+void call_taken(Stream& stream, Unit& self, Unit& target) {
+    Calling calling(stream, self);
+    mem::Stack* const stack = stream.take_spare();
+    self.waits_object = to_handle(&target);
+    *stream.errno_address = 0;
+    call_on(stack, stream, self, target);
+    if (!target.is_light()) return calling.come_back();
+    end_with_care(stream, target);
+    stream.keep_spare(stack);
+    calling.go_on();
+}
+
+bool call_child(Stream& stream, Unit& child) {
+    if constexpr (!context::may_call) return false;
+    Unit& self = *stream.running;
+    PrivatePool* const direct = stream.direct;
+    // A parent who waits in a pool of others is theirs to run meanwhile.
+    if (direct == nullptr || stream.callable != direct || self.pool != direct || child.pool != direct || !child.plain_and_unasked() || !free_to_call(stream)) return false;
+    if (self.marked(Unit::at_yield) || !has_spare(stream)) return false;
+    mem::Stack* const stack = stream.take_spare();
+    const int error = *stream.errno_address;
+    *stream.errno_address = 0;
+    self.life.move(State::running, State::ready);
+    child.link = &self;   // who runs is in no list
+    call_on(stack, stream, self, child);
+    // Whether it has suspended, its parent's own state tells: the child may be gone.
+    Stream& now = current();
+    *now.errno_address = error;
+    if (now.running == &self) {
+        if (self.marked(Unit::at_return)) heed(self, Unit::at_return);
+        return true;
+    }
+    stream.keep_spare(stack);
+    if (child.marked(Unit::observed)) observe(trace::Event::finish, child);
+    stream.running = &self;
+    self.life.move(State::ready, State::running);
+    stream.counters.add(trace::Count::finished);
+    end_unit_carefully(stream, child);
+    return true;
+}
+
+template <class Handle>
+std::size_t call_row(Stream& stream, Unit& self, Handle* units, std::size_t count) {
+    if constexpr (!context::may_call) return 0;
+    const Unit& first = *to_unit(units[0], call_on_many<Handle>);
+    if (stream.callable->ready.front() != &first || !first.untouched() || !free_to_call(stream)) return 0;
+    if (OnSpare::takes(first)) {
+        return has_spare(stream) ? call_ults(stream, self, units, count, OnSpare{stream.take_spare()}) : 0;
+    }
+    if (OnTheirOwn::takes(first)) return call_ults(stream, self, units, count, OnTheirOwn{});
+    // Without a context the scheduler's place is taken by a unit that has not been promoted.
+    return OnSchedulers::takes(first) && stream.home.context != nullptr ? call_tasklets(stream, self, units, count) : 0;
+}
+template std::size_t call_row(Stream&, Unit&, weft_unit**, std::size_t);
+template std::size_t call_row(Stream&, Unit&, weft_unit* const*, std::size_t);
+
+}  // namespace weft

@@ -1,0 +1,133 @@
+#include "core/idle.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/begin.hpp"
+#include "core/duties.hpp"
+#include "core/jobs.hpp"
+#include "hart/quota.hpp"
+#include "observe/observe.hpp"
+#include "os/clock.hpp"
+#include "os/thread.hpp"
+#include "process/guest_state.hpp"
+#include "process/hooks.hpp"
+#include "process/process.hpp"
+#include "process/way.hpp"
+
+namespace weft {
+
+void hold_hart(Stream& stream) {
+    if (stream.only_carries() || stream.domain != nullptr) return;   // the domain has it
+    if (!std::exchange(stream.holds_hart, true)) process().base.take(process().streams_root, 1);
+}
+
+void give_hart_back(Stream& stream) {
+    if (std::exchange(stream.holds_hart, false)) process().base.put(process().streams_root, -1);
+}
+
+// A guest's thread has no hart to look on, or somebody else wants it. A domain that could use more than its share has no claim to the hart, but it has contexts that are ready,
+// and the guest has nothing.
+bool is_wanted_elsewhere(const Stream& stream) {
+    return stream.guest != nullptr && (stream.guest->root.keeps.load() != hart::Root::Keeps::held || stream.guest->root.lacked.load() || process().base.lacks());
+}
+
+// The kernel likes to bring an OS thread that is woken to its waker's processor, and so whoever is to answer may wait for the one that looks for the answer. Streams of
+// the runtime's own share harts so that they do not meet; guests' threads wake each other all the time.
+void share_processor(const Stream& stream) {
+    if (stream.guest != nullptr) os::thread_yield();
+}
+
+namespace {
+
+// Looks for work for a while before it sleeps, when harts are to spare. True: there is some, in `handed`, or the stream
+// is wanted.
+bool look_around(Stream& stream, std::uint64_t begin_ns) {
+    Jobs& jobs = process().jobs;
+    const std::uint64_t spin_ns = process().settings.values.spin_ns;
+    const std::size_t most = hart::limit() - (stream.only_carries() && stream.guest == nullptr ? 1 : 0);   // a carrier that looks has no hart for it
+    if (spin_ns <= 1 || stream.sched->sleeps_at_once() || process().base.granted() > most || is_wanted_elsewhere(stream)) return false;
+    const Search search(jobs);
+    std::uint64_t now_ns;
+    do {
+        ask_for_jobs(stream, false);
+        for (int i = 0; i < 32; ++i) arch::pause();
+        share_processor(stream);
+        if (has_mail(stream)) return true;
+        if ((stream.attention.load(std::memory_order_relaxed) & attention::aside) != 0) return false;   // relaxed: a hint
+        stream.handed = pick(stream);
+        if (stream.handed == nullptr) stream.handed = take_job(stream);
+        if (stream.handed != nullptr) return true;
+        if (!stream.sched->stateless() && !sched::quiet(*stream.sched)) return true;   // it picks for itself
+        if (is_wanted_elsewhere(stream) || process().base.granted() > most) return false;
+        now_ns = os::now_ns();
+    } while (now_ns - begin_ns < spin_ns && now_ns < stream.heap->timers.earliest());
+    return false;
+}
+
+// hart/README.md, "Going to sleep and being woken": the numbers are its steps.
+void sleep(Stream& stream) {
+    Sched& by = *stream.sched;
+    stream.sleeper.prepare();                                                        // 1
+    for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.add(by.places[i]);  // 2
+    if (stream.own != nullptr) stream.own->bell.add(stream.own_place);
+    Jobs& jobs = process().jobs;
+    if (!stream.only_carries()) jobs.bell.add(stream.jobs_place);
+    ask_for_jobs(stream, true);   // who forks from now on shows it, and rings
+    probe(Probe::sleep_before_recheck);
+    bool claimed = false;
+    stream.handed = pick(stream);                                                    // 3
+    if (stream.handed == nullptr) stream.handed = take_job(stream);
+    const bool nothing = stream.handed == nullptr && !has_mail(stream) && sched::quiet(by) &&
+                         (stream.own == nullptr || pool::quiet(*stream.own));
+    if (nothing) {
+        probe(Probe::sleep_before_wait);
+        stream.counters.add(trace::Count::slept);
+        give_hart_back(stream);
+        trace_sleep(stream, trace::Event::sleep);
+        const std::uint64_t limit_ns = sleep_limit(stream);
+        const std::uint64_t watch_ns = limit_ns == os::forever ? idle_hooks.begin_watch(stream) : os::forever;
+        claimed = stream.sleeper.wait(std::min(limit_ns, watch_ns));                 // 4b
+        if (watch_ns != os::forever) idle_hooks.end_watch(stream, claimed);
+        trace_sleep(stream, trace::Event::wake);
+        slept(stream);
+        hold_hart(stream);
+    } else {
+        claimed = stream.sleeper.cancel();                                           // 4a
+    }
+    for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.remove(by.places[i]);   // 5
+    if (stream.own != nullptr) stream.own->bell.remove(stream.own_place);
+    if (!stream.only_carries()) jobs.bell.remove(stream.jobs_place);
+    if (!claimed) return;
+    if (stream.handed == nullptr) stream.handed = pick(stream);
+    if (stream.handed == nullptr) stream.handed = take_job(stream);
+    if (jobs.any()) jobs.bell.ring();                                                // 6
+    // A stateful scheduler picks for itself, and from which pool it does nobody knows: when there are several it pays
+    // for all of them.
+    const bool owes = stream.handed != nullptr || (!by.stateless() && by.count > 1);
+    if (!owes) return;
+    for (std::size_t i = 0; i < by.count; ++i) {                                     // 6
+        if (!pool::quiet(*by.pools[i])) by.pools[i]->bell.ring();
+    }
+}
+
+}  // namespace
+
+// The stream may have come to a domain meanwhile, whose scheduler is that of other streams too: it steals nothing, and is only read.
+void note_stolen(Stream& stream) {
+    if (stream.sched->stolen != 0) stream.counters.add(trace::Count::stolen, std::exchange(stream.sched->stolen, 0));
+}
+
+void idle(Stream& stream) {
+    const std::uint64_t begin_ns = os::now_ns();
+    end_starving(stream);
+    if (process().zero_waits.load() && !idle_hooks.start_zero_again(process())) process().streams[0]->heap->timers.move_to(stream.heap->timers);
+    stream.units->flush();
+    stream.heap->extras->flush();
+    if (stream.spare != nullptr && stream.spare->next != nullptr) give_spares(stream);   // units have called each other, and many at once
+    if (!do_idle_duties(stream) && !look_around(stream, begin_ns) && !(stream.guest != nullptr && idle_hooks.lend_out(stream))) sleep(stream);
+    stream.counters.add(trace::Count::idle_ns, os::now_ns() - begin_ns);
+    note_stolen(stream);
+}
+
+}  // namespace weft

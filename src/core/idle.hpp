@@ -1,0 +1,23 @@
+// A stream that has nothing to run: it looks for work for a while, gives its hart back, and sleeps.
+#pragma once
+
+#include "process/stream.hpp"
+
+namespace weft {
+
+// Gives the hart back and sleeps until there may be work; may leave a unit in `handed`. From the scheduler's stack.
+void idle(Stream& stream);
+
+// A stream that sleeps computes nothing, and others may use its hart. From its own carrier.
+void hold_hart(Stream& stream);
+void give_hart_back(Stream& stream);
+
+// Of a guest that has nothing to run: its thread has no hart to look on, or somebody else wants it.
+bool is_wanted_elsewhere(const Stream& stream);
+// Between two looks for work, or for an answer: whoever waits for the processor has it first.
+void share_processor(const Stream& stream);
+
+// What the scheduler has stolen is counted. The stream may have come to a domain meanwhile, whose scheduler is that of other streams too: it steals nothing, and is only read.
+void note_stolen(Stream& stream);
+
+}  // namespace weft

@@ -1,0 +1,245 @@
+#include "core/jobs.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "core/make_unit.hpp"
+#include "local/own_float.hpp"
+#include "process/domain_state.hpp"
+#include "process/error.hpp"
+#include "process/process.hpp"
+#include "process/stream.hpp"
+
+namespace weft {
+
+// ---- showing -------------------------------------------------------------------------------------------
+
+namespace {
+
+// The stack size that the owner asked for, as a class of Unit; 0: the default.
+std::uint8_t stack_wanted_by(const Unit& owner) {
+    if (owner.has(Unit::user_stack)) return Unit::class_of(owner.stack->bytes);
+    return static_cast<std::uint8_t>(owner.stack_class());
+}
+
+static_assert(alignof(Unit) > Shown::class_bits && Unit::class_bits == Shown::class_bits);
+
+// Where others see what the running unit forks. What a context of a domain forks is its domain's, and shared with nobody if that has no list; whoever
+// else runs on a domain's hart is the application's. Null: nowhere.
+Jobs* list_of(const Stream& stream, const Unit& unit) {
+    const Domain* const domain = stream.domain;
+    return domain != nullptr && unit.pool == domain->pool ? domain->jobs : &process().jobs;
+}
+
+// The oldest `count` jobs of the ring, which are the running unit's.
+void show(Stream& stream, Unit& owner, std::size_t count) {
+    if (Jobs* const jobs = list_of(stream, owner)) {
+        owner.jobs_out += static_cast<std::uint32_t>(count);
+        if (owner.marked(Unit::canary)) [[unlikely]] note_own_float(owner);
+        return jobs->show(stream.jobs, count, owner, stack_wanted_by(owner));
+    }
+    for (std::size_t i = 0; i < count; ++i) new (stream.jobs.first[i]->kept) Shown(Shown::refused);
+    stream.jobs.give_up(count);
+}
+
+// Nothing lies in the ring: it is used from its beginning again.
+void rewind(JobRing& ring) {
+    if (!ring.empty() || ring.slots == nullptr) return;
+    ring.first = ring.begin();
+    ring.face.bottom = ring.first;
+}
+
+// Room at the end of a ring that is full. False: none can be made.
+bool make_room(Stream& stream, Unit& owner) {
+    JobRing& ring = stream.jobs;
+    if (ring.length() > 1 && ring.take_request()) show(stream, owner, ring.length() / 2);
+    if (ring.first == ring.begin()) return false;
+    ring.face.bottom = std::copy(ring.first, ring.face.bottom, ring.begin());
+    ring.first = ring.begin();
+    return true;
+}
+
+// The unit's first fork since it got the stream.
+bool begin_jobs(Stream& stream, Unit& unit) {
+    JobRing& ring = stream.jobs;
+    if (ring.slots == nullptr) {
+        ring.slots = static_cast<weft_job**>(os::allocate((JobRing::capacity + 1) * sizeof(weft_job*)));
+        if (ring.slots == nullptr) return false;
+        ring.slots[0] = nullptr;
+        ring.first = ring.face.bottom;
+    }
+    WEFT_ASSERT(ring.empty());
+    rewind(ring);
+    unit.shape |= Unit::jobs;
+    // A joiner that would call the unit it waits for leaves without the look of those that switch: it is to switch.
+    stream.callable_without_jobs = std::exchange(stream.callable, &Stream::no_pool);
+    return true;
+}
+
+// Whether others may run what the unit forks.
+bool may_show(const Unit& unit) {
+    return !unit.has(Unit::scheduler) && !unit.pool->one_pushes();   // who takes a job wakes its owner, and so pushes
+}
+
+// Streams sleep, nobody is on the way to find something, and there is nothing to be found.
+bool somebody_starves(const Jobs& jobs) {
+    return jobs.bell.anybody() && jobs.searching.load() == 0 && !jobs.any();
+}
+
+}  // namespace
+
+void offer(weft_job& job) {
+    Stream* const here = current_or_null();
+    Unit* const unit = here == nullptr ? nullptr : here->running;
+    if (unit == nullptr) {
+        new (job.kept) Shown(Shown::refused);
+        return;
+    }
+    Stream& stream = *here;
+    JobRing& ring = stream.jobs;
+    const bool first = !unit->has_jobs();
+    if (!may_show(*unit) || (first && !begin_jobs(stream, *unit)) ||
+        (ring.face.bottom == ring.end() && !make_room(stream, *unit))) {
+        new (job.kept) Shown(Shown::refused);
+        return;
+    }
+    const bool asked = ring.push_and_open(job);
+    // The first one is shown unasked, where there is somebody to see it: f may be long and fork no more, and who will be idle then has not asked yet.
+    const Jobs* const jobs = list_of(stream, *unit);
+    if (jobs == nullptr) return;
+    const bool seen = first && jobs->streams.load(std::memory_order_relaxed) > 1;   // relaxed: a wish
+    const bool wanted = asked || seen || somebody_starves(*jobs);
+    // Half of it, so that there is something to be taken for as many as come and the owner keeps something.
+    if (wanted) show(stream, *unit, (ring.length() + 1) / 2);
+}
+
+void leave_jobs(Stream& stream, Unit& unit) {
+    JobRing& ring = stream.jobs;
+    if (!ring.empty()) show(stream, unit, ring.length());
+    rewind(ring);
+    ring.close();
+    unit.shape &= static_cast<std::uint8_t>(~Unit::jobs);
+    stream.callable = stream.callable_without_jobs;
+}
+
+// ---- taking --------------------------------------------------------------------------------------------
+
+namespace {
+
+// The body of a unit that a job has become.
+void run_job(void* raw) {
+    auto& job = *static_cast<weft_job*>(raw);
+    job.run(&job);
+    Unit& self = *current().running;
+    --self.jobs_out;
+    if (!self.has_forked()) finish_job(job);   // whose owner is the parent's
+}
+
+// Where the unit goes that the job of `owner` becomes, if it suspends: where its owner would, unless that pool wants to be asked, which here might have to wait. A thief with a deque keeps what it has taken from
+// another one's family, as it does with units (sched.cpp). Where the owner is only lent to its pool for now (a domain's), or bound to a stream, the job was forked before, perhaps, and may wait for longer than that:
+// it goes to stream 0, which ends last. Under the list's lock, with which a domain lets its pool go.
+Pool& home_of(const Unit& owner, const Stream& thief) {
+    if (thief.domain != nullptr) return *thief.domain->pool;   // whose context the owner is
+    Pool& last = *process().streams[0]->main_pool.load();
+    Pool& home = owner.has_now(Unit::primary | Unit::bound) ? last : *owner.pool_now();
+    const bool deques = home.kind == WEFT_POOL_DEQUE && thief.standard->kind == WEFT_POOL_DEQUE;
+    if ((deques && home.automatic && thief.standard->automatic) || pool::asks(home)) return *thief.standard;
+    return home.confined ? last : home;
+}
+
+// The cheapest kind that can do what the owner could, and memory for its beginning; null: there is none. Under the list's lock.
+Unit* unit_for(Stream& stream, weft_job& job) {
+    const Shown& shown = Shown::of(job);
+    const Unit& owner = shown.owner();
+    const weft_settings& values = process().settings.values;
+    Pool& home = home_of(owner, stream);
+    if (pool::asks(home)) return nullptr;
+    const bool private_home = home.kind == WEFT_POOL_PRIVATE;
+    const std::uint8_t wanted = shown.stack_class();
+    Kind kind = Kind::lsa;
+    mem::Stack* stack = nullptr;
+    if (owner.kind == Kind::tasklet) {
+        kind = Kind::tasklet;
+    } else if (wanted == 0 && stream.restartable && values.scheduler_stack_bytes >= values.stack_bytes &&
+               (stream.reserve != nullptr || (stream.reserve = stream.heap->stacks.take(values.scheduler_stack_bytes)) != nullptr)) {
+        kind = Kind::sc;
+    } else if (wanted == 0 && !private_home && stream.spare != nullptr) {
+        kind = Kind::roc;
+    } else {
+        stack = stream.heap->stacks.take(wanted == 0 ? 0 : Unit::least_wanted_bytes << (wanted - 1));
+        if (stack == nullptr) return nullptr;
+    }
+    Unit::Birth birth = birth_in(home, kind);
+    // It begins here, perhaps far from that pool's stream: never local to it, as one that has changed its pool.
+    birth.flags &= static_cast<std::uint8_t>(~Unit::local);
+    if (private_home || stack != nullptr) birth.flags &= static_cast<std::uint8_t>(~Unit::plain);
+    if (stack != nullptr) birth.shape |= wanted;
+    Unit* const unit = make_unit(&stream, home, run_job, &job, birth, reinterpret_cast<void*>(job.run));
+    if (unit == nullptr) {
+        if (stack != nullptr) stream.heap->stacks.give(stack);
+        return nullptr;
+    }
+    unit->stack = stack;
+    unit->jobs_out = 1;   // itself
+    std::memcpy(unit->name, "job", sizeof "job");
+    arch::FloatingPoint owners;
+    if (noted_own_float(owner, owners)) [[unlikely]] give_own_float(*unit, owners);
+    return unit;
+}
+
+}  // namespace
+
+Unit* take_job(Stream& stream) {
+    Jobs* const jobs = stream.job_list.load(std::memory_order_relaxed);   // relaxed: its own
+    if (jobs == nullptr || !jobs->any()) [[likely]] return nullptr;
+    if (has_mail(stream)) return nullptr;
+    Unit* unit;
+    {
+        std::lock_guard guard(jobs->lock);
+        weft_job* const job = jobs->oldest;
+        unit = job == nullptr ? nullptr : unit_for(stream, *job);
+        if (unit == nullptr) return nullptr;
+        jobs->unlink(*job);
+    }
+    stream.counters.add(trace::Count::stolen);
+    unit->joint.detach_local();   // nobody else knows it
+    if (unit->marked(Unit::observed)) [[unlikely]] observe(trace::Event::create, *unit);
+    pool::belongs(*unit);
+    return unit;
+}
+
+weft_job* take_tasklets_job(Jobs& jobs) {
+    if (!jobs.any()) return nullptr;
+    std::lock_guard guard(jobs.lock);
+    weft_job* job = jobs.oldest;
+    while (job != nullptr && Shown::of(*job).owner().kind != Kind::tasklet) job = Shown::of(*job).newer;
+    if (job != nullptr) jobs.unlink(*job);
+    return job;
+}
+
+void finish_job(weft_job& job) {
+    probe(Probe::job_before_done);
+    // acq_rel: what the job has done is seen by its owner, who reads the state or is woken; and the waiter is seen here.
+    Shown::of(job).finish();
+}
+
+// ---- hunger --------------------------------------------------------------------------------------------
+
+void ask_for_jobs(const Stream& asker, bool at_once) {
+    const Jobs* const jobs = asker.job_list.load(std::memory_order_relaxed);   // relaxed: its own
+    if (jobs == nullptr) return;
+    Process& of = process();
+    std::unique_lock guard(of.lock, std::defer_lock);
+    if (at_once) guard.lock();
+    else if (!guard.try_lock()) return;
+    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+        Stream* const stream = of.streams[rank];
+        // relaxed: one that comes there after the look begins a unit, whose first fork is shown unasked.
+        if (stream != nullptr && stream != &asker && stream->shows_to.load(std::memory_order_relaxed) == jobs) stream->jobs.ask();
+    }
+}
+
+}  // namespace weft

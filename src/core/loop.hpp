@@ -1,0 +1,21 @@
+// The loop of a stream's scheduler: it picks units and runs them, and sees between two of them to what the stream was asked.
+#pragma once
+
+#include "process/stream.hpp"
+
+namespace weft {
+
+// Where the scheduler begins, on a stack of its own: it runs units until the stream is asked to stop and its pools are empty, and
+// leaves for the carrier's own stack then.
+[[noreturn, gnu::noinline]] void scheduler_main(void (*call)(void*), void* argument);
+
+// The unit that was left in `handed`, if any. From the scheduler's stack.
+void run_handed(Stream& stream);
+
+// Sees to what the stream was asked (attention). From the scheduler's stack.
+void attend(Stream& stream);
+
+// Whether units that have bound themselves to the stream are to go on there.
+bool expects_bound(const Stream& stream);
+
+}  // namespace weft

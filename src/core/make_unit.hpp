@@ -1,0 +1,44 @@
+// A descriptor becomes a unit: the fast path of a spawn, which is inlined into the C interface, and of what becomes a unit by itself.
+#pragma once
+
+#include <cstring>
+
+#include "observe/observe.hpp"
+#include "process/process.hpp"
+#include "process/stream.hpp"
+
+namespace weft {
+
+// Fills a descriptor that nobody else knows, but for its id and its first eight bytes, which begin_life() writes.
+[[gnu::always_inline]] inline void describe(Unit& unit, Pool& pool, void (*body)(void*), void* argument, const void* site) {
+    // context, joint and stack: together two stores instead of three.
+    static_assert(offsetof(Unit, stack) == offsetof(Unit, context) + 16 && offsetof(Unit, joint) == offsetof(Unit, context) + 8);
+    std::memset(static_cast<void*>(&unit.context), 0, 24);
+    unit.body = body;
+    unit.argument = argument;
+    unit.pool = &pool;
+    unit.spawn_site = site;
+    unit.name[0] = '\0';
+}
+
+// A ready unit that is in no pool yet, from the heap of the stream or, where it is null, from the common one; null: no
+// memory. `birth`: of its kind in such a pool.
+[[gnu::always_inline]] inline Unit* make_unit(Stream* stream, Pool& pool, void (*body)(void*), void* argument, Unit::Birth birth,
+                                              const void* site) {
+    Unit* unit;
+    if (stream != nullptr) {
+        unit = static_cast<Unit*>(stream->units->take());
+        if (unit != nullptr) unit->id = stream->take_id();
+    } else {
+        unit = process().take_outside();
+    }
+    if (unit == nullptr) return nullptr;
+    describe(*unit, pool, body, argument, site);
+    unit->begin_life(birth);
+    return unit;
+}
+
+// Of a unit of that kind in that pool. With marks: it is observed, and whoever spawns it says so before it goes into its pool.
+inline Unit::Birth birth_in(const Pool& pool, Kind kind) { return births.of(kind, pool.kind == WEFT_POOL_PRIVATE); }
+
+}  // namespace weft

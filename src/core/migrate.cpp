@@ -1,0 +1,447 @@
+#include "core/migrate.hpp"
+
+#include <mutex>
+#include <utility>
+
+#include "core/begin.hpp"
+#include "core/jobs.hpp"
+#include "core/join.hpp"
+#include "core/suspend.hpp"
+#include "hart/gate.hpp"
+#include "local/extras.hpp"
+#include "local/locals.hpp"
+#include "observe/observe.hpp"
+#include "process/error.hpp"
+#include "process/outside_wait.hpp"
+#include "process/process.hpp"
+#include "process/way.hpp"
+
+namespace weft {
+
+atomic<unsigned> movers_waiting{0};
+
+namespace {
+
+// ---- those who wait for a move -----------------------------------------------------------------------
+
+// What a waiter is woken with.
+enum class Went : std::uint8_t {
+    nowhere,   // it has ended, or another in the same memory has: to be looked at anew
+    there,
+    refused,   // by the pool
+};
+
+struct MoveWait {
+    Unit* const unit;
+    void (*const wake)(MoveWait* self);   // its last act may end the waiter's life
+    MoveWait* next = nullptr;
+    Went went = Went::nowhere;
+
+    MoveWait(Unit& of, void (*by)(MoveWait*)) : unit(&of), wake(by) {}
+};
+
+// All of them: they are few, and what they wait for is rare.
+struct MoveWaits {
+    os::Lock lock;
+    MoveWait* first = nullptr;
+};
+MoveWaits waits;
+
+bool over(const Unit& unit) {
+    // seq_cst, after the waiter has counted itself: settle() clears the mark and looks then whether anybody waits.
+    return (unit.marks.load(std::memory_order_seq_cst) & Unit::migrate) == 0 || unit.joint.done_after_all();
+}
+
+// Takes the waiters of a unit out, linked by next.
+MoveWait* take_waits(const Unit* unit, Went went) {
+    std::lock_guard guard(waits.lock);
+    MoveWait* taken = nullptr;
+    for (MoveWait** at = &waits.first; *at != nullptr;) {
+        MoveWait* wait = *at;
+        if (wait->unit != unit) {
+            at = &wait->next;
+            continue;
+        }
+        *at = wait->next;
+        wait->next = taken;
+        wait->went = went;
+        taken = wait;
+        movers_waiting.fetch_sub(1);
+    }
+    return taken;
+}
+
+void wake_all(MoveWait* taken) {
+    while (taken != nullptr) {
+        MoveWait* wait = std::exchange(taken, taken->next);
+        wait->wake(wait);
+    }
+}
+
+// The waiter is found from now on, or woken at once. On the unit's own stream if the unit is local.
+void enroll(MoveWait& wait) {
+    movers_waiting.fetch_add(1);
+    {
+        std::lock_guard guard(waits.lock);
+        if (!over(*wait.unit)) {   // under the lock: once it is found, the waiter may go on and the unit be freed
+            wait.next = waits.first;
+            waits.first = &wait;
+            return;
+        }
+    }
+    movers_waiting.fetch_sub(1);
+    wait.wake(&wait);
+}
+
+// A waiter of a unit that is local to another stream's pool enrolls there.
+struct Enrolment {
+    Unit letter{};
+
+    void begin(MoveWait& wait) {
+        PrivatePool* home = foreign_pool(*wait.unit);
+        if (home == nullptr) return enroll(wait);
+        send_letter(letter, *home, [](void* raw) { enroll(*static_cast<MoveWait*>(raw)); }, &wait);
+    }
+};
+
+struct UnitMoveWait : MoveWait, Suspension {
+    Enrolment enrolment;
+
+    UnitMoveWait(Unit& waiter, Unit& of)
+        : MoveWait(of, [](MoveWait* raw) {
+              Unit& woken = static_cast<UnitMoveWait*>(raw)->self;
+              woken.life.move(State::waiting, State::ready);
+              resume_claimed(current_or_null(), woken);
+          }), Suspension{waiter} {}
+
+    void publish() { enrolment.begin(*this); }
+};
+
+[[gnu::noinline]] Went wait_in_unit(Stream& stream, Unit& self, Unit& target) {
+    UnitMoveWait wait(self, target);
+    suspend(stream, wait, Waits::migration, to_handle(&target));
+    return wait.went;
+}
+
+struct ThreadMoveWait : MoveWait {
+    Gate gate;
+    Enrolment enrolment;
+
+    explicit ThreadMoveWait(Unit& of)
+        : MoveWait(of, [](MoveWait* raw) { static_cast<ThreadMoveWait*>(raw)->gate.open(); }) {}
+};
+
+Went wait_in_thread(Unit& target) {
+    ThreadMoveWait wait(target);
+    wait.enrolment.begin(wait);
+    const OutsideWait outside;
+    wait.gate.wait();
+    return wait.went;
+}
+
+// ---- the move ------------------------------------------------------------------------------------------
+
+// Where the unit was asked to go; null: nowhere.
+Pool* take_target(Extras& extras) {
+    std::lock_guard guard(extras.lock);
+    return std::exchange(extras.target, nullptr);
+}
+
+// Nothing is asked of the unit any more, unless it was asked anew meanwhile. Returns those who wait for that, to be woken.
+MoveWait* settle(Unit& unit, Extras& extras, Went went) {
+    {
+        std::lock_guard guard(extras.lock);
+        // seq_cst: see over().
+        if (extras.target == nullptr) unit.marks.fetch_and(static_cast<std::uint8_t>(~Unit::migrate), std::memory_order_seq_cst);
+    }
+    return movers_waiting.load(std::memory_order_seq_cst) != 0 ? take_waits(&unit, went) : nullptr;
+}
+
+// The unit belongs to `to` and says so to whom it was told to. False: the pool has not admitted it, and those who wait are told.
+bool change_pool(Unit& unit, Extras& extras, Pool& to) {
+    if (!pool::try_move(unit, to)) {
+        wake_all(settle(unit, extras, Went::refused));
+        return false;
+    }
+    void (*call)(weft_unit*, void*);
+    void* argument;
+    {
+        std::lock_guard guard(extras.lock);
+        call = extras.on_migration;
+        argument = extras.on_migration_argument;
+    }
+    if (call != nullptr) call(to_handle(&unit), argument);
+    if (unit.marked(Unit::observed)) observe(trace::Event::migrate, unit);
+    return true;
+}
+
+// The unit goes over to the pool that it was asked to go to. Went::nowhere: to none, after all, or not yet: who is in a domain belongs to that, and goes when it is back.
+Went go_over(Unit& unit) {
+    if (unit.pool->confined) return Went::nowhere;
+    Extras* extras = extras_of(unit);
+    Pool* to = extras == nullptr ? nullptr : take_target(*extras);
+    if (to == nullptr) return Went::nowhere;
+    if (unit.has(Unit::bound)) {   // since it was asked: the primary unit, when the runtime ends
+        wake_all(settle(unit, *extras, Went::nowhere));
+        return Went::nowhere;
+    }
+    return change_pool(unit, *extras, *to) ? Went::there : Went::refused;
+}
+
+// The unit has left for the pool it belongs to now, where it goes at last; those who wait for that are woken. Afterwards it may
+// run, end and be freed.
+void arrive(Stream& stream, Unit& unit) {
+    MoveWait* const taken = settle(unit, *extras_of(unit), Went::there);
+    probe(Probe::move_before_push);
+    make_ready(&stream, unit, pool::Place::migrated);
+    wake_all(taken);
+}
+
+void arrive_elsewhere(void* raw) {
+    auto& unit = *static_cast<Unit*>(raw);
+    unit.life.move(State::running, State::ready);
+    arrive(current(), unit);
+}
+
+// The running ULT has gone over, and leaves for its pool.
+[[gnu::noinline]] void leave_over(Unit& self, bool started) {
+    Stream& stream = current();
+    stream.counters.add(trace::Count::yielded);
+    Unit* const next = detail::successor(stream);
+    if (started) {
+        detail::leave_towards<Leaves::yields>(stream, self, next, {arrive_elsewhere, &self}, Unit::observed);
+    } else {
+        detail::leave<Leaves::told>(stream, self, next, {arrive_elsewhere, &self});   // what has not begun neither yields nor goes on
+    }
+}
+
+weft_status refused(const Unit& unit) {
+    return fail(WEFT_NO_MEMORY, "the pool that unit %llu was asked to go to has no memory for it, and it stays where it is", static_cast<unsigned long long>(unit.id));
+}
+
+}  // namespace
+
+bool move_away(Unit& self, bool started) {
+    if (go_over(self) != Went::there) return false;
+    leave_over(self, started);
+    return true;
+}
+
+bool move_unstarted(Unit& unit) {
+    if (go_over(unit) != Went::there) return false;
+    arrive(current(), unit);
+    return true;
+}
+
+void moves_forked() {
+    if (!waits.lock.break_open() && movers_waiting.load() == 0) return;
+    waits.first = nullptr;
+    movers_waiting.store(0);
+}
+
+void tell_movers_slowly(const Unit* ended) { wake_all(take_waits(ended, Went::nowhere)); }
+
+// ---- staying where it is ----------------------------------------------------------------------------------
+
+namespace {
+
+void exchange_pool(Unit& unit, Pool& to) {
+    if (unit.has(Unit::local)) {
+        unit.change_pool(to);
+    } else {
+        unit.be_plain(false);
+        unit.set_pool(to);
+    }
+}
+
+}  // namespace
+
+// Counted before and after: whoever finds no unit of the pool finds the count.
+void lend_unit(Unit& unit, Pool& to) {
+    unit.pool->lent.fetch_add(1);
+    exchange_pool(unit, to);
+}
+
+void take_back_lent(Unit& unit, Pool& former) {
+    exchange_pool(unit, former);
+    former.came_back.fetch_add(1);
+}
+
+namespace {
+
+// The pool of the running unit, which others may take jobs of that it has forked, looking at that.
+void move_with_jobs(Stream& stream, Unit& self, Pool& to, void (*move)(Unit&, Pool&)) {
+    if (self.is_light()) promote(stream, self);   // whoever has called it takes it for one of the pool that it was called out of
+    if (self.has_jobs()) leave_jobs(stream, self);
+    std::unique_lock guard(process().jobs.lock, std::defer_lock);
+    if (self.jobs_out != 0) guard.lock();
+    move(self, to);
+}
+
+weft_status calling_ult(Unit*& self) {
+    self = running_or_null();
+    if (self != nullptr && self->kind != Kind::tasklet) return WEFT_OK;
+    return fail(WEFT_WRONG_CONTEXT, "only a ULT is bound to its stream; this is none");
+}
+
+}  // namespace
+
+weft_status bind_here(Pool*& former) {
+    Unit* self = nullptr;
+    if (const weft_status status = calling_ult(self); status != WEFT_OK) return status;
+    if (self->has(Unit::bound)) return fail(WEFT_WRONG_STATE, "unit %llu is bound to its stream already", static_cast<unsigned long long>(self->id));
+    while (self->marked(Unit::migrate) && move_away(*self, true)) {}
+    Stream& stream = current();
+    if (stream.domain != nullptr || stream.lender != nullptr) return fail(WEFT_UNSUPPORTED, "a context of a domain goes on on any hart of that");
+    if (const weft_status status = is_the_programs(stream); status != WEFT_OK) return fail(WEFT_UNSUPPORTED, "this stream is not the program's, and comes and goes");
+    former = nullptr;
+    PrivatePool* pool = nullptr;
+    if (!self->has(Unit::local) || stream.depth != 0) {
+        pool = bound_pool(stream);
+        if (pool == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the pool of units bound to stream %zu", stream.rank);
+    }
+    self->be(Unit::bound, true);   // before it is in that pool, and until it is not: who takes a job of its asks
+    ++stream.staying;
+    if (pool != nullptr && self->pool != pool) {
+        former = self->pool;
+        move_with_jobs(stream, *self, *pool, lend_unit);
+    }
+    return WEFT_OK;
+}
+
+weft_status unbind(Pool* former) {
+    Unit* self = nullptr;
+    if (const weft_status status = calling_ult(self); status != WEFT_OK) return status;
+    if (!self->has(Unit::bound) || is_own_code(*self)) {
+        return fail(WEFT_WRONG_STATE, "unit %llu is not bound by weft_unit_bind", static_cast<unsigned long long>(self->id));
+    }
+    Stream& stream = current();
+    if (former != nullptr) move_with_jobs(stream, *self, *former, take_back_lent);
+    self->be(Unit::bound, false);
+    --stream.staying;
+    if (former == nullptr) return WEFT_OK;
+    // The stream has run it out of the pool of those that are bound, and perhaps a scheduler of the pool that it comes back to sleeps until it is there.
+    if (stream.depth == 0 && !draws_from(stream, *former)) yield(stream, *self);
+    else former->bell.ring();   // it may come there no more, and the scheduler has slept because it was expected
+    return WEFT_OK;
+}
+
+// ---- asking ----------------------------------------------------------------------------------------------
+
+weft_status no_migration() { return built_without("migration", "WEFT_MIGRATION"); }
+
+weft_status ask_to_move(Unit& unit, Pool& to) {
+    if constexpr (!config::migration) return no_migration();
+    const auto id = static_cast<unsigned long long>(unit.id);
+    if (unit.has_now(Unit::bound)) return fail(WEFT_WRONG_STATE, "unit %llu is bound to its stream, and stays in its pool", id);
+    if (unit.joint.done()) return fail(WEFT_WRONG_STATE, "unit %llu has ended", id);
+    if (unit.kind == Kind::tasklet && !unit.life.is(State::ready)) {
+        return fail(WEFT_WRONG_STATE, "tasklet %llu has started, and runs to its end where it is; make it a ULT", id);
+    }
+    if (unit.marked(Unit::fixed)) return fail(WEFT_UNSUPPORTED, "unit %llu is not migratable; see weft_unit_migratable_set", id);
+    if (unit.pool_now() == &to) return fail(WEFT_INVALID, "unit %llu belongs to that pool already; name another", id);
+    Extras* extras = obtain_extras(unit, current_or_null());
+    if (extras == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the migration of unit %llu", id);
+    std::lock_guard guard(extras->lock);
+    extras->target = &to;
+    unit.mark(Unit::migrate);
+    return WEFT_OK;
+}
+
+weft_status ask_to_move_to(Unit& unit, const Sched& sched) {
+    if constexpr (!config::migration) return no_migration();
+    Pool* const now = unit.pool_now();
+    for (std::size_t i = 0; i < sched.count; ++i) {
+        if (sched.pools[i] == now) return fail(WEFT_INVALID, "unit %llu belongs to one of those pools already; name others", static_cast<unsigned long long>(unit.id));
+    }
+    return ask_to_move(unit, *sched.pools[0]);
+}
+
+weft_status ask_to_move_anywhere(Unit& unit) {
+    if constexpr (!config::migration) return no_migration();
+    Process& of = process();
+    Pool* const now = unit.pool_now();
+    Pool* least = nullptr;
+    {
+        std::lock_guard guard(of.lock);
+        std::size_t least_length = 0;
+        for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+            const Stream* stream = of.streams[rank];
+            if (stream == nullptr || stream->carries) continue;
+            Pool* main = stream->main_pool.load();
+            if (main == nullptr) continue;
+            const std::size_t length = pool::length(*main);
+            if (main == now || (least != nullptr && length >= least_length)) continue;
+            least = main;
+            least_length = length;
+        }
+    }
+    if (least == nullptr) return fail(WEFT_UNSUPPORTED, "there is no stream with another main pool; create one");
+    return ask_to_move(unit, *least);
+}
+
+weft_status set_on_migration(Unit& unit, void (*callback)(weft_unit*, void*), void* argument) {
+    if constexpr (!config::migration) return no_migration();
+    Extras* extras = callback == nullptr ? extras_of(unit) : obtain_extras(unit, current_or_null());
+    if (extras == nullptr) return callback == nullptr ? WEFT_OK : fail(WEFT_NO_MEMORY, "no memory for what a unit's migration calls");
+    std::lock_guard guard(extras->lock);
+    extras->on_migration = callback;
+    extras->on_migration_argument = argument;
+    return WEFT_OK;
+}
+
+weft_status wait_for_move(Unit& unit) {
+    if constexpr (!config::migration) return no_migration();
+    Stream* stream = current_or_null();
+    Unit* self = stream == nullptr ? nullptr : stream->running;
+    if (stream != nullptr && self == nullptr) return fail(WEFT_WRONG_CONTEXT, "a scheduler cannot wait for a migration");
+    if (self != nullptr && self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet cannot wait for a migration; make it a ULT");
+    if (self == &unit) {
+        Went went = Went::there;
+        while (went == Went::there && unit.marked(Unit::migrate)) {
+            went = go_over(unit);
+            if (went == Went::there) leave_over(unit, true);
+        }
+        return went == Went::refused ? refused(unit) : WEFT_OK;
+    }
+    for (;;) {
+        if (unit.joint.done()) {
+            if (!unit.marked(Unit::migrate)) return WEFT_OK;
+            return fail(WEFT_WRONG_STATE, "unit %llu has ended where it was", static_cast<unsigned long long>(unit.id));
+        }
+        if (!unit.marked(Unit::migrate)) return WEFT_OK;
+        switch (self != nullptr ? wait_in_unit(current(), *self, unit) : wait_in_thread(unit)) {
+        case Went::there: return WEFT_OK;
+        case Went::refused: return refused(unit);
+        case Went::nowhere: break;
+        }
+    }
+}
+
+// ---- without asking --------------------------------------------------------------------------------------
+
+weft_status may_move(const Unit& unit, const Pool& to) {
+    if (unit.pool_now() == &to) return WEFT_OK;
+    if (unit.has_now(Unit::bound)) return fail(WEFT_WRONG_STATE, "unit %llu is bound to its stream and stays in its pool", static_cast<unsigned long long>(unit.id));
+    if (foreign_pool(unit) != nullptr) return fail(WEFT_WRONG_CONTEXT, "only the stream of a private pool moves its units elsewhere");
+    return WEFT_OK;
+}
+
+weft_status set_pool(Unit& unit, Pool& to) {
+    const bool self = &unit == running_or_null();
+    const State now = unit.life.seen();
+    if (!self && now != State::ready && now != State::suspended) {
+        return fail(WEFT_WRONG_STATE, "unit %llu %s", static_cast<unsigned long long>(unit.id),
+                    now == State::running   ? "runs elsewhere, and says itself to which pool it belongs; or ask it to migrate"
+                    : now == State::waiting ? "waits for something, such as a join; ask it to migrate"
+                                            : "has ended");
+    }
+    if (const weft_status status = may_move(unit, to); status != WEFT_OK) return status;
+    if (unit.pool == &to) return WEFT_OK;
+    if (!pool::try_move(unit, to)) return not_admitted();
+    // Whoever has called it takes it for one of the pool that it was called out of, unless there is something to see to at its end.
+    if (self && unit.is_light()) unit.mark(Unit::untidy);
+    return WEFT_OK;
+}
+
+}  // namespace weft

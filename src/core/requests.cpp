@@ -1,0 +1,67 @@
+#include "core/requests.hpp"
+
+#include "core/join.hpp"
+#include "core/may_end.hpp"
+#include "core/migrate.hpp"
+#include "local/locals.hpp"
+#include "observe/observe.hpp"
+
+namespace weft {
+namespace {
+
+// Whether the unit that runs, or is to begin, was asked to end, and may: between a fork and its join what others have taken lies on its stack.
+bool is_to_end(const Unit& self) { return self.marked(Unit::cancel) && may_end(current(), self); }
+
+[[noreturn]] void end_cancelled(Unit& self) {
+    end_with(self, WEFT_CANCELLED);
+    finish();
+}
+
+}  // namespace
+
+Stream& heed(Unit& self, std::uint8_t which) {
+    if (self.marked(which & Unit::observed)) observe(trace::Event::resume, self);
+    which &= Unit::requests;
+    while (self.marked(which) && !self.marked(Unit::ending)) {
+        if ((which & Unit::cancel) != 0 && is_to_end(self)) end_cancelled(self);
+        if ((which & Unit::migrate) == 0 || !move_away(self, true)) break;
+    }
+    return current();
+}
+
+bool heed_instead(Unit& self) {
+    if (self.marked(Unit::ending)) return false;
+    if (is_to_end(self)) end_cancelled(self);
+    if (!move_away(self, true)) return false;
+    heed(self, Unit::requests);   // of what came meanwhile
+    return true;
+}
+
+bool starts(Unit& unit) {
+    while (unit.marked(Unit::migrate) && !is_to_end(unit) && move_away(unit, false)) {}
+    if (!is_to_end(unit)) {
+        if (unit.marked(Unit::observed)) observe(trace::Event::start, unit);
+        return true;
+    }
+    end_with(unit, WEFT_CANCELLED);
+    return false;
+}
+
+bool picked_starts(Stream& stream, Unit& unit) {
+    if (is_to_end(unit)) {
+        end_unrun(stream, unit, WEFT_CANCELLED);
+        return false;
+    }
+    return !unit.marked(Unit::migrate) || !move_unstarted(unit);
+}
+
+void end_unrun(Stream& stream, Unit& unit, weft_status outcome) {
+    end_with(unit, outcome);
+    unit.life.move(State::ready, State::running);
+    stream.counters.add(trace::Count::finished);
+    if (unit.marked(Unit::extras)) end_locals(unit);
+    if (unit.marked(Unit::observed)) observe(trace::Event::finish, unit);
+    end_unit_carefully(stream, unit);
+}
+
+}  // namespace weft

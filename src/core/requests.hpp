@@ -1,0 +1,24 @@
+// What a unit is asked for from outside: to end, or to go to another pool (migrate.hpp). The asker sets a mark in the descriptor
+// (Unit::requests) and goes on; the unit looks when it starts, when it yields, and when it comes back from where it has left.
+// decisions/0008 says why there.
+#pragma once
+
+#include "core/suspend.hpp"
+#include "weft/status.h"
+
+namespace weft {
+
+// A ULT that was asked for something is about to begin, on the stack that its body is called on. False: it ends without
+// that.
+bool starts(Unit& unit);
+
+// The same of a unit that was picked and is to be called. False: it has ended, or gone elsewhere.
+bool picked_starts(Stream& stream, Unit& unit);
+
+// The running ULT is about to yield. True: it has been elsewhere instead.
+bool heed_instead(Unit& self);
+
+// A picked unit ends without having run.
+void end_unrun(Stream& stream, Unit& unit, weft_status outcome);
+
+}  // namespace weft

@@ -1,0 +1,249 @@
+// The one protocol: a unit that stops running leaves its stack first and is made findable afterwards, by an action
+// that whatever runs next performs first of all. README.md tells why, and what was rejected.
+//
+// The functions that hold a switch are noinline, so that it is compiled for this library's register set
+// (arch/x86_64/context.hpp); what they are made of is inlined into them, so that one frame is all that a switch costs.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "process/stream.hpp"
+
+namespace weft {
+
+// What is done once the leaving unit's registers are saved; on another stack of the same stream. `call` may be null.
+using AfterSwitch = context::Message;
+
+// Where a fresh ULT begins; never returns.
+[[noreturn, gnu::noinline]] void unit_main(void (*call)(void*), void* argument);
+
+// The stack of a unit that starts and needs more care than begin() gives; null: none could be had.
+void* begin_carefully(Stream& stream, Unit& unit);
+
+// The unit that runs has come back: that is told if it is observed, and it does what it was asked to; of Unit::at_return, `which`.
+// Returns the stream that it comes back on, if it does.
+Stream& heed(Unit& self, std::uint8_t which);
+
+// How a unit leaves, as observers are told it.
+enum class Leaves : unsigned char {
+    looked,     // it has looked already: it is not light, nor are its marks any of at_leave
+    yields,     // it is ready all the while
+    waits,      // as Unit::waits and Unit::waits_object say
+    suspends,   // by the program
+    told,       // that has been told, and what it comes back from will be told by its caller
+};
+
+// Out of the switch's way: what a unit that is light, has forked, or has marks of at_leave, needs before it leaves.
+void look_before_leaving(Unit& unit, Leaves how);
+void check_canary(const Unit& unit);
+
+namespace detail {
+
+// Whether the unit that runs handles an exception, or unwinds for one. Between two units nobody does: one that leaves in
+// the middle of it takes it along, so that the next need not look.
+[[gnu::always_inline]] inline bool handles_exception(const Stream& stream) {
+    return (reinterpret_cast<std::uintptr_t>(stream.exceptions->caught) | stream.exceptions->uncaught) != 0;
+}
+
+Unit* successor_other(Stream& stream);
+
+// The unit that the leaving one may switch to itself, or null: then the scheduler decides.
+[[gnu::always_inline]] inline Unit* successor(Stream& stream) {
+    PrivatePool* const direct = stream.direct;
+    if (direct == nullptr || stream.wanted()) [[unlikely]] return successor_other(stream);
+    return direct->pop();
+}
+
+// The same for one who need not know more than that: null also where it is to be asked with care, and where what runs is no ULT.
+[[gnu::always_inline]] inline Unit* successor_at_hand(Stream& stream) {
+    PrivatePool& pool = *stream.callable;
+    Unit* const next = pool.ready.front();
+    if (next == nullptr || stream.wanted() || !pool.inbox.empty()) [[unlikely]] return nullptr;
+    pool.take_front(next);
+    return next;
+}
+
+// The context to start a ULT; null: no stack could be had, or it is a tasklet, which the scheduler runs.
+[[gnu::always_inline]] inline void* begin(Stream& stream, Unit& unit) {
+    if (stream.spare == nullptr || !unit.has(Unit::plain)) [[unlikely]] return begin_carefully(stream, unit);
+    unit.stack = stream.take_spare();
+    return arch::prepare(unit.stack->top, unit_main);
+}
+
+// The context to start or continue a unit; null as begin(), or the scheduler is to call it: a light one costs less so, unless it is of the
+// direct pool, where the next ones take over its stack (conclude_plain).
+[[gnu::always_inline]] inline void* context_of(Stream& stream, Unit& unit) {
+    if (unit.context != nullptr) return unit.context;
+    return unit.is_light() && stream.direct == nullptr ? nullptr : begin(stream, unit);
+}
+
+// A successor that the program has named runs next, but when somebody wants the stream the scheduler sees to that first; and on a domain's hart only contexts of that run: the scheduler
+// puts another into its pool.
+[[gnu::always_inline]] inline Unit* unless_wanted(Stream& stream, Unit* named) {
+    if (!stream.wanted() && !is_out_of_place(stream, *named)) [[likely]] return named;
+    stream.handed = named;
+    return nullptr;
+}
+
+// After a switch: the unit that left goes to its pool.
+template <pool::Place place>
+void requeue(void* raw) {
+    auto* unit = static_cast<Unit*>(raw);
+    unit->life.move(State::running, State::ready);
+    make_ready(&current(), *unit, place);
+}
+
+// Where to go so that `next` runs: itself, or the scheduler, which will find it in `handed`.
+[[gnu::always_inline]] inline context::Target way_to(Stream& stream, Unit* next) {
+    if (next != nullptr) [[likely]] {
+        if (void* context = context_of(stream, *next)) [[likely]] {
+            next->life.move(State::ready, State::running);
+            stream.running = next;
+            return {context, next->stack};
+        }
+        stream.handed = next;
+    }
+    stream.running = nullptr;
+    stream.callable = &Stream::no_pool;
+    return stream.home;
+}
+
+// One that is light, has forked, is hosted, or has marks of at_leave, leaves.
+Stream& leave_with_care(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how);
+
+// A unit that handles an exception leaves, and handles it still when it comes back.
+Stream& leave_in_catch(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how);
+
+// The running ULT, which handles no exception, leaves for `next` (null: the scheduler) and comes back here when it is
+// resumed, on the stream returned.
+template <Leaves how>
+[[gnu::always_inline]] inline Stream& leave_plainly(Stream& stream, Unit& self, Unit* next, AfterSwitch after) {
+    if (how != Leaves::looked && self.light_or_marked(Unit::at_leave)) [[unlikely]] return leave_with_care(stream, self, next, after, how);
+    const int error = *stream.errno_address;
+    const context::Target target = way_to(stream, next);
+    context::leave(&self.context, target, after);
+    Stream& now = current();
+    *now.errno_address = error;
+    return now;
+}
+
+// The same, of one that may handle an exception.
+template <Leaves how>
+[[gnu::always_inline]] inline Stream& leave(Stream& stream, Unit& self, Unit* next, AfterSwitch after) {
+    return handles_exception(stream) ? leave_in_catch(stream, self, next, after, how) : leave_plainly<how>(stream, self, next, after);
+}
+
+// The running ULT leaves and comes back, and does what it was asked to meanwhile, of `heeded`: as above.
+template <Leaves how>
+[[gnu::always_inline]] inline Stream& leave_towards(Stream& stream, Unit& self, Unit* next, AfterSwitch after, std::uint8_t heeded) {
+    Stream& now = leave<how>(stream, self, next, after);
+    // Asked of the stream who runs, `self` need not be kept over the switch.
+    if (now.running->marked(heeded)) [[unlikely]] return heed(*now.running, heeded);
+    return now;
+}
+
+}  // namespace detail
+
+// A suspended unit that this caller has claimed goes to its pool. `stream`: the calling one, or null.
+[[gnu::always_inline]] inline void resume_claimed(Stream* stream, Unit& unit) {
+    if (stream != nullptr) stream->counters.add(trace::Count::resumed);
+    make_ready(stream, unit, pool::Place::resumed);
+}
+
+// What a suspending unit leaves on its stack for the one who runs next: publish() puts the unit where a waker finds it.
+// Its last act may already have been answered by a resume, and the stack with this object be gone.
+//     void publish();
+struct Suspension {
+    Unit& self;
+
+    // While it lasts: only what it waits for wakes the unit. A suspension that anybody may end is State::suspended.
+    static constexpr State state = State::waiting;
+    // What the unit does at once when it comes back. It is not cancelled then: it may hold what it has waited for.
+    static constexpr std::uint8_t heeded = Unit::after_wait;
+};
+
+// The running ULT waits for the end of `target`, where only this stream can find it: it has been published already, to a
+// place that nobody else looks at, and nothing needs to be done after the switch. Returns the stream it comes back on.
+[[gnu::always_inline]] inline Stream& suspend_published(Stream& stream, Unit& self, const Unit& target) {
+    self.waits_object = to_handle(&target);
+    self.life.move(State::running, State::waiting);
+    stream.counters.add(trace::Count::suspended);
+    Unit* next = detail::successor(stream);
+    return detail::leave_towards<Leaves::waits>(stream, self, next, {nullptr, nullptr}, Unit::after_wait);
+}
+
+// The running ULT suspends in favour of `next` (null: the scheduler), and by.publish() runs once its context is saved. Call it
+// from a noinline function.
+template <std::derived_from<Suspension> By>
+[[gnu::always_inline]] inline void suspend_towards(Stream& stream, By& by, Unit* next, Waits what, const void* object) {
+    Unit& self = by.self;
+    if (what != Waits::as_stated) self.waits = what;
+    self.waits_object = object;
+    stream.counters.add(trace::Count::suspended);
+    constexpr Leaves how = By::state == State::suspended ? Leaves::suspends : Leaves::waits;
+    detail::leave_towards<how>(stream, self, next, {[](void* raw) {
+        // A copy where anybody may resume: somebody who knows the unit need not wait for publish() to tell him, and the
+        // stack with the original may be in use again before publish() is called.
+        using Kept = std::conditional_t<By::state == State::suspended, By, By&>;
+        Kept suspended = *static_cast<By*>(raw);
+        suspended.self.life.move(State::running, By::state);
+        probe(Probe::suspend_before_publish);
+        suspended.publish();
+        probe(Probe::suspend_after_publish);
+    }, &by}, By::heeded);
+    if (what != Waits::as_stated) {
+        self.waits = Waits::as_stated;
+        self.latest_lock = nullptr;   // `object` may have been a mutex, which it need not have got
+    }
+}
+
+// The running ULT, which a waker can find already, waits. `let_go` keeps him off until it has run, once the context is saved; a null
+// one where there is nobody to keep off. The caller says then which mutex it has (Unit::latest_lock), since that is told by the same
+// word, and has told observers of the wait: here the object may be busy. Call it from a noinline function.
+[[gnu::always_inline]] inline void suspend_listed(Stream& stream, Unit& self, Unit* next, AfterSwitch let_go, Waits what,
+                                                  const void* object) {
+    self.waits = what;
+    self.waits_object = object;
+    self.life.move(State::running, State::waiting);
+    stream.counters.add(trace::Count::suspended);
+    detail::leave<Leaves::told>(stream, self, next, let_go);
+    if (self.marked(Unit::after_wait)) [[unlikely]] heed(self, Unit::after_wait);
+    self.waits = Waits::as_stated;
+}
+
+template <std::derived_from<Suspension> By>
+[[gnu::always_inline]] inline void suspend(Stream& stream, By& by, Waits what, const void* object) {
+    suspend_towards(stream, by, detail::successor(stream), what, object);
+}
+
+// The running ULT leaves for `next`, a unit that is in no pool, and goes to its own pool, as a parent that spawns or revives.
+template <pool::Place place>
+void spawn_away(Stream& stream, Unit& next);
+extern template void spawn_away<pool::Place::parent>(Stream&, Unit&);
+extern template void spawn_away<pool::Place::reviving_parent>(Stream&, Unit&);
+
+// The running ULT goes to the end of its pool, and others run; returns at once when there is nobody.
+void yield_with_care(Stream& stream, Unit& self);
+[[gnu::always_inline]] inline void yield(Stream& stream, Unit& self) {
+    PrivatePool* const direct = stream.direct;
+    if (self.pool != direct || stream.wanted() || self.light_or_marked(Unit::at_yield)) [[unlikely]] return yield_with_care(stream, self);
+    // Nobody but this stream looks into its pool, and it does so after we have left: we may go there before.
+    Unit* next = direct->rotate(&self);
+    if (next == nullptr) return;
+    stream.counters.add(trace::Count::yielded);
+    self.life.move(State::running, State::ready);
+    detail::leave_towards<Leaves::looked>(stream, self, next, {nullptr, nullptr}, Unit::at_return);
+}
+
+// weft_unit_yield: the caller, a ULT, yields.
+weft_status yield_now() noexcept;
+
+// The running ULT has ended: its joiner learns it and its stack is given back. `next`, in no pool, runs next; null: whom the scheduler
+// picks.
+[[noreturn]] void finish(Unit* next = nullptr);
+
+// The running ULT has returned from its body and cannot return to whoever called that; those that take over its stack follow.
+[[noreturn, gnu::noinline]] void end_promoted();
+
+}  // namespace weft

@@ -1,0 +1,73 @@
+#include "forkjoin/invoke.hpp"
+
+#include "base/assert.hpp"
+#include "core/jobs.hpp"
+#include "core/suspend.hpp"
+#include "hart/gate.hpp"
+#include "local/own_float.hpp"
+#include "process/process.hpp"
+
+namespace weft {
+namespace {
+
+struct UnitWait : Suspension, JobWaiter {
+    weft_job& job;
+
+    UnitWait(Unit& unit, weft_job& of) : Suspension{unit}, JobWaiter{[](JobWaiter* raw) { static_cast<UnitWait*>(raw)->go_on(); }}, job(of) {}
+
+    void publish() {
+        if (!Shown::of(job).enroll(*this)) go_on();
+    }
+    void go_on() {
+        self.life.move(State::waiting, State::ready);
+        resume_claimed(current_or_null(), self);   // the last: this lies on its stack
+    }
+};
+
+[[gnu::noinline]] void wait_in_ult(Stream& stream, Unit& self, weft_job& job) {
+    UnitWait wait(self, job);
+    suspend(stream, wait, Waits::invoke, &job);
+}
+
+struct TaskletWait : JobWaiter {
+    Gate gate;
+
+    TaskletWait() : JobWaiter{[](JobWaiter* raw) { static_cast<TaskletWait*>(raw)->gate.open(); }} {}
+};
+
+// A tasklet cannot leave its stream. It runs other tasklets' jobs, on its own stack, and when there are none for a while its OS thread
+// sleeps: whoever has taken the job runs it to its end, since it is a tasklet's as well.
+[[gnu::noinline]] void wait_in_tasklet(weft_job& job) {
+    constexpr int most_looks = 256;
+    for (int looks = 0; looks < most_looks; ++looks) {
+        if (Shown::of(job).done()) return;
+        if (weft_job* const other = take_tasklets_job(*Shown::of(job).list)) {
+            run_job_of(Shown::of(*other).owner(), *other);
+            finish_job(*other);
+            looks = 0;
+        }
+        arch::pause();
+    }
+    TaskletWait wait;
+    if (Shown::of(job).enroll(wait)) wait.gate.wait();
+}
+
+}  // namespace
+
+bool take_back(weft_job& job) {
+    WEFT_ASSERT(Shown::of(job).state.load() - Shown::available < 4);   // it was shown or refused, or the rings are confused
+    // relaxed: the unit has written `refused` itself, and no other value becomes that.
+    if (Shown::of(job).state.load(std::memory_order_relaxed) == Shown::refused) return true;
+    Unit& self = *current().running;
+    const bool mine = Shown::of(job).list->remove(job);
+    if (!mine && !Shown::of(job).done()) {
+        if (self.kind == Kind::tasklet) wait_in_tasklet(job);
+        else wait_in_ult(current(), self, job);
+    }
+    --self.jobs_out;
+    // Who has taken one will come for the next, and need not have asked by then.
+    if (!mine) current().jobs.ask();
+    return mine;
+}
+
+}  // namespace weft

@@ -1,0 +1,151 @@
+#include "inspect/deadlock.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+
+#include "inspect/dump.hpp"
+#include "process/guest_state.hpp"
+#include "process/outside_wait.hpp"
+#include "process/process.hpp"
+#include "process/way.hpp"
+
+namespace weft {
+namespace {
+
+// Whether the stream sleeps until somebody wakes it, and nobody has begun to. relaxed where the hint is one. What a main scheduler's own loop is to see to counts as
+// well, unlike in has_mail(): whether that loop waits is the stream's own to know.
+bool sleeps_for_good(const Stream& stream) {
+    return stream.asleep.load() && stream.heap->timers.earliest() == Timers::never && mail_of(stream) == 0;
+}
+
+// An OS thread of the program's that was a guest may do anything, as others of the program's.
+bool is_outside(const Stream& stream) { return stream.guest != nullptr && is_outside(*stream.guest); }
+
+// Under the runtime's lock.
+bool others_sleep(const Process& of, const Stream& self) {
+    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+        const Stream* const stream = of.streams[rank];
+        if (stream != nullptr && stream != &self && !is_outside(*stream) && !sleeps_for_good(*stream)) return false;
+    }
+    return true;
+}
+
+bool others_are_asleep(const Process& of, const Stream& self) {
+    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+        const Stream* const stream = of.streams[rank];
+        if (stream != nullptr && stream != &self && !is_outside(*stream) && !stream->sleeper.sleeps()) return false;
+    }
+    return others_sleep(of, self);
+}
+
+// With some hart; those that guests have left loose do not count. Under the runtime's lock.
+bool somebody_computes(const Process& of) {
+    std::size_t loose = 0;
+    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+        const Stream* const stream = of.streams[rank];
+        if (stream != nullptr && stream->guest != nullptr && stream->guest->root.keeps.load() == hart::Root::Keeps::loose) ++loose;
+    }
+    return of.base.granted() > loose;
+}
+
+// What the units wait for.
+struct Waiting {
+    std::size_t units = 0;
+    std::size_t calls = 0;   // that block, and will end
+};
+
+// Hidden from the thread sanitizer, as list.cpp's snapshot.
+[[gnu::no_sanitize_thread]] void look_at(void* object, void* raw) {
+    const auto& unit = *static_cast<const Unit*>(object);
+    auto& found = *static_cast<Waiting*>(raw);
+    const State now = unit.life.now();
+    if (shown(now) != State::suspended || is_scheduler(unit)) return;
+    ++found.units;
+    if (now == State::waiting && unit.waits == Waits::blocking) ++found.calls;
+}
+
+// Streams whose OS thread is not one that Weft has started, and sleeps here. Under the runtime's lock.
+std::size_t borrowed_threads(const Process& of) {
+    std::size_t count = 0;
+    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+        const Stream* const stream = of.streams[rank];
+        if (stream != nullptr && !stream->starts_late && stream->thread.handle == 0 && !is_outside(*stream)) ++count;
+    }
+    return count;
+}
+
+// Whether there is, or may be, an OS thread of the program's that may wake somebody.
+bool somebody_outside(std::size_t borrowed) {
+    const std::size_t all = os::thread_count();
+    return all == 0 || all > os::threads_started() + borrowed + OutsideWait::count.load();
+}
+
+// Of a look: whether it is to be told.
+bool judge(Quiet& quiet, const Waiting& waiting, bool outside) {
+    if (waiting.calls != 0) {
+        quiet.settled = true;   // the end of the call is another state
+    } else if (outside) {
+        quiet.found = 0;
+        quiet.patience_ns *= 2;   // it may end, and nobody would tell us
+    } else if (++quiet.found == 2) {   // an OS thread that is on its way out of a wait is there by the second
+        quiet.settled = true;
+        return true;
+    }
+    return false;
+}
+
+void report(Process& of, std::size_t units) {
+    of.quiet.reports.fetch_add(1);
+    char line[256];
+    std::snprintf(line, sizeof line, "weft: deadlock: all streams sleep, nothing is pending, no OS thread of the program's is outside of Weft's waits, and %zu units wait "
+                                     "(WEFT_DEADLOCK=ignore: not looked for)\n", units);
+    dump_waiting(of, line);
+    if (of.settings.values.deadlock == WEFT_DEADLOCK_ABORT) std::abort();
+}
+
+}  // namespace
+
+std::uint64_t begin_watch(Stream& stream) {
+    Process& of = process();
+    if (of.settings.values.deadlock == WEFT_DEADLOCK_IGNORE || of.base.granted() > of.guests.load() || of.pollers.live() != 0) return os::forever;
+    std::lock_guard guard(of.lock);
+    Quiet& quiet = of.quiet;
+    if (quiet.watcher != nullptr || somebody_computes(of) || !others_sleep(of, stream)) return os::forever;
+    const std::uint64_t runs = sum(of, trace::Count::run);
+    if (runs != quiet.runs) {
+        quiet.runs = runs;
+        quiet.patience_ns = Quiet::shortest_ns;
+        quiet.found = 0;
+        quiet.settled = false;
+    }
+    if (quiet.settled) return os::forever;
+    quiet.watcher = &stream;
+    return quiet.patience_ns;
+}
+
+void look_anew(Process& of) {
+    if (of.settings.values.deadlock == WEFT_DEADLOCK_IGNORE || of.base.granted() > of.guests.load()) return;
+    // Any that sleeps and has an OS thread; one that is awake looks when it goes to sleep.
+    std::lock_guard guard(of.lock);
+    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+        Stream* const stream = of.streams[rank];
+        if (stream != nullptr && stream->thread_id.load() != 0 && stream->asleep.load()) return ask(*stream, attention::alarm);
+    }
+}
+
+void end_watch(Stream& stream, bool woken) {
+    Process& of = process();
+    Waiting waiting;
+    if (!woken) each_descriptor(of, look_at, &waiting);
+    {
+        std::lock_guard guard(of.lock);
+        Quiet& quiet = of.quiet;
+        quiet.watcher = nullptr;
+        if (woken || sum(of, trace::Count::run) != quiet.runs || !others_are_asleep(of, stream) || of.pollers.live() != 0) return;
+        if (!judge(quiet, waiting, somebody_outside(borrowed_threads(of)))) return;
+    }
+    report(of, waiting.units);
+}
+
+}  // namespace weft

@@ -1,0 +1,27 @@
+// What can be seen of the whole runtime: its counters and its live units.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+
+#include "process/process.hpp"
+#include "weft/unit.h"
+
+namespace weft {
+
+// What each_unit() would tell of one.
+void look_at_unit(const Unit& unit, weft_unit_info& info);
+
+// Whether the runtime itself has a counter of that name.
+bool is_own_counter(const char* name);
+
+weft_status read_counter(Process& of, const char* name, std::uint64_t* value);
+// `pool`: only of those that belong there; null: of all.
+void each_unit(Process& of, void (*visit)(const weft_unit_info* info, void* argument), void* argument, const Pool* pool = nullptr);
+void print_units(Process& of, std::FILE* file);
+
+// Prints the counters where WEFT_COUNTERS says, if anywhere.
+void print_counters_at_end(Process& of);
+void print_counters(const Process& of, std::FILE* file);
+
+}  // namespace weft

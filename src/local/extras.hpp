@@ -1,0 +1,54 @@
+// Extras come and go: their memory is the calling stream's, or that of all OS threads that are no streams. See unit/extras.hpp.
+#pragma once
+
+#include "process/stream.hpp"
+#include "unit/extras.hpp"
+
+namespace weft {
+
+struct Key;
+
+// Of an OS thread that is no stream.
+void* take_extras_outside();
+void give_extras_outside(Extras* extras);
+
+// Memory for extras that nobody knows yet, begun; null: there is none. `stream`: the calling one, or null.
+[[gnu::always_inline]] inline Extras* take_extras(Stream* stream) {
+    auto* const made = static_cast<Extras*>(stream != nullptr ? stream->heap->extras->take() : take_extras_outside());
+    if (made != nullptr) made->begin();
+    return made;
+}
+
+[[gnu::always_inline]] inline void give_extras(Stream* stream, Extras* extras) {
+    if (stream == nullptr) [[unlikely]] return give_extras_outside(extras);
+    stream->heap->extras->give(extras);
+}
+
+// Those that another is making; it is about to write the word.
+Extras* others_extras(const Unit& unit);
+
+// Those that were made become the unit's, or those that it has by now are returned.
+// Whoever sets the mark writes the word, by which all others find them.
+inline Extras* publish_extras(Unit& unit, Extras* made) {
+    // relaxed: it decides who is the first, and no more.
+    const std::uint8_t before = unit.marks.fetch_or(Unit::extras, std::memory_order_relaxed);
+    if ((before & Unit::extras) != 0) [[unlikely]] return others_extras(unit);
+    extras_word(unit).store(made, std::memory_order_release);   // release: pairs with extras_of()
+    return made;
+}
+
+// Makes them if there are none. From anybody, while the unit is not freed; null: no memory.
+Extras* obtain_extras(Unit& unit, Stream* stream);
+
+// The program's data, given once. False: no memory, or it has some.
+bool give_data(Unit& unit, void* data, void (*release)(void* data), Stream* stream);
+
+// Gives the data to a unit that nobody knows yet, or, with a lasting key, the value under that. False: no memory.
+bool give_at_birth(Unit& unit, const Key* key, void* data, void (*release)(void* data), Stream* stream);
+
+// With the descriptor: nobody else knows the unit. What it has is released, and the memory goes back.
+void drop_extras(Unit& unit, Stream* stream);
+// Releases what it has, where the memory goes with the runtime.
+void release_extras(Unit& unit);
+
+}  // namespace weft

@@ -1,0 +1,276 @@
+#include "local/locals.hpp"
+
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "local/extras.hpp"
+#include "local/lasting.hpp"
+#include "local/own_float.hpp"
+#include "os/lock.hpp"
+#include "os/memory.hpp"
+#include "process/guest_state.hpp"
+#include "process/hooks.hpp"
+#include "process/process.hpp"
+#include "process/stream.hpp"
+
+namespace weft {
+namespace {
+
+// Keys by their place. Chunks come and never go, so a reader needs no lock.
+constexpr std::uint32_t chunk_keys = 64;
+struct Chunk {
+    Key keys[chunk_keys];
+};
+
+os::Lock lock;   // guards what is no atomic in the tables, and the keys that are free
+
+// Those that follow units. Written under the lock.
+atomic<const Key*> followers[most_following] = {};
+
+class Table {
+public:
+    static constexpr std::uint32_t most_chunks = 1024;
+
+    constexpr explicit Table(std::uint32_t most_keys) : most_(most_keys) {}
+
+    Key* at(std::uint32_t place) const {
+        // acquire: pairs with the release in take().
+        Chunk* chunk = chunks_[place / chunk_keys].load(std::memory_order_acquire);
+        return chunk == nullptr ? nullptr : &chunk->keys[place % chunk_keys];
+    }
+
+    // Under the lock, as give().
+    Key* take() {
+        if (Key* key = free_) {
+            free_ = key->next_free;
+            return key;
+        }
+        if (used_ == most_) return nullptr;
+        if (used_ % chunk_keys == 0) {
+            auto* chunk = os::make<Chunk>();
+            if (chunk == nullptr) return nullptr;
+            os::keep_for_good(chunk);
+            chunks_[used_ / chunk_keys].store(chunk, std::memory_order_release);   // release: pairs with at()
+        }
+        Key* key = at(used_);
+        key->place = used_++;
+        return key;
+    }
+
+    void give(Key& key) {
+        key.next_free = free_;
+        free_ = &key;
+    }
+    // So that the first places are taken first.
+    void give_in_order(Key& key) {
+        Key** at = &free_;
+        while (*at != nullptr && (*at)->place < key.place) at = &(*at)->next_free;
+        key.next_free = std::exchange(*at, &key);
+    }
+
+private:
+    const std::uint32_t most_;
+    atomic<Chunk*> chunks_[most_chunks] = {};
+    std::uint32_t used_ = 0;   // places that were ever given out
+    Key* free_ = nullptr;
+};
+constinit Table passing(Table::most_chunks * chunk_keys);
+constinit Table lasting(1024);   // a unit's values are found by as many steps as there are threes of them
+
+template <class Call>
+void each_follower(Call call) {
+    for (const atomic<const Key*>& place : followers) {
+        const Key* const key = place.load(std::memory_order_acquire);   // acquire: pairs with follow()
+        if (key != nullptr) call(*key);
+    }
+}
+
+// Nobody is called in the place of a unit that is followed; `callable` is the unit's as long as it runs.
+void call_nobody(Stream& stream, const Unit& unit) {
+    stream.callable = &Stream::no_pool;
+    if (unit.has_jobs()) stream.callable_without_jobs = &Stream::no_pool;
+}
+void call_again(Stream& stream) {
+    if (stream.direct != nullptr) stream.callable = stream.direct;
+}
+
+// The unit, which runs, has got a value under such a key.
+void begin_to_follow(Unit& unit) {
+    if (unit.kind == Kind::tasklet || unit.kind == Kind::hosted) return;
+    unit.mark(Unit::canary);
+    call_nobody(current(), unit);
+}
+
+// It has none any more, or ends. Of one that the scheduler has called, that does the rest; where its joiner or its parent has, that goes on with `callable`.
+void cease_to_follow(const Unit& unit) {
+    if (unit.kind == Kind::tasklet || unit.kind == Kind::hosted) return;
+    if (is_in_own_float(unit)) return;   // which calls nobody
+    if (!unit.is_light() || (unit.shape & Unit::called) != 0) call_again(current());
+}
+
+// The unit's own. False: no memory.
+bool grow(Extras& extras, std::uint32_t place) {
+    if (place < Extras::few) {
+        for (Local& local : extras.first_locals) local = {};   // as another unit may have left them
+        extras.locals_room = Extras::few;   // the first, in the place that is there for it
+        return true;
+    }
+    std::uint32_t room = Extras::few;
+    while (room <= place) room *= 2;
+    auto* table = static_cast<Local*>(os::allocate(room * sizeof(Local)));
+    if (table == nullptr) return false;
+    for (std::uint32_t i = 0; i < room; ++i) new (&table[i]) Local(i < extras.locals_room ? extras.locals[i] : Local{});
+    Local* const before = std::exchange(extras.locals, table);
+    if (before != extras.first_locals) os::release(before);
+    extras.locals_room = room;
+    return true;
+}
+
+}  // namespace
+
+Key* make_key(void (*destructor)(void*)) {
+    std::lock_guard guard(lock);
+    Key* key = passing.take();
+    if (key == nullptr) return nullptr;
+    // relaxed: the generation publishes it.
+    key->destructor.store(destructor, std::memory_order_relaxed);
+    key->generation.fetch_add(1, std::memory_order_release);   // release: pairs with Key::lives() and end_locals()
+    return key;
+}
+
+Key* make_lasting_key(void (*release)(void*)) {
+    std::lock_guard guard(lock);
+    Key* key = lasting.take();
+    if (key == nullptr) return nullptr;
+    key->lasting = true;
+    key->release.store(release, std::memory_order_relaxed);   // relaxed: as above
+    key->near = key->place < Extras::slots_here;
+    key->offset = static_cast<std::uint32_t>(offsetof(Extras, slots) + (key->near ? key->place * sizeof(Slot) : 0));
+    const std::uint32_t generation = key->generation.load(std::memory_order_relaxed) + 1;   // relaxed: written under the lock
+    key->mark = std::uint64_t{generation} << 32 | key->place;
+    key->generation.store(generation, std::memory_order_release);   // release: pairs with Key::lives()
+    return key;
+}
+
+const Key& lasting_key(std::uint64_t mark) { return *lasting.at(static_cast<std::uint32_t>(mark)); }
+
+void free_key(Key& key) {
+    if (key.lasting) release_lasting(key);
+    std::lock_guard guard(lock);
+    if (key.follows()) {
+        for (atomic<const Key*>& place : followers) {
+            if (place.load() == &key) place.store(nullptr);
+        }
+        key.leaves.store(nullptr, std::memory_order_relaxed);   // relaxed, both: nobody uses the key any more
+        key.returns.store(nullptr, std::memory_order_relaxed);
+        following.fetch_sub(1);
+    }
+    key.generation.fetch_add(1);
+    key.lasting ? lasting.give_in_order(key) : passing.give(key);
+}
+
+void keys_forked() { lock.break_open(); }
+
+bool set_local(Unit& unit, const Key& key, void* value, Stream* stream) {
+    Extras* extras = extras_of(unit);
+    if (value == nullptr && (extras == nullptr || key.place >= extras->locals_room)) return true;
+    if (extras == nullptr) extras = obtain_extras(unit, stream);
+    if (extras == nullptr || (key.place >= extras->locals_room && !grow(*extras, key.place))) return false;
+    // relaxed: the key lives, so nobody changes it.
+    extras->locals[key.place] = {value, key.generation.load(std::memory_order_relaxed)};
+    if (key.follows()) [[unlikely]] {
+        if (value != nullptr) begin_to_follow(unit);
+        else if (!is_followed(unit)) cease_to_follow(unit);
+    }
+    return true;
+}
+
+void end_locals(Unit& unit) noexcept {
+    // As pthread keys have it: a destructor may set values, and is called for them, too, a few times over.
+    constexpr int rounds = 4;
+    Extras* const had = extras_of(unit);
+    if (had == nullptr || had->locals_room == 0) return;   // it has some for other reasons
+    Extras& extras = *had;
+    unit.mark(Unit::ending);
+    const bool followed = following.load(std::memory_order_relaxed) != 0 && is_followed(unit);   // relaxed: the unit's own values
+    bool some = true;
+    for (int round = 0; round < rounds && some; ++round) {
+        some = false;
+        for (std::uint32_t place = 0; place < extras.locals_room; ++place) {
+            void* const value = std::exchange(extras.locals[place].value, nullptr);
+            if (value == nullptr) continue;
+            const Key& key = *passing.at(place);
+            // acquire: pairs with make_key(). Another generation: the key was freed, and its values are nobody's.
+            if (key.generation.load(std::memory_order_acquire) != extras.locals[place].generation) continue;
+            // relaxed: published with the generation.
+            void (*const destroy)(void*) = key.destructor.load(std::memory_order_relaxed);
+            if (destroy == nullptr) continue;
+            destroy(value);
+            some = true;
+        }
+    }
+    if (followed) cease_to_follow(unit);
+}
+
+// ---- keys that follow units ------------------------------------------------------------------------------
+
+atomic<std::uint32_t> following{0};
+
+bool is_followed(const Unit& unit) {
+    bool some = false;
+    each_follower([&](const Key& key) { some = some || local_of(unit, key) != nullptr; });
+    return some;
+}
+
+bool follow(Key& key, void (*leaves)(void*), void (*returns)(void*)) {
+    {
+        std::lock_guard guard(lock);
+        atomic<const Key*>* place = followers;
+        while (place != followers + most_following && place->load() != nullptr) ++place;
+        if (place == followers + most_following) return false;
+        key.leaves.store(leaves, std::memory_order_relaxed);   // relaxed, both: its place publishes them
+        key.returns.store(returns, std::memory_order_relaxed);
+        place->store(&key, std::memory_order_release);         // release: pairs with each_follower()
+        following.fetch_add(1);
+    }
+    unit_hooks.mark_guests(Unit::canary);
+    return true;
+}
+
+namespace {
+
+// Whether the unit is one that keys tell of.
+bool tell_followers(const Stream& stream, const Unit& unit, atomic<void (*)(void*)> Key::*what) {
+    const bool guest = stream.guest != nullptr && stream.guest->unit == &unit;
+    bool followed = false;
+    each_follower([&](const Key& key) {
+        void* const value = local_of(unit, key);
+        if (value == nullptr && !guest) return;
+        followed = true;
+        (key.*what).load(std::memory_order_relaxed)(value);   // relaxed: published with the key's place
+    });
+    return followed;
+}
+
+}  // namespace
+
+void tell_followers_it_leaves(Stream& stream, const Unit& unit) {
+    if (tell_followers(stream, unit, &Key::leaves)) call_again(stream);
+}
+
+void tell_followers_it_returns(Stream& stream, const Unit& unit) {
+    if (tell_followers(stream, unit, &Key::returns)) call_nobody(stream, unit);
+}
+
+bool is_own_code(const Unit& unit) {
+    if ((unit.flags & (Unit::primary | Unit::bound)) != (Unit::primary | Unit::bound)) return false;
+    return &unit != process().primary || !process().settings.values.roaming_primary;   // one that roams is bound now and then
+}
+
+void tell_followers_of_primary() {
+    each_follower([](const Key& key) { key.returns.load(std::memory_order_relaxed)(nullptr); });   // relaxed: as above
+}
+
+}  // namespace weft

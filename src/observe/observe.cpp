@@ -1,0 +1,330 @@
+#include "observe/observe.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+
+#include "base/handles.hpp"
+#include "observe/trace_file.hpp"
+#include "os/thread.hpp"
+#include "process/error.hpp"
+#include "process/process.hpp"
+
+namespace weft {
+
+constinit Births births;
+
+namespace {
+
+using trace::Event;
+
+static_assert(WEFT_OBSERVED_CREATE == 1u << static_cast<unsigned>(Event::create) && WEFT_OBSERVED_START == 1u << static_cast<unsigned>(Event::start) &&
+              WEFT_OBSERVED_SUSPEND == 1u << static_cast<unsigned>(Event::suspend) && WEFT_OBSERVED_YIELD == 1u << static_cast<unsigned>(Event::yield) &&
+              WEFT_OBSERVED_RESUME == 1u << static_cast<unsigned>(Event::resume) && WEFT_OBSERVED_FINISH == 1u << static_cast<unsigned>(Event::finish) &&
+              WEFT_OBSERVED_JOIN == 1u << static_cast<unsigned>(Event::join) && WEFT_OBSERVED_FREE == 1u << static_cast<unsigned>(Event::free) &&
+              WEFT_OBSERVED_CANCEL == 1u << static_cast<unsigned>(Event::cancel) && WEFT_OBSERVED_MIGRATE == 1u << static_cast<unsigned>(Event::migrate) &&
+              WEFT_OBSERVED_REVIVE == 1u << static_cast<unsigned>(Event::revive) && WEFT_OBSERVED_PROMOTE == 1u << static_cast<unsigned>(Event::promote));
+
+// ---- the trace ---------------------------------------------------------------------------------------
+
+trace::Record record_of(Event what, const Unit& unit, std::uint64_t detail) {
+    trace::Record record;
+    record.id = unit.id;
+    record.detail = detail;
+    record.what = what;
+    record.kind = static_cast<std::uint8_t>(unit.kind);
+    return record;
+}
+
+template <class T>
+std::uint64_t address(const T* object) {
+    return reinterpret_cast<std::uintptr_t>(object);
+}
+
+void record(trace::Ring& to, Event what, const Unit& unit, Waits waits, const void* object) {
+    switch (what) {
+    case Event::create:
+    case Event::revive: return to.add(record_of(what, unit, address(unit.spawned_at())));
+    case Event::start:
+        if (unit.name[0] != '\0') to.add_name(unit.name);
+        return to.add(record_of(what, unit, reinterpret_cast<std::uintptr_t>(unit.body)));
+    case Event::migrate: return to.add(record_of(what, unit, address(unit.pool_now())));
+    case Event::suspend: {
+        trace::Record made = record_of(what, unit, address(object));
+        made.waits = static_cast<std::uint8_t>(waits);
+        return to.add(made);
+    }
+    case Event::finish: {
+        trace::Record made = record_of(what, unit, 0);
+        made.outcome = unit.outcome;
+        return to.add(made);
+    }
+    case Event::yield:
+    case Event::resume:
+    case Event::promote:
+    case Event::cancel: return to.add(record_of(what, unit, 0));
+    default: return;   // that it was joined and freed shows nowhere in a trace
+    }
+}
+
+void trace_unit(Observers& of, Stream* stream, Event what, const Unit& unit, Waits waits, const void* object) {
+    if (stream != nullptr) {
+        if (stream->ring != nullptr) record(*stream->ring, what, unit, waits, object);
+        return;
+    }
+    std::lock_guard guard(of.outside_lock);
+    if (of.outside_ring != nullptr) record(*of.outside_ring, what, unit, waits, object);
+}
+
+// ---- observers ---------------------------------------------------------------------------------------
+
+void call_all(const ObserverList& list, const weft_observation& seen) {
+    for (std::size_t i = 0; i < list.count; ++i) {
+        const Observer& to = *list.all[i];
+        if ((to.events & seen.what) != 0) to.call(&seen, to.argument);
+    }
+}
+
+void tell_from_stream(Observers& of, Stream& stream, const weft_observation& seen) {
+    // relaxed: this stream's own. What a callback does is not told: it would go round for ever.
+    if (stream.telling.load(std::memory_order_relaxed) != nullptr) return;
+    const ObserverList* list = of.list.load();
+    if (list == nullptr) return;
+    // seq_cst, "say which, then look whether it is the one still" against "another one, then look who says the old" in replace().
+    for (stream.telling.store(list); of.list.load() != list; stream.telling.store(list)) {
+        list = of.list.load();
+        if (list == nullptr) break;
+    }
+    if (list != nullptr) call_all(*list, seen);
+    stream.telling.store(nullptr, std::memory_order_release);   // release: pairs with the load in is_told(), after which the list is freed
+}
+
+OutsideTeller* outside_teller(Observers& of) {
+    const void* const thread = os::errno_address();   // tells OS threads apart
+    for (OutsideTeller* at = of.outside; at != nullptr; at = at->next) {
+        if (at->thread == thread) return at;
+    }
+    return nullptr;
+}
+
+void tell_from_outside(Observers& of, const weft_observation& seen) {
+    OutsideTeller teller{nullptr, os::errno_address(), nullptr};
+    {
+        std::lock_guard guard(of.outside_lock);
+        if (outside_teller(of) != nullptr) return;
+        teller.list = of.list.load();   // replace() looks for it under the lock, after it has put another one there
+        if (teller.list == nullptr) return;
+        teller.next = std::exchange(of.outside, &teller);
+    }
+    call_all(*teller.list, seen);
+    std::lock_guard guard(of.outside_lock);
+    for (OutsideTeller** at = &of.outside; *at != nullptr; at = &(*at)->next) {
+        if (*at != &teller) continue;
+        *at = teller.next;
+        break;
+    }
+}
+
+[[gnu::noinline, gnu::cold]] void tell(Event what, Unit& unit, Waits waits, const void* object) {
+    Observers& of = process().observers;
+    const unsigned bit = 1u << static_cast<unsigned>(what);
+    const bool wanted = (of.wanted.load(std::memory_order_relaxed) & bit) != 0;   // relaxed: a hint, of a list that is looked at with care
+    const bool begins = what == Event::start || what == Event::resume;
+    if (!wanted && !begins && of.trace == nullptr) return;
+    const int error = errno;   // a callback may change it; nothing here switches
+    Stream* const stream = current_or_null();
+    // A stream looks for what is asked of it, and then for a unit: listening may have begun between the two, and what the unit spawns is to
+    // be observed too.
+    if (begins && stream != nullptr && !stream->observed && (stream->attention.load() & attention::observing) != 0) note_observed(*stream);
+    if (of.trace != nullptr) trace_unit(of, stream, what, unit, waits, object);
+    if (wanted) {
+        weft_observation seen{};
+        seen.size = sizeof seen;
+        seen.what = static_cast<weft_observed>(bit);
+        seen.unit = to_handle(&unit);
+        seen.stream = handles::to_handle<weft_stream>(handles::Thing::stream, stream);
+        seen.pool = handles::to_handle<weft_pool>(handles::Thing::pool, unit.pool_now());
+        seen.waits_for = what == Event::suspend ? name_of(waits) : "";
+        seen.object = object;
+        if (what == Event::finish || what == Event::join || what == Event::free) seen.status = static_cast<weft_status>(unit.outcome);
+        if (stream != nullptr) {
+            tell_from_stream(of, *stream, seen);
+        } else {
+            tell_from_outside(of, seen);
+        }
+    }
+    errno = error;
+}
+
+// ---- beginning and ceasing to listen -------------------------------------------------------------------
+
+void observe_streams(Process& of, bool on) {
+    std::lock_guard guard(of.lock);
+    of.observing = on;
+    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+        Stream* stream = of.streams[rank];
+        if (stream == nullptr) continue;
+        if (!on) stream->attention.fetch_and(~attention::observing);
+        stream->attention.fetch_or(attention::observed | (on ? attention::observing : 0));
+    }
+}
+
+// A stream with the bit never takes the short ways on which a unit with the mark would be missed: so the bits come before the first
+// mark, and go after the last.
+void listen(Process& of, bool on) {
+    if (!on) births.set(false);
+    observe_streams(of, on);
+    if (on) births.set(true);
+    if (Stream* mine = current_or_null()) note_observed(*mine);
+    if (!on) return;
+    if (of.primary != nullptr) of.primary->mark(Unit::observed);
+    Unit* const self = running_or_null();
+    if (self != nullptr && self->kind != Kind::tasklet && !self->has(Unit::scheduler)) self->mark(Unit::observed);
+}
+
+bool told_from_here(Observers& of) {
+    if (const Stream* stream = current_or_null()) return stream->telling.load() != nullptr;
+    std::lock_guard guard(of.outside_lock);
+    return outside_teller(of) != nullptr;
+}
+
+bool is_told(Process& of, const ObserverList* list) {
+    {
+        std::lock_guard guard(of.observers.outside_lock);
+        for (const OutsideTeller* at = of.observers.outside; at != nullptr; at = at->next) {
+            if (at->list == list) return true;
+        }
+    }
+    std::lock_guard guard(of.lock);
+    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+        if (of.streams[rank] != nullptr && of.streams[rank]->telling.load() == list) return true;
+    }
+    return false;
+}
+
+// Puts `list` (null: nobody) in the place of the old, which is returned when nobody uses it any more. Under `changing`.
+ObserverList* replace(Process& of, const ObserverList* list) {
+    unsigned wanted = 0;
+    for (std::size_t i = 0; list != nullptr && i < list->count; ++i) wanted |= list->all[i]->events;
+    of.observers.wanted.store(wanted);   // before the first mark of listen()
+    const ObserverList* old = of.observers.list.exchange(list);
+    while (old != nullptr && is_told(of, old)) os::thread_yield();   // callbacks are short, and do not wait for us
+    return const_cast<ObserverList*>(old);
+}
+
+// A list with room for so many; null: no memory.
+ObserverList* make_list(std::size_t room) {
+    return static_cast<ObserverList*>(os::allocate(sizeof(ObserverList) + room * sizeof(Observer*)));
+}
+
+void copy(const ObserverList* from, ObserverList& to) {
+    to.count = from == nullptr ? 0 : from->count;
+    for (std::size_t i = 0; i < to.count; ++i) to.all[i] = from->all[i];
+}
+
+weft_status from_a_callback(const char* what) {
+    return fail(WEFT_WRONG_CONTEXT, "an observer's callback cannot %s observers; do it when it has returned", what);
+}
+
+}  // namespace
+
+void observe(Event what, Unit& unit) noexcept { tell(what, unit, Waits::as_stated, nullptr); }
+void observe_wait(Unit& unit, Waits what, const void* object) noexcept { tell(Event::suspend, unit, what, object); }
+
+void trace_steal(Stream& stream, const Unit& unit, const Pool& from) {
+    if (stream.ring != nullptr) stream.ring->add(record_of(Event::steal, unit, address(&from)));
+}
+
+void trace_stream(Stream& stream, Event what, std::uint64_t detail) {
+    if (stream.ring == nullptr) return;
+    trace::Record record;
+    record.what = what;
+    record.detail = detail;
+    stream.ring->add(record);
+}
+
+void note_observed(Stream& stream) {
+    stream.observed = (stream.attention.load() & attention::observing) != 0;
+    stream.sched->stolen_from = nullptr;
+    settle_homes(stream);
+}
+
+weft_status add_observer(Process& of, const Observer& observer, Observer** added) {
+    if constexpr (!config::observers) return built_without("observers", "WEFT_OBSERVERS");
+    if (told_from_here(of.observers)) return from_a_callback("add");
+    auto* made = os::make<Observer>(observer);
+    std::lock_guard guard(of.observers.changing);
+    const ObserverList* const before = of.observers.list.load();
+    const std::size_t count = (before == nullptr ? 0 : before->count) + 1;
+    ObserverList* const list = make_list(count);
+    ObserverList* const spare = make_list(count);
+    if (made == nullptr || list == nullptr || spare == nullptr) {
+        os::destroy(made);
+        os::release(list);
+        os::release(spare);
+        return fail(WEFT_NO_MEMORY, "no memory for an observer");
+    }
+    copy(before, *list);
+    list->all[list->count++] = made;
+    os::release(std::exchange(of.observers.spare, spare));
+    os::release(replace(of, list));
+    if (before == nullptr && of.observers.trace == nullptr) listen(of, true);
+    *added = made;
+    return WEFT_OK;
+}
+
+weft_status remove_observer(Process& of, Observer& observer) {
+    if (told_from_here(of.observers)) return from_a_callback("remove");
+    std::lock_guard guard(of.observers.changing);
+    const ObserverList* const before = of.observers.list.load();
+    std::size_t index = 0;
+    while (before != nullptr && index < before->count && before->all[index] != &observer) ++index;
+    if (before == nullptr || index == before->count) return fail(WEFT_INVALID, "%p is no observer, or has been removed", static_cast<void*>(&observer));
+    ObserverList* list = nullptr;
+    if (before->count > 1) {
+        list = of.observers.spare;
+        copy(before, *list);
+        list->all[index] = list->all[--list->count];
+    }
+    if (list == nullptr && of.observers.trace == nullptr) listen(of, false);
+    ObserverList* const old = replace(of, list);
+    if (list == nullptr) os::release(of.observers.spare);
+    of.observers.spare = list == nullptr ? nullptr : old;
+    if (list == nullptr) os::release(old);
+    os::destroy(&observer);
+    return WEFT_OK;
+}
+
+weft_status begin_trace(Process& of) {
+    if (of.settings.values.trace == nullptr) return WEFT_OK;
+    if constexpr (!config::observers) return built_without("traces", "WEFT_OBSERVERS");
+    const weft_status status = TraceFile::open(of.settings.values.trace, of.settings.values.trace_events, &of.observers.trace);
+    if (status != WEFT_OK) return status;
+    static_assert(TraceFile::most_tracks == Process::most_ranks + 1);
+    of.observers.outside_ring = of.observers.trace->ring(Process::most_ranks, nullptr);
+    if (of.observers.outside_ring == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the events of a trace; set WEFT_TRACE_EVENTS to less");
+    listen(of, true);
+    return WEFT_OK;
+}
+
+bool give_ring(Process& of, Stream& stream) {
+    if (of.observers.trace == nullptr) return true;
+    stream.ring = of.observers.trace->ring(stream.rank, stream.name);
+    return stream.ring != nullptr;
+}
+
+void write_trace_at_end(Process& of) {
+    if (of.observers.trace != nullptr) of.observers.trace->write();
+}
+
+void end_observing(Process& of) {
+    births.set(false);
+    if (const ObserverList* list = of.observers.list.exchange(nullptr)) {
+        for (std::size_t i = 0; i < list->count; ++i) os::destroy(list->all[i]);
+        os::release(const_cast<ObserverList*>(list));
+        os::release(std::exchange(of.observers.spare, nullptr));
+    }
+    TraceFile::close(std::exchange(of.observers.trace, nullptr));
+}
+
+}  // namespace weft

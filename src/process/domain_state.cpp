@@ -1,0 +1,17 @@
+#include "process/domain_state.hpp"
+
+#include "unit/handle.hpp"
+
+namespace weft {
+
+bool is_out_of_place_in_domain(const Stream& stream, const Unit& unit) {
+    return stream.domain != nullptr && stream.domain != stream.lender && unit.pool != stream.domain->pool;
+}
+
+void tell_domain_of_wait(Unit& unit) {
+    const Domain* const domain = current().domain;
+    if (domain == nullptr || domain->ops.block == nullptr || unit.pool != domain->pool) return;
+    if (unit.waits != Waits::domain && unit.waits != Waits::domain_pause) domain->ops.block(domain->self, to_handle(&unit));
+}
+
+}  // namespace weft

@@ -1,0 +1,52 @@
+// What a domain is, and what a unit that leaves asks of the one whose hart it has. domain.hpp has what is done with domains.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hart/base.hpp"
+#include "os/lock.hpp"
+#include "process/stream.hpp"
+#include "weft/domain.h"
+
+namespace weft {
+
+struct Domain {
+    hart::Root root;                       // of a child of the base; first, for that hands roots out
+    Domain* parent;                        // null: the base
+    weft_domain_ops ops;
+    void* self;
+    Pool* pool = nullptr;                  // its contexts': a push tells `unblock`
+    Sched* sched = nullptr;                // in whose name they run; it picks nothing
+    Jobs* jobs = nullptr;                  // where others see what its contexts fork; null: nowhere
+
+    // Of one with a parent: the harts in it and further down, and `closing`.
+    static constexpr std::uint32_t closing = 1u << 31;
+    atomic<std::uint32_t> harts{0};
+    atomic<std::uint32_t> wanted_back{0};
+    atomic<std::uint32_t> asked_back{0};   // as Root's, as is this
+    atomic<bool> lulled{false};
+    atomic<std::uint64_t> stirred{0};      // how often it may have got something to do
+
+    Unit* registrant = nullptr;            // null: it was created without one
+    Pool* former = nullptr;                // where the registrant belongs otherwise
+    bool entered = false;                  // the registrant has become a guest for it, and leaves afterwards
+    Stream* home = nullptr;                // which alone may run the registrant; null: any
+    Domain* next_returned = nullptr;       // in Stream::returned: its registrant is to be run there
+
+    os::Lock lock;                         // guards what follows
+    Domain* children = nullptr;
+    Domain* sibling = nullptr;             // under the parent's lock, as is this; of those that were created so, under the runtime's
+    std::ptrdiff_t asked = 0;              // of a parent that lends by itself
+
+    Domain(Domain* above, const weft_domain_ops& table, void* given) : parent(above), ops(table), self(given) {}
+    std::uint32_t present() const { return harts.load() & ~closing; }
+    atomic<std::uint32_t>& wanted_word() { return parent == nullptr ? root.wanted_back : wanted_back; }
+    atomic<std::uint32_t>& asked_word() { return parent == nullptr ? root.asked_back : asked_back; }
+    atomic<bool>& lulled_word() { return parent == nullptr ? root.lulled : lulled; }
+};
+
+// The running unit, which may be a context of a domain that wants to know, is about to wait.
+void tell_domain_of_wait(Unit& unit);
+
+}  // namespace weft

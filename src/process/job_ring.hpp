@@ -1,0 +1,94 @@
+// A stream's own jobs: a ring that its owner alone reads and writes, but for the limit, by which others ask for what lies in it. core/README.md, "Jobs", has
+// the rules. The model (test/model/jobs_model.cpp) has a Face of its own, whose words are seen by the search.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include "base/atomic.hpp"
+
+namespace weft {
+
+// The orders of JobRing; a model test passes weaker ones, which must fail.
+struct JobRingOrders {
+    // seq_cst: an asker is on the bell before it looks whether others have asked. If it reads that they have, the owner's next exchange of `asked` comes
+    // after that look, and so does his look at the bell; an older `true` would leave the asker asleep with nobody asked.
+    static constexpr std::memory_order look = std::memory_order_seq_cst;
+};
+
+// `face` is what programs see: where the next job goes, and the limit at or beyond which a fork is offer()'s.
+template <class Job, class Face, class Orders = JobRingOrders>
+struct BasicJobRing {
+    static constexpr std::size_t capacity = 512;
+
+    Face face{nothing + 1, nullptr};
+    Job** slots = nullptr;                 // null until the first fork. slots[0] is null always: at the join, no job is there
+    Job** first = nothing + 1;             // the oldest that nobody else sees; face.bottom: there is none
+    atomic<bool> asked{false};             // somebody wants what lies here
+
+    BasicJobRing() = default;
+    BasicJobRing(const BasicJobRing&) = delete;
+    BasicJobRing& operator=(const BasicJobRing&) = delete;
+    bool empty() const { return first == face.bottom; }
+    Job** begin() const { return slots + 1; }
+    Job** end() const { return slots + 1 + capacity; }
+    std::size_t length() const { return static_cast<std::size_t>(face.bottom - first); }
+
+    // A fork, as include/weft/parallel.hpp has it. False: there is no room below the limit.
+    bool push(Job& job) {
+        Job** const bottom = face.bottom;
+        if (bottom >= atomic_ref(face.limit).load(std::memory_order_relaxed)) return false;   // relaxed: room is taken away at any time
+        put(bottom, job);
+        return true;
+    }
+    // A join. False: the job is not the newest here.
+    bool pop(Job& job) {
+        Job** const newest = face.bottom - 1;
+        if (*newest != &job) return false;
+        face.bottom = newest;
+        return true;
+    }
+
+    // The fork of a job where the limit says that there is no room, and there is. Whether somebody has asked.
+    bool push_and_open(Job& job) {
+        put(face.bottom, job);
+        open();
+        return take_request();
+    }
+    // seq_cst, as the limit's stores: open() comes before it, and ask() stores in the other order, so not both miss the other (core/README.md).
+    bool take_request() { return asked.exchange(false, std::memory_order_seq_cst); }
+
+    // The oldest `count` jobs are others' to see: the ring has them no more.
+    void give_up(std::size_t count) {
+        first += count;
+        first[-1] = nullptr;   // its join must not find it there
+    }
+
+    // The limit races with ask(): seq_cst here and there, against `asked` (core/README.md).
+    void open() { atomic_ref(face.limit).store(end(), std::memory_order_seq_cst); }
+    void close() { atomic_ref(face.limit).store(nullptr, std::memory_order_seq_cst); }
+    // The next fork shows something. From any thread, while the stream is in the runtime's table.
+    void ask() {
+        if (asked.load(Orders::look)) return;
+        asked.store(true, std::memory_order_seq_cst);
+        close();
+    }
+
+    // In the child of a fork: what lies in the ring of a stream that is no more.
+    void take_over(BasicJobRing& from) {
+        std::swap(face, from.face);
+        std::swap(slots, from.slots);
+        std::swap(first, from.first);
+    }
+
+    // Where the ring begins before there is one: shared by all, and never written.
+    static constinit inline Job* nothing[1] = {nullptr};
+
+private:
+    void put(Job** bottom, Job& job) {
+        *bottom = &job;
+        face.bottom = bottom + 1;
+    }
+};
+
+}  // namespace weft

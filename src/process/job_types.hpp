@@ -1,0 +1,21 @@
+// What streams have of jobs: the ring of the unit that runs, and the lists where others see them. jobs.hpp has what is done with them.
+#pragma once
+
+#include "os/memory.hpp"
+#include "process/job_ring.hpp"
+#include "process/shown.hpp"
+#include "weft/parallel.h"
+
+namespace weft {
+
+using Shown = BasicShown<weft_job>;
+using Jobs = BasicJobs<weft_job>;
+using Search = BasicSearch<Jobs>;
+static_assert(sizeof(Shown) <= sizeof(weft_job::kept) && alignof(Shown) <= alignof(weft_job));
+
+// It comes first in Stream, so the word that leads to the stream leads to its face.
+struct JobRing : BasicJobRing<weft_job, weft_jobs> {
+    ~JobRing() { os::release(slots); }
+};
+
+}  // namespace weft

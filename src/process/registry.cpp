@@ -1,0 +1,136 @@
+#include "process/registry.hpp"
+
+#include <mutex>
+
+#include "base/handles.hpp"
+#include "process/process.hpp"
+
+namespace weft {
+
+weft_pool_kind default_pool_kind() {
+    const weft_settings& values = process().settings.values;
+    if (values.pool == WEFT_POOL_DEFAULT) return values.streams > 1 ? WEFT_POOL_DEQUE : given_for(WEFT_POOL_PRIVATE);
+    return given_for(values.pool);
+}
+
+weft_pool_kind given_for(weft_pool_kind kind) {
+    return kind == WEFT_POOL_PRIVATE && process().settings.values.rescue == WEFT_RESCUE_ALL ? WEFT_POOL_SHARED : kind;
+}
+
+Sched* default_sched(Pool& main) {
+    Process& of = process();
+    weft_sched_kind kind = of.settings.values.scheduler;
+    if (kind == WEFT_SCHED_DEFAULT) {
+        const bool shared = of.settings.values.streams > 1 && main.automatic && main.kind != WEFT_POOL_PRIVATE;
+        kind = shared || main.kind == WEFT_POOL_DEQUE ? WEFT_SCHED_RANDOM_STEAL : WEFT_SCHED_BASIC;
+    }
+    Pool* pools[Process::most_streams] = {&main};
+    std::size_t count = 1;
+    if (kind == WEFT_SCHED_RANDOM_STEAL) {
+        // It steals from every pool of the same make, the later streams' as well: those are made before it.
+        std::lock_guard guard(of.lock);
+        for (Pool* pool = of.pools; pool != nullptr; pool = pool->next) {
+            const bool stealable = pool->automatic && pool != &main && pool->kind != WEFT_POOL_PRIVATE;
+            if (stealable && count < Process::most_streams) pools[count++] = pool;
+        }
+    }
+    Sched* made = sched::create(kind, nullptr, nullptr, pools, count);
+    if (made != nullptr) enlist(*made);
+    return made;
+}
+
+Pool* automatic_pool(weft_pool_kind kind) {
+    Process& of = process();
+    {
+        std::lock_guard guard(of.lock);
+        for (Pool* pool = of.pools; pool != nullptr; pool = pool->next) {
+            if (!pool->orphan || pool->kind != kind) continue;
+            pool->orphan = false;
+            return pool;
+        }
+    }
+    Pool* made = make_pool(kind);
+    if (made == nullptr) return nullptr;
+    made->automatic = true;
+    enlist(*made);
+    return made;
+}
+
+void enlist(Pool& pool) {
+    std::lock_guard guard(process().lock);
+    pool.next = process().pools;
+    process().pools = &pool;
+    process().hooks.pool_comes(process(), pool);
+}
+
+void enlist(Sched& sched) {
+    std::lock_guard guard(process().lock);
+    sched.next = process().scheds;
+    process().scheds = &sched;
+}
+
+namespace {
+
+template <class T>
+void unlist(T*& first, T& element) {
+    for (T** at = &first; *at != nullptr; at = &(*at)->next) {
+        if (*at != &element) continue;
+        *at = element.next;
+        return;
+    }
+}
+
+}  // namespace
+
+void dismiss(Pool& pool) {
+    {
+        std::lock_guard guard(process().lock);
+        unlist(process().pools, pool);
+        process().hooks.pool_goes(process(), pool);
+        if (pool.kind != WEFT_POOL_USER) {
+            // Whoever pushed the last unit rings the bell afterwards, if late enough after that unit has run, ended and
+            // let the pool be freed. So the memory stays a pool of its kind: a ring too many harms nobody.
+            pool.freed = true;
+            handles::freed(&pool);
+            pool.next = process().freed_pools;
+            process().freed_pools = &pool;
+            return;
+        }
+    }
+    pool::destroy(&pool);
+}
+
+void drop_freed_pools(Process& of) {
+    while (Pool* pool = of.freed_pools) {
+        of.freed_pools = pool->next;
+        pool::destroy(pool);
+    }
+}
+
+Pool* make_pool(weft_pool_kind kind, weft_pool_access access) {
+    Process& of = process();
+    {
+        std::lock_guard guard(of.lock);
+        for (Pool** at = &of.freed_pools; *at != nullptr; at = &(*at)->next) {
+            Pool* pool = *at;
+            if (pool->kind != kind) continue;
+            *at = pool->next;
+            pool->freed = false;   // empty, and without drawers, as it was when it was made
+            pool->access = access;
+            pool->data = nullptr;
+            pool->promise.reset();
+            return pool;
+        }
+    }
+    return pool::create(kind, access);
+}
+
+void dismiss(Sched& sched) {
+    {
+        std::lock_guard guard(process().lock);
+        unlist(process().scheds, sched);
+    }
+    sched::destroy(&sched);
+}
+
+}  // namespace weft

@@ -1,0 +1,177 @@
+// Jobs that others see: a list of them (the runtime's, or an arena's), and what becomes of one that is taken. core/README.md, "Jobs", has the rules; the
+// model (test/model/jobs_model.cpp) has jobs of its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <new>
+
+#include "base/atomic.hpp"
+#include "base/probe.hpp"
+#include "hart/bell.hpp"
+#include "os/lock.hpp"
+
+namespace weft {
+
+struct Unit;
+
+// The orders of Shown and Jobs; a model test passes weaker ones, which must fail.
+struct ShownOrders {
+    // acq_rel, pairs with `enroll` and `done`: what the job has done is seen by its owner, who reads the state or is woken; and the waiter is seen by who
+    // wakes it.
+    static constexpr std::memory_order finish = std::memory_order_acq_rel;
+    static constexpr std::memory_order enroll = std::memory_order_acq_rel;
+    static constexpr std::memory_order enroll_failed = std::memory_order_acquire;
+    static constexpr std::memory_order done = std::memory_order_acquire;
+    // seq_cst: "show, then look for searchers and at the bell" against "be on the bell, or search no more, then look at the length": one
+    // of the two sees the other.
+    static constexpr std::memory_order length = std::memory_order_seq_cst;
+    static constexpr std::memory_order searching = std::memory_order_seq_cst;
+};
+
+// Who waits for a job that was taken. `wake` is called once, as the last act of the one who has run it.
+struct JobWaiter {
+    void (*wake)(JobWaiter* self);
+};
+
+template <class Job, class Orders>
+struct BasicJobs;
+
+// What a job is beyond the ring: in Job::kept, from when it is shown, or refused, to its join.
+template <class Job, class Orders = ShownOrders>
+struct BasicShown {
+    using List = BasicJobs<Job, Orders>;
+
+    // Of `state`; any other value is a JobWaiter's address. None is zero: that is memory which nobody has written.
+    static constexpr std::uintptr_t refused = 4;     // in no list: its owner alone runs it
+    static constexpr std::uintptr_t available = 1;   // in the list
+    static constexpr std::uintptr_t taken = 2;
+    static constexpr std::uintptr_t finished = 3;
+
+    atomic<std::uintptr_t> state;
+    plain<Job*> newer{nullptr};            // of the list; under its lock
+    plain<Job*> older{nullptr};
+    List* const list = nullptr;            // where it was shown: its owner may belong elsewhere when it joins
+    const std::uintptr_t by = 0;           // owner() and stack_class(): there is no room for both
+
+    explicit BasicShown(std::uintptr_t begins) : state(begins) {}
+    BasicShown(List& in, Unit& owner, std::uint8_t wanted) : state(available), list(&in), by(reinterpret_cast<std::uintptr_t>(&owner) | wanted) {}
+    static BasicShown& of(Job& job) { return *reinterpret_cast<BasicShown*>(job.kept); }
+
+    // A unit lies at a multiple of 64.
+    static constexpr std::uintptr_t class_bits = 31;
+    Unit& owner() const { return *reinterpret_cast<Unit*>(by & ~class_bits); }                             // who joins it
+    std::uint8_t stack_class() const { return static_cast<std::uint8_t>(by & class_bits); }   // of Unit: the stack that the owner has asked for
+
+    // By who has run the job that was taken.
+    void finish() {
+        const std::uintptr_t was = state.exchange(finished, Orders::finish);
+        if (was == taken) return;   // the owner may have gone on, and the job be no more
+        auto* waiter = reinterpret_cast<JobWaiter*>(was);
+        waiter->wake(waiter);
+    }
+    // By its owner, when it was taken. True: the waiter will be woken. False: the job has been run.
+    bool enroll(JobWaiter& waiter) {
+        std::uintptr_t seen = taken;
+        return state.compare_exchange_strong(seen, reinterpret_cast<std::uintptr_t>(&waiter), Orders::enroll, Orders::enroll_failed);
+    }
+    bool done() const { return state.load(Orders::done) == finished; }
+};
+
+// What has been shown, and who looks for it.
+template <class Job, class Orders = ShownOrders>
+struct BasicJobs {
+    using Shown = BasicShown<Job, Orders>;
+
+    atomic<std::size_t> shown{0};          // length of the list, for a look without the lock
+    atomic<std::uint32_t> searching{0};    // streams that are awake and look for something to run
+    atomic<std::size_t> streams{0};        // that may take what is shown: those in the runtime's table, or as many harts as the arena may have
+    Bell bell;                             // of the streams that sleep
+    void (*work_came)(BasicJobs& here) = nullptr;   // an arena's: instead of the bell
+    os::Lock lock;                         // guards the list
+    plain<Job*> oldest{nullptr};
+    plain<Job*> newest{nullptr};
+
+    // Whether there is something to be taken; in the order of the bell's count.
+    bool any() const { return shown.load(Orders::length) != 0; }
+
+    // The oldest `count` > 0 jobs of a ring, which are `owner`'s; wakes who has gone to sleep without them.
+    template <class Ring>
+    void show(Ring& ring, std::size_t count, Unit& owner, std::uint8_t stack_class) {
+        Job** const from = ring.first;
+        Job** const to = from + count;
+        for (Job** at = from; at != to; ++at) {
+            auto* made = new ((*at)->kept) Shown(*this, owner, stack_class);
+            if (at != from) made->older = at[-1];
+            if (at + 1 != to) made->newer = at[1];
+        }
+        Job& first = **from;
+        Job& last = *to[-1];
+        ring.give_up(count);
+        append(first, last, count);
+        probe(Probe::job_before_ring);
+        tell();
+    }
+
+    // There is something to be taken: who has gone to sleep without it is woken, unless somebody is on the way to find it.
+    void tell() {
+        if (searching.load(Orders::searching) != 0) return;
+        if (work_came == nullptr) bell.ring();
+        else work_came(*this);
+    }
+
+    // By its owner. False: it has been taken.
+    bool remove(Job& job) {
+        const Shown& at = Shown::of(job);
+        // relaxed: a job that was taken is not put back, and what it has done is seen by the owner's next look, done().
+        if (at.state.load(std::memory_order_relaxed) != Shown::available) return false;
+        std::lock_guard guard(lock);
+        if (at.state.load(std::memory_order_relaxed) != Shown::available) return false;   // relaxed: it is changed under the lock
+        unlink(job);
+        return true;
+    }
+
+    // Under the lock: it is taken.
+    void unlink(Job& job) {
+        Shown& at = Shown::of(job);
+        Job* const newer = at.newer;
+        Job* const older = at.older;
+        if (newer != nullptr) Shown::of(*newer).older = older;
+        else newest = older;
+        if (older != nullptr) Shown::of(*older).newer = newer;
+        else oldest = newer;
+        at.state.store(Shown::taken, std::memory_order_relaxed);   // relaxed: who took it tells the owner by finish()
+        shown.fetch_sub(1, std::memory_order_seq_cst);
+    }
+
+private:
+    void append(Job& first, Job& last, std::size_t count) {
+        std::lock_guard guard(lock);
+        Job* const before = newest;
+        Shown::of(first).older = before;
+        if (before != nullptr) Shown::of(*before).newer = &first;
+        else oldest = &first;
+        newest = &last;
+        shown.fetch_add(count, Orders::length);
+    }
+};
+
+// As long as it lives, the stream looks for something to run, and who shows a job need not wake another.
+template <class Jobs, class Orders = ShownOrders>
+class BasicSearch {
+public:
+    explicit BasicSearch(Jobs& in) : jobs_(in) { jobs_.searching.fetch_add(1, Orders::searching); }
+    BasicSearch(const BasicSearch&) = delete;
+    BasicSearch& operator=(const BasicSearch&) = delete;
+    ~BasicSearch() {
+        jobs_.searching.fetch_sub(1, Orders::searching);
+        // Who has shown something meanwhile has woken nobody, and this stream may have found something else.
+        if (jobs_.any()) jobs_.tell();
+    }
+
+private:
+    Jobs& jobs_;
+};
+
+}  // namespace weft

@@ -1,0 +1,60 @@
+#include "process/way.hpp"
+
+#include <mutex>
+
+#include "process/process.hpp"
+#include "process/registry.hpp"
+
+namespace weft {
+bool has_pool(const Sched& sched, const Pool& pool) {
+    for (std::size_t i = 0; i < sched.count; ++i) {
+        if (sched.pools[i] == &pool) return true;
+    }
+    return false;
+}
+
+void settle_way(Stream& stream) {
+    stream.through_home = stream.depth != 0 || !stream.sched->stateless();
+    stream.restartable = stream.depth == 0 && stream.sched->stateless();
+}
+
+bool draws_from(const Stream& stream, const Pool& pool) { return has_pool(*stream.sched, pool) || &pool == stream.own; }
+
+Unit* pick(Stream& stream) {
+    if (stream.own == nullptr) [[likely]] return sched::pick(*stream.sched);
+    // The primary unit waits in a pool of its own; it and the others take turns.
+    stream.own_had_a_turn = !stream.own_had_a_turn;
+    if (stream.own_had_a_turn) {
+        if (Unit* unit = stream.own->pop()) return unit;
+    }
+    if (Unit* unit = sched::pick(*stream.sched)) return unit;
+    return stream.own->pop();
+}
+
+PrivatePool* bound_pool(Stream& stream) {
+    if (PrivatePool* pool = stream.bound.load()) return pool;
+    Process& of = process();
+    {
+        std::lock_guard guard(of.replacing);
+        if (PrivatePool* pool = stream.bound.load()) return pool;
+        Pool* main = stream.main->pools[0];
+        Pool* pool = main->kind == WEFT_POOL_PRIVATE ? main : automatic_pool(WEFT_POOL_PRIVATE);
+        if (pool == nullptr) return nullptr;
+        stream.bound.store(static_cast<PrivatePool*>(pool));
+        if (pool == main) return static_cast<PrivatePool*>(pool);
+    }
+    ask(stream, attention::adopt);
+    return stream.bound.load();
+}
+
+void adopt_bound_pool(Stream& stream) {
+    unask(stream, attention::adopt);
+    PrivatePool* pool = stream.bound.load();
+    if (stream.own == pool || has_pool(*stream.main, *pool)) return;
+    pool::attach(*pool, &stream, true);
+    stream.own = pool;
+    stream.own_place.belong_to(stream.sleeper);
+    settle_way(stream);
+}
+
+}  // namespace weft

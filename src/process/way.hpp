@@ -1,0 +1,31 @@
+// Where a stream's units come from, and whether one that leaves goes through its scheduler.
+#pragma once
+
+#include "process/stream.hpp"
+
+namespace weft {
+
+// The unit leaves for its stream's scheduler whenever it leaves, and for no successor that it found itself: where there are
+// several places to look at, or a turn to be counted.
+void settle_way(Stream& stream);
+
+// Whether the scheduler picks from that pool.
+bool has_pool(const Sched& sched, const Pool& pool);
+
+// Whether units of the pool come to run on the stream, as it is now.
+bool draws_from(const Stream& stream, const Pool& pool);
+
+// The next unit, or null. From the stream's own carrier, on any stack.
+Unit* pick(Stream& stream);
+
+// A pool of which only this stream draws, for units bound to it; null: no memory. From any thread.
+PrivatePool* bound_pool(Stream& stream);
+
+// The pool that bound_pool() made for the stream is its own from now on. From the scheduler's stack.
+void adopt_bound_pool(Stream& stream);
+
+// Whether a scheduler runs as this unit.
+inline bool is_scheduler(const Unit& unit) { return unit.has_now(Unit::scheduler); }
+inline bool is_main_scheduler(const Unit& unit) { return is_scheduler(unit) && static_cast<const Sched*>(unit.argument)->as_main; }
+
+}  // namespace weft

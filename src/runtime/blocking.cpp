@@ -1,0 +1,203 @@
+#include "runtime/blocking.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <mutex>
+
+#include "core/suspend.hpp"
+#include "hart/quota.hpp"
+#include "local/own_float.hpp"
+#include "os/clock.hpp"
+#include "os/futex.hpp"
+#include "os/memory.hpp"
+#include "process/error.hpp"
+#include "process/process.hpp"
+
+namespace weft {
+namespace {
+
+constexpr std::size_t few = 4;
+
+std::size_t at_once() { return std::min(std::max(few, 2 * hart::limit()), Crew::most); }
+
+// Of the stream that the unit is on now: see os/local.hpp.
+void set_errno(int error) { *current().errno_address = error; }
+
+void resume(Unit& unit) {
+    unit.life.move(State::waiting, State::ready);
+    resume_claimed(nullptr, unit);
+}
+
+}  // namespace
+
+bool Crew::start_one() {
+    auto* worker = os::make<Worker>(*this);
+    if (worker == nullptr) return false;
+    const bool started = os::thread_start(worker->thread, stack_bytes, [](void* raw) {
+        auto& self = *static_cast<Worker*>(raw);
+        os::thread_name("weft/blocking");
+        os::thread_without_signals();
+        leave_bindings(process());
+        self.crew.run(self);
+    }, worker);
+    if (!started) {
+        os::destroy(worker);
+        return false;
+    }
+    worker->next = workers_;
+    workers_ = worker;
+    ++count_;
+    return true;
+}
+
+bool Crew::ready() {
+    std::lock_guard guard(lock_);
+    return count_ != 0 || start_one();
+}
+
+std::uint64_t Crew::look_again() const {
+    return calls_.empty() || count_ == most ? os::forever : calls_.front()->since_ns + patience_ns;
+}
+
+std::uint64_t Crew::submit(Call& call) {
+    call.since_ns = os::now_ns();
+    Worker* rung;
+    std::uint64_t again_ns = os::forever;
+    {
+        std::lock_guard guard(lock_);
+        calls_.push_back(&call);
+        rung = idle_;
+        if (rung != nullptr) {
+            idle_ = rung->next_idle;
+        } else if (count_ >= at_once() || !start_one()) {
+            again_ns = look_again();
+        }
+    }
+    if (rung != nullptr) rung->gate.open();
+    return again_ns;
+}
+
+std::uint64_t Crew::grow(std::uint64_t now_ns) {
+    std::lock_guard guard(lock_);
+    if (calls_.empty() || stopping_) return os::forever;
+    if (calls_.front()->since_ns + patience_ns > now_ns) return look_again();
+    if (idle_ == nullptr && count_ < most) start_one();
+    return now_ns + patience_ns;
+}
+
+void Crew::run(Worker& self) {
+    const Process* const of = process_or_null();
+    lock_.lock();
+    for (;;) {
+        Call* call = calls_.pop_front();
+        if (call == nullptr && stopping_) break;
+        if (call == nullptr) {
+            self.next_idle = idle_;
+            idle_ = &self;
+        }
+        lock_.unlock();
+        if (call == nullptr) {
+            self.gate.wait();
+        } else {
+            errno = 0;
+            call->fn(call->argument);
+            call->error = errno;
+            if (process_or_null() != of) return;   // it has forked, and this is the child, where nobody waits for it
+            resume(*call->unit);
+        }
+        lock_.lock();
+    }
+    lock_.unlock();
+}
+
+void Crew::stop() {
+    Worker* all;
+    {
+        std::lock_guard guard(lock_);
+        stopping_ = true;
+        all = std::exchange(workers_, nullptr);
+    }
+    for (Worker* worker = all; worker != nullptr; worker = worker->next) worker->gate.open();
+    while (all != nullptr) {
+        Worker* next = all->next;
+        os::thread_join(all->thread);
+        os::destroy(all);
+        all = next;
+    }
+}
+
+namespace {
+
+// The unit's call goes to the crew once its context is saved.
+struct HandOver : Suspension {
+    Crew::Call& call;
+    Process& of;
+
+    HandOver(Unit& unit, Crew::Call& what, Process& in) : Suspension{unit}, call(what), of(in) {}
+
+    void publish() {
+        Process& runs = of;   // a copy: the unit, and its stack, may go on as soon as the call is handed over
+        const std::uint64_t again_ns = runs.crew.submit(call);
+        if (again_ns == os::forever) return;
+        runs.crew_alarm_ns.store(again_ns);
+        // Without a lookout nobody comes to see whether the call waits for long: then the crew grows now.
+        if (!runs.lookout.watch(again_ns)) runs.crew.grow(again_ns);
+    }
+};
+
+}  // namespace
+
+[[gnu::noinline]] weft_status blocking(void (*fn)(void*), void* argument) {
+    Stream* stream = current_or_null();
+    if (stream == nullptr) {
+        fn(argument);
+        return WEFT_OK;
+    }
+    Unit* self = stream->running;
+    if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "a scheduler cannot give its hart away; make the blocking call from a ULT");
+    if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet cannot give its hart away; make it a ULT");
+    Process& of = process();
+    if (!of.crew.ready()) return fail(WEFT_SYSTEM, "the kernel refused an OS thread for a blocking call (see ulimit -u and the cgroup's pids.max)");
+    CallFor call_for(*self, fn, argument);
+    Crew::Call call{call_for.fn(), call_for.argument(), self};
+    HandOver request(*self, call, of);
+    suspend(*stream, request, Waits::blocking, reinterpret_cast<const void*>(fn));
+    set_errno(call.error);
+    call_for.come_back();
+    return WEFT_OK;
+}
+
+namespace {
+
+// A call that is made on the scheduler's stack, after which its unit is the next to run.
+struct StreamCall {
+    void (*fn)(void*);
+    void* argument;
+    Unit& unit;
+    int error = 0;
+
+    void make() {
+        errno = 0;
+        fn(argument);
+        error = errno;
+        unit.life.move(State::running, State::ready);
+        current().handed = &unit;
+    }
+};
+
+}  // namespace
+
+[[gnu::noinline]] void on_stream_stack(void (*fn)(void*), void* argument) {
+    Stream* stream = current_or_null();
+    Unit* self = stream == nullptr ? nullptr : stream->running;
+    // Who stands there already and could not suspend anyway. An SC stands there as well, but could: it leaves, and is promoted.
+    if (self == nullptr || self->kind == Kind::tasklet) return fn(argument);
+    CallFor call_for(*self, fn, argument);
+    StreamCall call{call_for.fn(), call_for.argument(), *self};
+    stream->counters.add(trace::Count::yielded);
+    detail::leave_towards<Leaves::yields>(*stream, *self, nullptr, {[](void* raw) { static_cast<StreamCall*>(raw)->make(); }, &call}, Unit::observed);
+    set_errno(call.error);
+    call_for.come_back();
+}
+
+}  // namespace weft

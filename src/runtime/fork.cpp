@@ -1,0 +1,177 @@
+#include "runtime/fork.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "base/handles.hpp"
+#include "carrier/streams.hpp"
+#include "core/migrate.hpp"
+#include "hart/quota.hpp"
+#include "hart/topology.hpp"
+#include "inspect/dump.hpp"
+#include "local/locals.hpp"
+#include "local/own_float.hpp"
+#include "observe/observe.hpp"
+#include "os/fork.hpp"
+#include "process/domain_state.hpp"
+#include "process/outside_wait.hpp"
+#include "process/process.hpp"
+#include "runtime/runtime.hpp"
+#include "share/guest.hpp"
+#include "share/hosted.hpp"
+#include "unit/crowd.hpp"
+#include "unit/extras.hpp"
+
+namespace weft {
+namespace {
+
+// The parent's runtimes, which nobody frees: who counts what was not given back finds them here.
+Process* left_behind = nullptr;
+
+// What the library has besides the runtime. Some OS thread that is no more may hold these locks.
+void mend_statics(const Process* old) {
+    if (old != nullptr && old->bound_once) os::affinity_set(0, old->cpus);   // the child is no bound stream
+    if (old != nullptr && old->observing) births.set(false);
+    hart::quota_forked();
+    hart::topology_forked();
+    keys_forked();
+    if constexpr (config::checked) handles::book_forked();
+    guests_forked();
+    moves_forked();
+    crowds_forked();
+    os::threads_forked();
+    if (OutsideWait::count.load() != 0) OutsideWait::count.store(0);
+}
+
+Settings settings_of_child(const Process& old) {
+    Settings chosen = old.settings;
+    chosen.values.streams = 1;
+    chosen.values.trace = nullptr;   // the parent's files
+    chosen.counters = nullptr;
+    return chosen;
+}
+
+// Not WEFT_OK: no memory, and what there is stays.
+weft_status begin_child(const Process& old, Process& made, Stream** zero) {
+    made.cpus = old.cpus;
+    made.nesting = std::max(1u, old.nesting);   // one that has started by itself may have none, and the child's has a primary unit
+    made.heaps_made = old.heaps_made;   // so that no new unit has the number of one that goes on, or of the parent's
+    made.outside = make_heap(made);
+    begin_rescue(made);
+    if (made.outside == nullptr) return WEFT_NO_MEMORY;
+    const weft_status status = start_stream_zero(made, zero);
+    if (status == WEFT_OK) begin_sentry(made);
+    return status;
+}
+
+// Jobs that it has shown, and nobody has taken, are its own again. The list may be in the middle of a change, but each step of one leaves the way from the
+// oldest to the newest whole.
+void take_jobs_back(const Jobs& jobs, Unit& unit) {
+    for (weft_job* job = jobs.oldest; job != nullptr;) {
+        Shown& shown = Shown::of(*job);
+        job = shown.newer;
+        if (&shown.owner() != &unit || shown.state.load() != Shown::available) continue;
+        shown.state.store(Shown::refused);
+        --unit.jobs_out;
+    }
+}
+
+// It may have shown some before it came into an arena.
+void take_jobs_back(const Process& old, const Stream& from, Unit& unit) {
+    if (unit.jobs_out == 0) return;
+    take_jobs_back(old.jobs, unit);
+    for (const Domain* domain = from.domain; domain != nullptr; domain = domain->parent) {
+        if (domain->jobs != nullptr) take_jobs_back(*domain->jobs, unit);
+    }
+}
+
+// The domains that the hart was in are no more: nobody waits for their harts.
+void leave_domains(Stream& from) {
+    for (Domain* domain = from.domain; domain != nullptr; domain = domain->parent) domain->registrant = nullptr;
+}
+
+// Whoever has called it does not go on, so it is a ULT on the stack that it stands on, and its end is the child's.
+void cut_loose(const Stream& from, Unit& unit) {
+    if (unit.kind == Kind::hosted) become_thread(unit);
+    if (unit.kind == Kind::tasklet) unit.kind = Kind::full;
+    if (unit.stack == nullptr) unit.stack = from.home.stack;   // on which the scheduler has called it
+    unit.shape &= static_cast<std::uint8_t>(~(Unit::light | Unit::called));
+    unit.mark(Unit::untidy);   // a tasklet that its joiner has called looks for this before it returns there
+}
+
+// Nobody of the parent's asks anything of it any more, or waits for it.
+void forget_others(Unit& unit) {
+    unit.joint.reset();
+    unit.unmark(Unit::requests | Unit::observed);
+    Extras* const extras = extras_of(unit);
+    if (extras == nullptr) return unit.unmark(Unit::extras);   // whoever was about to give it some is no more
+    extras->lock.break_open();
+    extras->target = nullptr;
+}
+
+// The unit that forked goes on as the primary one of a new runtime. False: there is no memory for that.
+bool go_on(Process& old, Stream& from, Unit& unit, bool on_thread) {
+    auto* const made = os::make<Runtime>(settings_of_child(old), false);
+    if (made == nullptr) return false;
+    set_process(made);
+    Stream* zero = nullptr;
+    const bool roams = on_thread && made->settings.values.roaming_primary;
+    Pool* pool = nullptr;
+    if (begin_child(old, *made, &zero) != WEFT_OK || begin_own_float(*made) != WEFT_OK || (pool = primary_pool(*zero, roams)) == nullptr) {
+        set_process(nullptr);
+        os::set_local(&from);
+        return false;
+    }
+    if (on_thread) unit.stack = &zero->carrier_stack;
+    zero->jobs.take_over(from.jobs);
+    begin_primary(*made, *zero, unit, *pool, roams);
+    made->inherited = &unit;
+    zero->carrier.floating_point = from.carrier.floating_point;
+    const bool followed = is_followed(unit);
+    if (followed) unit.mark(Unit::canary);   // a tasklet had no need of it
+    if (is_in_own_float(unit) || followed) zero->callable = &Stream::no_pool;
+    if (unit.has_jobs()) zero->callable_without_jobs = std::exchange(zero->callable, &Stream::no_pool);
+    dumps_forked(made);
+    return true;
+}
+
+void unit_forked(Process& old, Stream& from, Unit& unit) {
+    // A thread's own stack outlives the runtime, and so may the child. A primary unit that roams may have left its thread, not its stack.
+    const bool on_thread = unit.stack == &from.carrier_stack || (unit.has(Unit::primary) && !unit.has_forked());
+    cut_loose(from, unit);
+    forget_others(unit);
+    take_jobs_back(old, from, unit);
+    leave_domains(from);
+    unit.flags = static_cast<std::uint8_t>((unit.flags & Unit::user_stack) | Unit::primary | (on_thread ? 0 : Unit::measured));
+    if (go_on(old, from, unit, on_thread)) return;
+    dumps_forked(nullptr);   // without memory it may replace its program, or end: that works without a runtime
+}
+
+// In the child, before fork() returns there.
+void forked() {
+    Process* const old = process_or_null();
+    mend_statics(old);
+    if (old == nullptr) return;
+    old->left_behind = std::exchange(left_behind, old);
+    set_process(nullptr);
+    Stream* const stream = current_or_null();
+    Unit* const unit = stream == nullptr ? nullptr : stream->running;
+    if (unit != nullptr && !unit->has(Unit::scheduler)) return unit_forked(*old, *stream, *unit);
+    os::set_local(nullptr);
+    dumps_forked(nullptr);
+}
+
+}  // namespace
+
+bool prepare_forks() {
+    static const bool prepared = os::at_fork(forked);
+    return prepared;
+}
+
+void end_child() {
+    if (Process* const of = process_or_null()) run_out(*of);
+    std::exit(0);
+}
+
+}  // namespace weft

@@ -1,0 +1,373 @@
+#include "share/carriers.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "base/probe.hpp"
+#include "carrier/sentry.hpp"
+#include "carrier/streams.hpp"
+#include "hart/quota.hpp"
+#include "os/clock.hpp"
+#include "os/futex.hpp"
+#include "process/error.hpp"
+#include "process/process.hpp"
+#include "process/registry.hpp"
+#include "share/domain.hpp"
+#include "share/guest.hpp"
+#include "share/lending.hpp"
+#include "share/rescue.hpp"
+
+namespace weft {
+
+// A hart on its way to a root: a letter in the carriers' pool.
+struct Sent {
+    Unit letter;
+    Carriers* by;
+    Domain* to;
+    Transition transition;                 // what it does there first
+};
+
+namespace {
+
+// One is kept for the next: most of the time there is one hart on its way at once, and an allocation takes a good part of that.
+Sent* make_sent() {
+    Sent* const kept = process().carriers.spare.exchange(nullptr);
+    if (kept == nullptr) return os::make<Sent>();
+    return new (kept) Sent();
+}
+
+void give_sent(Sent& sent) {
+    Sent* none = nullptr;
+    if (!process().carriers.spare.compare_exchange_strong(none, &sent)) os::destroy(&sent);
+}
+
+Domain* domain_of(hart::Root* root) { return reinterpret_cast<Domain*>(root); }
+
+Sent& sent_by(Unit& letter) { return *static_cast<Sent*>(letter.argument); }
+
+// The hart is in its domain, with the calling stream.
+void bring(Stream& stream, Sent& sent) {
+    set_domain(stream, sent.to);
+    stream.transition = sent.transition;
+    give_sent(sent);
+}
+
+// A hart has come with the OS thread of a guest that goes on itself. It goes on with another, or back.
+void send_on(Stream& stream, Sent& sent) {
+    bring(stream, sent);
+    send_away(stream);
+    carrier_is_free(process().guest_threads);
+}
+
+// Of the hart that the calling carrier has brought, until it goes back to the base.
+void arrive(void* raw) {
+    auto& sent = *static_cast<Sent*>(raw);
+    Stream& stream = current();
+    if (stream.guest != nullptr && !lends_itself(stream)) return leave_letter(stream, sent.letter);
+    Carriers& by = *sent.by;
+    bring(stream, sent);
+    serve(stream);
+    carrier_is_free(by);
+    probe(Probe::carrier_free);
+}
+
+// Under the lock, as what follows.
+Pool* obtain_pool(Carriers& by) {
+    if (by.sent == nullptr) {
+        Pool* const made = make_pool(WEFT_POOL_SHARED);
+        if (made == nullptr) return nullptr;
+        made->letters = true;
+        enlist(*made);
+        by.sent = made;
+    }
+    return by.sent;
+}
+
+// Between two attempts to start one that the kernel has refused.
+constexpr std::uint64_t patience_ns = 1'000'000;
+
+// One more that is not busy yet.
+bool start_carrier(Process& of, Carriers& by) {
+    if (by.patient_until_ns != 0 && os::now_ns() < by.patient_until_ns) return false;
+    Pool* const sent = obtain_pool(by);
+    Sched* const sched = sent == nullptr ? nullptr : sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, const_cast<Pool**>(&sent), 1);
+    if (sched == nullptr) return false;
+    enlist(*sched);
+    Stream* stream;
+    if (start_stream(*sched, nullptr, by.name, &stream, of.default_kind, nullptr, true) == WEFT_OK) {
+        by.patient_until_ns = 0;
+        ++by.count;
+        ++by.started;
+        return true;
+    }
+    dismiss(*sched);
+    by.refused.fetch_add(1);
+    by.patient_until_ns = os::now_ns() + patience_ns;
+    return false;
+}
+
+// Of those that take harts somebody who is counted as busy has given his back, and looks for letters next: a letter holds one of the harts that are granted, and each of the
+// others that carriers have is another one.
+bool one_comes_soon(const Process& of, const Carriers& by) { return by.what == Carriers::What::harts && by.count != 0 && by.count >= of.base.granted(); }
+
+// One more carrier is busy: an idle one, or a new one. False: there is none, and none can be started.
+bool engage_carrier(Process& of, Carriers& by, bool starts) {
+    if (by.closed) return false;
+    if (by.busy >= by.count && (!starts || (!one_comes_soon(of, by) && !start_carrier(of, by)))) return false;
+    ++by.busy;
+    return true;
+}
+
+// With the lock of `by` held, or where a carrier has been engaged.
+void send_to(Carriers& by, Unit& letter, void (*body)(void*), void* argument) {
+    letter.body = body;
+    letter.argument = argument;
+    letter.kind = Kind::tasklet;
+    letter.flags = Unit::internal;
+    letter.pool = by.sent;
+    pool::push(*by.sent, &letter);
+}
+
+void send_hart_to(Carriers& by, Sent& sent, Domain& domain, const Transition& transition) {
+    sent.by = &by;
+    sent.to = &domain;
+    sent.transition = transition;
+    send_to(by, sent.letter, arrive, &sent);
+}
+
+// False: no OS thread of those is idle, and none is started. Sent under the lock: a guest that goes on finds its thread counted on, and the letter with it (keep_thread).
+bool send_hart_by(Carriers& by, bool starts, Sent& sent, Domain& domain, const Transition& transition) {
+    std::lock_guard guard(by.lock);
+    if (!engage_carrier(process(), by, starts)) return false;
+    send_hart_to(by, sent, domain, transition);
+    return true;
+}
+
+// Whoever is to have the hart comes for it. False: nobody can be had.
+bool send_hart(hart::Root& root, void* raw) {
+    auto& of = *static_cast<Process*>(raw);
+    if (&root == &of.streams_root) return end_waiting(of);
+    if (!root.guest) return pass_on(*domain_of(&root), {});
+    admitted(guest_of(root));
+    return true;
+}
+
+}  // namespace
+
+Carriers::~Carriers() {
+    if (spare.load() != nullptr) os::destroy(spare.load());
+}
+
+Pool* guest_threads_pool(Process& of) {
+    std::lock_guard guard(of.guest_threads.lock);
+    return obtain_pool(of.guest_threads);
+}
+
+void count_guest(Process& of, int more) {
+    std::lock_guard guard(of.guest_threads.lock);
+    of.guests.fetch_add(static_cast<std::size_t>(more));
+    of.guest_threads.count += static_cast<std::size_t>(more);
+    of.guest_threads.busy += static_cast<std::size_t>(more);
+}
+
+void lend_thread(Guest& guest) {
+    guest.lends = true;
+    carrier_is_free(process().guest_threads);
+}
+
+// It may be for another guest, whose thread is counted on. If there is none any more, nobody would find it: that one has looked for the letter while the caller had it.
+void leave_letter(Stream& stream, Unit& letter) {
+    Carriers& threads = process().guest_threads;
+    {
+        std::lock_guard guard(threads.lock);
+        if (threads.busy <= threads.count) return pool::push(*threads.sent, &letter);
+    }
+    send_on(stream, sent_by(letter));
+}
+
+void keep_thread(Stream& stream) {
+    Carriers& threads = process().guest_threads;
+    stream.guest->lends = false;
+    {
+        std::lock_guard guard(threads.lock);
+        if (++threads.busy <= threads.count) return;
+    }
+    // A hart is on its way for which this thread was counted on.
+    Unit* const letter = pool::pop(*threads.sent);
+    if (letter == nullptr) return;   // somebody has come for it
+    send_on(stream, sent_by(*letter));
+}
+
+Domain* onwards(hart::Root* root) {
+    Process& of = process();
+    if (root == nullptr || (!root->guest && root != &of.streams_root)) return domain_of(root);
+    if (!send_hart(*root, &of)) of.base.put(*root, 0);
+    return nullptr;
+}
+
+hart::Base::Hooks base_hooks(Process& of) {
+    return {.limit = hart::limit,
+            .now_ns = os::now_ns,
+            .send = send_hart,
+            .closed = [](hart::Root& root, void*) { complete(*domain_of(&root)); },
+            .tell = [](hart::Root& root, void* raw) { ask_to_step_aside(*static_cast<Process*>(raw), root.wanted_back.load()); },
+            .watch = [](std::uint64_t deadline_ns, void* raw) { static_cast<Process*>(raw)->lookout.watch(deadline_ns); },
+            .lacking = [](void* raw) { wake_watchdog(*static_cast<Process*>(raw)); },
+            .argument = &of};
+}
+
+bool send_letter(Carriers& by, Unit& letter, void (*body)(void*), void* argument) {
+    std::lock_guard guard(by.lock);
+    if (!engage_carrier(process(), by, true)) return false;
+    send_to(by, letter, body, argument);
+    return true;
+}
+
+void carrier_is_free(Carriers& of) {
+    {
+        std::lock_guard guard(of.lock);
+        --of.busy;
+    }
+    if (of.what != Carriers::What::rescue) process().base.thread_is_free();
+}
+
+bool leave_carriers(const Stream& carrier) {
+    Process& of = process();
+    Pool* const letters = carrier.main->pools[0];
+    for (Carriers* by : {&of.carriers, &of.rescue.carriers}) {
+        std::lock_guard guard(by->lock);
+        if (by->sent != letters) continue;
+        if (by->busy >= by->count) return false;
+        --by->count;
+    }
+    return true;
+}
+
+// An OS thread that Weft has started, which runs whatever there is, comes before the one of a guest, which may not; and that before one is started.
+bool pass_on(Domain& domain, const Transition& transition) {
+    Sent* const sent = make_sent();
+    if (sent == nullptr) return false;
+    Process& of = process();
+    if (send_hart_by(of.carriers, false, *sent, domain, transition) || send_hart_by(of.guest_threads, false, *sent, domain, transition) ||
+        send_hart_by(of.carriers, true, *sent, domain, transition)) {
+        return true;
+    }
+    give_sent(*sent);
+    return false;
+}
+
+namespace {
+
+struct Retiring {
+    Unit letter;
+    Carriers* by;
+    Stream* carrier = nullptr;
+    atomic<std::uint32_t> told{0};
+};
+
+// An idle carrier's last letter.
+void retire(void* raw) {
+    auto& one = *static_cast<Retiring*>(raw);
+    Stream& stream = current();
+    // Units that it has carried sleep, and stream 0, which would see to that otherwise, may have no OS thread and get none.
+    const bool stays = stream.heap->timers.earliest() != Timers::never;
+    {
+        std::lock_guard guard(one.by->lock);
+        --one.by->busy;
+        if (!stays) {
+            --one.by->count;
+            one.by->patient_until_ns = os::now_ns() + Lookout::room_ns;
+        }
+    }
+    if (!stays) {
+        ask(stream, attention::abandon);   // letters that come now are for the others, and one of them may be the last of another
+        stream.freeing.store(true);
+        one.carrier = &stream;
+    }
+    atomic<std::uint32_t>& told = one.told;
+    told.store(1);
+    os::futex_wake(told, 1);   // needs its address only: who waits may be gone
+    probe(Probe::carrier_told);
+}
+
+bool send_last_letter(Carriers& by, Retiring& one) {
+    std::lock_guard guard(by.lock);
+    if (!engage_carrier(process(), by, false)) return false;
+    send_to(by, one.letter, retire, &one);
+    return true;
+}
+
+bool retire_carrier(Carriers& by) {
+    Retiring one;
+    one.by = &by;
+    if (send_last_letter(by, one)) {
+        while (one.told.load() == 0) os::futex_wait(one.told, 0);
+        if (one.carrier != nullptr) end_stream(*one.carrier);
+    }
+    return one.carrier != nullptr;
+}
+
+}  // namespace
+
+bool give_up_thread(Process& of, bool& lookout_stood_down) {
+    if (end_sentry(of) || retire_carrier(of.carriers) || retire_carrier(of.rescue.carriers)) return true;
+    // With descriptors somebody waits for what it alone is told.
+    if (of.pollers.live() != 0 || !of.lookout.stand_down()) return false;
+    lookout_stood_down = true;
+    return true;
+}
+
+std::size_t busy_carriers(Process& of) {
+    std::lock_guard guard(of.carriers.lock);
+    return std::min(of.carriers.busy, of.carriers.count);
+}
+
+void watch_again(Process& of) {
+    if (of.lookout.stand_up()) return;
+    std::lock_guard guard(of.lock);
+    for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
+        Stream* const stream = of.streams[rank];
+        if (stream != nullptr && stream->thread_id.load() != 0) ask(*stream, attention::alarm);
+    }
+}
+
+Sent* reserve_carrier() {
+    Sent* const sent = make_sent();
+    if (sent == nullptr) return nullptr;
+    {
+        std::lock_guard guard(process().carriers.lock);
+        if (engage_carrier(process(), process().carriers, true)) return sent;
+    }
+    give_sent(*sent);
+    return nullptr;
+}
+
+void pass_on_to(Sent& reserved, Domain& domain) { send_hart_to(process().carriers, reserved, domain, {}); }
+
+void forgo_carrier(Sent& reserved) {
+    give_sent(reserved);
+    carrier_is_free(process().carriers);
+}
+
+void hart_to_domain(Stream& stream, Domain& domain) {
+    if (stream.guest != nullptr) return guests_hart_to_domain(*stream.guest, domain);
+    stream.holds_hart = false;
+    bool last;
+    process().base.move(process().streams_root, -1, domain.root, 1, last);   // what it is registered with counts as requested
+}
+
+bool hart_to_base(Stream& stream, Domain& domain, bool takes_next) {
+    bool last = false;
+    if (stream.only_carries()) {
+        set_domain(stream, nullptr);
+        hart::Root* const next = process().base.give_back(domain.root, last, takes_next);
+        if (Domain* const to = onwards(next)) set_domain(stream, to);
+    } else {
+        set_domain(stream, nullptr);
+        process().base.move(domain.root, 0, process().streams_root, 1, last);
+        stream.holds_hart = true;
+    }
+    return last;
+}
+
+}  // namespace weft

@@ -1,0 +1,724 @@
+#include "share/domain.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "base/handles.hpp"
+#include "base/probe.hpp"
+#include "core/begin.hpp"
+#include "core/duties.hpp"
+#include "core/idle.hpp"
+#include "core/jobs.hpp"
+#include "core/join.hpp"
+#include "core/loop.hpp"
+#include "core/migrate.hpp"
+#include "core/revive.hpp"
+#include "core/spawn.hpp"
+#include "core/suspend.hpp"
+#include "local/locals.hpp"
+#include "local/own_float.hpp"
+#include "process/error.hpp"
+#include "process/process.hpp"
+#include "process/way.hpp"
+#include "share/carriers.hpp"
+#include "share/guest.hpp"
+#include "share/lending.hpp"
+
+namespace weft {
+namespace {
+
+using What = Transition::What;
+
+Domain& of_pool(void* self) { return *static_cast<Domain*>(self); }
+weft_domain* handle_of(Domain& domain) { return handles::to_handle<weft_domain>(handles::Thing::domain, &domain); }
+
+}  // namespace
+
+// Told first, then the look at `lulled`: see lull().
+void stir(Domain& domain) {
+    for (Domain* of = &domain; of != nullptr; of = of->parent) {
+        of->stirred.fetch_add(1);
+        if (of->parent == nullptr) return process().base.stir(of->root);
+        of->lulled.store(false);
+    }
+}
+
+namespace {
+
+// ---- contexts ----------------------------------------------------------------------------------------------
+
+// What a domain could know when its `enter` was called.
+struct Before {
+    std::uint64_t stirred;
+    std::uint32_t asked_back;
+    bool wanted;
+
+    explicit Before(Domain& domain)
+        : stirred(domain.stirred.load()), asked_back(domain.asked_word().load()), wanted(domain.wanted_word().load() != 0) {}
+};
+
+// The domain gives a hart back. If it has not seen that somebody wants it, it has found nothing to do, and is lulled. What it may have seen is wanted before, or still, or has been counted
+// since: who asks counts first and says so then, so here it is looked in the other order. Both this and stir() write first
+// and look then, seq_cst, so that one sees the other: either the domain is not lulled, or it is stirred. If it has seen that, it may not have looked for something to do;
+// and it may have been lulled before, when the one context that could go on had this hart, or another in whose place this one has come (send_away).
+void lull(Domain& domain, const Before& before) {
+    if (before.wanted || domain.wanted_word().load() != 0 || domain.asked_word().load() != before.asked_back) return stir(domain);
+    domain.lulled_word().store(true);
+    if (domain.stirred.load() != before.stirred) domain.lulled_word().store(false);
+}
+
+// The pool of a domain's contexts: what comes in is told of, and nothing ever waits here.
+weft_pool_ops pool_table() {
+    weft_pool_ops table{};
+    table.size = sizeof table;
+    table.push_with = [](void* self, weft_unit* context, std::uint64_t operation) {
+        Domain& domain = of_pool(self);
+        domain.ops.unblock(domain.self, context);
+        // The hart that a context leaves by a yield is in `enter` next, and no other one need come, unless that one goes.
+        Stream* const stream = operation == WEFT_POOL_OP_YIELD ? current_or_null() : nullptr;
+        if (stream == nullptr || stream->domain != &domain || stream->domain == stream->lender) return stir(domain);
+        stream->owes_stir = true;
+    };
+    table.pop = [](void*) -> weft_unit* { return nullptr; };
+    table.length = [](const void*) -> std::size_t { return 0; };
+    return table;
+}
+
+// ---- making and ending -----------------------------------------------------------------------------------------
+
+Domain* make_domain(Domain* parent, const weft_domain_ops& ops, void* self) {
+    auto* domain = os::make<Domain>(parent, ops, self);
+    if (domain == nullptr) return nullptr;
+    domain->pool = pool::create_user(pool_table(), domain);
+    if (domain->pool != nullptr) domain->pool->confined = true;
+    domain->sched = domain->pool == nullptr ? nullptr : sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, &domain->pool, 1);
+    if (domain->sched != nullptr) return domain;
+    if (domain->pool != nullptr) pool::destroy(domain->pool);
+    os::destroy(domain);
+    return nullptr;
+}
+
+void drop_domain(Domain& domain) {
+    handles::freed(&domain);
+    sched::destroy(domain.sched);
+    pool::destroy(domain.pool);
+    os::destroy(&domain);
+}
+
+void join_parent(Domain& domain) {
+    if (domain.parent == nullptr) return process().base.join(domain.root);
+    Domain& parent = *domain.parent;
+    {
+        std::lock_guard guard(parent.lock);
+        domain.sibling = parent.children;
+        parent.children = &domain;
+    }
+    if (parent.ops.child_registered != nullptr) parent.ops.child_registered(parent.self, handle_of(domain));
+}
+
+void leave_parent(Domain& domain) {
+    if (domain.parent == nullptr) return;   // the base has let it go with its last hart
+    Domain& parent = *domain.parent;
+    if (parent.ops.child_unregistered != nullptr) parent.ops.child_unregistered(parent.self, handle_of(domain));
+    std::lock_guard guard(parent.lock);
+    Domain** at = &parent.children;
+    while (*at != &domain) at = &(*at)->sibling;
+    *at = domain.sibling;
+}
+
+// A context that its domain is told of has the mark for that; one whose stack wants a look, or that a key may follow, has it anyway.
+bool wants_a_look(const Unit& unit) {
+    return unit.kind == Kind::hosted || has_own_float(unit) || unit.stack->guarded == mem::Guard::canary || following.load() != 0;
+}
+
+}  // namespace
+
+void complete(Domain& domain) {
+    WEFT_ASSERT(domain.children == nullptr);   // relied on by stir(): a parent outlives its children
+    leave_parent(domain);
+    Unit& unit = *domain.registrant;
+    if (domain.ops.block != nullptr && !wants_a_look(unit)) unit.unmark(Unit::canary);
+    Pool& former = *domain.former;
+    {
+        std::unique_lock guard(process().jobs.lock, std::defer_lock);
+        if (unit.jobs_out != 0) guard.lock();   // who takes a job that it forked before looks at its pool
+        take_back_lent(unit, former);
+    }
+    drop_domain(domain);
+    unit.life.move(State::waiting, State::ready);
+    resume_claimed(current_or_null(), unit);
+}
+
+namespace {
+
+struct Unregistering : Suspension {
+    Domain& domain;
+
+    Unregistering(Unit& unit, Domain& of) : Suspension{unit}, domain(of) {}
+
+    // This hart is the domain's still, and is given back by `enter`; so the domain stays until then.
+    void publish() {
+        if (domain.parent == nullptr) return process().base.close(domain.root);
+        domain.harts.fetch_or(Domain::closing);
+    }
+};
+
+[[gnu::noinline]] void wait_for_harts(Domain& domain) {
+    Stream& stream = current();
+    Unregistering wait(*stream.running, domain);
+    suspend(stream, wait, Waits::domain, handle_of(domain));
+}
+
+// ---- transitions ---------------------------------------------------------------------------------------------------
+
+// A hart comes into a domain with a parent. False: that is being unregistered.
+bool come_in(Domain& domain) {
+    std::uint32_t seen = domain.harts.load();
+    while ((seen & Domain::closing) == 0) {
+        if (domain.harts.compare_exchange_strong(seen, seen + 1)) return true;
+    }
+    return false;
+}
+
+// The hart goes to the parent. `takes_next`: as hart_to_base.
+void go_up(Stream& stream, Domain& domain, bool takes_next = true) {
+    Domain* const parent = domain.parent;
+    bool last;
+    if (parent == nullptr) {
+        last = hart_to_base(stream, domain, takes_next);
+    } else {
+        set_domain(stream, parent);
+        if (parent->ops.child_returned != nullptr) parent->ops.child_returned(parent->self, handle_of(domain));
+        last = domain.harts.fetch_sub(1) == (Domain::closing | 1);
+    }
+    if (last) complete(domain);
+}
+
+// A hart of the domain's goes into a child. False: it is none, or none any more, or is being unregistered.
+bool go_down(Stream& stream, Domain& domain, const Domain* wanted) {
+    std::lock_guard guard(domain.lock);   // a child stays as long as it is on the list
+    Domain* child = domain.children;
+    while (child != nullptr && child != wanted) child = child->sibling;
+    if (child == nullptr || !come_in(*child)) return false;
+    set_domain(stream, child);
+    return true;
+}
+
+// Of a domain that says nothing of its children: the one that has least of what it asked for. Under the lock.
+Domain* neediest_child(const Domain& domain) {
+    if (domain.ops.child_requested != nullptr) return nullptr;
+    Domain* best = nullptr;
+    for (Domain* child = domain.children; child != nullptr; child = child->sibling) {
+        const auto has = static_cast<std::ptrdiff_t>(child->present());
+        if (child->asked <= has || child->lulled.load() || (best != nullptr && child->present() >= best->present())) continue;
+        best = child;
+    }
+    return best;
+}
+
+// The next time its siblings come before it, if they have as little.
+void put_last(Domain& domain, Domain& child) {
+    Domain** at = &domain.children;
+    while (*at != &child) at = &(*at)->sibling;
+    *at = child.sibling;
+    while (*at != nullptr) at = &(*at)->sibling;
+    *at = &child;
+    child.sibling = nullptr;
+}
+
+// Not where the domain itself is asked for harts: it could not give any back as long as its children want them.
+Domain* child_in_need(Domain& domain) {
+    if (domain.wanted_word().load() != 0) return nullptr;
+    std::lock_guard guard(domain.lock);
+    Domain* const child = neediest_child(domain);
+    if (child == nullptr || !come_in(*child)) return nullptr;
+    put_last(domain, *child);
+    return child;
+}
+
+// The hart that the stream has is somebody else's from now on; it gets another for the scheduler on whose stack this is, if that had one.
+void lose_hart(Stream& stream) {
+    Domain* const lender = stream.lender;
+    set_domain(stream, lender);
+    if (lender == nullptr) return hold_hart(stream);
+    for (Domain* of = lender; of != nullptr; of = of->parent) {
+        if (of->parent != nullptr) {
+            of->harts.fetch_add(1);
+            continue;
+        }
+        process().base.take(of->root, 0);   // extra, until others have given theirs back
+    }
+}
+
+}  // namespace
+
+namespace {
+
+// The hart goes to the parent, and the domain is not asked. One above may be lulled, since a child had as many harts as it wanted, and would have been
+// lent another one when this one had come up from it. So each is told when it counts this hart itself.
+void go_up_unasked(Stream& stream, bool takes_next = true) {
+    stream.owes_stir = false;
+    stir(*stream.domain);
+    go_up(stream, *stream.domain, takes_next);
+}
+
+// It leaves for the base.
+void leave_unasked(Stream& stream, bool takes_next = true) {
+    while (stream.domain != nullptr) go_up_unasked(stream, takes_next);
+}
+
+}  // namespace
+
+void hand_over_hart(Stream& stream) {
+    const Transition made = std::exchange(stream.transition, {});
+    if (made.what == What::run) make_ready(&stream, *made.unit);
+    stream.owes_stir = false;
+    while (stream.domain->parent != nullptr) go_up_unasked(stream);
+    Domain& domain = *stream.domain;
+    stir(domain);   // as where a hart leaves unasked
+    set_domain(stream, nullptr);
+    bool last = false;
+    process().base.hand_over(domain.root, stream.guest->root, last);
+    if (last) complete(domain);
+}
+
+// The base is not to give it back at once: that would have no end.
+void send_away(Stream& stream) {
+    const Transition made = std::exchange(stream.transition, {});
+    if (pass_on(*stream.domain, made)) {
+        stream.owes_stir = false;   // the hart stays in the domain, which may end now
+        return set_domain(stream, nullptr);
+    }
+    if (made.what == What::run) make_ready(&stream, *made.unit);
+    leave_unasked(stream, false);
+    give_hart_back(stream);
+}
+
+namespace {
+
+// The registrant goes on, on the one stream that may run it: the hart goes there.
+void send_home(Stream& stream, Domain& domain) {
+    Stream& home = *domain.home;
+    lose_hart(stream);
+    const Waking waking(home);
+    domain.next_returned = home.returned.load();
+    while (!home.returned.compare_exchange_strong(domain.next_returned, &domain)) {}
+    ask(home, attention::lent);
+    probe(Probe::hart_sent_home);
+    end_waiting_of(home);
+}
+
+// A hart has come, for the registrant of the domain to go on.
+void take_home(Stream& stream, Domain& domain) {
+    if (stream.domain != nullptr) {
+        send_away(stream);
+    } else {
+        give_hart_back(stream);
+    }
+    if (stream.guest != nullptr) stop_lending(stream);
+    set_domain(stream, &domain);
+    stream.transition = {What::run, domain.registrant, {}};
+}
+
+// The hart goes, and leaves a context behind that has yielded on it.
+void pay_stir(Stream& stream, Domain& domain) {
+    if (std::exchange(stream.owes_stir, false)) stir(domain);
+}
+
+// Whether units wait that this stream alone may run, or alone draws: also those of its main scheduler, where another has been pushed, and the domain's registrant was a unit of that.
+bool own_units_wait(const Stream& stream) {
+    if (stream.own != nullptr && !pool::quiet(*stream.own)) return true;
+    const auto waits = [](const Pool* pool) { return pool->drawers.load() <= Pool::of_one_stream && !pool::quiet(*pool); };
+    const auto some_wait = [&](const Sched& sched) { return std::any_of(sched.pools, sched.pools + sched.count, waits); };
+    return some_wait(*stream.own_way.sched) || (stream.own_way.sched != stream.main && some_wait(*stream.main));
+}
+
+// The hart goes as far up as parents lend by themselves, or to the scheduler that serves here, and none of the domains below is asked. Step by step it would come down again each time to the first child that wants one.
+bool go_to_the_top(Stream& stream, Domain& domain) {
+    const auto goes_on = [&stream] {
+        const Domain* const parent = stream.domain->parent;
+        return stream.domain != stream.lender && parent != nullptr && parent->ops.child_requested == nullptr;
+    };
+    while (goes_on()) go_up_unasked(stream);
+    return stream.domain != &domain;
+}
+
+// A domain that always has something to run does not keep others from having a turn: one of its contexts may yield until one of a child's or of a parent's has done something, or a unit of the
+// stream's own. And it is not asked for the harts that are wanted back of its parents. True: the hart has gone to one of those, or is on its way to another OS thread.
+bool others_in_turn(Stream& stream, Domain& domain) {
+    constexpr std::uint32_t turn = 16;
+    if (++stream.domain_turns % turn != 0) return false;   // counted by each stream: harts of one domain would write one line at each turn
+    if (Domain* const child = domain.ops.child_requested == nullptr ? child_in_need(domain) : nullptr) {
+        pay_stir(stream, domain);
+        set_domain(stream, child);
+        return true;
+    }
+    if (stream.carries || stream.lender != nullptr || !own_units_wait(stream)) return go_to_the_top(stream, domain);
+    // The hart itself, which the streams' root may keep for a slice. If a carrier went on with it, and the stream took another one, that might be wanted back before a unit has run.
+    leave_unasked(stream);
+    return true;
+}
+
+// What the hart does next: a context that it runs, or null when it has gone elsewhere.
+Unit* next_of(Stream& stream, Domain& domain) {
+    const Before before(domain);
+    if (stream.transition.what == What::open) {
+        if (others_in_turn(stream, domain)) return nullptr;
+        stream.deciding = true;
+        domain.ops.enter(domain.self);
+        stream.deciding = false;
+    }
+    const Transition made = std::exchange(stream.transition, {});
+    if (claims_hart(stream)) [[unlikely]] {
+        // The hart is the guest's, and goes nowhere else. What has been decided on may be of those that are not to be in its way.
+        if (made.what == What::run) make_ready(&stream, *made.unit);
+        if (made.what == What::pass) forgo_carrier(*made.carrier);
+        return nullptr;
+    }
+    switch (made.what) {
+    case What::run:
+        if (made.unit == domain.registrant && domain.home != nullptr && domain.home != &stream) {
+            pay_stir(stream, domain);
+            return send_home(stream, domain), nullptr;
+        }
+        if (domain.ops.block != nullptr) made.unit->mark(Unit::canary);
+        stream.owes_stir = false;
+        return made.unit;
+    case What::reenter: break;
+    case What::enter:
+        pay_stir(stream, domain);
+        go_down(stream, domain, made.child);
+        break;
+    case What::pass:
+        pass_on_to(*made.carrier, domain);
+        stream.owes_stir = false;   // the hart stays in the domain, which may end now
+        set_domain(stream, nullptr);
+        break;
+    case What::open:
+    case What::yield:
+        pay_stir(stream, domain);
+        if (Domain* const child = child_in_need(domain)) {
+            set_domain(stream, child);
+        } else {
+            lull(domain, before);
+            go_up(stream, domain);
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+bool children_want(Domain& domain) {
+    std::lock_guard guard(domain.lock);
+    return neediest_child(domain) != nullptr;
+}
+
+// Only what somebody is told of when it can go on: neither the end of the registrant's stay nor a pause, which are the domain's own.
+void set_domain(Stream& stream, Domain* domain) {
+    if (stream.domain == stream.lender) {
+        stream.own_way = {stream.sched, stream.direct, stream.common, stream.standard};
+        ++stream.depth;
+    }
+    if (stream.guest != nullptr && stream.lender == nullptr && (stream.domain == nullptr) != (domain == nullptr)) {
+        if (domain != nullptr) carries_hart(*stream.guest);
+        else carries_none(*stream.guest);
+    }
+    stream.domain = domain;
+    Jobs* const own = stream.only_carries() ? nullptr : &process().jobs;
+    stream.job_list.store(domain == nullptr ? own : domain->jobs, std::memory_order_relaxed);   // relaxed, both: see ask_for_jobs()
+    stream.shows_to.store(domain == nullptr ? &process().jobs : domain->jobs, std::memory_order_relaxed);
+    Way way = stream.own_way;
+    if (domain != stream.lender) {
+        way = {domain->sched, nullptr, nullptr, domain->pool};
+    } else {
+        --stream.depth;
+    }
+    stream.sched = way.sched;
+    stream.direct = way.direct;
+    stream.common = way.common;
+    stream.standard = way.standard;
+    settle_homes(stream);
+    settle_way(stream);
+}
+
+namespace {
+
+// The unit that the last one to run has left in `handed`, or null. It waits in its pool where it cannot go on at once:
+// the hart is another domain's by now, or is to do something already.
+Unit* take_handed(Stream& stream) {
+    Unit* const unit = std::exchange(stream.handed, nullptr);
+    if (unit == nullptr || (stream.transition.what == What::open && !is_out_of_place(stream, *unit))) return unit;
+    pool::push(*unit->pool, unit);
+    return nullptr;
+}
+
+}  // namespace
+
+void serve(Stream& stream) {
+    if (stream.domain == stream.lender) return;
+    stream.serving = true;
+    if ((stream.heeded & attention::unwatched) != 0) have_timers_watched(stream);   // it was idle, and may be busy here for any time
+    if (stream.guest != nullptr && !std::exchange(stream.guest->has_signal_stack, true)) stream.signal_stack.enter();
+    while (stream.domain != stream.lender) {
+        if (stream.wanted()) [[unlikely]] attend(stream);
+        if (stream.domain == stream.lender) break;
+        // What is handed comes first: the domain's choice may hand another over in its turn, and there is room for one.
+        Unit* unit = take_handed(stream);
+        if (unit == nullptr) unit = next_of(stream, *stream.domain);
+        if (unit != nullptr) run_unit(stream, unit);
+    }
+    stream.serving = false;
+}
+
+void attend_to_domains(Stream& stream) {
+    // A scheduler that runs as a unit has its hart from a domain, perhaps: whoever comes waits until it is done.
+    if (stream.lender != nullptr && (stream.returned.load() != nullptr || stream.guest != nullptr)) {
+        if (!stream.serving) serve(stream);
+        return;
+    }
+    unask(stream, attention::lent);
+    for (Domain* domain = stream.returned.exchange(nullptr); domain != nullptr;) {
+        Domain* const next = domain->next_returned;
+        take_home(stream, *domain);
+        domain = next;
+    }
+    if (stream.guest != nullptr) go_on(stream);
+    if (!stream.serving) serve(stream);
+}
+
+namespace {
+
+// By the ULT that calls.
+weft_status register_inside(const weft_domain_ops& ops, void* self, Domain** made, Jobs* jobs) {
+    Stream* const stream = current_or_null();
+    Unit* const unit = stream == nullptr ? nullptr : stream->running;
+    if (unit == nullptr || unit->kind == Kind::tasklet) return fail(WEFT_WRONG_CONTEXT, "a domain is registered by a ULT; this is none");
+    WEFT_ASSERT(!is_out_of_place(*stream, *unit));   // so the parent stays: it waits for its contexts
+    Domain* const domain = make_domain(stream->domain, ops, self);
+    if (domain == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a domain");
+    if (unit->is_light()) promote(*stream, *unit);   // whoever has called it has no hart here any more
+    if (unit->has_jobs()) leave_jobs(*stream, *unit);   // what it has forked is shown where it has belonged until now
+    domain->jobs = jobs;
+    domain->registrant = unit;
+    domain->former = unit->pool;
+    if (unit->has(Unit::bound)) domain->home = stream;
+    *made = domain;
+    join_parent(*domain);
+    lend_unit(*unit, *domain->pool);
+    if (domain->parent == nullptr) {
+        hart_to_domain(*stream, *domain);
+    } else {
+        domain->harts.store(1);
+        std::lock_guard guard(domain->parent->lock);
+        domain->asked = 1;
+    }
+    set_domain(*stream, domain);
+    if (ops.block != nullptr) unit->mark(Unit::canary);
+    ask(*stream, attention::lent);
+    return WEFT_OK;
+}
+
+// A child asks for more or fewer.
+void pass_request(Domain& child, std::ptrdiff_t delta) {
+    Domain& parent = *child.parent;
+    {
+        std::lock_guard guard(parent.lock);
+        child.asked += delta;
+    }
+    if (parent.ops.child_requested != nullptr) return parent.ops.child_requested(parent.self, handle_of(child), delta);
+    request_harts(parent, delta);
+}
+
+// What a child has asked for beyond the hart that it was registered with.
+std::ptrdiff_t open_requests(const Domain& child) {
+    std::lock_guard guard(child.parent->lock);
+    return child.asked - 1;
+}
+
+}  // namespace
+
+weft_status register_domain(const weft_domain_ops& ops, void* self, Domain** made, Jobs* jobs) {
+    if (current_or_null() != nullptr) return register_inside(ops, self, made, jobs);
+    if (const weft_status status = enter_as_guest(); status != WEFT_OK) return status;
+    const weft_status status = register_inside(ops, self, made, jobs);
+    if (status == WEFT_OK) {
+        (*made)->entered = true;
+    } else {
+        leave_as_guest();
+    }
+    return status;
+}
+
+Domain* create_domain(const weft_domain_ops& ops, void* self) {
+    Domain* const domain = make_domain(nullptr, ops, self);
+    if (domain == nullptr) return nullptr;
+    {
+        std::lock_guard guard(process().lock);
+        domain->sibling = std::exchange(process().created, domain);
+    }
+    join_parent(*domain);
+    return domain;
+}
+
+void drop_created(Process& of) {
+    while (Domain* const domain = of.created) {
+        of.created = domain->sibling;
+        drop_domain(*domain);
+    }
+}
+
+void tell_created_of_end(const Process& of) {
+    for (const Domain* domain = of.created; domain != nullptr; domain = domain->sibling) {
+        if (domain->ops.ended != nullptr) domain->ops.ended(domain->self);
+    }
+}
+
+bool is_idle_context(Process& of, Unit& unit) {
+    for (const Domain* domain = of.created; domain != nullptr; domain = domain->sibling) {
+        if (domain->pool == unit.pool) return domain->ops.idle != nullptr && domain->ops.idle(domain->self, to_handle(&unit));
+    }
+    return false;
+}
+
+weft_status unregister_domain(Domain& domain) {
+    const Unit* const self = running_or_null();
+    if (self == nullptr || self != domain.registrant) return fail(WEFT_WRONG_CONTEXT, "a domain is unregistered by the ULT that has registered it");
+    {
+        std::lock_guard guard(domain.lock);
+        if (domain.children != nullptr) return fail(WEFT_BUSY, "the domain has children; they are unregistered first");
+    }
+    if (domain.parent != nullptr) {   // the base forgets what its own children have asked for
+        if (const std::ptrdiff_t open = open_requests(domain); open != 0) pass_request(domain, -open);
+    }
+    const bool entered = domain.entered;
+    wait_for_harts(domain);
+    if (entered) leave_as_guest();
+    return WEFT_OK;
+}
+
+void request_harts(Domain& domain, std::ptrdiff_t delta) {
+    if (domain.parent == nullptr) {
+        if (delta == 0) return stir(domain);   // without the base's lock, where the domain is not lulled
+        if (delta > 0) domain.stirred.fetch_add(1);   // as in stir(), which the request is, too
+        return process().base.request(domain.root, delta);
+    }
+    if (delta >= 0) stir(domain);
+    pass_request(domain, delta);
+}
+
+namespace {
+
+weft_status may_decide(const Stream* stream) {
+    if (stream == nullptr || !stream->deciding) return fail(WEFT_WRONG_CONTEXT, "nothing is to be decided here: only in `enter` and in what weft_context_pause calls");
+    if (stream->transition.what != What::open) return fail(WEFT_WRONG_STATE, "what this hart does next has been decided already");
+    return WEFT_OK;
+}
+
+weft_status is_context_here(const Stream* stream, const Unit& context) {
+    if (stream != nullptr && stream->domain != nullptr && context.pool_now() == stream->domain->pool) return WEFT_OK;
+    return fail(WEFT_WRONG_STATE, "unit %llu is no context of the domain that has this hart", static_cast<unsigned long long>(context.id));
+}
+
+}  // namespace
+
+weft_status decide(const Transition& transition) {
+    Stream* const stream = current_or_null();
+    if (const weft_status status = may_decide(stream); status != WEFT_OK) return status;
+    stream->transition = transition;
+    return WEFT_OK;
+}
+
+weft_status decide_to_pass() {
+    Stream* const stream = current_or_null();
+    if (const weft_status status = may_decide(stream); status != WEFT_OK) return status;
+    if (stream->guest == nullptr) return fail(WEFT_WRONG_STATE, "an OS thread of the runtime's has this hart already; weft_carrier_guest tells");
+    Sent* const carrier = reserve_carrier();
+    if (carrier == nullptr) return fail(WEFT_SYSTEM, "there is no other OS thread for this hart, and the kernel starts none (see ulimit -u and the cgroup's pids.max)");
+    stream->transition.what = What::pass;
+    stream->transition.carrier = carrier;
+    return WEFT_OK;
+}
+
+weft_status make_context(void* stack, std::size_t stack_bytes, const void* site, Unit** made) {
+    Stream* const stream = current_or_null();
+    if (stream == nullptr || stream->domain == nullptr) return fail(WEFT_WRONG_CONTEXT, "a context belongs to the domain whose hart makes it; this is none's");
+    weft_unit_options options{};
+    options.size = sizeof options;
+    options.kind = stack == nullptr ? WEFT_KIND_LSA : WEFT_KIND_FULL;
+    options.stack = stack;
+    options.stack_bytes = stack_bytes;
+    Plan wanted;
+    if (const weft_status status = plan(&options, false, wanted); status != WEFT_OK) return status;
+    Unit* const unit = make_unit(stream, *stream->domain->pool, nullptr, nullptr, birth_in(*stream->domain->pool, wanted.kind), site);
+    if (unit == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a context");
+    if (const weft_status status = furnish(stream, *unit, wanted); status != WEFT_OK) return status;
+    if (unit->marked(Unit::observed)) observe(trace::Event::create, *unit);
+    *made = unit;
+    return WEFT_OK;
+}
+
+void drop_context(Unit& context) {
+    context.joint.reset();
+    give_back(current_or_null(), context);
+}
+
+weft_status run_context(Unit& context, void (*body)(void*), void* argument) {
+    Stream* const stream = current_or_null();
+    if (const weft_status status = is_context_here(stream, context); status != WEFT_OK) return status;
+    const bool again = context.joint.done();
+    if (!again && (!context.life.is(State::ready) || context.context != nullptr)) {
+        return fail(WEFT_WRONG_STATE, "context %llu has started and not ended", static_cast<unsigned long long>(context.id));
+    }
+    if (const weft_status status = may_decide(stream); status != WEFT_OK) return status;
+    if (again) {
+        if (const weft_status status = revive(context, *stream->domain->pool, body, argument, nullptr, Revived::held); status != WEFT_OK) return status;
+    } else {
+        context.body = body;
+        context.argument = argument;
+        if (context.marked(Unit::untidy) && has_own_float(context)) give_own_float(context);   // which it was without a body
+    }
+    return decide({What::run, &context, {}});
+}
+
+namespace {
+
+weft_status claim_context(Stream& stream, Unit& context) {
+    if (context.life.is(State::ready)) return WEFT_OK;   // looked at first: to claim in vain is an atomic operation for nothing
+    if (!context.life.claim()) {
+        return fail(WEFT_WRONG_STATE, "context %llu cannot go on: it waits for something else, or has ended",
+                    static_cast<unsigned long long>(context.id));
+    }
+    stream.counters.add(trace::Count::resumed);   // it had suspended, and nobody has resumed it
+    return WEFT_OK;
+}
+
+}  // namespace
+
+weft_status resume_context(Unit& context) {
+    Stream* const stream = current_or_null();
+    if (const weft_status status = is_context_here(stream, context); status != WEFT_OK) return status;
+    if (const weft_status status = may_decide(stream); status != WEFT_OK) return status;
+    if (const weft_status status = claim_context(*stream, context); status != WEFT_OK) return status;
+    return decide({What::run, &context, {}});
+}
+
+weft_status take_successor(Stream& stream, Unit& context, Unit*& next) {
+    if (const weft_status status = is_context_here(&stream, context); status != WEFT_OK) return status;
+    if (const weft_status status = claim_context(stream, context); status != WEFT_OK) return status;
+    const Domain& domain = *stream.domain;
+    next = nullptr;
+    // relaxed: as wanted()
+    if ((stream.attention.load(std::memory_order_relaxed) & ~attention::leisurely) != 0 || claims_hart(stream) || &context == domain.registrant) [[unlikely]] {
+        make_ready(&stream, context);   // the hart may be taken away, or is not one that runs the registrant: the domain decides
+    } else if (stream.wanted()) [[unlikely]] {
+        stream.transition = {What::run, &context, {}};
+    } else {
+        if (domain.ops.block != nullptr) context.mark(Unit::canary);
+        next = &context;
+    }
+    return WEFT_OK;
+}
+
+}  // namespace weft

@@ -1,0 +1,584 @@
+#include "share/guest.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "base/probe.hpp"
+#include "carrier/streams.hpp"
+#include "core/duties.hpp"
+#include "core/jobs.hpp"
+#include "core/join.hpp"
+#include "core/may_end.hpp"
+#include "core/spawn.hpp"
+#include "core/suspend.hpp"
+#include "local/extras.hpp"
+#include "local/locals.hpp"
+#include "os/clock.hpp"
+#include "os/futex.hpp"
+#include "os/thread.hpp"
+#include "process/error.hpp"
+#include "process/hooks.hpp"
+#include "process/process.hpp"
+#include "process/registry.hpp"
+#include "share/carriers.hpp"
+#include "share/domain.hpp"
+
+namespace weft {
+namespace {
+
+using Keeps = hart::Root::Keeps;
+
+// All guests, whatever runtime there is: they belong to their threads. Trivially destructible, for threads end after it, too.
+struct Guests {
+    os::Lock lock;                         // guards what follows, and the beginning of runtimes
+    Guest* first = nullptr;
+    atomic<std::uint32_t> closed{0};       // a runtime ends
+};
+constinit Guests guests;
+
+void thread_ends(void* raw) noexcept;
+
+const os::ThreadKey& key() {
+    static const os::ThreadKey made(thread_ends);
+    return made;
+}
+
+// ---- the unit's pool --------------------------------------------------------------------------------------------
+
+// A unit that is not the guest's was told to go where the guest's belongs: to where units go that are spawned outside.
+void push_elsewhere(Unit& unit) {
+    Process& of = process();
+    Pool& main = *of.streams[0]->main_pool.load();
+    if (!pool::try_move(unit, main)) pool::move(unit, *of.initial_pools[0]);   // a push cannot fail
+    pool::push(*unit.pool, &unit);
+}
+
+// Its unit can go on.
+void push_guest(Guest& guest) {
+    const Waking waking(*guest.stream);
+    Keeps seen = guest.root.keeps.load();
+    while (!guest.root.keeps.compare_exchange_strong(seen, seen == Keeps::held ? Keeps::ready : seen == Keeps::carries ? Keeps::claims : Keeps::wants)) {}
+    probe(Probe::guest_wanted);
+    if (seen == Keeps::held || seen == Keeps::carries) {
+        ask(*guest.stream, attention::lent);
+    } else if (seen == Keeps::waits && process().base.admit(guest.root)) {
+        admitted(guest);
+    }
+}
+
+weft_pool_ops pool_table() {
+    weft_pool_ops table{};
+    table.size = sizeof table;
+    table.push = [](void* self, weft_unit* handle) {
+        auto& guest = *static_cast<Guest*>(self);
+        Unit& unit = *to_unit(handle);
+        if (&unit == guest.unit) return push_guest(guest);
+        push_elsewhere(unit);
+    };
+    table.pop = [](void*) -> weft_unit* { return nullptr; };
+    table.length = [](const void*) -> std::size_t { return 0; };
+    return table;
+}
+
+// ---- the stream ---------------------------------------------------------------------------------------------------
+
+weft_status no_memory() { return fail(WEFT_NO_MEMORY, "no memory for a guest"); }
+
+// The calling OS thread gets a stream, with its code as the unit that runs. Under the guests' lock.
+weft_status make_stream(Process& of, Guest& guest) {
+    Pool* const sent = guest_threads_pool(of);
+    Sched* const sched = sent == nullptr ? nullptr : sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, const_cast<Pool**>(&sent), 1);
+    Pool* const pool = sched == nullptr ? nullptr : pool::create_user(pool_table(), &guest);
+    if (sched != nullptr) enlist(*sched);
+    Stream* stream = nullptr;
+    weft_status status = pool == nullptr ? no_memory() : start_stream_here(of, *sched, "guest", &guest, &stream);
+    Unit* const unit = stream == nullptr ? nullptr : static_cast<Unit*>(stream->heap->units->take());
+    if (unit != nullptr) {
+        guest.stream = stream;
+        guest.unit = unit;
+        guest.pool = pool;
+        pool->confined = true;
+        // What it spawns does not go where its harts come from.
+        stream->common = nullptr;
+        stream->standard = pool;
+        settle_homes(*stream);
+        begin_as_unit(of, *stream, *unit, *pool, Unit::primary | Unit::bound);
+        std::memcpy(unit->name, "guest", sizeof "guest");
+        let_follow_guest(*unit);
+        count_guest(of, 1);
+        return WEFT_OK;
+    }
+    if (stream != nullptr) {
+        os::set_local(nullptr);
+        end_stream_here(of, *stream);
+        status = no_memory();
+    }
+    if (pool != nullptr) pool::destroy(pool);
+    if (sched != nullptr) dismiss(*sched);
+    return status;
+}
+
+// It is outside, and has no hart. From its thread, or where nobody enters. Under the lock.
+void drop_stream(Process& of, Guest& guest) {
+    wait_for_wakers(*guest.stream);
+    Stream& stream = *std::exchange(guest.stream, nullptr);
+    guest.root.keeps.store(Keeps::nothing);
+    Unit& unit = *std::exchange(guest.unit, nullptr);
+    unit.life.move(State::running, State::done);
+    retire(unit);
+    stream.units->give(&unit);
+    Sched& sched = *stream.main;
+    end_stream_here(of, stream);
+    dismiss(sched);
+    pool::destroy(std::exchange(guest.pool, nullptr));
+    count_guest(of, -1);
+}
+
+// The thread, which is outside, comes in no more by itself. False: it is inside. Under the lock.
+bool keep_out(Process& of, Guest& guest) {
+    for (Keeps seen = guest.root.keeps.load();;) {
+        if (seen != Keeps::outside && seen != Keeps::loose) return seen == Keeps::nothing;
+        if (!guest.root.keeps.compare_exchange_strong(seen, Keeps::nothing)) continue;
+        if (seen == Keeps::loose) {
+            of.base.put(guest.root, -1);
+        } else {
+            of.base.forget(guest.root);
+        }
+        return true;
+    }
+}
+
+// ---- entering -----------------------------------------------------------------------------------------------------
+
+Guest* make_guest() {
+    auto* const guest = os::make<Guest>();
+    if (guest == nullptr) return nullptr;
+    guest->root.guest = true;
+    if (!key().set(guest)) {
+        os::destroy(guest);
+        return nullptr;
+    }
+    std::lock_guard guard(guests.lock);
+    guest->next = guests.first;
+    if (guest->next != nullptr) guest->next->previous = guest;
+    guests.first = guest;
+    return guest;
+}
+
+// There is a runtime, and the guest has a stream in it.
+weft_status obtain_stream(Guest& guest) {
+    std::unique_lock guard(guests.lock);
+    while (guests.closed.load() != 0) {
+        guard.unlock();
+        os::futex_wait(guests.closed, 1);
+        guard.lock();
+    }
+    if (guest.stream != nullptr) return WEFT_OK;
+    if (process_or_null() == nullptr) {
+        if (const weft_status status = guest_hooks.start_by_itself(); status != WEFT_OK) return status;
+    }
+    const weft_status status = make_stream(process(), guest);
+    if (status == WEFT_OK) {
+        os::set_local(nullptr);   // until it is inside
+        guest.root.keeps.store(Keeps::outside);
+    }
+    return status;
+}
+
+// The unit waits for its turn.
+[[gnu::noinline]] void wait_for_turn(Stream& stream, Unit& self) {
+    detail::leave_towards<Leaves::yields>(stream, self, nullptr, {[](void* raw) {
+        static_cast<Unit*>(raw)->life.move(State::running, State::ready);
+    }, &self}, Unit::at_return);
+}
+
+void go_in(Guest& guest) {
+    os::set_local(guest.stream);
+    guest.entries = 1;
+}
+
+[[gnu::noinline]] weft_status enter_carefully(Guest* guest) {
+    if (guest == nullptr) guest = make_guest();
+    if (guest == nullptr) return no_memory();
+    for (;;) {
+        Keeps seen = guest->root.keeps.load();
+        switch (seen) {
+        case Keeps::loose:
+            if (!guest->root.keeps.compare_exchange_strong(seen, Keeps::held)) continue;
+            go_in(*guest);
+            return WEFT_OK;
+        case Keeps::outside:
+            if (!guest->root.keeps.compare_exchange_strong(seen, Keeps::wants)) continue;
+            go_in(*guest);
+            if (process().base.admit(guest->root)) {
+                guest->root.keeps.store(Keeps::held);
+            } else {
+                wait_for_turn(*guest->stream, *guest->unit);
+            }
+            return WEFT_OK;
+        default:   // `nothing`: no other can be while the thread is outside
+            if (const weft_status status = obtain_stream(*guest); status != WEFT_OK) return status;
+        }
+    }
+}
+
+// ---- leaving ------------------------------------------------------------------------------------------------------
+
+// What the unit and its stream have of this stay does not wait for the next one. May switch.
+[[gnu::noinline]] void tidy_up(Guest& guest) {
+    Unit& unit = *guest.unit;
+    if (unit.marked(Unit::extras)) {
+        end_locals(unit);
+        unit.unmark(Unit::ending);
+        drop_extras(unit, guest.stream);
+    }
+    Stream& stream = *guest.stream;
+    if (unit.has_jobs()) leave_jobs(stream, unit);
+    if (std::exchange(guest.has_signal_stack, false)) stream.signal_stack.step_out();
+    hand_over_timers(stream);   // of units that it has carried
+    stream.units->flush();
+    stream.heap->extras->flush();
+    stream.heap->stacks.flush();
+}
+
+bool is_tidy(const Guest& guest) { return !guest.has_signal_stack && !guest.unit->jobs_or_marked(Unit::extras) && guest.stream->heap->timers.earliest() == Timers::never; }
+
+void leave(Guest& guest) {
+    if (!is_tidy(guest)) [[unlikely]] tidy_up(guest);
+    hart::Root& root = guest.root;
+    guest.entries = 0;
+    os::set_local(nullptr);
+    if (!root.lacked.load()) {
+        probe(Probe::guest_leaves);
+        root.keeps.store(Keeps::loose);
+        probe(Probe::guest_left_loose);
+        if (!root.lacked.load()) return;
+        Keeps seen = Keeps::loose;
+        if (!root.keeps.compare_exchange_strong(seen, Keeps::held)) return;   // somebody has taken it
+    }
+    process().base.put(root, -1);
+    root.keeps.store(Keeps::outside);
+}
+
+// With the guest inside its runtime has not ended.
+void thread_ends(void* raw) noexcept {
+    auto& guest = *static_cast<Guest*>(raw);
+    if (guest.entries != 0) {
+        if (guest.stream->domain != nullptr) fatal("an OS thread ends that has registered a domain, and not unregistered it");
+        leave(guest);
+    }
+    {
+        std::lock_guard guard(guests.lock);
+        if (guest.stream != nullptr) {
+            keep_out(process(), guest);
+            drop_stream(process(), guest);
+            idle_hooks.look_anew(process());
+        }
+        (guest.previous != nullptr ? guest.previous->next : guests.first) = guest.next;
+        if (guest.next != nullptr) guest.next->previous = guest.previous;
+    }
+    os::destroy(&guest);
+}
+
+}  // namespace
+
+namespace {
+
+// A unit that is no guest's is inside already: its calls are counted, so that one call too many is told. In a callback nobody is there to count for.
+void enter_again() {
+    if (Guest* const guest = calling_guest()) {
+        ++guest->entries;
+    } else if (Unit* const unit = running_or_null()) {
+        if (!unit->marked(Unit::untidy)) {
+            unit->entries = 0;   // of an earlier life, perhaps: it was revived
+            unit->mark(Unit::untidy);
+        }
+        ++unit->entries;
+    }
+}
+
+weft_status has_not_entered() { return fail(WEFT_WRONG_STATE, "the caller has not entered: each weft_guest_leave belongs to a weft_guest_enter of the same thread or unit"); }
+
+weft_status leave_again() {
+    Unit* const unit = running_or_null();
+    if (unit == nullptr) return WEFT_OK;
+    if (!unit->marked(Unit::untidy) || unit->entries == 0) return has_not_entered();
+    --unit->entries;
+    return WEFT_OK;
+}
+
+// With WEFT_OK it has left, if that was its last entry.
+weft_status leave_once(Stream& stream, Guest& guest) {
+    if (guest.entries == 1) {
+        if (stream.domain != nullptr) return fail(WEFT_BUSY, "the guest has registered a domain; unregister it first");
+        if (!may_end(stream, *guest.unit)) return fail(WEFT_BUSY, "a guest cannot leave between a fork and its join");
+        leave(guest);
+        return WEFT_OK;
+    }
+    --guest.entries;
+    return WEFT_OK;
+}
+
+}  // namespace
+
+weft_status enter_as_guest() noexcept {
+    if (current_or_null() != nullptr) {
+        enter_again();
+        return WEFT_OK;
+    }
+    auto* const guest = static_cast<Guest*>(key().get());
+    Keeps seen = Keeps::loose;
+    if (guest == nullptr || !guest->root.keeps.compare_exchange_strong(seen, Keeps::held)) [[unlikely]] return enter_carefully(guest);
+    go_in(*guest);
+    return WEFT_OK;
+}
+
+weft_status leave_as_guest() noexcept {
+    Stream* const stream = current_or_null();
+    if (stream == nullptr) return has_not_entered();
+    Guest* const guest = calling_guest();
+    if (guest == nullptr) return leave_again();
+    if (guest->entries == guest->inits) return fail(WEFT_WRONG_STATE, "the guest is inside by weft_init alone, which weft_finalize undoes");
+    return leave_once(*stream, *guest);
+}
+
+weft_status finalize_as_guest(Guest& guest) noexcept {
+    const weft_status status = leave_once(*guest.stream, guest);
+    if (status == WEFT_OK) --guest.inits;
+    return status;
+}
+
+void wait_in_vain() noexcept {
+    if (Guest* const guest = calling_guest()) guest->root.in_vain = true;
+}
+
+void admitted(Guest& guest) {
+    const Waking waking(*guest.stream);
+    guest.admitted = true;
+    guest.root.keeps.store(Keeps::ready);
+    probe(Probe::guest_admitted);
+    ask(*guest.stream, attention::lent);
+}
+
+// ---- the stream's loop ------------------------------------------------------------------------------------------
+
+namespace {
+
+// The guest's hart goes where go() takes it. Its unit may become ready meanwhile, or could go on before: then the guest is asked for another, after that.
+template <class Go>
+void take_hart_away(Guest& guest, Go go) {
+    hart::Root& root = guest.root;
+    go();
+    Keeps seen = Keeps::gives;
+    if (!root.keeps.compare_exchange_strong(seen, Keeps::waits) && process().base.admit(root)) admitted(guest);
+}
+
+// The hart that the guest's unit does not need now is for others; `next` receives who is to have it at once, or it is null: the base sees to that. The unit may become ready
+// meanwhile: then it is asked for another, after that. False: it is ready, and has its hart.
+bool let_go(Guest& guest, hart::Root** next) {
+    hart::Root& root = guest.root;
+    hart::Base& base = process().base;
+    Keeps seen = Keeps::held;
+    if (!root.keeps.compare_exchange_strong(seen, Keeps::gives)) return seen != Keeps::ready;
+    probe(Probe::guest_gives);
+    take_hart_away(guest, [&] {
+        if (next != nullptr) {
+            *next = base.release(root);
+        } else {
+            base.put(root, -1);
+        }
+    });
+    return true;
+}
+
+// While others lack a hart. The lookout sees to slices; where that could not be had the guest does.
+bool slice_is_over(const hart::Root& root) {
+    if (!root.lacked.load()) return false;
+    hart::Base& base = process().base;
+    if (root.wanted_back.load() == 0 && base.look_at_ns() <= os::now_ns()) base.look();
+    return root.wanted_back.load() != 0;
+}
+
+}  // namespace
+
+void guests_hart_to_domain(Guest& guest, Domain& domain) {
+    hart::Root& root = guest.root;
+    Keeps seen = Keeps::held;
+    if (!root.keeps.compare_exchange_strong(seen, Keeps::gives)) root.keeps.store(Keeps::wants);   // it is `ready`: it left for the unit that runs
+    take_hart_away(guest, [&] {
+        bool last;
+        process().base.move(root, -1, domain.root, 1, last);   // what it is registered with counts as requested
+    });
+}
+
+void carries_hart(Guest& guest) {
+    Keeps seen = Keeps::waits;
+    guest.root.keeps.compare_exchange_strong(seen, Keeps::carries);   // else it wants one of its own, or has got it
+}
+
+void carries_none(Guest& guest) {
+    Keeps seen = Keeps::carries;
+    if (guest.root.keeps.compare_exchange_strong(seen, Keeps::waits) || seen != Keeps::claims) return;
+    guest.root.keeps.store(Keeps::wants);
+    if (process().base.admit(guest.root)) admitted(guest);
+}
+
+bool lend_out(Stream& stream) {
+    Guest& guest = *stream.guest;
+    hart::Root* next = nullptr;
+    if (!let_go(guest, &next)) return true;
+    if (Domain* const domain = onwards(next)) {
+        set_domain(stream, domain);
+        ask(stream, attention::lent);
+        return true;
+    }
+    if (!guest.lends) lend_thread(guest);
+    return false;
+}
+
+bool lends_itself(Stream& stream) {
+    Guest& guest = *stream.guest;
+    if (!let_go(guest, nullptr)) return false;
+    if (!guest.lends) lend_thread(guest);
+    return true;
+}
+
+namespace {
+
+// To step aside wakes two OS threads, each of which takes the kernel tens of microseconds. Where the guest has had its hart again sooner than this, on average, it keeps it more often than not.
+constexpr std::uint64_t worth_two_wakeups_ns = 150'000;
+constexpr unsigned most_stays = 1024;
+
+bool step_aside(Guest& guest) {
+    if (!process().base.lacks()) return false;
+    if (guest.stays != 0) {
+        --guest.stays;
+        return false;
+    }
+    const std::uint64_t since_ns = os::now_ns();
+    guest.steps_aside = true;
+    const weft_status status = yield_now();
+    if (std::exchange(guest.steps_aside, false) || status != WEFT_OK) return false;
+    guest.aside_ns = (7 * guest.aside_ns + os::now_ns() - since_ns) / 8;
+    guest.stayed = guest.aside_ns < worth_two_wakeups_ns ? std::min(2 * guest.stayed + 8, most_stays) : 0;
+    guest.stays = guest.stayed;
+    return true;
+}
+
+}  // namespace
+
+bool make_way() {
+    Stream* const stream = current_or_null();
+    if (stream == nullptr || stream->running == nullptr) return false;
+    if (stream->domain == nullptr) {
+        Guest* const guest = calling_guest();
+        return guest != nullptr && step_aside(*guest);
+    }
+    hart::Base& base = process().base;
+    const bool lacks = base.lacked().load(std::memory_order_relaxed) != 0;   // relaxed: a hint
+    if (!lacks && !stream->wanted()) return false;   // wanted: the guest has a hart again whose OS thread this is, for one
+    Domain* of = stream->domain;
+    while (of->parent != nullptr) of = of->parent;
+    if (lacks && of->root.wanted_back.load() == 0 && base.make_way_at_ns() <= os::now_ns()) base.make_way(of->root);
+    return yield_now() == WEFT_OK;
+}
+
+void stop_lending(Stream& stream) {
+    if (Unit* const unit = std::exchange(stream.handed, nullptr)) {
+        if (unit->has(Unit::internal)) leave_letter(stream, *unit);
+        else pool::push(*unit->pool, unit);
+    }
+    if (stream.guest->lends) keep_thread(stream);
+}
+
+void go_on(Stream& stream) {
+    Guest& guest = *stream.guest;
+    hart::Root& root = guest.root;
+    const Keeps seen = root.keeps.load();
+    if (seen == Keeps::claims) {
+        root.keeps.store(Keeps::held);
+        hand_over_hart(stream);
+        stop_lending(stream);
+        stream.handed = guest.unit;
+        return;
+    }
+    if (seen != Keeps::ready) return;
+    if (stream.domain != nullptr) send_away(stream);
+    stop_lending(stream);
+    const bool admitted_now = std::exchange(guest.admitted, false);
+    if (std::exchange(guest.steps_aside, false)) {
+        root.keeps.store(Keeps::wants);
+        hart::Root* const next = process().base.step_aside(root);
+        if (next != &root) {
+            if (Domain* const domain = onwards(next)) set_domain(stream, domain);
+            return;
+        }
+    } else if (!admitted_now && slice_is_over(root)) {
+        // It has yielded, or need not wait any more: it goes to the end of those who wait for a hart.
+        root.keeps.store(Keeps::wants);
+        hart::Root* const next = process().base.release(root);
+        if (process().base.admit(root)) admitted(guest);
+        if (Domain* const domain = onwards(next)) set_domain(stream, domain);
+        return;
+    }
+    root.keeps.store(Keeps::held);
+    stream.handed = guest.unit;
+}
+
+// ---- the runtime's end ------------------------------------------------------------------------------------------
+
+void mark_guests(std::uint8_t mark) {
+    std::lock_guard guard(guests.lock);
+    for (Guest* guest = guests.first; guest != nullptr; guest = guest->next) {
+        if (guest->unit != nullptr) guest->unit->mark(mark);
+    }
+}
+
+os::Lock& door_to_runtimes() { return guests.lock; }
+
+bool close_to_guests(std::size_t& inside) {
+    Process& of = process();
+    std::lock_guard guard(guests.lock);
+    inside = 0;
+    for (Guest* guest = guests.first; guest != nullptr; guest = guest->next) {
+        if (guest->stream != nullptr && !keep_out(of, *guest)) ++inside;
+    }
+    const bool empty = inside == 0;
+    guests.closed.store(empty);
+    for (Guest* guest = guests.first; guest != nullptr; guest = guest->next) {
+        if (guest->stream == nullptr || guest->root.keeps.load() != Keeps::nothing) continue;
+        if (empty) {
+            drop_stream(of, *guest);
+        } else {
+            guest->root.keeps.store(Keeps::outside);
+        }
+    }
+    return empty;
+}
+
+void guests_forked() {
+    guests.lock.break_open();
+    guests.closed.store(0);
+    guests.first = static_cast<Guest*>(key().get());
+    Guest* const mine = guests.first;
+    if (mine == nullptr) return;
+    mine->next = mine->previous = nullptr;
+    mine->stream = nullptr;
+    mine->unit = nullptr;
+    mine->pool = nullptr;
+    mine->entries = mine->inits = 0;
+    mine->admitted = mine->has_signal_stack = mine->lends = false;
+    mine->root.keeps.store(Keeps::nothing);
+    mine->root.asked = 0;
+    mine->root.held = mine->root.coming = 0;
+    mine->root.in_vain = mine->root.stays = false;
+}
+
+void open_to_guests() {
+    guests.closed.store(0);
+    os::futex_wake(guests.closed, ~0u >> 1);
+}
+
+}  // namespace weft

@@ -1,0 +1,155 @@
+#include "share/lending.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "hart/quota.hpp"
+#include "observe/observe.hpp"
+#include "os/clock.hpp"
+#include "process/process.hpp"
+
+namespace weft {
+namespace {
+
+std::uint64_t slice_ns(const Process& of) { return of.settings.values.slice_ns; }
+
+// One that is busy, and has not been asked yet, nor waits. It may go to sleep at this moment: then it has no hart to lend, and says no.
+bool may_be_asked(const Stream* stream) {
+    return stream != nullptr && !stream->carries && !stream->asleep.load() && (stream->attention.load() & attention::aside) == 0;
+}
+
+// Asks so many streams, each in its turn.
+void ask_some(Process& of, std::size_t streams) {
+    std::lock_guard guard(of.lock);
+    std::size_t& rank = of.lending.next_rank;
+    for (std::size_t left = of.ranks_used; left != 0 && streams != 0; --left) {
+        rank = rank + 1 < of.ranks_used ? rank + 1 : 0;
+        if (!may_be_asked(of.streams[rank])) continue;
+        ask(*of.streams[rank], attention::aside);
+        --streams;
+    }
+}
+
+// Under the lock.
+void one_waits_no_more(Lending& lending, std::uint64_t slice) {
+    --lending.count;
+    lending.turn_over_ns = lending.count == 0 ? os::forever : os::now_ns() + slice;
+}
+
+// Under the lock.
+Stream* first_waiting(Lending& lending, std::uint64_t slice) {
+    Stream* const first = lending.waiting.pop_front();
+    if (first != nullptr) one_waits_no_more(lending, slice);
+    return first;
+}
+
+// Under the lock.
+void wait_aside(Lending& lending, Stream& stream, std::uint64_t slice) {
+    lending.waiting.push_back(&stream);
+    if (lending.count++ == 0) lending.turn_over_ns = os::now_ns() + slice;
+}
+
+enum class Answer : unsigned char { no, lent, swapped };
+
+// What the stream does with its hart: `to` is who goes on with it at once.
+Answer answer(Process& of, Stream& stream, Stream*& to) {
+    Lending& lending = of.lending;
+    std::lock_guard guard(lending.lock);
+    if (!stream.holds_hart || stream.returned.load() != nullptr) return Answer::no;   // or is about to give it back: see end_waiting_of()
+    if (of.streams_root.wanted_back.load() != 0) {
+        wait_aside(lending, stream, slice_ns(of));
+        return Answer::lent;
+    }
+    if (os::now_ns() < lending.turn_over_ns) return Answer::no;
+    to = first_waiting(lending, slice_ns(of));
+    wait_aside(lending, stream, slice_ns(of));
+    return Answer::swapped;
+}
+
+// While some wait, each slice another one is asked to change places with the first. Returns when that is due again.
+std::uint64_t take_turns(Process& of, std::uint64_t now_ns) {
+    std::uint64_t over_ns;
+    {
+        std::lock_guard guard(of.lending.lock);
+        over_ns = of.lending.turn_over_ns;
+    }
+    if (over_ns > now_ns) return over_ns;
+    ask_some(of, 1);
+    return now_ns + slice_ns(of);   // once more, if nobody has heard it until then
+}
+
+// The lookout sees to the turns. Where it cannot be started, who waits does so.
+void wait_for_turn(Process& of, Stream& stream) {
+    const auto wait = [&] {
+        const bool watched = of.lookout.watch(os::now_ns() + slice_ns(of));
+        return stream.turn.wait(watched ? os::forever : slice_ns(of));
+    };
+    while (!wait()) take_turns(of, os::now_ns());
+}
+
+}  // namespace
+
+void ask_to_step_aside(Process& of, std::size_t streams) { ask_some(of, streams); }
+
+bool end_waiting(Process& of) {
+    Stream* first;
+    {
+        std::lock_guard guard(of.lending.lock);
+        first = first_waiting(of.lending, slice_ns(of));
+    }
+    if (first == nullptr) return false;
+    first->turn.open();
+    return true;
+}
+
+// `returned` is written before, and step_aside() looks at it under the lock: either it is seen there, or the stream waits here. A stream that waits takes nothing out of it: where it is
+// empty the stream has had that hart, and waits for another since.
+void end_waiting_of(Stream& stream) {
+    Process& of = process();
+    {
+        std::lock_guard guard(of.lending.lock);
+        if (stream.returned.load() == nullptr || !of.lending.waiting.remove(&stream)) return;
+        one_waits_no_more(of.lending, slice_ns(of));
+        stream.turn_called_off = true;
+    }
+    of.base.request(of.streams_root, -1);
+    stream.turn.open();
+}
+
+bool step_aside(Stream& stream) {
+    Process& of = process();
+    Stream* to = nullptr;
+    const Answer given = answer(of, stream, to);
+    if (given == Answer::no) {
+        unask(stream, attention::aside);
+        return true;
+    }
+    stream.holds_hart = false;
+    stream.counters.add(trace::Count::lent);
+    probe(Probe::aside_before_lending);
+    if (given == Answer::lent) {
+        of.base.put(of.streams_root, 0);   // the stream asks for a hart still
+    } else {
+        to->turn.open();
+    }
+    trace_sleep(stream, trace::Event::sleep);
+    wait_for_turn(of, stream);
+    trace_sleep(stream, trace::Event::wake);
+    stream.holds_hart = !std::exchange(stream.turn_called_off, false);
+    unask(stream, attention::aside);   // until now it was not to be asked again
+    return stream.holds_hart;
+}
+
+std::uint64_t look_at_harts(Process& of, std::uint64_t now_ns) {
+    if (of.base.look_at_ns() <= now_ns) {
+        if (now_ns - of.lending.limit_read_ns >= hart::Limit::lasts_ns) {
+            static_cast<void>(hart::limit_anew());   // which only a thread may ask for that is bound to no CPU, as the lookout is
+            of.lending.limit_read_ns = now_ns;
+        }
+        of.base.look();
+    }
+    return std::min(of.base.look_at_ns(), take_turns(of, now_ns));
+}
+
+}  // namespace weft

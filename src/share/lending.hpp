@@ -1,0 +1,43 @@
+// Streams lend their harts: when others have a better claim to them than the application's streams, some streams step aside between two units, and go on
+// in turn. Nothing is lent while the streams are the base's only root. src/hart/README.md, "Streams that lend", has the rules.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/fifo.hpp"
+#include "hart/base.hpp"
+#include "os/lock.hpp"
+#include "process/stream.hpp"
+
+namespace weft {
+
+struct Process;
+
+struct Lending {
+    os::Lock lock;                               // guards what follows
+    Fifo<Stream, &Stream::next_aside> waiting;   // who has stepped aside first is the first
+    std::size_t count = 0;                       // of them
+    std::size_t next_rank = 0;                   // whom to ask next
+    std::uint64_t turn_over_ns = os::forever;    // while some wait: when others are to let them go on
+
+    std::uint64_t limit_read_ns = 0;             // the lookout's alone
+};
+
+// Harts of the streams are wanted back (hart::Base::Hooks::tell): so many streams are asked to step aside.
+void ask_to_step_aside(Process& of, std::size_t streams);
+
+// A hart of the streams' root has come back, and who waits for one the longest goes on with it. False: none does.
+bool end_waiting(Process& of);
+
+// A domain has come to the stream (Stream::returned), with a hart: if the stream waits for one of the streams' it waits no more.
+void end_waiting_of(Stream& stream);
+
+// What attention::aside asks for: the stream lends its hart, if that is still wanted, and returns when it has one again. From the scheduler's stack. False: it has none of the streams',
+// but a domain has brought one.
+bool step_aside(Stream& stream);
+
+// The lookout's part: slices that are over, limits that have changed. Returns when it is to be asked again; os::forever: when the lookout is told.
+std::uint64_t look_at_harts(Process& of, std::uint64_t now_ns);
+
+}  // namespace weft
