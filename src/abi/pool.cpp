@@ -7,7 +7,6 @@
 #include "abi/convert.hpp"
 #include "carrier/level.hpp"
 #include "carrier/pool_wait.hpp"
-#include "core/join.hpp"
 #include "core/migrate.hpp"
 
 using namespace weft;

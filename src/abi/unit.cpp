@@ -1,4 +1,17 @@
+#include "abi/convert.hpp"
+#include "carrier/level.hpp"
+#include "core/finish.hpp"
+#include "core/join.hpp"
 #include "core/may_end.hpp"
+#include "core/migrate.hpp"
+#include "core/resume.hpp"
+#include "core/revive.hpp"
+#include "core/spawn.hpp"
+#include "core/suspend.hpp"
+#include "core/towards.hpp"
+#include "inspect/list.hpp"
+#include "local/extras.hpp"
+#include "process/outlived.hpp"
 #include "process/way.hpp"
 #include "weft/unit.h"
 
@@ -7,17 +20,6 @@
 #include <mutex>
 #include <utility>
 
-#include "abi/convert.hpp"
-#include "carrier/level.hpp"
-#include "core/join.hpp"
-#include "core/migrate.hpp"
-#include "core/revive.hpp"
-#include "core/spawn.hpp"
-#include "core/suspend.hpp"
-#include "core/towards.hpp"
-#include "inspect/list.hpp"
-#include "local/extras.hpp"
-#include "process/outlived.hpp"
 
 using namespace weft;
 

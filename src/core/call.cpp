@@ -1,8 +1,8 @@
 #include "core/call.hpp"
 
+#include "core/finish.hpp"
 #include "core/jobs.hpp"
-#include "core/join.hpp"
-#include "core/migrate.hpp"
+#include "core/start.hpp"
 #include "local/locals.hpp"
 #include "observe/observe.hpp"
 
@@ -46,24 +46,6 @@ template <class How, class Handle>
     if (unit.has_jobs()) leave_jobs(current(), unit);
 }
 
-// The end of a unit that has returned to its joiner, who learns it by that: the joiner.
-[[gnu::noinline]] Unit* end_with_care(Stream& stream, Unit& unit) {
-    if (unit.marked(Unit::observed)) observe(trace::Event::finish, unit);
-    stream.counters.add(trace::Count::finished);
-    unit.life.move(State::running, State::done);
-    const bool local = unit.has(Unit::local);
-    if (!local) pool::belongs_no_more(unit);
-    Joint::Waiter waiter;
-    if (!unit.marked(Unit::observed)) {
-        waiter = local ? unit.joint.finish_local() : unit.joint.finish_shared();
-    } else {
-        waiter = local ? unit.joint.finish_local_as_news() : unit.joint.finish_shared_as_news();
-        learn(unit);
-    }
-    tell_movers_of_end(&unit);
-    return waiter.is_unit() ? waiter.sole_unit() : tell_others(waiter);
-}
-
 void tasklet_main(void* raw) {
     Unit& unit = *static_cast<Unit*>(raw);
     run_body(unit);
@@ -94,7 +76,7 @@ private:
 };
 
 // What is done with one of a row that has returned and has nothing to tell.
-[[gnu::always_inline]] inline void end_of_row(Stream&, Unit& unit, weft_unit* const&) { end_quietly(unit); }
+[[gnu::always_inline]] inline void end_of_row(Stream& stream, Unit& unit, weft_unit* const&) { end_quietly(stream, unit); }
 [[gnu::always_inline]] inline void end_of_row(Stream& stream, Unit& unit, weft_unit*& handle) {
     end_and_free(stream, unit);
     handle = nullptr;
@@ -120,10 +102,9 @@ public:
         *stream_.errno_address = 0;
         arch::call(&self_.context, top_, tasklet_main, &target);
         if (target.marked(Unit::at_end | Unit::at_release)) [[unlikely]] {
-            end_with_care(stream_, target);
+            end_for_joiner(stream_, target);
             return false;
         }
-        stream_.counters.add(trace::Count::finished);
         return true;
     }
 
@@ -171,7 +152,6 @@ template <class How, class Handle>
         }
         how.ended_on(stream, stack);
         if (!plainly) break;
-        stream.counters.add(trace::Count::finished);
         end_of_row(stream, target, units[ended++]);
     } while (goes_on<How>(stream, pool, units + ended, units + count));
     how.end(stream);
@@ -211,7 +191,7 @@ void called_main(void* raw) {
 
 Unit* end_called(Stream& stream, Unit& target) {
     if (!target.is_light()) return nullptr;
-    return end_with_care(stream, target);
+    return end_for_joiner(stream, target);
 }
 
 bool may_call_taken(Stream& stream, const Unit& target) {
@@ -225,7 +205,7 @@ void call_taken(Stream& stream, Unit& self, Unit& target) {
     *stream.errno_address = 0;
     call_on(stack, stream, self, target);
     if (!target.is_light()) return calling.come_back();
-    end_with_care(stream, target);
+    end_for_joiner(stream, target);
     stream.keep_spare(stack);
     calling.go_on();
 }
@@ -254,7 +234,6 @@ bool call_child(Stream& stream, Unit& child) {
     if (child.marked(Unit::observed)) observe(trace::Event::finish, child);
     stream.running = &self;
     self.life.move(State::ready, State::running);
-    stream.counters.add(trace::Count::finished);
     end_unit_carefully(stream, child);
     return true;
 }

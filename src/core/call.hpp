@@ -1,12 +1,12 @@
 // A joiner calls the unit that it waits for, when that has not started and is the next to be run anyway: doc/decisions/0006.
 //
 // As long as the unit does not suspend, a call is all that has happened: the unit is light, whatever its kind, and when it returns the joiner
-// sees to its end. If it suspends it is promoted (begin.cpp), and from then on the joiner waits for its end like any other. Whether it is
+// sees to its end. If it suspends it is promoted (promote.hpp), and from then on the joiner waits for its end like any other. Whether it is
 // light still tells the joiner which of the two has been.
 #pragma once
 
+#include "core/finish.hpp"
 #include "core/suspend.hpp"
-#include "unit/crowd.hpp"
 
 namespace weft {
 
@@ -71,10 +71,10 @@ template <Out out>
 Unit* end_called(Stream& stream, Unit& target);
 
 // The running ULT waits for the end of `target`, which may_call_at_once() is true of, or which has been taken out and may be called: a unit
-// that never waits costs no switch. `end`: what is done on the same stream with one that has returned and has nothing to tell. Returns whether that was
+// that never waits costs no switch. One that has returned and has nothing to tell is ended on the same stream. Returns whether that was
 // done; if not, it may have come back on another stream.
-template <Out out, class End>
-[[gnu::always_inline]] inline bool call_and_wait(Stream& stream, Unit& self, Unit& target, End end) {
+template <Out out, Frees frees>
+[[gnu::always_inline]] inline bool call_and_wait(Stream& stream, Unit& self, Unit& target) {
     mem::Stack* const stack = stream.take_spare();
     self.life.move(State::running, State::waiting);
     int& error_here = *stream.errno_address;
@@ -83,7 +83,6 @@ template <Out out, class End>
     Unit* joiner;   // and the stack: read from the unit, they need not be kept in registers over the call
     const bool plainly = call_first<out>(stream, self, target, stack);
     if (plainly) [[likely]] {
-        stream.counters.add(trace::Count::finished);
         joiner = target.joint.announced().sole_unit();
     } else {
         joiner = end_called(stream, target);
@@ -96,27 +95,8 @@ template <Out out, class End>
     stream.running = joiner;
     joiner->life.move(State::waiting, State::running);
     *stream.errno_address = error;
-    if (plainly) [[likely]] end(target);
+    if (plainly) [[likely]] end_inlined<frees>(stream, target);
     return plainly;
-}
-
-// The end of one that has returned, told to nobody but its joiner.
-[[gnu::always_inline]] inline void end_quietly(Unit& unit) {
-    probe(Probe::finish_before_publish);
-    unit.life.move(State::running, State::done);
-    unit.joint.finish_announced();
-}
-
-// The same, and the descriptor is given back.
-[[gnu::always_inline]] inline void end_and_free(Stream& stream, Unit& unit) {
-    if constexpr (config::checked) {
-        end_quietly(unit);
-        unit.life.move(State::done, State::free);
-        unit.next_generation();
-    } else {
-        unit.life.end_and_drop();
-    }
-    stream.units->give(&unit);
 }
 
 // Whether what runs is a ULT that may call `target`, a tasklet and next in the direct pool, with what the stream has at hand. Without a context the
@@ -145,14 +125,6 @@ bool may_call_taken(Stream& stream, const Unit& target);
 // The running ULT spawns `child`, which nobody else knows and is in no pool, child-first: calls it, if it may, and goes on when that has returned.
 // Until the child suspends its parent is ready, but in no pool: its stream alone could run it, and does not before. False: nothing has been done.
 [[gnu::noinline]] bool call_child(Stream& stream, Unit& child);
-
-// Of a unit that is called: its joiner, if that has called it; else its parent has.
-inline Unit* calling_joiner(const Unit& unit) {
-    return unit.joint.announced().unit_or([&unit] { return first_of_crowd(unit); });
-}
-
-// Whether the unit, which runs, is called by its parent, who is in no pool yet: promote() puts it there.
-inline bool is_called_by_parent(const Unit& unit) { return (unit.shape & Unit::called) != 0 && calling_joiner(unit) == nullptr; }
 
 // Of units that the running ULT waits for in their order, calls those that are the next to be run, of any kind. Returns how many of the first
 // ones have ended and have nothing to tell: they are freed, and their handles set to null, unless the handles are const. It may come back on

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/begin.hpp"
 #include "core/duties.hpp"
 #include "core/jobs.hpp"
+#include "core/postpone.hpp"
 #include "hart/quota.hpp"
 #include "observe/observe.hpp"
 #include "os/clock.hpp"

@@ -3,9 +3,10 @@
 #include <mutex>
 #include <utility>
 
-#include "core/begin.hpp"
+#include "core/announce.hpp"
 #include "core/jobs.hpp"
-#include "core/join.hpp"
+#include "core/promote.hpp"
+#include "core/resume.hpp"
 #include "core/suspend.hpp"
 #include "hart/gate.hpp"
 #include "local/extras.hpp"

@@ -50,4 +50,8 @@ void overflow_report(const Unit& unit) {
     _exit(128 + SIGSEGV);   // SIGSEGV is blocked
 }
 
+void check_canary(const Unit& unit) {
+    if (unit.stack != nullptr && unit.stack->guarded == mem::Guard::canary && !mem::canary_intact(*unit.stack)) overflow_report(unit);
+}
+
 }  // namespace weft

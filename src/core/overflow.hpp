@@ -14,4 +14,7 @@ bool overflow_describe(std::uintptr_t code, const void* fault_address, char* tex
 // A canary was found broken: says so and ends the process, as a guard page would have.
 [[noreturn]] void overflow_report(const Unit& unit);
 
+// The stack of a unit that is guarded by a canary has not been run over; else the process ends.
+void check_canary(const Unit& unit);
+
 }  // namespace weft

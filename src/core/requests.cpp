@@ -1,6 +1,6 @@
 #include "core/requests.hpp"
 
-#include "core/join.hpp"
+#include "core/finish.hpp"
 #include "core/may_end.hpp"
 #include "core/migrate.hpp"
 #include "local/locals.hpp"
@@ -58,7 +58,6 @@ bool picked_starts(Stream& stream, Unit& unit) {
 void end_unrun(Stream& stream, Unit& unit, weft_status outcome) {
     end_with(unit, outcome);
     unit.life.move(State::ready, State::running);
-    stream.counters.add(trace::Count::finished);
     if (unit.marked(Unit::extras)) end_locals(unit);
     if (unit.marked(Unit::observed)) observe(trace::Event::finish, unit);
     end_unit_carefully(stream, unit);

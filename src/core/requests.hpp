@@ -3,10 +3,14 @@
 // decisions/0008 says why there.
 #pragma once
 
-#include "core/suspend.hpp"
+#include "process/stream.hpp"
 #include "weft/status.h"
 
 namespace weft {
+
+// The unit that runs has come back: that is told if it is observed, and it does what it was asked to; of Unit::at_return, `which`.
+// Returns the stream that it comes back on, if it does.
+Stream& heed(Unit& self, std::uint8_t which);
 
 // A ULT that was asked for something is about to begin, on the stack that its body is called on. False: it ends without
 // that.

@@ -2,7 +2,6 @@
 
 #include <mutex>
 
-#include "core/join.hpp"
 #include "core/spawn.hpp"
 #include "local/own_float.hpp"
 #include "process/error.hpp"

@@ -5,7 +5,6 @@
 
 #include "base/handles.hpp"
 #include "core/call.hpp"
-#include "core/join.hpp"
 #include "core/migrate.hpp"
 #include "core/suspend.hpp"
 #include "local/extras.hpp"

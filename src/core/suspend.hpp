@@ -8,35 +8,13 @@
 #include <concepts>
 #include <type_traits>
 
+#include "core/marked.hpp"
+#include "core/requests.hpp"
+#include "core/resume.hpp"
+#include "core/start.hpp"
 #include "process/stream.hpp"
 
 namespace weft {
-
-// What is done once the leaving unit's registers are saved; on another stack of the same stream. `call` may be null.
-using AfterSwitch = context::Message;
-
-// Where a fresh ULT begins; never returns.
-[[noreturn, gnu::noinline]] void unit_main(void (*call)(void*), void* argument);
-
-// The stack of a unit that starts and needs more care than begin() gives; null: none could be had.
-void* begin_carefully(Stream& stream, Unit& unit);
-
-// The unit that runs has come back: that is told if it is observed, and it does what it was asked to; of Unit::at_return, `which`.
-// Returns the stream that it comes back on, if it does.
-Stream& heed(Unit& self, std::uint8_t which);
-
-// How a unit leaves, as observers are told it.
-enum class Leaves : unsigned char {
-    looked,     // it has looked already: it is not light, nor are its marks any of at_leave
-    yields,     // it is ready all the while
-    waits,      // as Unit::waits and Unit::waits_object say
-    suspends,   // by the program
-    told,       // that has been told, and what it comes back from will be told by its caller
-};
-
-// Out of the switch's way: what a unit that is light, has forked, or has marks of at_leave, needs before it leaves.
-void look_before_leaving(Unit& unit, Leaves how);
-void check_canary(const Unit& unit);
 
 namespace detail {
 
@@ -64,34 +42,12 @@ Unit* successor_other(Stream& stream);
     return next;
 }
 
-// The context to start a ULT; null: no stack could be had, or it is a tasklet, which the scheduler runs.
-[[gnu::always_inline]] inline void* begin(Stream& stream, Unit& unit) {
-    if (stream.spare == nullptr || !unit.has(Unit::plain)) [[unlikely]] return begin_carefully(stream, unit);
-    unit.stack = stream.take_spare();
-    return arch::prepare(unit.stack->top, unit_main);
-}
-
-// The context to start or continue a unit; null as begin(), or the scheduler is to call it: a light one costs less so, unless it is of the
-// direct pool, where the next ones take over its stack (conclude_plain).
-[[gnu::always_inline]] inline void* context_of(Stream& stream, Unit& unit) {
-    if (unit.context != nullptr) return unit.context;
-    return unit.is_light() && stream.direct == nullptr ? nullptr : begin(stream, unit);
-}
-
 // A successor that the program has named runs next, but when somebody wants the stream the scheduler sees to that first; and on a domain's hart only contexts of that run: the scheduler
 // puts another into its pool.
 [[gnu::always_inline]] inline Unit* unless_wanted(Stream& stream, Unit* named) {
     if (!stream.wanted() && !is_out_of_place(stream, *named)) [[likely]] return named;
     stream.handed = named;
     return nullptr;
-}
-
-// After a switch: the unit that left goes to its pool.
-template <pool::Place place>
-void requeue(void* raw) {
-    auto* unit = static_cast<Unit*>(raw);
-    unit->life.move(State::running, State::ready);
-    make_ready(&current(), *unit, place);
 }
 
 // Where to go so that `next` runs: itself, or the scheduler, which will find it in `handed`.
@@ -108,12 +64,6 @@ void requeue(void* raw) {
     stream.callable = &Stream::no_pool;
     return stream.home;
 }
-
-// One that is light, has forked, is hosted, or has marks of at_leave, leaves.
-Stream& leave_with_care(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how);
-
-// A unit that handles an exception leaves, and handles it still when it comes back.
-Stream& leave_in_catch(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how);
 
 // The running ULT, which handles no exception, leaves for `next` (null: the scheduler) and comes back here when it is
 // resumed, on the stream returned.
@@ -144,12 +94,6 @@ template <Leaves how>
 }
 
 }  // namespace detail
-
-// A suspended unit that this caller has claimed goes to its pool. `stream`: the calling one, or null.
-[[gnu::always_inline]] inline void resume_claimed(Stream* stream, Unit& unit) {
-    if (stream != nullptr) stream->counters.add(trace::Count::resumed);
-    make_ready(stream, unit, pool::Place::resumed);
-}
 
 // What a suspending unit leaves on its stack for the one who runs next: publish() puts the unit where a waker finds it.
 // Its last act may already have been answered by a resume, and the stack with this object be gone.
@@ -238,12 +182,5 @@ void yield_with_care(Stream& stream, Unit& self);
 
 // weft_unit_yield: the caller, a ULT, yields.
 weft_status yield_now() noexcept;
-
-// The running ULT has ended: its joiner learns it and its stack is given back. `next`, in no pool, runs next; null: whom the scheduler
-// picks.
-[[noreturn]] void finish(Unit* next = nullptr);
-
-// The running ULT has returned from its body and cannot return to whoever called that; those that take over its stack follow.
-[[noreturn, gnu::noinline]] void end_promoted();
 
 }  // namespace weft

@@ -1,9 +1,10 @@
 #include "core/towards.hpp"
 
-#include "core/begin.hpp"
+#include "core/announce.hpp"
 #include "core/call.hpp"
-#include "core/join.hpp"
+#include "core/finish.hpp"
 #include "core/may_end.hpp"
+#include "core/promote.hpp"
 #include "core/suspend.hpp"
 #include "process/error.hpp"
 

@@ -3,7 +3,8 @@
 #include <mutex>
 
 #include "base/fifo.hpp"
-#include "core/join.hpp"
+#include "core/finish.hpp"
+#include "core/resume.hpp"
 #include "core/suspend.hpp"
 #include "os/memory.hpp"
 #include "process/error.hpp"

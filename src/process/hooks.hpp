@@ -17,28 +17,55 @@ struct UnitHooks {
     // Hosted units (hosted.hpp).
     void* (*begin_hosted)(Stream& stream, Unit& unit);
     Stream& (*leave_hosted)(Stream& stream, Unit& self, Unit* next, context::Message after);
-    void (*conclude_hosted)(Unit& unit, Unit* next);   // does not return
-    // The unit that has forked ends in the child, which ends with it (fork.hpp). Does not return.
-    void (*end_child)();
     // A detached unit for which no stack could be had (shortage.hpp).
     void (*keep_for_stack)(Stream& stream, Unit& unit);
     // Each guest's unit has that mark from now on (guest.hpp).
     void (*mark_guests)(std::uint8_t mark);
-    // Where a scheduler that begins anew begins (loop.hpp).
+    // Where a scheduler that begins anew begins (run.hpp).
     void (*scheduler_main)(void (*call)(void*), void* argument);
 };
 extern const UnitHooks unit_hooks;
 
-// Asked of a stream, by the bits of attention; all from the scheduler's stack.
-struct AttentionHooks {
-    bool (*step_aside)(Stream& stream);                  // aside (lending.hpp)
-    void (*attend_to_domains)(Stream& stream);           // lent (domain.hpp)
-    bool (*replace_main)(Stream& stream);                // replace (level.hpp)
-    // stop: what has to be done before.
-    bool (*has_kept)(Stream& stream);                    // (shortage.hpp)
+// What the marks of a unit ask for: a handler is called if the unit has one of the bits beside it, and they are called in this order.
+enum class Leaves : unsigned char;
+struct MarkHooks {
+    // When it leaves (look_before_leaving in marked.hpp).
+    struct Leave {
+        std::uint8_t shape, marks;
+        void (*call)(Stream& stream, Unit& unit, Leaves how);
+    };
+    // When it ends (look_before_ending); some do not return, and the unit ends by them. `next`: see finish().
+    struct End {
+        std::uint8_t flags, shape, marks;
+        void (*call)(Stream& stream, Unit& unit, Unit* next);
+    };
+
+    Leave leave[6];
+    End end[7];
+};
+extern const MarkHooks mark_hooks;
+
+// What the bits of a stream's attention ask for, called in this order from the scheduler's stack (attend in attention.hpp).
+enum class Attended : unsigned char {
+    go_on,   // to the next handler
+    anew,    // to the first one, with the bits that are set by then
+    over,    // and to nothing more
+};
+struct AttentionHook {
+    static constexpr std::uint32_t always = 0;   // whichever bits are set
+
+    std::uint32_t bits;
+    Attended (*call)(Stream& stream, std::uint32_t bits);
+};
+extern const AttentionHook attention_hooks[9];
+
+// A stream that is asked to stop, or gets another main scheduler.
+struct LoopHooks {
+    bool (*replace_main)(Stream& stream);                // (level.hpp)
+    bool (*has_kept)(Stream& stream);                    // units that wait for a stack (shortage.hpp)
     bool (*leave_carriers)(const Stream& stream);        // (carriers.hpp)
 };
-extern const AttentionHooks attention_hooks;
+extern const LoopHooks loop_hooks;
 
 // A guest comes where there is no runtime.
 struct GuestHooks {

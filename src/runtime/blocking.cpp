@@ -23,7 +23,7 @@ std::size_t at_once() { return std::min(std::max(few, 2 * hart::limit()), Crew::
 // Of the stream that the unit is on now: see os/local.hpp.
 void set_errno(int error) { *current().errno_address = error; }
 
-void resume(Unit& unit) {
+void resume_called(Unit& unit) {
     unit.life.move(State::waiting, State::ready);
     resume_claimed(nullptr, unit);
 }
@@ -103,7 +103,7 @@ void Crew::run(Worker& self) {
             call->fn(call->argument);
             call->error = errno;
             if (process_or_null() != of) return;   // it has forked, and this is the child, where nobody waits for it
-            resume(*call->unit);
+            resume_called(*call->unit);
         }
         lock_.lock();
     }

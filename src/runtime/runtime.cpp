@@ -6,7 +6,6 @@
 #include "base/handles.hpp"
 #include "carrier/level.hpp"
 #include "carrier/streams.hpp"
-#include "core/join.hpp"
 #include "core/overflow.hpp"
 #include "core/spawn.hpp"
 #include "core/suspend.hpp"

@@ -2,9 +2,21 @@
 #include "carrier/level.hpp"
 #include "carrier/sentry.hpp"
 #include "carrier/streams.hpp"
-#include "core/loop.hpp"
+#include "core/attention.hpp"
+#include "core/duties.hpp"
+#include "core/idle.hpp"
+#include "core/jobs.hpp"
+#include "core/marked.hpp"
+#include "core/overflow.hpp"
+#include "core/promote.hpp"
+#include "core/run.hpp"
 #include "inspect/deadlock.hpp"
+#include "local/locals.hpp"
+#include "local/own_float.hpp"
+#include "observe/observe.hpp"
+#include "process/domain_state.hpp"
 #include "process/hooks.hpp"
+#include "process/way.hpp"
 #include "runtime/fork.hpp"
 #include "runtime/runtime.hpp"
 #include "share/carriers.hpp"
@@ -19,20 +31,69 @@ namespace weft {
 constinit const UnitHooks unit_hooks = {
     .begin_hosted = begin_hosted,
     .leave_hosted = leave_hosted,
-    .conclude_hosted = conclude_hosted,
-    .end_child = end_child,
     .keep_for_stack = keep_for_stack,
     .mark_guests = mark_guests,
     .scheduler_main = scheduler_main,
 };
 
-constinit const AttentionHooks attention_hooks = {
-    .step_aside = step_aside,
-    .attend_to_domains = attend_to_domains,
-    .replace_main = replace_main,
-    .has_kept = has_kept,
-    .leave_carriers = leave_carriers,
+// Jobs first: the owner's floating-point unit is noted with them. Followers last: what others are told may ask for the words of a follower.
+constinit const MarkHooks mark_hooks = {
+    .leave = {
+        {Unit::jobs, 0, [](Stream& stream, Unit& unit, Leaves) { leave_jobs(stream, unit); }},
+        {Unit::light, 0, [](Stream& stream, Unit& unit, Leaves) { promote(stream, unit); }},
+        {0, Unit::canary, [](Stream&, Unit& unit, Leaves) { check_canary(unit); }},
+        {0, Unit::canary, [](Stream&, Unit& unit, Leaves how) {
+            if (how != Leaves::yields) tell_domain_of_wait(unit);
+        }},
+        {0, Unit::observed, [](Stream&, Unit& unit, Leaves how) { observe_leaving(unit, how); }},
+        {0, Unit::canary, [](Stream& stream, Unit& unit, Leaves) {
+            if (may_be_followed(unit)) tell_followers_it_leaves(stream, unit);
+        }},
+    },
+    .end = {
+        {Unit::measured, 0, 0, [](Stream&, Unit& unit, Unit*) {
+            if (unit.has_forked()) end_child();
+        }},
+        {0, 0, Unit::canary, [](Stream&, Unit& unit, Unit* next) {
+            if (unit.kind == Kind::hosted) conclude_hosted(unit, next);
+        }},
+        {0, Unit::jobs, 0, [](Stream& stream, Unit& unit, Unit*) { leave_jobs(stream, unit); }},
+        {0, 0, Unit::canary, [](Stream&, Unit& unit, Unit*) { check_canary(unit); }},
+        {0, 0, Unit::canary, [](Stream& stream, Unit& unit, Unit*) { end_own_float(stream, unit); }},
+        {Unit::measured, 0, 0, [](Stream&, Unit& unit, Unit*) { unit.context = reinterpret_cast<void*>(mem::measure(*unit.stack)); }},
+        {0, 0, Unit::observed, [](Stream&, Unit& unit, Unit*) { observe(trace::Event::finish, unit); }},
+    },
 };
+
+constinit const AttentionHook attention_hooks[] = {
+    {attention::exit, stop_for_good},
+    {attention::pause, pause_stream},
+    {AttentionHook::always, [](Stream& stream, std::uint32_t) {
+        hold_hart(stream);
+        return Attended::go_on;
+    }},
+    {attention::aside, [](Stream& stream, std::uint32_t) {
+        if (step_aside(stream)) return Attended::anew;   // to what has come meanwhile
+        attend_to_domains(stream);
+        return Attended::over;
+    }},
+    {AttentionHook::always, take_note},
+    {attention::adopt, [](Stream& stream, std::uint32_t) {
+        adopt_bound_pool(stream);
+        return Attended::go_on;
+    }},
+    {attention::observed, learn_of_observers},
+    {attention::alarm | attention::posted | attention::poll | attention::polling, [](Stream& stream, std::uint32_t bits) {
+        do_duties(stream, bits);
+        return Attended::go_on;
+    }},
+    {attention::lent, [](Stream& stream, std::uint32_t) {
+        attend_to_domains(stream);
+        return Attended::go_on;
+    }},
+};
+
+constinit const LoopHooks loop_hooks = {.replace_main = replace_main, .has_kept = has_kept, .leave_carriers = leave_carriers};
 
 constinit const GuestHooks guest_hooks = {.start_by_itself = start_by_itself};
 

@@ -5,9 +5,11 @@
 
 #include "carrier/sentry.hpp"
 #include "context/host.hpp"
+#include "core/announce.hpp"
+#include "core/finish.hpp"
 #include "core/jobs.hpp"
-#include "core/join.hpp"
 #include "core/requests.hpp"
+#include "core/start.hpp"
 #include "hart/quota.hpp"
 #include "observe/observe.hpp"
 #include "os/clock.hpp"
@@ -230,7 +232,6 @@ bool make_room_for_program(Process& of, bool (*attempt)(void*), void* argument, 
     if (unit.marked(Unit::observed)) observe(trace::Event::finish, unit);
     if (used_up(host)) host.spoilt = true;
     unit.stack = nullptr;
-    stream.counters.add(trace::Count::finished);
     end_unit_carefully(stream, unit);
     next = next != nullptr ? detail::unless_wanted(stream, next) : detail::successor(stream);
     const context::Target target = detail::way_to(stream, next);

@@ -8,9 +8,11 @@
 
 #include "carrier/neighbours.hpp"
 #include "carrier/sentry.hpp"
+#include "core/attention.hpp"
+#include "core/finish.hpp"
 #include "core/idle.hpp"
 #include "core/jobs.hpp"
-#include "core/loop.hpp"
+#include "core/run.hpp"
 #include "observe/observe.hpp"
 #include "os/clock.hpp"
 #include "os/peek.hpp"

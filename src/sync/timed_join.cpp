@@ -2,6 +2,8 @@
 // stream that alone may touch it, still knows of the wait: so what they know lies in a record of its own.
 #include <new>
 
+#include "core/announce.hpp"
+#include "core/finish.hpp"
 #include "core/join.hpp"
 #include "observe/observe.hpp"
 #include "os/memory.hpp"

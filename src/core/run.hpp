@@ -9,11 +9,13 @@ namespace weft {
 // leaves for the carrier's own stack then.
 [[noreturn, gnu::noinline]] void scheduler_main(void (*call)(void*), void* argument);
 
+// One unit, from the scheduler's stack; returns when it has ended or left. Row::yes: and those after it that begin alike, if it does not
+// suspend.
+enum class Row : bool { no, yes };
+void run_unit(Stream& stream, Unit* unit, Row row = Row::no);
+
 // The unit that was left in `handed`, if any. From the scheduler's stack.
 void run_handed(Stream& stream);
-
-// Sees to what the stream was asked (attention). From the scheduler's stack.
-void attend(Stream& stream);
 
 // Whether units that have bound themselves to the stream are to go on there.
 bool expects_bound(const Stream& stream);

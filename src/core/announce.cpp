@@ -1,0 +1,136 @@
+#include "core/announce.hpp"
+
+#include <mutex>
+
+#include "core/resume.hpp"
+#include "process/process.hpp"
+#include "unit/crowd.hpp"
+
+namespace weft {
+PrivatePool* foreign_pool(const Unit& unit) {
+    auto* home = static_cast<PrivatePool*>(unit.local_pool());
+    WEFT_ASSERT(home == nullptr || home->kind == WEFT_POOL_PRIVATE);
+    return home == nullptr || home->mine() ? nullptr : home;
+}
+
+void send_letter(Unit& letter, PrivatePool& to, void (*body)(void*), void* argument) {
+    letter.body = body;
+    letter.argument = argument;
+    letter.kind = Kind::tasklet;
+    letter.flags = Unit::internal;
+    letter.pool = &to;
+    to.send(&letter);
+}
+
+// ---- waits that have been given up ---------------------------------------------------------------------
+
+void note(GivenUp& wait) {
+    Process& of = process();
+    std::lock_guard guard(of.given_up_lock);
+    wait.next = of.given_up;
+    of.given_up = &wait;
+}
+
+namespace {
+
+// What is on the list lives; what is not on it any more has been forgotten, and the unit may be gone.
+template <class Which>
+void forget_where(Which which) {
+    Process& of = process();
+    std::lock_guard guard(of.given_up_lock);
+    for (GivenUp** at = &of.given_up; *at != nullptr;) {
+        GivenUp* const wait = *at;
+        if (which(*wait)) {
+            *at = wait->next;
+            wait->forget(wait->waiter);
+        } else {
+            at = &wait->next;
+        }
+    }
+}
+
+// Of a unit that is local no more.
+[[gnu::noinline]] void forget_those_who_gave_up(const Unit& unit) {
+    forget_where([&unit](const GivenUp& wait) { return wait.target == &unit; });
+}
+
+}  // namespace
+
+void forget_noted(GivenUp& wait) {
+    forget_where([&wait](const GivenUp& listed) { return &listed == &wait; });
+}
+
+// ---- announcing ----------------------------------------------------------------------------------------
+
+Joint::Announced announce(Unit& unit, Joint::Waiter waiter) {
+    probe(Probe::join_before_announce);
+    if (!unit.has_now(Unit::local)) {
+        const Joint::Announced answer = unit.joint.announce_shared(waiter);
+        if (answer != Joint::Announced::taken) [[likely]] return answer;
+        forget_those_who_gave_up(unit);
+        return unit.joint.announce_shared(waiter);
+    }
+    const Joint::Announced answer = unit.joint.announce_local(waiter);
+    if (answer != Joint::Announced::taken) [[likely]] return answer;
+    // One whose deadline has come may not have been forgotten yet, where that takes a letter.
+    return forget_given_up(unit.joint) ? unit.joint.announce_local(waiter) : answer;
+}
+
+void Letter::send(PrivatePool& to) {
+    send_letter(unit, to, [](void* raw) {
+        auto* letter = static_cast<Letter*>(raw);
+        const Joint::Announced announced = announce(*letter->target, letter->waiter);
+        // Once it waits it may have been woken, and be gone with the letter: its target may be another stream's by now.
+        if (announced != Joint::Announced::waiting) letter->answer(letter, announced);
+    }, this);
+}
+
+// ---- waking --------------------------------------------------------------------------------------------
+
+namespace {
+
+// Several that the end of a unit has found. How it ended is looked at before anybody goes on: the first may free it.
+struct Crowd {
+    std::uint8_t outcome;
+    Joint::Row row;
+
+    explicit Crowd(Joint::Waiter top) : outcome(static_cast<const Unit*>(top.other()->of)->outcome), row(take_crowd(top)) {}
+
+    void tell_all_but_first() const {
+        for (JoinWaiter* waiter = row.rest; waiter != nullptr;) {
+            JoinWaiter* const next = Joint::Row::next(*waiter);   // it may be gone with its wait
+            waiter->told(waiter, outcome);
+            waiter = next;
+        }
+    }
+};
+
+void wake_crowd(JoinWaiter* top) {
+    probe(Probe::finish_before_crowd);
+    const Crowd crowd(Joint::Waiter::over(*top));
+    if (!crowd.row.first.none()) wake(crowd.row.first);
+    crowd.tell_all_but_first();
+}
+
+}  // namespace
+
+void wake(Joint::Waiter waiter) {
+    if (Unit* unit = waiter.unit()) {
+        resume_waiting(*unit);
+    } else {
+        waiter.other()->wake(waiter.other());
+    }
+}
+
+Unit* wake_all_but_first(Joint::Waiter top) {
+    const Crowd crowd(top);
+    crowd.tell_all_but_first();
+    return crowd.row.first.sole_unit();
+}
+
+Joint::Announced come_over(Unit& unit, JoinWaiter& waiter, void (*told)(JoinWaiter*, std::uint8_t)) {
+    probe(Probe::join_before_crowd);
+    return announce_over(unit, waiter, wake_crowd, told);
+}
+
+}  // namespace weft

@@ -1,0 +1,21 @@
+// What a stream is asked from outside, by bits of Stream::attention, and what it does about it between two units. Which room sees to which bit
+// is said by a table (attention_hooks in process/hooks.hpp).
+#pragma once
+
+#include <cstdint>
+
+#include "process/hooks.hpp"
+#include "process/stream.hpp"
+
+namespace weft {
+
+// Sees to what the stream was asked. From the scheduler's stack.
+void attend(Stream& stream);
+
+// The handlers of this room.
+Attended stop_for_good(Stream& stream, std::uint32_t bits);    // exit
+Attended pause_stream(Stream& stream, std::uint32_t bits);
+Attended take_note(Stream& stream, std::uint32_t bits);        // of any bits: the loop reads them in `heeded`
+Attended learn_of_observers(Stream& stream, std::uint32_t bits);
+
+}  // namespace weft

@@ -1,0 +1,234 @@
+#include "core/finish.hpp"
+
+#include <cxxabi.h>
+
+#include <cstdio>
+#include <exception>
+#include <utility>
+
+#include "core/announce.hpp"
+#include "core/jobs.hpp"
+#include "core/migrate.hpp"
+#include "core/promote.hpp"
+#include "local/extras.hpp"
+#include "local/locals.hpp"
+#include "local/own_float.hpp"
+#include "observe/observe.hpp"
+#include "os/error_text.hpp"
+#include "process/error.hpp"
+#include "process/process.hpp"
+#include "unit/crowd.hpp"
+
+namespace weft {
+namespace {
+
+using detail::successor;
+using detail::unless_wanted;
+using detail::way_to;
+
+// ---- the end is published ------------------------------------------------------------------------------
+
+// Whether the end stays news until somebody asks for it, and observers are told of that: joint.hpp.
+enum class News : bool { no, yes };
+
+// Returns whoever waits for it. The descriptor belongs to that from here on.
+template <News news>
+[[gnu::always_inline]] inline Joint::Waiter publish_end(Stream& stream, Unit& unit) {
+    probe(Probe::finish_before_publish);
+    stream.counters.add(trace::Count::finished);
+    unit.life.move(State::running, State::done);
+    Joint::Waiter waiter;
+    if (unit.has(Unit::local)) {   // a private pool is none of the user's
+        waiter = news == News::yes ? unit.joint.finish_local_as_news() : unit.joint.finish_local();
+    } else {
+        pool::belongs_no_more(unit);
+        waiter = news == News::yes ? unit.joint.finish_shared_as_news() : unit.joint.finish_shared();
+    }
+    tell_movers_of_end(&unit);
+    return waiter;
+}
+
+// ---- those who wait for it -----------------------------------------------------------------------------
+
+// Of a unit that has not run, and was detached only then: one that is detached before does not end so (shortage.hpp).
+[[gnu::cold, gnu::noinline]] void tell_everybody(const Unit& unit) {
+    tell_refusal(unit);
+    std::fprintf(stderr, "weft: %s; it was detached, so that nobody else is told\n", os::error_text());
+}
+
+// noexcept: what nobody can learn ends the process, as with a std::thread, and the C++ library says what it was.
+[[noreturn]] void terminate_with(std::exception_ptr exception) noexcept { std::rethrow_exception(std::move(exception)); }
+
+// Whoever waits is told: a detached unit is freed, an OS thread woken, a group counted down.
+void tell(Unit* detached, Joint::Waiter waiter) {
+    if (waiter.detached()) {
+        if (detached->outcome == WEFT_EXCEPTION) [[unlikely]] terminate_with(detached->exception());
+        if (is_refused(static_cast<weft_status>(detached->outcome))) [[unlikely]] tell_everybody(*detached);
+        if (detached->marked(Unit::observed)) detached->joint.detach_again();
+        release(current_or_null(), *detached);
+        return;
+    }
+    wake(waiter);
+}
+
+}  // namespace
+
+void end_unit(Stream& stream, Unit& unit) {
+    const Joint::Waiter waiter = publish_end<News::no>(stream, unit);
+    if (!waiter.none()) tell(&unit, waiter);
+}
+
+void end_unit_carefully(Stream& stream, Unit& unit) {
+    const bool refused = is_refused(static_cast<weft_status>(unit.outcome));
+    if (!refused && !unit.marked(Unit::observed)) return end_unit(stream, unit);
+    const Joint::Waiter waiter = publish_end<News::yes>(stream, unit);
+    if (waiter.none()) return;
+    JoinWaiter* const other = waiter.crowd() ? nullptr : waiter.other();
+    const bool gone = waiter.detached() || (other != nullptr && other->given_up != nullptr && other->given_up(other));
+    if (!gone) learn(unit);   // for the waiter, who has not been woken yet: until then the unit stays
+    tell(&unit, waiter);
+}
+
+Unit* end_for_joiner(Stream& stream, Unit& unit) {
+    Joint::Waiter waiter;
+    if (!unit.marked(Unit::observed)) {
+        waiter = publish_end<News::no>(stream, unit);
+    } else {
+        observe(trace::Event::finish, unit);
+        waiter = publish_end<News::yes>(stream, unit);
+        learn(unit);
+    }
+    return waiter.is_unit() ? waiter.sole_unit() : wake_all_but_first(waiter);
+}
+
+void end_returned_carefully(Stream& stream, Unit& unit) {
+    if (unit.has_jobs()) leave_jobs(stream, unit);
+    stream.callable = &Stream::no_pool;   // the scheduler runs next
+    if (unit.marked(Unit::observed)) observe(trace::Event::finish, unit);
+    stream.running = nullptr;
+    end_unit_carefully(stream, unit);
+}
+
+void finish_and_wake(Joint& joint) {
+    const Joint::Waiter waiter = joint.finish_shared();
+    if (!waiter.none()) wake(waiter);
+}
+
+// ---- a ULT leaves its stack for good -------------------------------------------------------------------
+
+namespace {
+
+// A unit that ends on a stack of the user's notes where that is, for another life (revive.cpp).
+void remember_user_stack(Unit& unit) {
+    unit.waits_object = unit.stack->lowest;   // a unit that has ended waits for nothing
+    const char* const end = reinterpret_cast<const char*>(unit.stack + 1);   // the stack's own object lies at its top
+    unit.user_stack_bytes = (unit.user_stack_bytes & own_float_bit) | static_cast<std::size_t>(end - unit.stack->lowest);
+}
+
+void end_on_user_stack(void* raw) {
+    auto& unit = *static_cast<Unit*>(raw);
+    remember_user_stack(unit);
+    mem::user_stack_done(unit.stack);
+    unit.stack = nullptr;
+    end_unit_carefully(current(), unit);
+}
+
+// Leaves the stack of a unit that has ended, for whoever runs next. We still stand on it: it may go only from the next
+// context. `next`: see finish().
+[[noreturn, gnu::noinline]] void depart(Stream& stream, mem::Stack* stack, Unit* next = nullptr) {
+    next = next != nullptr ? unless_wanted(stream, next) : successor(stream);
+    context::abandon(way_to(stream, next), {detail::release_stack, stack});
+}
+
+// conclude() of a unit whose stack needs a last look, that is observed, or that has forked.
+[[noreturn, gnu::noinline]] void conclude_carefully(Stream& stream, Unit& unit, Unit* next) {
+    look_before_ending(stream, unit, next);
+    if (unit.has(Unit::user_stack)) {
+        // The stack's memory is the user's again from the end on, so the end is told from elsewhere.
+        if (next != nullptr) stream.handed = next;
+        context::abandon(way_to(stream, nullptr), {end_on_user_stack, &unit});
+    }
+    mem::Stack* const stack = std::exchange(unit.stack, nullptr);
+    end_unit_carefully(stream, unit);
+    depart(stream, stack, next);
+}
+
+}  // namespace
+
+void detail::release_stack(void* stack) { current().heap->stacks.give(static_cast<mem::Stack*>(stack)); }
+
+// The running ULT has ended.
+[[noreturn, gnu::noinline]] void detail::conclude(Unit& unit, Unit* next) {
+    if (unit.marked(Unit::extras)) [[unlikely]] {
+        end_locals(unit);   // which may switch, and come back on a stream that must not run `next`
+        if (next != nullptr && foreign_pool(*next) != nullptr) make_ready(&current(), *std::exchange(next, nullptr));
+    }
+    Stream& now = current();
+    if (unit.has(Unit::careful_end) || unit.jobs_or_marked(Unit::at_leave)) [[unlikely]] conclude_carefully(now, unit, next);
+    mem::Stack* const stack = std::exchange(unit.stack, nullptr);
+    end_unit(now, unit);
+    depart(now, stack, next);
+}
+
+// Whoever waits for a unit that has ended is told, after which the unit may be gone.
+[[noreturn, gnu::noinline]] void detail::tell_and_depart(Stream& stream, mem::Stack* stack, Unit* unit, Joint::Waiter waiter) {
+    tell(unit, waiter);
+    depart(stream, stack);
+}
+
+void finish(Unit* next) {
+    Stream& stream = current();
+    while (stream.exceptions->caught != nullptr) abi::__cxa_end_catch();   // its handlers are left without coming to their ends
+    stream.exceptions->uncaught = 0;
+    if (stream.running->is_light()) promote(stream, *stream.running);   // who has called it is not returned to
+    detail::conclude(*stream.running, next);
+}
+
+// ---- the descriptor ------------------------------------------------------------------------------------
+
+namespace {
+
+// Whether a unit that has ended has suspended. One that began as a call is light still if it has not; of others the context tells, which one that
+// has called whom it waited for has as well: it may be taken for one that suspends, which costs it less than the other mistake.
+bool has_suspended(const Unit& unit) { return !unit.is_light() && (begins_light(unit.kind) || unit.context != nullptr); }
+
+}  // namespace
+
+void tidy_up(Unit& unit) {
+    if (unit.marked(Unit::observed)) observe(trace::Event::free, unit);
+    if (unit.outcome == WEFT_EXCEPTION) unit.exception().~exception_ptr();
+    if (unit.marked(Unit::extras)) drop_extras(unit, current_or_null());
+    if (unit.marked(Unit::untidy)) forget_own_float(unit);
+    if (const unsigned tag = unit.spawn_tag(); tag != 0) sites.learn(tag, has_suspended(unit));
+    unit.entries = 0;
+}
+
+void give_outside(Unit& unit) { process().give_outside(unit); }
+
+weft_status free_ended(Unit& unit) noexcept {
+    const auto status = static_cast<weft_status>(unit.outcome);   // a refused one comes to free_unended(): it stays news
+    release(current_or_null(), unit);
+    return status;
+}
+
+void release_detached(Unit& unit) {
+    if (is_refused(static_cast<weft_status>(unit.outcome)) && !unit.joint.done_and_known()) tell_everybody(unit);
+    release(current_or_null(), unit);
+}
+
+void tell_refusal(const Unit& unit) {
+    if (!is_refused(static_cast<weft_status>(unit.outcome))) return;
+    const auto id = static_cast<unsigned long long>(unit.id);
+    if (unit.kind == Kind::hosted) {
+        fail(WEFT_SYSTEM, "hosted unit %llu has not run: the kernel refused a pthread for it, and no other one would "
+                          "have come free (see ulimit -u and the cgroup's pids.max)", id);
+        return;
+    }
+    const std::size_t wanted = unit.wanted_stack_bytes();
+    const std::size_t bytes = wanted != 0 ? wanted : process().settings.values.stack_bytes;
+    fail(WEFT_NO_MEMORY, "unit %llu has not run: no stack of %zu bytes could be had, and none would have come free; "
+                         "have fewer units at once, or smaller stacks (WEFT_STACK_BYTES, stack_bytes), or see "
+                         "ulimit -v, the cgroup's memory.max and vm.max_map_count", id, bytes);
+}
+
+}  // namespace weft

@@ -1,0 +1,164 @@
+// A unit ends. There are three ways. Each writes `running -> done`, and counts the unit among those that have finished, in one place.
+//
+// - The slow end is that of any unit: end_unit(), and end_for_joiner() of one whose joiner has called it.
+// - The fast end is that of a plain unit of the direct pool that returns from its body: finish_plainly().
+// - The inlined end is that of a unit whose joiner has called it, and that has nothing to tell but to its joiner: end_quietly() and end_and_free().
+//
+// Whoever learns of the end last gives the descriptor back: release().
+#pragma once
+
+#include "core/suspend.hpp"
+#include "process/stream.hpp"
+
+namespace weft {
+
+// ---- how it has ended --------------------------------------------------------------------------------
+
+// The unit ends, or has ended, so.
+inline void end_with(Unit& unit, weft_status outcome) {
+    unit.outcome = static_cast<std::uint8_t>(outcome);
+    unit.mark(Unit::untidy);
+}
+
+// Whether the unit has not run for want of a stack, or of a pthread; `outcome` is how it has ended.
+constexpr bool is_refused(weft_status outcome) { return outcome == WEFT_NO_MEMORY || outcome == WEFT_SYSTEM; }
+
+// Says so, where that is how it has ended.
+[[gnu::cold, gnu::noinline]] void tell_refusal(const Unit& unit);
+
+// How a unit has ended.
+inline weft_status outcome(const Unit& unit) {
+    const auto how = static_cast<weft_status>(unit.outcome);
+    if (how != WEFT_OK) [[unlikely]] tell_refusal(unit);
+    return how;
+}
+
+// ---- the slow end --------------------------------------------------------------------------------------
+
+// The unit has ended: publishes it and makes its joiner ready. The descriptor may be freed and used again before this
+// returns. From the stream that ran it.
+void end_unit(Stream& stream, Unit& unit);
+
+// end_unit() of one that may be observed, whose end has been told, or has not run: that somebody learns of it will be told, too.
+void end_unit_carefully(Stream& stream, Unit& unit);
+
+// The end of a unit that has returned to its joiner, which learns it by that: the joiner.
+[[gnu::noinline]] Unit* end_for_joiner(Stream& stream, Unit& unit);
+
+// The end of a unit that the scheduler has called, and that is observed or has forked.
+[[gnu::noinline]] void end_returned_carefully(Stream& stream, Unit& unit);
+
+// The end of something else that can be waited for (a stream): its waiter is made ready. From any thread.
+void finish_and_wake(Joint& joint);
+
+// The running ULT has ended: its joiner learns it and its stack is given back. `next`, in no pool, runs next; null: whom the scheduler
+// picks.
+[[noreturn]] void finish(Unit* next = nullptr);
+
+// ---- the descriptor ------------------------------------------------------------------------------------
+
+// What a unit leaves behind that did not simply return (Unit::at_release).
+void tidy_up(Unit& unit);
+
+void give_outside(Unit& unit);
+
+// done -> free, and what goes with it.
+[[gnu::always_inline]] inline void retire(Unit& unit) {
+    unit.life.move(State::done, State::free);
+    if constexpr (config::checked) unit.next_generation();
+}
+
+// Gives the descriptor of a unit that has ended back. `stream`: the calling one, or null.
+[[gnu::always_inline]] inline void release(Stream* stream, Unit& unit) {
+    if (unit.marked(Unit::at_release)) [[unlikely]] tidy_up(unit);
+    retire(unit);
+    if (stream != nullptr) [[likely]] {
+        stream->units->give(&unit);
+    } else {
+        give_outside(unit);
+    }
+}
+
+// A unit that was detached when it had ended is released.
+void release_detached(Unit& unit);
+
+// Releases a unit that has ended, and returns how.
+[[gnu::noinline]] weft_status free_ended(Unit& unit) noexcept;
+
+// ---- the inlined end -----------------------------------------------------------------------------------
+
+// Whether the unit's descriptor goes back with its end.
+enum class Frees : bool { no, yes };
+
+template <Frees frees>
+[[gnu::always_inline]] inline void end_inlined(Stream& stream, Unit& unit) {
+    stream.counters.add(trace::Count::finished);
+    if constexpr (frees == Frees::yes && !config::checked) {
+        unit.life.end_and_drop();   // `done`, and `free` at once: nobody looks in between
+    } else {
+        probe(Probe::finish_before_publish);
+        unit.life.move(State::running, State::done);
+        unit.joint.finish_announced();
+        if constexpr (frees == Frees::yes) retire(unit);
+    }
+    if constexpr (frees == Frees::yes) stream.units->give(&unit);
+}
+
+// Of one that has returned, told to nobody but its joiner.
+[[gnu::always_inline]] inline void end_quietly(Stream& stream, Unit& unit) { end_inlined<Frees::no>(stream, unit); }
+// And the descriptor is given back.
+[[gnu::always_inline]] inline void end_and_free(Stream& stream, Unit& unit) { end_inlined<Frees::yes>(stream, unit); }
+
+// ---- the fast end --------------------------------------------------------------------------------------
+
+namespace detail {
+
+void release_stack(void* stack);
+[[noreturn, gnu::noinline]] void conclude(Unit& unit, Unit* next = nullptr);
+[[noreturn, gnu::noinline]] void tell_and_depart(Stream& stream, mem::Stack* stack, Unit* unit, Joint::Waiter waiter);
+
+}  // namespace detail
+
+// The fast end: conclude() for a unit that returned from its body and so stands at the top of its stack, in the plain case: a plain unit
+// of the direct pool, which nobody wants anything of. Returns when a plain unit that starts, as this one did, has taken over
+// the stack as it stands: no switch is needed then. All other ways out are last steps, so that no register is saved here.
+[[gnu::always_inline]] inline void finish_plainly(Stream& stream, Unit& unit) {
+    PrivatePool* const direct = stream.direct;
+    if (!unit.has(Unit::plain) || unit.jobs_or_marked(Unit::at_end) || unit.pool != direct || stream.wanted()) [[unlikely]] detail::conclude(unit);
+    probe(Probe::finish_before_publish);
+    mem::Stack* const stack = unit.stack;
+    stream.counters.add(trace::Count::finished);
+    unit.life.move(State::running, State::done);
+    const Joint::Waiter waiter = unit.joint.finish_local();   // a unit of the direct pool ends on its stream
+    Unit* next = waiter.unit();
+    if (next != nullptr) {
+        // Alone in the pool it would come out at once: it need not go in.
+        if (next->pool != direct || !direct->ready.empty()) [[unlikely]] detail::tell_and_depart(stream, stack, &unit, waiter);
+        next->life.move(State::waiting, State::running);
+        stream.counters.add(trace::Count::resumed);
+    } else {
+        if (waiter.detached() && !unit.marked(Unit::at_release)) {
+            retire(unit);
+            stream.units->give(&unit);
+        } else if (!waiter.none()) [[unlikely]] {
+            detail::tell_and_depart(stream, stack, &unit, waiter);
+        }
+        next = direct->pop();
+        if (next != nullptr && next->context == nullptr && next->has(Unit::plain)) {
+            next->stack = stack;
+            next->life.move(State::ready, State::running);
+            stream.running = next;
+            return;
+        }
+        if (next == nullptr || next->context == nullptr) context::abandon(detail::way_to(stream, next), {detail::release_stack, stack});
+        next->life.move(State::ready, State::running);
+    }
+    stream.running = next;
+    const context::Target target{next->context, next->stack};
+    // Under the thread sanitizer it goes by way of the cache, which renews what that has of it now and then (StackCache::renew_fiber).
+    if (config::thread_sanitizer || stream.spare != nullptr) context::abandon(target, {detail::release_stack, stack});
+    stream.keep_spare(stack);   // we still stand on it, but nobody takes it before this stream's next start
+    context::abandon(target, {nullptr, nullptr});
+}
+
+}  // namespace weft

@@ -1,0 +1,111 @@
+// Waiting for many units at once.
+#include <type_traits>
+
+#include "core/announce.hpp"
+#include "core/join.hpp"
+#include "core/suspend.hpp"
+
+namespace weft {
+namespace {
+
+// Waits for many units at once: each end counts down, the last one wakes.
+struct GroupJoin : JoinWaiter, Suspension {
+    atomic<std::size_t> left{1};       // one for the joiner itself, so that nobody wakes it before it waits
+
+    explicit GroupJoin(Unit& joiner) : Suspension{joiner} {
+        wake = [](JoinWaiter* raw) { static_cast<GroupJoin*>(raw)->ended(); };
+    }
+
+    void publish() { ended(); }
+
+    void ended() {
+        if (left.fetch_sub(1) != 1) return;
+        self.life.move(State::waiting, State::ready);
+        resume_claimed(current_or_null(), self);
+    }
+};
+
+// Announces the joiner to all units at once. Not to those of private pools: one stream runs them in their order, so that a
+// joiner who waits for the first finds the others ended.
+[[gnu::noinline]] void join_group(Unit& self, weft_unit* const* units, std::size_t count) {
+    GroupJoin group(self);
+    for (std::size_t i = 0; i < count; ++i) {
+        Unit* unit = to_unit(units[i], "weft_unit_join_many or weft_unit_free_many");
+        if (unit == nullptr || unit == &self || unit->has_now(Unit::local) || unit->joint.done()) continue;
+        group.left.fetch_add(1);
+        if (announce(*unit, Joint::Waiter(&group)) != Joint::Announced::waiting) group.left.fetch_sub(1);
+    }
+    if (group.left.load() > 1) suspend(current(), group, Waits::join_many, units);
+}
+
+// How the first unit ended, in their order, that did not end well.
+struct Worst {
+    weft_status status = WEFT_OK;
+    std::size_t place = SIZE_MAX;
+
+    void note(weft_status of, std::size_t at) {
+        if (of == WEFT_OK || at > place) return;
+        status = of;
+        place = at;
+    }
+};
+
+// Calls those that are next in the common pool as their turns come; others draw from it meanwhile, so that some may be passed over. What is not freed here will
+// be asked for once more.
+template <class Handle>
+[[gnu::noinline]] void call_those_at_hand(Handle* units, std::size_t count, Worst& worst) {
+    for (std::size_t i = 0; i < count; ++i) {
+        Stream& stream = current();
+        Unit* const unit = to_unit(units[i], call_on_many<Handle>);
+        if (unit == nullptr || !take_next(stream, *unit)) continue;
+        if constexpr (std::is_const_v<Handle>) {
+            join_taken(stream, *unit);
+        } else if (const weft_status status = free_taken(stream, *unit); means_end(status)) {
+            worst.note(status, i);
+            units[i] = nullptr;
+        }
+    }
+}
+
+}  // namespace
+
+template <class Handle>
+weft_status join_many(Handle* units, std::size_t count) {
+    Stream* stream = current_or_null();
+    Unit* self = stream == nullptr ? nullptr : stream->running;
+    const bool shared = count > 1 && units[0] != nullptr && !to_unit(units[0], call_on_many<Handle>)->has_now(Unit::local);
+    Worst worst;
+    if (shared && self != nullptr && self->kind != Kind::tasklet) {
+        call_those_at_hand(units, count, worst);
+        join_group(*self, units, count);
+    }
+    for (std::size_t i = 0; i < count;) {
+        if (units[i] == nullptr) {
+            ++i;
+            continue;
+        }
+        Unit& unit = *to_unit(units[i], call_on_many<Handle>);
+        if (self != nullptr && (stream = current_or_null())->callable->ready.front() == &unit) {
+            if (const std::size_t ended = call_row(*stream, *self, units + i, count - i)) {
+                i += ended;
+                continue;
+            }
+        }
+        // Most have ended: one load.
+        const weft_status status = unit.joint.done_and_known() ? outcome(unit) : std::is_const_v<Handle> ? join_unended(unit) : join_alone(unit);
+        if (status == WEFT_BUSY || status == WEFT_WRONG_KIND || status == WEFT_WRONG_STATE || status == WEFT_WRONG_CONTEXT) {
+            return status;
+        }
+        worst.note(status, i);
+        if constexpr (!std::is_const_v<Handle>) {
+            release(current_or_null(), unit);
+            units[i] = nullptr;
+        }
+        ++i;
+    }
+    return worst.status;
+}
+template weft_status join_many(weft_unit**, std::size_t);
+template weft_status join_many(weft_unit* const*, std::size_t);
+
+}  // namespace weft

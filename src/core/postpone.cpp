@@ -1,0 +1,111 @@
+#include "core/postpone.hpp"
+
+#include <utility>
+
+#include "core/requests.hpp"
+#include "process/hooks.hpp"
+#include "process/process.hpp"
+#include "process/shortage_state.hpp"
+
+namespace weft {
+namespace {
+
+// Units that may yet give a stack back.
+struct Holders {
+    bool suspended;   // whether those count that wait until the program resumes them,
+    bool waiting;     // and those that wait for anything else
+    bool found = false;
+};
+
+// A unit may get or lose its stack under our eyes, elsewhere: hidden from the thread sanitizer, as list.cpp's snapshot.
+[[gnu::no_sanitize_thread]] void look_for_holder(void* object, void* raw) {
+    const auto& unit = *static_cast<const Unit*>(object);
+    auto& holders = *static_cast<Holders*>(raw);
+    if ((unit.flags & (Unit::primary | Unit::scheduler | Unit::user_stack)) != 0 || unit.stack == nullptr) return;
+    switch (unit.life.now()) {
+    case State::free:
+    case State::done: return;
+    case State::suspended: holders.found |= holders.suspended; return;
+    case State::waiting: holders.found |= holders.waiting; return;
+    case State::ready:
+    case State::running: holders.found = true;
+    }
+}
+
+// When the stream looks at all units whether one has a stack to give back: ever more rarely, so that a try costs no
+// more where there are many units.
+bool look_is_due(std::uint64_t tries) {
+    constexpr std::uint64_t first = 16, at_most_apart = 1 << 16;
+    return tries >= first && ((tries & (tries - 1)) == 0 || tries % at_most_apart == 0);
+}
+
+// Whether a unit that lives has a stack that it will give back. A scheduler may be waiting for the very units that have
+// none, and so may one that yields and looks (weft_unit_try_join): those that it alone could resume count no more after
+// a while. Nobody resumes any in weft_finalize.
+bool stacks_may_come_free(Process& of, std::uint64_t tries) {
+    constexpr std::uint64_t long_enough = 1 << 14;
+    const bool ends = of.running_out.load();
+    Holders holders{!ends && tries < long_enough, !ends};
+    of.descriptors.each(look_for_holder, &holders);
+    return holders.found;
+}
+
+// A hint: it may be detached at the next moment.
+bool is_detached(const Unit& unit) { return unit.joint.announced().detached(); }
+
+// Whoever joins the unit learns that it has not run.
+void do_without(Stream& stream, Unit& unit, weft_status lacking) {
+    if (is_detached(unit)) return unit_hooks.keep_for_stack(stream, unit);
+    end_unrun(stream, unit, lacking);
+}
+
+// Nobody would give a stack back, neither for this unit nor for those that wait in its pool and were tried with it.
+void give_up(Stream& stream, Unit& unit, weft_status lacking) {
+    stream.condemned = pool::length(*unit.pool);
+    stream.postponed = 0;
+    stream.postponed_in_a_row = 0;
+    do_without(stream, unit, lacking);
+    stream.finished_then = stream.counters.read(trace::Count::finished);
+}
+
+// One of those, unless another unit has ended since.
+bool is_condemned(Stream& stream) {
+    if (stream.condemned == 0) return false;
+    const bool nobody_ended = stream.counters.read(trace::Count::finished) == stream.finished_then;
+    stream.condemned = nobody_ended ? stream.condemned - 1 : 0;
+    return nobody_ended;
+}
+
+}  // namespace
+
+// No stack could be had. The unit waits for one to come free; when nothing runs any more that could free one, because
+// all streams that hold a hart are in the same need, it ends with that status, or waits apart if nobody would learn of that. So it does when nobody has a stack to free: a unit
+// that looks again and again for the end of this one would keep its stream from that need for ever. And so it does where another
+// than this stream alone may put it back into its pool.
+void postpone(Stream& stream, Unit& unit) {
+    Process& of = process();
+    const weft_status lacking = unit.kind == Kind::hosted ? WEFT_SYSTEM : WEFT_NO_MEMORY;
+    if (of.shortage.any() && is_detached(unit)) return unit_hooks.keep_for_stack(stream, unit);   // behind those who wait there
+    if (unit.pool->one_pushes() || (unit.kind == Kind::hosted && of.hosts.in_use() == 0)) return do_without(stream, unit, lacking);
+    if (is_condemned(stream)) {
+        do_without(stream, unit, lacking);
+        stream.finished_then = stream.counters.read(trace::Count::finished);
+        return;
+    }
+    stream.counters.add(trace::Count::postponed);
+    const bool look = look_is_due(++stream.postponed);
+    if (look && !stacks_may_come_free(of, stream.postponed)) return give_up(stream, unit, lacking);
+    const bool all_tried = ++stream.postponed_in_a_row > pool::length(*unit.pool) + 1;
+    if (all_tried && !std::exchange(stream.starving, true)) of.starving.fetch_add(1);
+    const std::size_t granted = of.base.granted();
+    if (all_tried && of.starving.load() >= granted) return give_up(stream, unit, lacking);
+    if (granted > 1) os::thread_yield();
+    pool::push(*unit.pool, &unit, pool::Place::last);
+}
+
+void end_starving(Stream& stream) {
+    stream.postponed_in_a_row = 0;
+    if (std::exchange(stream.starving, false)) process().starving.fetch_sub(1);
+}
+
+}  // namespace weft

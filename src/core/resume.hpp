@@ -1,0 +1,36 @@
+// A unit becomes ready: it goes to its pool, where a scheduler finds it.
+#pragma once
+
+#include "process/stream.hpp"
+#include "weft/status.h"
+
+namespace weft {
+
+// A suspended unit that this caller has claimed goes to its pool. `stream`: the calling one, or null.
+[[gnu::always_inline]] inline void resume_claimed(Stream* stream, Unit& unit) {
+    if (stream != nullptr) stream->counters.add(trace::Count::resumed);
+    make_ready(stream, unit, pool::Place::resumed);
+}
+
+// A waiting unit that nobody else may wake does not wait any more.
+inline void resume_waiting(Unit& unit) {
+    unit.life.move(State::waiting, State::ready);
+    resume_claimed(current_or_null(), unit);
+}
+
+// weft_unit_resume: of one that the program has suspended.
+weft_status resume(Unit& unit) noexcept;
+
+namespace detail {
+
+// After a switch: the unit that left goes to its pool.
+template <pool::Place place>
+void requeue(void* raw) {
+    auto* unit = static_cast<Unit*>(raw);
+    unit->life.move(State::running, State::ready);
+    make_ready(&current(), *unit, place);
+}
+
+}  // namespace detail
+
+}  // namespace weft

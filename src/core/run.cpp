@@ -1,0 +1,260 @@
+#include "core/run.hpp"
+
+#include <utility>
+
+#include "core/attention.hpp"
+#include "core/call.hpp"
+#include "core/duties.hpp"
+#include "core/finish.hpp"
+#include "core/idle.hpp"
+#include "core/jobs.hpp"
+#include "core/postpone.hpp"
+#include "core/requests.hpp"
+#include "core/start.hpp"
+#include "local/locals.hpp"
+#include "observe/observe.hpp"
+#include "os/clock.hpp"
+#include "process/hooks.hpp"
+#include "process/process.hpp"
+#include "process/way.hpp"
+
+namespace weft {
+namespace {
+
+// ---- light units ---------------------------------------------------------------------------------------
+
+// A unit that was asked for something, or is observed, is about to be called. False: it has ended, or gone elsewhere.
+[[gnu::noinline]] bool begins_carefully(Stream& stream, Unit& unit) {
+    if (!picked_starts(stream, unit)) return false;
+    unit.life.move(State::ready, State::running);
+    stream.running = &unit;
+    if (unit.marked(Unit::observed)) observe(trace::Event::start, unit);
+    return true;
+}
+
+[[gnu::always_inline]] inline bool begins(Stream& stream, Unit& unit) {
+    if (unit.marked(Unit::at_start)) [[unlikely]] return begins_carefully(stream, unit);
+    unit.life.move(State::ready, State::running);
+    stream.running = &unit;
+    return true;
+}
+
+// On the stack that the unit stands on. Returns when the unit has not suspended, and so has nothing to go on from.
+[[gnu::always_inline]] inline void call_body(Stream& stream, Unit& unit) {
+    *stream.errno_address = 0;
+    run_body(unit);
+    if (!unit.is_light()) [[unlikely]] end_promoted();
+    if (!unit.marked(Unit::extras)) [[likely]] return;
+    end_locals(unit);   // which may suspend
+    if (!unit.is_light()) end_promoted();
+}
+
+// A unit that was called has returned, and has not suspended.
+[[gnu::always_inline]] inline void end_light(Stream& stream, Unit& unit) {
+    if (unit.jobs_or_marked(Unit::observed)) [[unlikely]] return end_returned_carefully(stream, unit);
+    stream.running = nullptr;
+    end_unit(stream, unit);
+}
+
+// Units that begin alike and are next one after the other in the direct pool are called one after the other: the next of such a row is
+// taken out; or null, and the scheduler looks what is next.
+template <class Alike>
+[[gnu::always_inline]] inline Unit* next_of_row(Stream& stream, Row row, Alike alike) {
+    PrivatePool* const direct = stream.direct;
+    if (row == Row::no || direct == nullptr || stream.wanted()) [[unlikely]] return nullptr;
+    Unit* const next = direct->ready.front();
+    if (next == nullptr || next->context != nullptr || !alike(*next) || !direct->inbox.empty()) return nullptr;
+    direct->take_front(next);
+    return next;
+}
+
+bool is_called_here(const Stream& stream, const Unit& unit) {
+    return unit.kind == Kind::tasklet ? !unit.has(Unit::internal) : unit.kind == Kind::sc && stream.restartable && stream.reserve != nullptr;
+}
+
+// Tasklets and SC: called on the scheduler's stack.
+[[gnu::noinline]] void run_here(Stream& stream, Unit* unit, Row row) {
+    do {
+        if (!begins(stream, *unit)) continue;
+        call_body(stream, *unit);
+        end_light(stream, *unit);
+    } while ((unit = next_of_row(stream, row, [&](const Unit& next) { return is_called_here(stream, next); })));
+}
+
+void apart_main(void* raw) { call_body(current(), *static_cast<Unit*>(raw)); }
+
+// SS: called on a stack of its own. If it suspends, what has called it is lost.
+[[gnu::noinline]] void run_apart(Stream& stream, Unit* unit, mem::Stack* stack, Row row) {
+    do {
+        if (!begins(stream, *unit)) continue;
+        unit->stack = stack;
+        stream.home.context = nullptr;   // the unit has the scheduler's place: promote()
+        arch::call_light(stack->top, apart_main, unit);
+        end_light(stream, *unit);
+    } while ((unit = next_of_row(stream, row, [](const Unit& next) { return next.kind == Kind::ss && next.has(Unit::plain); })));
+    give_stack(stream, stack);
+}
+
+// RoC: the same, but what has called it is kept, and goes on either way.
+[[gnu::noinline]] void run_returning(Stream& stream, Unit* unit, mem::Stack* stack, Row row) {
+    do {
+        if (!begins(stream, *unit)) continue;
+        unit->stack = stack;
+        if (stream.direct != nullptr) stream.callable = stream.direct;
+        arch::call(&stream.home.context, stack->top, apart_main, unit);
+        if (stream.running != unit) return;   // it has suspended, and may be gone: somebody else has come home
+        stream.callable = &Stream::no_pool;
+        end_light(stream, *unit);
+    } while ((unit = next_of_row(stream, row, [](const Unit& next) { return next.kind == Kind::roc && next.has(Unit::plain); })));
+    give_stack(stream, stack);
+}
+
+// A default stack that needs no look at its end; null: none can be had, or the unit wants another, or nothing is called here.
+mem::Stack* stack_to_call(Stream& stream, const Unit& unit) {
+    return context::may_call && unit.has(Unit::plain) && has_spare(stream) ? stream.take_spare() : nullptr;
+}
+
+// Another stack for the scheduler, before a unit that may keep the one that it has.
+[[gnu::noinline]] bool take_reserve(Stream& stream) {
+    stream.reserve = stream.heap->stacks.take(process().settings.values.scheduler_stack_bytes);
+    return stream.reserve != nullptr;
+}
+
+// False: the unit is begun as one with a stack of its own.
+bool begins_called(Stream& stream, Unit& unit, Row row) {
+    if (unit.kind == Kind::sc) {
+        if (!stream.restartable || (stream.reserve == nullptr && !take_reserve(stream))) return false;
+        stack_was_found(stream);
+        stream.home.context = nullptr;   // the unit has the scheduler's place: promote(), and nobody is called below what was there
+        run_here(stream, &unit, row);
+        return true;
+    }
+    if (unit.kind == Kind::ss && !stream.restartable) return false;
+    mem::Stack* const stack = stack_to_call(stream, unit);
+    if (stack == nullptr) return false;
+    stack_was_found(stream);
+    if (unit.kind == Kind::ss) {
+        run_apart(stream, &unit, stack, row);
+    } else {
+        run_returning(stream, &unit, stack, row);
+    }
+    return true;
+}
+
+// ---- the others ----------------------------------------------------------------------------------------
+
+// Starts or continues a ULT and returns when it has left. noinline: see arch/x86_64/context.hpp.
+[[gnu::noinline]] void switch_to(Stream& stream, Unit& unit, void* context) {
+    stack_was_found(stream);
+    unit.life.move(State::ready, State::running);
+    stream.running = &unit;
+    if (stream.direct != nullptr) stream.callable = stream.direct;
+    context::leave(&stream.home.context, {context, unit.stack}, {nullptr, nullptr});
+}
+
+}  // namespace
+
+void run_unit(Stream& stream, Unit* unit, Row row) {
+    if (unit->context != nullptr) return switch_to(stream, *unit, unit->context);
+    if (unit->kind == Kind::tasklet) {
+        if (!unit->has(Unit::internal)) return run_here(stream, unit, row);
+        return unit->body(unit->argument);   // a letter: gone after this
+    }
+    if (unit->is_light() && begins_called(stream, *unit, row)) return;
+    void* context = detail::begin(stream, *unit);
+    if (context == nullptr) [[unlikely]] return postpone(stream, *unit);
+    switch_to(stream, *unit, context);
+}
+
+void run_handed(Stream& stream) {
+    if (Unit* unit = std::exchange(stream.handed, nullptr)) run_unit(stream, unit);
+}
+
+// Units that have bound themselves for a while go on on it alone. At the runtime's end those that wait by then never go on.
+bool expects_bound(const Stream& stream) { return stream.staying != 0 && !process().running_out.load(); }
+
+// ---- the loop ------------------------------------------------------------------------------------------
+
+namespace {
+
+// Whether the stream was asked to stop and nothing waits for it: it stops then.
+bool should_stop(Stream& stream) {
+    const std::uint32_t bits = stream.attention.load();
+    if ((bits & attention::stop) == 0 || stream.main_runs) return false;
+    // What came before the stop, after the last look: a pool with bound units, a call.
+    if ((bits & (attention::adopt | attention::posted)) != 0) return false;
+    if (loop_hooks.has_kept(stream) || expects_bound(stream)) return false;
+    return stream.handed == nullptr && sched::quiet(*stream.sched) &&
+           (stream.own == nullptr || pool::quiet(*stream.own)) && (!stream.carries || loop_hooks.leave_carriers(stream));
+}
+
+// The time since the last look at the clock was a unit's.
+void end_of_units_time(Stream& stream) {
+    const std::uint64_t now = os::now_ns();
+    stream.counters.add(trace::Count::units_ns, now - stream.clock_ns);
+    stream.clock_ns = now;
+    stream.times_unit = false;
+}
+
+// run_unit after the timers are seen to, and with the clock read around it (WEFT_TIMING=on), on a stream that is observed or not.
+void run_with_care(Stream& stream, Unit* unit) {
+    if ((stream.heeded & attention::unwatched) != 0) have_timers_watched(stream);
+    // Of one that was stolen: from where. Of a scheduler that is not observed it is of no interest, and may be of long ago.
+    const Pool* const from = std::exchange(stream.sched->stolen_from, nullptr);
+    if (from != nullptr && unit->marked(Unit::observed)) trace_steal(stream, *unit, *from);
+    if ((stream.heeded & attention::timing) == 0) return run_unit(stream, unit);
+    const std::uint64_t before = os::now_ns();
+    stream.counters.add(trace::Count::scheduling_ns, before - stream.clock_ns);
+    stream.clock_ns = before;
+    stream.times_unit = true;
+    run_unit(stream, unit);
+    end_of_units_time(stream);
+}
+
+// Until the stream is asked to stop and has nothing left (true), or gets another main scheduler (false).
+bool run_units(Stream& stream) {
+    for (;;) {
+        if (stream.wanted()) [[unlikely]] {
+            attend(stream);
+            // A unit that another has left for by its name runs first: its pool may be one that nobody draws from.
+            const bool leaves = stream.handed == nullptr && !stream.main_runs;
+            if (leaves && (stream.heeded & attention::replace) != 0) return false;
+            if (leaves && (stream.heeded & attention::abandon) != 0) return true;
+        }
+        Unit* unit = std::exchange(stream.handed, nullptr);
+        if (unit == nullptr) unit = pick(stream);
+        if (unit != nullptr) {
+            if ((stream.heeded & (attention::timing | attention::unwatched | attention::observing)) != 0) [[unlikely]] {
+                run_with_care(stream, unit);
+            } else {
+                run_unit(stream, unit, Row::yes);
+            }
+            continue;
+        }
+        if (should_stop(stream)) return true;
+        stream.handed = take_job(stream);
+        if (stream.handed != nullptr) continue;
+        idle(stream);
+        stream.clock_ns = os::now_ns();
+    }
+}
+
+}  // namespace
+
+void scheduler_main(void (*call)(void*), void* argument) {
+    context::arrive({call, argument});
+    Stream& stream = current();
+    hold_hart(stream);
+    if (stream.times_unit) {
+        end_of_units_time(stream);   // of one that has taken the scheduler's place with it
+    } else {
+        stream.clock_ns = os::now_ns();
+    }
+    while (!run_units(stream)) loop_hooks.replace_main(stream);
+    note_stolen(stream);
+    give_hart_back(stream);
+    if (stream.carrier_context == nullptr) fatal("stream 0 was asked to stop: it ends by weft_finalize");
+    context::abandon({stream.carrier_context, &stream.carrier_stack}, {nullptr, nullptr});
+}
+
+}  // namespace weft
