@@ -35,10 +35,4 @@ inline const Stream* to_stream(const weft_stream* handle, const char* call = __b
 }
 inline weft_stream* to_handle(Stream* stream) { return handles::to_handle<weft_stream>(handles::Thing::stream, stream); }
 
-[[gnu::cold]] inline weft_status is_null(const char* what) { return fail(WEFT_INVALID, "%s is null; it is required", what); }
-
-[[gnu::cold]] inline weft_status not_initialized() {
-    return fail(WEFT_NOT_INITIALIZED, "the runtime does not run; call weft_init first");
-}
-
 }  // namespace weft

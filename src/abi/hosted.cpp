@@ -1,6 +1,7 @@
 #include "weft/hosted.h"
 
 #include "abi/convert.hpp"
+#include "core/plan.hpp"
 #include "core/spawn.hpp"
 #include "core/suspend.hpp"
 #include "os/clock.hpp"

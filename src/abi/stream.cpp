@@ -8,6 +8,7 @@
 
 #include "abi/convert.hpp"
 #include "carrier/level.hpp"
+#include "core/plan.hpp"
 #include "core/spawn.hpp"
 #include "hart/topology.hpp"
 

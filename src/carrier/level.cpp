@@ -9,11 +9,13 @@
 #include "core/attention.hpp"
 #include "core/idle.hpp"
 #include "core/join.hpp"
+#include "core/plan.hpp"
 #include "core/promote.hpp"
 #include "core/resume.hpp"
 #include "core/run.hpp"
 #include "core/spawn.hpp"
 #include "core/suspend.hpp"
+#include "core/towards.hpp"
 #include "local/locals.hpp"
 #include "local/own_float.hpp"
 #include "observe/observe.hpp"
@@ -474,6 +476,22 @@ Unit* run_pop_wait(Stream& stream, Pool& from, std::uint64_t timeout_ns) {
     Unit* unit = pop_wait(&stream, from, timeout_ns);
     level.leave(stream);
     return unit;
+}
+
+weft_status run_named(Unit& child) noexcept {
+    Stream* const stream = current_or_null();
+    Unit* const self = stream == nullptr ? nullptr : stream->running;
+    if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a ULT runs another unit; this is none");
+    if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet runs no other unit; make it a ULT");
+    if (self->kind == Kind::hosted) return fail(WEFT_WRONG_KIND, "a hosted unit runs no other unit by its thread pointer; spawn it, or yield to it");
+    if (!child.life.is(State::ready)) {
+        return fail(WEFT_WRONG_STATE, "unit %llu is not ready: only one that was popped can be run", static_cast<unsigned long long>(child.id));
+    }
+    if (child.has_now(Unit::local)) {
+        if (const weft_status status = may_run_here(child); status != WEFT_OK) return status;
+    }
+    run_child(*stream, *self, &child);
+    return WEFT_OK;
 }
 
 }  // namespace weft

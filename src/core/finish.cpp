@@ -8,6 +8,7 @@
 
 #include "core/announce.hpp"
 #include "core/jobs.hpp"
+#include "core/may_end.hpp"
 #include "core/migrate.hpp"
 #include "core/promote.hpp"
 #include "local/extras.hpp"
@@ -17,6 +18,7 @@
 #include "os/error_text.hpp"
 #include "process/error.hpp"
 #include "process/process.hpp"
+#include "process/way.hpp"
 #include "unit/crowd.hpp"
 
 namespace weft {
@@ -182,6 +184,17 @@ void finish(Unit* next) {
     stream.exceptions->uncaught = 0;
     if (stream.running->is_light()) promote(stream, *stream.running);   // who has called it is not returned to
     detail::conclude(*stream.running, next);
+}
+
+weft_status exit_unit() noexcept {
+    Unit* self = running_or_null();
+    if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a ULT can exit");
+    if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet ends by returning");
+    if (self->has(Unit::primary) && !self->has_forked()) return fail(WEFT_WRONG_STATE, "the primary unit ends with the program");
+    if (is_scheduler(*self)) return fail(WEFT_WRONG_STATE, "a scheduler ends by returning from run");
+    if (!may_end(current(), *self)) return still_forked();
+    self->outcome = WEFT_OK;
+    finish();
 }
 
 // ---- the descriptor ------------------------------------------------------------------------------------

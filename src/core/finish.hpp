@@ -55,6 +55,9 @@ void finish_and_wake(Joint& joint);
 // picks.
 [[noreturn]] void finish(Unit* next = nullptr);
 
+// weft_unit_exit: it returns only where the caller may not end.
+weft_status exit_unit() noexcept;
+
 // ---- the descriptor ------------------------------------------------------------------------------------
 
 // What a unit leaves behind that did not simply return (Unit::at_release).

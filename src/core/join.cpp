@@ -268,6 +268,12 @@ weft_status outcome_told(std::uint8_t outcome) {
     return how;
 }
 
+weft_status try_join(Unit& unit) noexcept {
+    if (!unit.joint.done()) return fail(WEFT_BUSY, "the unit has not ended");
+    if (!unit.joint.done_and_known()) learn(unit);
+    return outcome(unit);
+}
+
 weft_status join_unended(Unit& unit) {
     Stream* stream = current_or_null();
     if (stream == nullptr || stream->running == nullptr) [[unlikely]] return join_outside<Company::any>(stream, unit);

@@ -20,6 +20,9 @@ weft_status busy_status();
     return unit.joint.done_and_known() ? static_cast<weft_status>(unit.outcome) : join_unended(unit);
 }
 
+// join() of one that has ended; WEFT_BUSY: it has not.
+weft_status try_join(Unit& unit) noexcept;
+
 // The running ULT waits for a unit that take_next() has given it; also where others do, or alone.
 [[gnu::noinline]] weft_status join_taken(Stream& stream, Unit& target);
 [[gnu::noinline]] weft_status join_taken_alone(Stream& stream, Unit& target);
@@ -56,6 +59,16 @@ template <Out out>
     const weft_status status = join_taken_alone(stream, unit);
     if (means_end(status)) release(current_or_null(), unit);
     return status;
+}
+
+// Joins and releases.
+[[gnu::always_inline]] inline weft_status free(Unit& unit) noexcept {
+    Stream* const stream = current_or_null();
+    if (stream != nullptr && stream->callable->ready.front() == &unit) {
+        if (may_call_at_once(*stream, unit)) [[likely]] return free_by_call<Out::first>(*stream, *stream->running, unit);
+        if (may_call_tasklet_at_once(*stream, unit)) return free_tasklet_by_call<Out::first>(*stream, *stream->running, unit);
+    }
+    return unit.joint.done_and_known() ? free_ended(unit) : free_unended(unit);
 }
 
 weft_status detach(Unit& unit);

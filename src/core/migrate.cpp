@@ -445,4 +445,15 @@ weft_status set_pool(Unit& unit, Pool& to) {
     return WEFT_OK;
 }
 
+weft_status let_move(Unit& unit, bool migratable) noexcept {
+    if (unit.has_now(Unit::bound)) return fail(WEFT_WRONG_STATE, "the unit is bound to its stream and stays in its pool");
+    if (migratable) {
+        if constexpr (!config::migration) return no_migration();
+        unit.unmark(Unit::fixed);
+    } else {
+        unit.mark(Unit::fixed);
+    }
+    return WEFT_OK;
+}
+
 }  // namespace weft

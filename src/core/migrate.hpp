@@ -51,6 +51,9 @@ void tell_movers_slowly(const Unit* ended);
     }
 }
 
+// weft_unit_migratable_set.
+weft_status let_move(Unit& unit, bool migratable) noexcept;
+
 // In the child of a fork nobody waits for a move.
 void moves_forked();
 

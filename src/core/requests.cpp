@@ -5,6 +5,7 @@
 #include "core/migrate.hpp"
 #include "local/locals.hpp"
 #include "observe/observe.hpp"
+#include "process/error.hpp"
 
 namespace weft {
 namespace {
@@ -18,6 +19,15 @@ bool is_to_end(const Unit& self) { return self.marked(Unit::cancel) && may_end(c
 }
 
 }  // namespace
+
+weft_status ask_to_end(Unit& unit) noexcept {
+    if constexpr (!config::cancel) return built_without("cancellation", "WEFT_CANCEL");
+    if (unit.has_now(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the program");
+    if (unit.joint.done()) return fail(WEFT_WRONG_STATE, "unit %llu has ended", static_cast<unsigned long long>(unit.id));
+    if (unit.marked(Unit::observed)) observe(trace::Event::cancel, unit);
+    unit.mark(Unit::cancel);
+    return WEFT_OK;
+}
 
 Stream& heed(Unit& self, std::uint8_t which) {
     if (self.marked(which & Unit::observed)) observe(trace::Event::resume, self);

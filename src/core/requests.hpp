@@ -12,6 +12,9 @@ namespace weft {
 // Returns the stream that it comes back on, if it does.
 Stream& heed(Unit& self, std::uint8_t which);
 
+// weft_unit_cancel.
+weft_status ask_to_end(Unit& unit) noexcept;
+
 // A ULT that was asked for something is about to begin, on the stack that its body is called on. False: it ends without
 // that.
 bool starts(Unit& unit);

@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "core/plan.hpp"
 #include "core/spawn.hpp"
 #include "local/own_float.hpp"
 #include "process/error.hpp"

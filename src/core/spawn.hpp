@@ -1,103 +1,58 @@
-// A unit begins. The fast path (a stream's own heap, default options) is inlined into the C interface.
+// A unit is spawned: a descriptor is filled, and goes to a pool. The fast path is that of a stream into its own private pool, without options, and is
+// inlined into the C interface; all other ways begin with spawn_slowly() or spawn_elsewhere().
 #pragma once
 
-#include <cstring>
-
 #include "core/make_unit.hpp"
-#include "process/error.hpp"
+#include "process/stream.hpp"
+#include "unit/handle.hpp"
 #include "weft/unit.h"
 
 namespace weft {
 
-struct Key;
+// weft_ult_spawn and weft_tasklet_spawn, of whatever arguments.
+template <bool tasklet>
+[[gnu::noinline]] weft_status spawn_slowly(Pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options, weft_unit** handle,
+                                           const void* site) noexcept;
+extern template weft_status spawn_slowly<false>(Pool*, void (*)(void*), void*, const weft_unit_options*, weft_unit**, const void*) noexcept;
+extern template weft_status spawn_slowly<true>(Pool*, void (*)(void*), void*, const weft_unit_options*, weft_unit**, const void*) noexcept;
 
-// What the options of the C interface come to.
-struct Plan {
-    static constexpr std::uint8_t fixed = 1;       // it may not be asked to go to another pool
-    static constexpr std::uint8_t own_float = 2;
+// On a stream, without options, into any pool.
+template <bool tasklet>
+[[gnu::noinline]] weft_status spawn_elsewhere(Pool* pool, void (*body)(void*), void* argument, weft_unit** handle, const void* site) noexcept;
+extern template weft_status spawn_elsewhere<false>(Pool*, void (*)(void*), void*, weft_unit**, const void*) noexcept;
+extern template weft_status spawn_elsewhere<true>(Pool*, void (*)(void*), void*, weft_unit**, const void*) noexcept;
 
-    Kind kind;
-    bool as_asked = false;             // that kind and no other
-    std::uint8_t flags = 0;            // of Unit: user_stack, measured
-    std::uint8_t stack_class = 0;
-    bool child_first = false;
-    std::size_t stack_bytes = 0;       // for those that get their stack at once
-    void* stack = nullptr;             // the user's memory
-    const char* name = nullptr;
-    std::int8_t priority = 0;
-    bool placed = false;               // by its stream, or bound to it
-    Stream* stream = nullptr;          // null: the calling one
-    std::uint8_t special = 0;          // fixed, own_float
-    void (*on_migration)(weft_unit* unit, void* argument) = nullptr;
-    void* on_migration_argument = nullptr;
-    void* data = nullptr;              // the program's, as in Extras
-    void (*release)(void* data) = nullptr;
-    const Key* key = nullptr;          // under which they are the unit's; null: as in Extras
-    const void* site = nullptr;        // an object that stands for the place where it is spawned
-    Site* learner = nullptr;           // of kind auto: the place
-
-    // Whether furnish() has anything to do.
-    bool asks_for_more() const {
-        return kind == Kind::full || (flags | stack_class | priority) != 0 || name != nullptr || special != 0 || on_migration != nullptr || data != nullptr;
+// The plain case, into the stream's own private pool, calls nothing but as its last step, so that it needs no frame.
+template <bool tasklet>
+[[gnu::always_inline]] inline weft_status spawn(Pool* pool, void (*body)(void*), void* argument,
+                                                const weft_unit_options* options, weft_unit** handle, const void* site) {
+    Stream* const stream = current_or_null();
+    if (stream == nullptr || body == nullptr || options != nullptr || handle == nullptr) [[unlikely]] {
+        return spawn_slowly<tasklet>(pool, body, argument, options, handle, site);
     }
-};
-
-inline bool is_priority(int priority) { return priority >= least_priority && priority <= most_priority; }
-static_assert(least_priority == WEFT_PRIORITY_LEAST && most_priority == WEFT_PRIORITY_MOST);
-weft_status no_such_priority(int priority);
-
-// Of a stack that is to be Weft's: as many bytes are asked for, and they are fewer than WEFT_STACK_LEAST.
-weft_status stack_too_small(std::size_t bytes);
-
-// Whether priorities mean anything in the pool: to a pool of the program's they may. And what is said where they do not.
-inline bool has_priorities(const Pool& pool) { return pool.kind == WEFT_POOL_PRIORITY || pool.kind == WEFT_POOL_USER; }
-weft_status no_priorities(int priority);
-
-// The number that a caller gave for a kind; it may be none, and then no value of the type.
-inline int number_of(const weft_kind& kind) {
-    int number;
-    static_assert(sizeof number == sizeof kind);
-    std::memcpy(&number, &kind, sizeof number);
-    return number;
+    Pool* const home = tasklet ? stream->tasklet_home : stream->ult_home;
+    if (pool != home && (pool != nullptr || home == Stream::nowhere())) [[unlikely]] {
+        return spawn_elsewhere<tasklet>(pool, body, argument, handle, site);
+    }
+    auto* unit = static_cast<Unit*>(stream->units->try_take());
+    if (unit == nullptr) [[unlikely]] return spawn_slowly<tasklet>(home, body, argument, nullptr, handle, site);
+    unit->id = stream->take_id();
+    describe(*unit, *home, body, argument, site);
+    unit->begin_life(tasklet ? stream->birth_tasklet : stream->birth_ult);
+    *handle = weft::to_handle(unit);
+    static_cast<PrivatePool*>(home)->put(unit);
+    return WEFT_OK;
 }
-inline bool is_kind(int number) { return number >= WEFT_KIND_FULL && number <= WEFT_KIND_HOSTED; }
-static_assert(static_cast<std::size_t>(WEFT_KIND_HOSTED) + 1 == kinds && static_cast<int>(Kind::automatic) == WEFT_KIND_AUTO);
-weft_status no_such_kind(int number);
 
-// The pool where a unit goes that names a stream, or is bound to one, and no pool.
-weft_status place(const Plan& plan, Stream* caller, Pool** pool);
-
-// The place of a unit of kind auto that is spawned on the stream without options: it is one of the stream's latest from now on.
-void look_up_site(LatestSites::Entry& entry, const void* address, void (*body)(void*));
-
-// Kind auto: the one that is the cheapest there, in that pool, of those that suit. Any other stays.
-void decide(Plan& plan, const Pool& pool, const void* address, void (*body)(void*));
-
-// Completes and checks the options (null: defaults).
-weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out);
-
-// Whether a unit of the kind that was asked for can be run out of that pool.
-weft_status fits(const Plan& plan, const Pool& pool);
-
-// Null: none could be had. `bytes` 0: the default.
-mem::Stack* take_stack(Stream* stream, std::size_t bytes);
-
-// A stack that nobody has stood on, also one of the user's memory.
-void give_stack_back(Stream* stream, mem::Stack* stack);
-
-// Takes back a unit that nobody else knows, as if it had not been; the units made after it have been taken back before.
-void give_back(Stream* stream, Unit& unit);
-
-// A unit of kind Full, as long as nothing else is asked for, has a default stack from the beginning. False: none could be had.
-bool give_default_stack(Stream* stream, Unit& unit);
-
-// What `plan` adds: a name, a stack. Not WEFT_OK: the descriptor has been given back.
-weft_status furnish(Stream* stream, Unit& unit, const Plan& plan);
+// weft_unit_spawn_many: `count` units at once, by one body.
+weft_status spawn_many(Pool* pool, std::size_t count, void (*body)(void*), void* const* arguments, const weft_unit_options* options, weft_unit** units,
+                       const void* site) noexcept;
 
 // A described unit begins at once in the place of the running ULT.
 // `place`: how that comes into its pool.
 template <pool::Place place>
 void launch_child_first(Unit& unit);
+
 extern template void launch_child_first<pool::Place::parent>(Unit&);
 extern template void launch_child_first<pool::Place::reviving_parent>(Unit&);
 

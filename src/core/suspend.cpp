@@ -77,6 +77,38 @@ template void spawn_away<pool::Place::reviving_parent>(Stream&, Unit&);
     leave_towards<Leaves::yields>(stream, self, next, {requeue<pool::Place::yielded>, &self}, Unit::at_return);
 }
 
+namespace {
+
+struct UserSuspension : Suspension {
+    static constexpr State state = State::suspended;
+    static constexpr std::uint8_t heeded = Unit::at_return;
+    weft_unit* handle;   // made before somebody may free the unit
+    void (*call)(weft_unit*, void*);
+    void* argument;
+
+    UserSuspension(Unit& unit, void (*by)(weft_unit*, void*), void* with)
+        : Suspension{unit}, handle(to_handle(&unit)), call(by), argument(with) {}
+
+    void publish() {
+        if (call != nullptr) call(handle, argument);
+    }
+};
+
+[[gnu::noinline]] void suspend_by(Stream& stream, Unit& self, void (*publish)(weft_unit*, void*), void* argument) {
+    UserSuspension request(self, publish, argument);
+    suspend(stream, request, Waits::as_stated, argument);
+}
+
+}  // namespace
+
+weft_status suspend_now(void (*publish)(weft_unit*, void*), void* argument) noexcept {
+    Unit* self = running_or_null();
+    if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a unit can suspend itself");
+    if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet cannot suspend; make it a ULT");
+    suspend_by(*current_or_null(), *self, publish, argument);
+    return WEFT_OK;
+}
+
 [[gnu::noinline]] weft_status yield_now() noexcept {
     Stream* stream = current_or_null();
     Unit* self = stream == nullptr ? nullptr : stream->running;

@@ -180,6 +180,9 @@ void yield_with_care(Stream& stream, Unit& self);
     detail::leave_towards<Leaves::looked>(stream, self, next, {nullptr, nullptr}, Unit::at_return);
 }
 
+// weft_unit_suspend: the caller, a ULT, suspends, and publish(its handle, argument) is called once its context is saved; null: nothing is.
+weft_status suspend_now(void (*publish)(weft_unit*, void*), void* argument) noexcept;
+
 // weft_unit_yield: the caller, a ULT, yields.
 weft_status yield_now() noexcept;
 

@@ -14,6 +14,12 @@ namespace weft {
 [[gnu::cold, gnu::noinline, gnu::format(printf, 2, 3)]] weft_status fail(weft_status status, const char* format, ...);
 [[gnu::cold, gnu::noinline]] inline weft_status not_admitted() { return fail(WEFT_NO_MEMORY, "the pool has no memory for what it keeps of another unit (weft_pool_ops.admit)"); }
 
+[[gnu::cold]] inline weft_status is_null(const char* what) { return fail(WEFT_INVALID, "%s is null; it is required", what); }
+
+[[gnu::cold]] inline weft_status not_initialized() {
+    return fail(WEFT_NOT_INITIALIZED, "the runtime does not run; call weft_init first");
+}
+
 // What is asked for was left out when the library was built: `option` of CMake's.
 inline weft_status built_without(const char* what, const char* option) {
     return fail(WEFT_UNSUPPORTED, "this library was built without %s; configure it with -D%s=ON", what, option);

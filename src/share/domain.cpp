@@ -12,6 +12,7 @@
 #include "core/jobs.hpp"
 #include "core/join.hpp"
 #include "core/migrate.hpp"
+#include "core/plan.hpp"
 #include "core/promote.hpp"
 #include "core/resume.hpp"
 #include "core/revive.hpp"
