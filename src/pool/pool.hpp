@@ -46,7 +46,7 @@ struct Pool {
     bool orphan = false;               // automatic, and its stream has ended; under the runtime's lock
     atomic<unsigned> drawers{0};       // schedulers that may draw from it, and streams that do
     static constexpr unsigned of_one_stream = 2;   // that and its scheduler: at most so many, and nobody else draws from it
-    atomic<unsigned> stateful{0};      // of those schedulers that have it now: those whose place no unit can take (core/begin.hpp)
+    atomic<unsigned> stateful{0};      // of those schedulers that have it now: those whose place no unit can take (core/promote.hpp)
     Pool* next = nullptr;              // the runtime's list of all pools
     void* data = nullptr;              // the program's
     pool::Promise promise;             // that access is; looked at in checked builds

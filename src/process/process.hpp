@@ -98,7 +98,7 @@ struct Process : RoomsOwn {
 
     os::Lock replacing;                          // one at a time gives a stream another scheduler, or a pool for bound units; before `lock`
 
-    os::Lock given_up_lock;                      // guards the list of waits that have been given up (join.hpp)
+    os::Lock given_up_lock;                      // guards the list of waits that have been given up (announce.hpp)
     GivenUp* given_up = nullptr;
 
     os::Lock outside_lock;                       // guards what OS threads that are no streams share

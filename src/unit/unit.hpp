@@ -32,7 +32,7 @@ inline constexpr unsigned priorities = most_priority - least_priority + 1;
 enum class Kind : std::uint8_t { full = 1, lsa = 2, tasklet = 3, roc = 4, ss = 5, sc = 6, automatic = 7, hosted = 8 };   // the numbers of weft_kind
 inline constexpr std::size_t kinds = 9;   // one more than the largest; no unit is `automatic`: that is decided upon before it is made
 
-// Whether a unit of that kind is begun by a call, and becomes a fully fledged ULT only if it suspends (core/begin.hpp).
+// Whether a unit of that kind is begun by a call, and becomes a fully fledged ULT only if it suspends (core/promote.hpp).
 constexpr bool begins_light(Kind kind) { return kind == Kind::roc || kind == Kind::ss || kind == Kind::sc; }
 
 struct Unit {
