@@ -198,7 +198,10 @@ weft_status weft_unit_exit_to_popped(weft_unit* unit) noexcept {
 
 weft_status weft_unit_run(weft_unit* unit) noexcept {
     if (unit == nullptr) return is_null("unit");
-    return run_named(*to_unit(unit));
+    Unit& child = *to_unit(unit);
+    if (const weft_status status = may_run_child(child); status != WEFT_OK) return status;
+    run_child(current(), *current().running, &child);
+    return WEFT_OK;
 }
 
 weft_status weft_unit_revive(weft_pool* pool, void (*body)(void*), void* argument, weft_unit* unit) noexcept {

@@ -478,7 +478,7 @@ Unit* run_pop_wait(Stream& stream, Pool& from, std::uint64_t timeout_ns) {
     return unit;
 }
 
-weft_status run_named(Unit& child) noexcept {
+weft_status may_run_child(const Unit& child) noexcept {
     Stream* const stream = current_or_null();
     Unit* const self = stream == nullptr ? nullptr : stream->running;
     if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a ULT runs another unit; this is none");
@@ -490,7 +490,6 @@ weft_status run_named(Unit& child) noexcept {
     if (child.has_now(Unit::local)) {
         if (const weft_status status = may_run_here(child); status != WEFT_OK) return status;
     }
-    run_child(*stream, *self, &child);
     return WEFT_OK;
 }
 

@@ -47,8 +47,8 @@ weft_status push_sched(Pool& pool, Sched& sched, unsigned turn, Unit** unit, boo
 // What `run` of a scheduler asks; its unit is the running one.
 void run_below(Stream& stream, Sched& by, Unit* unit);
 void run_child(Stream& stream, Unit& caller, Unit* unit);   // the same by any ULT, in its scheduler's name
-// weft_unit_run: the running ULT runs `child`, which is in no pool.
-weft_status run_named(Unit& child) noexcept;
+// Whether the caller may run `child` so (weft_unit_run): if not, why.
+weft_status may_run_child(const Unit& child) noexcept;
 bool run_should_stop(Stream& stream, Sched& by);
 void run_wait(Stream& stream, Sched& by);
 Unit* run_pop_wait(Stream& stream, Pool& from, std::uint64_t timeout_ns);   // of a main scheduler

@@ -94,19 +94,11 @@ struct UserSuspension : Suspension {
     }
 };
 
-[[gnu::noinline]] void suspend_by(Stream& stream, Unit& self, void (*publish)(weft_unit*, void*), void* argument) {
-    UserSuspension request(self, publish, argument);
-    suspend(stream, request, Waits::as_stated, argument);
-}
-
 }  // namespace
 
-weft_status suspend_now(void (*publish)(weft_unit*, void*), void* argument) noexcept {
-    Unit* self = running_or_null();
-    if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a unit can suspend itself");
-    if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet cannot suspend; make it a ULT");
-    suspend_by(*current_or_null(), *self, publish, argument);
-    return WEFT_OK;
+void detail::suspend_by(Stream& stream, Unit& self, void (*publish)(weft_unit*, void*), void* argument) {
+    UserSuspension request(self, publish, argument);
+    suspend(stream, request, Waits::as_stated, argument);
 }
 
 [[gnu::noinline]] weft_status yield_now() noexcept {

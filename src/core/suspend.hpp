@@ -12,6 +12,7 @@
 #include "core/requests.hpp"
 #include "core/resume.hpp"
 #include "core/start.hpp"
+#include "process/error.hpp"
 #include "process/stream.hpp"
 
 namespace weft {
@@ -181,7 +182,17 @@ void yield_with_care(Stream& stream, Unit& self);
 }
 
 // weft_unit_suspend: the caller, a ULT, suspends, and publish(its handle, argument) is called once its context is saved; null: nothing is.
-weft_status suspend_now(void (*publish)(weft_unit*, void*), void* argument) noexcept;
+// Inlined: a dump of the unit shows the call of the C interface, which a call as its last step would hide.
+namespace detail {
+[[gnu::noinline]] void suspend_by(Stream& stream, Unit& self, void (*publish)(weft_unit*, void*), void* argument);
+}  // namespace detail
+[[gnu::always_inline]] inline weft_status suspend_now(void (*publish)(weft_unit*, void*), void* argument) noexcept {
+    Unit* self = running_or_null();
+    if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a unit can suspend itself");
+    if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet cannot suspend; make it a ULT");
+    detail::suspend_by(*current_or_null(), *self, publish, argument);
+    return WEFT_OK;
+}
 
 // weft_unit_yield: the caller, a ULT, yields.
 weft_status yield_now() noexcept;
