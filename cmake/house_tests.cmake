@@ -17,6 +17,7 @@ weft_house_test(variables ${weft_tools}/variables.py)
 weft_house_test(documented ${weft_tools}/documented.py)
 weft_house_test(headers ${weft_tools}/headers.py --build ${CMAKE_BINARY_DIR}
   --cc ${CMAKE_C_COMPILER} --cxx ${CMAKE_CXX_COMPILER})
+weft_house_test(port ${CMAKE_SOURCE_DIR}/test/port/port_test.py --build ${CMAKE_BINARY_DIR})
 weft_house_test(symbols ${weft_tools}/symbols.py --library $<TARGET_FILE:weft>)
 weft_house_test(consumers ${CMAKE_SOURCE_DIR}/test/install/consumers.py --build ${CMAKE_BINARY_DIR}
   --version ${PROJECT_VERSION} --cc ${CMAKE_C_COMPILER} --cxx ${CMAKE_CXX_COMPILER})

@@ -1,0 +1,9 @@
+// What most sources of the library include, compiled once for all of them.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "process/process.hpp"

@@ -1,0 +1,26 @@
+// A port to no processor: it has what src/arch/arch.hpp asks for and nothing else, and nothing of it works. port_test.py compiles the library with it, and
+// leaves out each declaration in turn: one a line.
+#pragma once
+
+#include <cstddef>
+
+#include "port/made_up/thread_pointer.hpp"
+
+extern "C" {
+[[gnu::visibility("hidden")]] void weft_context_entry();
+[[gnu::visibility("hidden")]] void weft_context_call();
+}
+
+namespace weft::arch {
+
+struct Message { void (*call)(void*); void* argument; };
+using Main = void (*)(void (*call)(void*), void* argument);
+inline constexpr std::size_t stack_alignment = 16;
+inline void* prepare(void* top, Main main) { __builtin_trap(); }
+inline Message swap(void** saved, void* next, Message message) { __builtin_trap(); }
+[[noreturn]] inline void jump(void* next, Message message) { __builtin_trap(); }
+inline void call(void** saved, void* top, void (*main)(void*), void* argument) { __builtin_trap(); }
+inline void call_light(void* top, void (*main)(void*), void* argument) { __builtin_trap(); }
+inline void* stack_pointer(void* context) { __builtin_trap(); }
+
+}  // namespace weft::arch
