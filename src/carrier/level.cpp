@@ -211,7 +211,7 @@ void main_main(void* raw) {
 
 Unit* make_sched_unit(Stream* stream, Pool& pool, void (*body)(void*), Sched& sched, const void* site) {
     Unit::Birth birth = birth_in(pool, Kind::full);
-    birth.marks = 0;   // schedulers are not observed
+    birth.marks = {};   // schedulers are not observed
     Unit* unit = make_unit(stream, pool, body, &sched, birth, site);
     if (unit == nullptr) return nullptr;
     unit->flags |= Unit::scheduler;

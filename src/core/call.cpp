@@ -20,7 +20,7 @@ struct OnSpare {
 };
 struct OnTheirOwn {
     static bool takes(const Unit& unit) {
-        return unit.kind == Kind::full && unit.has(Unit::local) && unit.has_default_stack() && !unit.marked(Unit::at_start | Unit::canary);
+        return unit.kind == Kind::full && unit.has(Unit::local) && unit.has_default_stack() && !unit.marked(Unit::at_start | Unit::careful);
     }
     mem::Stack* stack_of(const Unit& unit) const { return unit.stack; }
     void ended_on(Stream& stream, mem::Stack* stack) const { give_stack(stream, stack); }
@@ -195,7 +195,7 @@ Unit* end_called(Stream& stream, Unit& target) {
 }
 
 bool may_call_taken(Stream& stream, const Unit& target) {
-    return context::may_call && target.context == nullptr && target.plain_and_unasked() && !stream.running->jobs_or_marked(Unit::canary) && free_to_call(stream) && has_spare(stream);
+    return context::may_call && target.context == nullptr && target.plain_and_unasked() && !stream.running->jobs_or_marked(Unit::careful) && free_to_call(stream) && has_spare(stream);
 }
 
 void call_taken(Stream& stream, Unit& self, Unit& target) {

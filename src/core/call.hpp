@@ -31,7 +31,7 @@ inline bool has_spare(Stream& stream) { return stream.spare != nullptr || fetch_
 [[gnu::always_inline]] inline bool take_next(Stream& stream, Unit& target) {
     if (!context::may_call || stream.common == nullptr || stream.wanted() || detail::handles_exception(stream)) return false;
     const Unit& self = *stream.running;
-    if (self.kind == Kind::tasklet || self.jobs_or_marked(Unit::canary) || !has_spare(stream)) return false;   // a hosted one calls nobody
+    if (self.kind == Kind::tasklet || self.jobs_or_marked(Unit::careful) || !has_spare(stream)) return false;   // a hosted one calls nobody
     const PrivatePool* const own = stream.own;   // whose units have their turns, too
     return (own == nullptr || (own->ready.empty() && own->inbox.empty())) && pool::pop_if(*stream.common, &target);
 }

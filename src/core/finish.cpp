@@ -190,7 +190,7 @@ weft_status exit_unit() noexcept {
     Unit* self = running_or_null();
     if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a ULT can exit");
     if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet ends by returning");
-    if (self->has(Unit::primary) && !self->has_forked()) return fail(WEFT_WRONG_STATE, "the primary unit ends with the program");
+    if (self->has(Unit::primary) && !has_forked(*self)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the program");
     if (is_scheduler(*self)) return fail(WEFT_WRONG_STATE, "a scheduler ends by returning from run");
     if (!may_end(current(), *self)) return still_forked();
     self->outcome = WEFT_OK;

@@ -21,11 +21,11 @@ namespace {
 
 // The stack size that the owner asked for, as a class of Unit; 0: the default.
 std::uint8_t stack_wanted_by(const Unit& owner) {
-    if (owner.has(Unit::user_stack)) return Unit::class_of(owner.stack->bytes);
+    if (owner.has(Unit::user_stack)) return Unit::class_of(owner.stack->bytes).word;
     return static_cast<std::uint8_t>(owner.stack_class());
 }
 
-static_assert(alignof(Unit) > Shown::class_bits && Unit::class_bits == Shown::class_bits);
+static_assert(alignof(Unit) > Shown::class_bits && Unit::class_bits.word == Shown::class_bits);
 
 // Where others see what the running unit forks. What a context of a domain forks is its domain's, and shared with nobody if that has no list; whoever
 // else runs on a domain's hart is the application's. Null: nowhere.
@@ -38,7 +38,7 @@ Jobs* list_of(const Stream& stream, const Unit& unit) {
 void show(Stream& stream, Unit& owner, std::size_t count) {
     if (Jobs* const jobs = list_of(stream, owner)) {
         owner.jobs_out += static_cast<std::uint32_t>(count);
-        if (owner.marked(Unit::canary)) [[unlikely]] note_own_float(owner);
+        if (owner.marked(Unit::careful)) [[unlikely]] note_own_float(owner);
         return jobs->show(stream.jobs, count, owner, stack_wanted_by(owner));
     }
     for (std::size_t i = 0; i < count; ++i) new (stream.jobs.first[i]->kept) Shown(Shown::refused);
@@ -121,7 +121,7 @@ void leave_jobs(Stream& stream, Unit& unit) {
     if (!ring.empty()) show(stream, unit, ring.length());
     rewind(ring);
     ring.close();
-    unit.shape &= static_cast<std::uint8_t>(~Unit::jobs);
+    unit.shape = unit.shape.without(Unit::jobs);
     stream.callable = stream.callable_without_jobs;
 }
 
@@ -135,7 +135,7 @@ void run_job(void* raw) {
     job.run(&job);
     Unit& self = *current().running;
     --self.jobs_out;
-    if (!self.has_forked()) finish_job(job);   // whose owner is the parent's
+    if (!has_forked(self)) finish_job(job);   // whose owner is the parent's
 }
 
 // Where the unit goes that the job of `owner` becomes, if it suspends: where its owner would, unless that pool wants to be asked, which here might have to wait. A thief with a deque keeps what it has taken from
@@ -174,9 +174,9 @@ Unit* unit_for(Stream& stream, weft_job& job) {
     }
     Unit::Birth birth = birth_in(home, kind);
     // It begins here, perhaps far from that pool's stream: never local to it, as one that has changed its pool.
-    birth.flags &= static_cast<std::uint8_t>(~Unit::local);
-    if (private_home || stack != nullptr) birth.flags &= static_cast<std::uint8_t>(~Unit::plain);
-    if (stack != nullptr) birth.shape |= wanted;
+    birth.flags = birth.flags.without(Unit::local);
+    if (private_home || stack != nullptr) birth.flags = birth.flags.without(Unit::plain);
+    if (stack != nullptr) birth.shape |= Unit::Shape{wanted};
     Unit* const unit = make_unit(&stream, home, run_job, &job, birth, reinterpret_cast<void*>(job.run));
     if (unit == nullptr) {
         if (stack != nullptr) stream.heap->stacks.give(stack);

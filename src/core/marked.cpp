@@ -12,13 +12,13 @@
 namespace weft {
 void look_before_leaving(Stream& stream, Unit& unit, Leaves how) {
     for (const MarkHooks::Leave& hook : mark_hooks.leave) {
-        if ((unit.shape & hook.shape) != 0 || unit.marked(hook.marks)) hook.call(stream, unit, how);
+        if (unit.shape.has(hook.shape) || unit.marked(hook.marks)) hook.call(stream, unit, how);
     }
 }
 
 void look_before_ending(Stream& stream, Unit& unit, Unit* next) {
     for (const MarkHooks::End& hook : mark_hooks.end) {
-        if (unit.has(hook.flags) || (unit.shape & hook.shape) != 0 || unit.marked(hook.marks)) hook.call(stream, unit, next);
+        if (unit.has(hook.flags) || unit.shape.has(hook.shape) || unit.marked(hook.marks)) hook.call(stream, unit, next);
     }
 }
 

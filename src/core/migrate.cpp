@@ -50,7 +50,7 @@ MoveWaits waits;
 
 bool over(const Unit& unit) {
     // seq_cst, after the waiter has counted itself: settle() clears the mark and looks then whether anybody waits.
-    return (unit.marks.load(std::memory_order_seq_cst) & Unit::migrate) == 0 || unit.joint.done_after_all();
+    return !Unit::Marks{unit.marks.load(std::memory_order_seq_cst)}.has(Unit::migrate) || unit.joint.done_after_all();
 }
 
 // Takes the waiters of a unit out, linked by next.
@@ -153,7 +153,7 @@ MoveWait* settle(Unit& unit, Extras& extras, Went went) {
     {
         std::lock_guard guard(extras.lock);
         // seq_cst: see over().
-        if (extras.target == nullptr) unit.marks.fetch_and(static_cast<std::uint8_t>(~Unit::migrate), std::memory_order_seq_cst);
+        if (extras.target == nullptr) unit.marks.fetch_and(static_cast<std::uint8_t>(~Unit::migrate.word), std::memory_order_seq_cst);
     }
     return movers_waiting.load(std::memory_order_seq_cst) != 0 ? take_waits(&unit, went) : nullptr;
 }

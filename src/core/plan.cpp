@@ -178,7 +178,7 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     out.stream = handles::to_object<Stream>(handles::Thing::stream, given.stream, "weft_unit_options.stream");
     out.placed = given.stream != nullptr || given.bound;
     if (given.bound) out.flags |= Unit::bound;
-    out.special = given.not_migratable ? Plan::fixed : 0;
+    out.special = Plan::fixed.only_if(given.not_migratable);
     out.on_migration = given.on_migration;
     out.on_migration_argument = given.on_migration_argument;
     if (const weft_status status = choose_kind(given, tasklet, out); status != WEFT_OK) return status;
@@ -189,7 +189,7 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     if (fresh_or_own_float != 0) [[unlikely]] {
         if (given.fresh) {
             if (out.kind != Kind::hosted) return fail(WEFT_INVALID, "only a hosted unit can have a fresh pthread; its kind is to be WEFT_KIND_HOSTED");
-            out.flags |= Unit::fresh;
+            out.special |= Plan::fresh;
         }
         if (given.own_float) out.special |= Plan::own_float;
     }
@@ -224,7 +224,7 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
 weft_status place(const Plan& plan, Stream* caller, Pool** pool) {
     if (*pool != nullptr) return fail(WEFT_INVALID, "a pool is named as well as a stream, or bound; name one of them");
     Stream* stream = plan.stream != nullptr ? plan.stream : caller != nullptr ? caller : process().streams[0];
-    if ((plan.flags & Unit::bound) == 0) {
+    if (!plan.flags.has(Unit::bound)) {
         *pool = &main_pool_of(*stream);
         return WEFT_OK;
     }
@@ -238,33 +238,36 @@ bool give_default_stack(Stream* stream, Unit& unit) {
     mem::Stack* const stack = stream != nullptr && stream->spare != nullptr ? stream->take_spare() : take_stack(stream, 0);
     if (stack == nullptr) return false;
     unit.stack = stack;
-    if (stack->guarded == mem::Guard::canary) unit.mark(Unit::canary);
+    if (stack->guarded == mem::Guard::canary) unit.mark(Unit::careful);
     return true;
 }
 
 namespace {
 
 [[gnu::noinline, gnu::cold]] void furnish_special(Unit& unit, const Plan& plan) {
-    if ((plan.special & Plan::fixed) != 0) unit.mark(Unit::fixed);
-    if ((plan.special & Plan::own_float) != 0) give_own_float(unit);
+    if (plan.special.has(Plan::fixed)) unit.mark(Unit::fixed);
+    if (plan.special.has(Plan::own_float)) give_own_float(unit);
+    if (plan.special.has(Plan::fresh)) unit.wants_fresh = true;
 }
 
 weft_status furnish_with_stack(Stream* stream, Unit& unit, const Plan& plan) {
-    unit.flags |= plan.flags;
-    if ((plan.stack_class | plan.priority) != 0) {
+    const Unit::Flags flags = unit.flags | plan.flags;
+    unit.flags = flags;
+    if ((plan.stack_class.word | plan.priority) != 0) [[unlikely]] {
         if (plan.priority != 0 && !has_priorities(*unit.pool)) {
             give_back(stream, unit);
             return no_priorities(plan.priority);
         }
         unit.shape |= plan.stack_class;
         unit.set_priority(plan.priority);
+        if (plan.stack_class.any()) unit.flags = flags.without(Unit::plain);
     }
-    if (plan.stack_class != 0 || unit.has(Unit::careful_end)) unit.flags &= static_cast<std::uint8_t>(~Unit::plain);
+    if (flags.has(Unit::own_stack)) unit.flags = flags.without(Unit::plain);
     if (plan.name != nullptr) {
         std::strncpy(unit.name, plan.name, sizeof unit.name - 1);
         unit.name[sizeof unit.name - 1] = '\0';
     }
-    if (plan.special != 0) [[unlikely]] furnish_special(unit, plan);
+    if (plan.special.any()) [[unlikely]] furnish_special(unit, plan);
     if (plan.on_migration != nullptr) {
         const weft_status status = set_on_migration(unit, plan.on_migration, plan.on_migration_argument);
         if (status != WEFT_OK) {
@@ -284,7 +287,7 @@ weft_status furnish_with_stack(Stream* stream, Unit& unit, const Plan& plan) {
         return fail(WEFT_NO_MEMORY, "no memory for a stack of %zu bytes", plan.stack_bytes);
     }
     if (unit.has(Unit::measured)) mem::measure_begin(*unit.stack);
-    if (unit.stack->guarded == mem::Guard::canary) unit.mark(Unit::canary);
+    if (unit.stack->guarded == mem::Guard::canary) unit.mark(Unit::careful);
     return WEFT_OK;
 }
 

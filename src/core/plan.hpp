@@ -14,13 +14,15 @@ struct Key;
 
 // What the options of the C interface come to.
 struct Plan {
-    static constexpr std::uint8_t fixed = 1;       // it may not be asked to go to another pool
-    static constexpr std::uint8_t own_float = 2;
+    using Special = Bits<struct OfSpecial, std::uint8_t>;
+    static constexpr Special fixed{1};             // it may not be asked to go to another pool
+    static constexpr Special own_float{2};
+    static constexpr Special fresh{4};             // of a hosted one: it is to have a pthread that no unit has had
 
     Kind kind;
     bool as_asked = false;             // that kind and no other
-    std::uint8_t flags = 0;            // of Unit: user_stack, measured
-    std::uint8_t stack_class = 0;
+    Unit::Flags flags{};               // user_stack, measured, bound
+    Unit::Shape stack_class{};
     bool child_first = false;
     std::size_t stack_bytes = 0;       // for those that get their stack at once
     void* stack = nullptr;             // the user's memory
@@ -28,7 +30,7 @@ struct Plan {
     std::int8_t priority = 0;
     bool placed = false;               // by its stream, or bound to it
     Stream* stream = nullptr;          // null: the calling one
-    std::uint8_t special = 0;          // fixed, own_float
+    Special special{};
     void (*on_migration)(weft_unit* unit, void* argument) = nullptr;
     void* on_migration_argument = nullptr;
     void* data = nullptr;              // the program's, as in Extras
@@ -39,7 +41,7 @@ struct Plan {
 
     // Whether furnish() has anything to do.
     bool asks_for_more() const {
-        return kind == Kind::full || (flags | stack_class | priority) != 0 || name != nullptr || special != 0 || on_migration != nullptr || data != nullptr;
+        return kind == Kind::full || (flags.word | stack_class.word | priority) != 0 || name != nullptr || special.any() || on_migration != nullptr || data != nullptr;
     }
 };
 

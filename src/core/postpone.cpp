@@ -21,7 +21,7 @@ struct Holders {
 [[gnu::no_sanitize_thread]] void look_for_holder(void* object, void* raw) {
     const auto& unit = *static_cast<const Unit*>(object);
     auto& holders = *static_cast<Holders*>(raw);
-    if ((unit.flags & (Unit::primary | Unit::scheduler | Unit::user_stack)) != 0 || unit.stack == nullptr) return;
+    if (unit.has(Unit::primary | Unit::scheduler | Unit::user_stack) || unit.stack == nullptr) return;
     switch (unit.life.now()) {
     case State::free:
     case State::done: return;

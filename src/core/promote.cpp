@@ -18,7 +18,7 @@ void give_scheduler_back(Stream& stream, Unit& unit) {
         unit.stack = stream.home.stack;
         stream.home = {nullptr, std::exchange(stream.reserve, nullptr)};
         if (unit.stack->guarded == mem::Guard::canary) {
-            unit.mark(Unit::canary);
+            unit.mark(Unit::careful);
             unit.be_plain(false);
         }
     }
@@ -33,7 +33,7 @@ void give_scheduler_back(Stream& stream, Unit& unit) {
 // The parent that has called a unit waits in its pool in earnest now.
 void yield_parent(Stream& stream, Unit& parent) {
     stream.counters.add(trace::Count::yielded);
-    if (parent.marked(Unit::canary)) check_canary(parent);
+    if (parent.marked(Unit::careful)) check_canary(parent);
     if (parent.marked(Unit::observed)) observe(trace::Event::yield, parent);
     make_ready(&stream, parent, pool::Place::parent);
 }
@@ -41,7 +41,7 @@ void yield_parent(Stream& stream, Unit& parent) {
 // The joiner that has called a unit waits for its end in earnest.
 void suspend_joiner(Stream& stream, Unit& joiner) {
     stream.counters.add(trace::Count::suspended);
-    if (joiner.marked(Unit::canary)) check_canary(joiner);
+    if (joiner.marked(Unit::careful)) check_canary(joiner);
     if (joiner.marked(Unit::observed)) observe_wait(joiner, Waits::as_stated, joiner.waits_object);
 }
 
@@ -52,9 +52,9 @@ void promote(Stream& stream, Unit& unit) {
     Unit* light = &unit;
     Unit* link = unit.link;
     for (;;) {
-        const bool by_unit = (light->shape & Unit::called) != 0;
+        const bool by_unit = light->is_called();
         Unit* const joiner = by_unit ? calling_joiner(*light) : nullptr;
-        light->shape &= static_cast<std::uint8_t>(~(Unit::light | Unit::called));
+        light->shape = light->shape.without(Unit::light | Unit::called);
         if (!by_unit) give_scheduler_back(stream, *light);
         if (begins_light(light->kind)) {
             stream.counters.add(trace::Count::promoted);

@@ -16,6 +16,6 @@ inline Unit* calling_joiner(const Unit& unit) {
 }
 
 // Whether the unit, which runs, is called by its parent, who is in no pool yet: promote() puts it there.
-inline bool is_called_by_parent(const Unit& unit) { return (unit.shape & Unit::called) != 0 && calling_joiner(unit) == nullptr; }
+inline bool is_called_by_parent(const Unit& unit) { return unit.is_called() && calling_joiner(unit) == nullptr; }
 
 }  // namespace weft

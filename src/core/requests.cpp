@@ -29,12 +29,12 @@ weft_status ask_to_end(Unit& unit) noexcept {
     return WEFT_OK;
 }
 
-Stream& heed(Unit& self, std::uint8_t which) {
+Stream& heed(Unit& self, Unit::Marks which) {
     if (self.marked(which & Unit::observed)) observe(trace::Event::resume, self);
-    which &= Unit::requests;
+    which = which & Unit::requests;
     while (self.marked(which) && !self.marked(Unit::ending)) {
-        if ((which & Unit::cancel) != 0 && is_to_end(self)) end_cancelled(self);
-        if ((which & Unit::migrate) == 0 || !move_away(self, true)) break;
+        if (which.has(Unit::cancel) && is_to_end(self)) end_cancelled(self);
+        if (!which.has(Unit::migrate) || !move_away(self, true)) break;
     }
     return current();
 }

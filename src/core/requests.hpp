@@ -10,7 +10,7 @@ namespace weft {
 
 // The unit that runs has come back: that is told if it is observed, and it does what it was asked to; of Unit::at_return, `which`.
 // Returns the stream that it comes back on, if it does.
-Stream& heed(Unit& self, std::uint8_t which);
+Stream& heed(Unit& self, Unit::Marks which);
 
 // weft_unit_cancel.
 weft_status ask_to_end(Unit& unit) noexcept;

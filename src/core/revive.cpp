@@ -56,17 +56,17 @@ weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, 
         std::lock_guard guard(extras->lock);
         extras->target = nullptr;   // asked too late for the last life
     }
-    const auto kept = static_cast<std::uint8_t>(unit.flags & Unit::careful_end);
-    const bool default_stack = unit.stack_class() == 0 && kept == 0;
+    const Unit::Flags kept = unit.flags & Unit::own_stack;
+    const bool default_stack = unit.stack_class() == 0 && !kept.any();
     const bool canary = stack != nullptr && stack->guarded == mem::Guard::canary;
     Unit::Birth birth = birth_in(pool, unit.kind);
-    birth.flags = static_cast<std::uint8_t>((birth.flags & ~Unit::plain) | kept);
+    birth.flags = birth.flags.without(Unit::plain) | kept;
     if (default_stack && unit.kind != Kind::tasklet && unit.kind != Kind::full && unit.kind != Kind::hosted) birth.flags |= Unit::plain;
-    const bool observed = birth.marks != 0;
-    birth.marks |= static_cast<std::uint8_t>(unit.marks.load(std::memory_order_relaxed) & (Unit::extras | Unit::fixed));   // relaxed: ours
-    if (canary) birth.marks |= Unit::canary;
+    const bool observed = birth.marks.any();
+    birth.marks |= Unit::Marks{unit.marks.load(std::memory_order_relaxed)} & (Unit::extras | Unit::fixed);   // relaxed: ours
+    if (canary) birth.marks |= Unit::careful;
     const bool own_float = unit.marked(Unit::untidy) && has_own_float(unit);
-    birth.shape |= static_cast<std::uint8_t>(unit.stack_class());
+    birth.shape |= unit.shape & Unit::class_bits;
     birth.tag = Unit::tag_of(unit.priority());
     unit.life.move(State::done, State::free);
     unit.context = nullptr;

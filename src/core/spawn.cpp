@@ -123,7 +123,7 @@ template <bool tasklet>
 // so that no register is saved.
 [[gnu::always_inline]] inline bool spawn_unnamed_at_once(Stream& stream, Pool* pool, void (*body)(void*), void* argument, const void* site) {
     const Unit::Birth birth = births.of(Kind::tasklet, false);
-    if (pool == nullptr || pool->kind != WEFT_POOL_SHARED || (birth.marks & Unit::observed) != 0) return false;
+    if (pool == nullptr || pool->kind != WEFT_POOL_SHARED || birth.marks.has(Unit::observed)) return false;
     auto* const unit = static_cast<Unit*>(stream.units->try_take());
     if (unit == nullptr) return false;
     unit->id = stream.take_id();
@@ -196,7 +196,7 @@ void launch_child_first(Unit& unit) {
 template void launch_child_first<pool::Place::parent>(Unit&);
 template void launch_child_first<pool::Place::reviving_parent>(Unit&);
 
-void begin_as_unit(Process& of, Stream& stream, Unit& unit, Pool& pool, std::uint8_t flags) {
+void begin_as_unit(Process& of, Stream& stream, Unit& unit, Pool& pool, Unit::Flags flags) {
     unit.id = stream.take_id();
     // Nobody has spawned it, so it counts not as created. relaxed, both: a number.
     stream.first_id.store(stream.first_id.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

@@ -57,6 +57,6 @@ extern template void launch_child_first<pool::Place::parent>(Unit&);
 extern template void launch_child_first<pool::Place::reviving_parent>(Unit&);
 
 // What runs on a stream that has the calling OS thread for its carrier is a unit from now on. `flags`: Unit's.
-void begin_as_unit(Process& of, Stream& stream, Unit& unit, Pool& pool, std::uint8_t flags);
+void begin_as_unit(Process& of, Stream& stream, Unit& unit, Pool& pool, Unit::Flags flags);
 
 }  // namespace weft

@@ -121,7 +121,7 @@ weft_status spawn_many(Pool* pool, std::size_t count, void (*body)(void*), void*
         take_back(stream, row.first, count, units);
         return not_admitted();
     }
-    if ((birth.marks & Unit::observed) != 0) [[unlikely]] observe_all_created(row.first, count);
+    if (birth.marks.has(Unit::observed)) [[unlikely]] observe_all_created(row.first, count);
     pool::push_many(home, row.first, row.last, count, pool::Place::spawned);
     return WEFT_OK;
 }

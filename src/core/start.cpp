@@ -44,7 +44,7 @@ void* begin_carefully(Stream& stream, Unit& unit) {
         if (unit.has(Unit::measured)) mem::measure_begin(*unit.stack);
     }
     if (unit.stack->guarded == mem::Guard::canary) {
-        unit.mark(Unit::canary);
+        unit.mark(Unit::careful);
     } else if (unit.kind == Kind::full && unit.has(Unit::local) && unit.has_default_stack()) {
         unit.be_plain(true);
     }

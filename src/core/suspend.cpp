@@ -81,7 +81,7 @@ namespace {
 
 struct UserSuspension : Suspension {
     static constexpr State state = State::suspended;
-    static constexpr std::uint8_t heeded = Unit::at_return;
+    static constexpr Unit::Marks heeded = Unit::at_return;
     weft_unit* handle;   // made before somebody may free the unit
     void (*call)(weft_unit*, void*);
     void* argument;

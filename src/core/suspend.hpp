@@ -87,7 +87,7 @@ template <Leaves how>
 
 // The running ULT leaves and comes back, and does what it was asked to meanwhile, of `heeded`: as above.
 template <Leaves how>
-[[gnu::always_inline]] inline Stream& leave_towards(Stream& stream, Unit& self, Unit* next, AfterSwitch after, std::uint8_t heeded) {
+[[gnu::always_inline]] inline Stream& leave_towards(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Unit::Marks heeded) {
     Stream& now = leave<how>(stream, self, next, after);
     // Asked of the stream who runs, `self` need not be kept over the switch.
     if (now.running->marked(heeded)) [[unlikely]] return heed(*now.running, heeded);
@@ -105,7 +105,7 @@ struct Suspension {
     // While it lasts: only what it waits for wakes the unit. A suspension that anybody may end is State::suspended.
     static constexpr State state = State::waiting;
     // What the unit does at once when it comes back. It is not cancelled then: it may hold what it has waited for.
-    static constexpr std::uint8_t heeded = Unit::after_wait;
+    static constexpr Unit::Marks heeded = Unit::after_wait;
 };
 
 // The running ULT waits for the end of `target`, where only this stream can find it: it has been published already, to a

@@ -43,7 +43,7 @@ weft_status take_suspended(Stream& stream, Unit& target) {
 
 struct PlainSuspension : Suspension {
     static constexpr State state = State::suspended;
-    static constexpr std::uint8_t heeded = Unit::at_return;
+    static constexpr Unit::Marks heeded = Unit::at_return;
 
     void publish() {}   // whoever knows the unit may resume it
 };

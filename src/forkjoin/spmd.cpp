@@ -8,6 +8,7 @@
 #include "core/suspend.hpp"
 #include "os/memory.hpp"
 #include "process/error.hpp"
+#include "process/process.hpp"
 #include "share/domain.hpp"
 
 namespace weft {
@@ -63,7 +64,7 @@ void member_main(void* raw) {
     const auto& self = *static_cast<const Member*>(raw);
     Team& team = *self.team;
     team.fn(team.argument);
-    if (current().running->has_forked()) return;   // the others are the parent's
+    if (has_forked(*current().running)) return;   // the others are the parent's
     team.done();   // the team stays until this hart has left it
 }
 

@@ -283,7 +283,7 @@ private:
         std::size_t bytes = most_stack_bytes;
         Copy<mem::Stack> stack;
         if (!stack.take(unit.stack)) return false;
-        if (!unit.has(Unit::primary) || unit.has_forked()) {   // else it stands on a stack of the C library's
+        if (!unit.has(Unit::primary) || has_forked(unit)) {   // else it stands on a stack of the C library's
             const std::uintptr_t lowest = number(stack->lowest), end = lowest + stack->bytes;
             if (from < lowest || from >= end) return false;
             bytes = std::min(bytes, end - from);

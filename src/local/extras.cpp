@@ -38,7 +38,7 @@ Extras* more_of(const Extras& extras) { return extras.more.load(std::memory_orde
 [[gnu::always_inline]] inline Extras* take_from(Unit& unit) {
     auto* const had = static_cast<Extras*>(extras_word(unit).load(std::memory_order_relaxed));
     extras_word(unit).store(nullptr, std::memory_order_relaxed);
-    unit.marks.store(static_cast<std::uint8_t>(unit.marks.load(std::memory_order_relaxed) & ~Unit::extras), std::memory_order_relaxed);
+    unit.marks.store(static_cast<std::uint8_t>(unit.marks.load(std::memory_order_relaxed) & ~Unit::extras.word), std::memory_order_relaxed);
     return had;
 }
 
@@ -105,7 +105,7 @@ bool give_at_birth(Unit& unit, const Key* key, void* data, void (*release)(void*
     }
     // By stores: nobody asks anything of it yet. release: pairs with extras_of(). relaxed: as in publish_extras().
     extras_word(unit).store(made, std::memory_order_release);
-    unit.marks.store(static_cast<std::uint8_t>(unit.marks.load(std::memory_order_relaxed) | Unit::extras), std::memory_order_relaxed);
+    unit.marks.store(static_cast<std::uint8_t>(unit.marks.load(std::memory_order_relaxed) | Unit::extras.word), std::memory_order_relaxed);
     return true;
 }
 

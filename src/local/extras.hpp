@@ -31,8 +31,8 @@ Extras* others_extras(const Unit& unit);
 // Whoever sets the mark writes the word, by which all others find them.
 inline Extras* publish_extras(Unit& unit, Extras* made) {
     // relaxed: it decides who is the first, and no more.
-    const std::uint8_t before = unit.marks.fetch_or(Unit::extras, std::memory_order_relaxed);
-    if ((before & Unit::extras) != 0) [[unlikely]] return others_extras(unit);
+    const Unit::Marks before{unit.marks.fetch_or(Unit::extras.word, std::memory_order_relaxed)};
+    if (before.has(Unit::extras)) [[unlikely]] return others_extras(unit);
     extras_word(unit).store(made, std::memory_order_release);   // release: pairs with extras_of()
     return made;
 }

@@ -99,7 +99,7 @@ void call_again(Stream& stream) {
 // The unit, which runs, has got a value under such a key.
 void begin_to_follow(Unit& unit) {
     if (unit.kind == Kind::tasklet || unit.kind == Kind::hosted) return;
-    unit.mark(Unit::canary);
+    unit.mark(Unit::careful);
     call_nobody(current(), unit);
 }
 
@@ -107,7 +107,7 @@ void begin_to_follow(Unit& unit) {
 void cease_to_follow(const Unit& unit) {
     if (unit.kind == Kind::tasklet || unit.kind == Kind::hosted) return;
     if (is_in_own_float(unit)) return;   // which calls nobody
-    if (!unit.is_light() || (unit.shape & Unit::called) != 0) call_again(current());
+    if (!unit.is_light() || unit.is_called()) call_again(current());
 }
 
 // The unit's own. False: no memory.
@@ -235,7 +235,7 @@ bool follow(Key& key, void (*leaves)(void*), void (*returns)(void*)) {
         place->store(&key, std::memory_order_release);         // release: pairs with each_follower()
         following.fetch_add(1);
     }
-    unit_hooks.mark_guests(Unit::canary);
+    unit_hooks.mark_guests(Unit::careful);
     return true;
 }
 
@@ -265,7 +265,7 @@ void tell_followers_it_returns(Stream& stream, const Unit& unit) {
 }
 
 bool is_own_code(const Unit& unit) {
-    if ((unit.flags & (Unit::primary | Unit::bound)) != (Unit::primary | Unit::bound)) return false;
+    if (!unit.flags.has_all(Unit::primary | Unit::bound)) return false;
     return &unit != process().primary || !process().settings.values.roaming_primary;   // one that roams is bound now and then
 }
 

@@ -58,7 +58,7 @@ void end_locals(Unit& unit) noexcept;
 
 // ---- keys that follow units ------------------------------------------------------------------------------
 //
-// A unit with a value under one has the mark `canary`, with which it looks before it leaves, and `callable` is empty while it runs: a unit that was
+// A unit with a value under one has the mark `careful`, with which it looks before it leaves, and `callable` is empty while it runs: a unit that was
 // called in its place would find its words.
 
 inline constexpr std::size_t most_following = 8;
@@ -77,7 +77,7 @@ bool is_own_code(const Unit& unit);
 
 // Whether a key may follow the unit, which runs; relaxed: it has set its values itself, or is a guest, which has the mark.
 inline bool may_be_followed(const Unit& unit) {
-    return unit.marked(Unit::canary) && unit.kind != Kind::hosted && following.load(std::memory_order_relaxed) != 0;
+    return unit.marked(Unit::careful) && unit.kind != Kind::hosted && following.load(std::memory_order_relaxed) != 0;
 }
 
 // The unit, which runs and is about to leave, or has come back, has perhaps a value under such a key.
@@ -87,7 +87,7 @@ void tell_followers_it_returns(Stream& stream, const Unit& unit);
 void tell_followers_of_primary();
 // A guest has got a unit.
 inline void let_follow_guest(Unit& unit) {
-    if (following.load() != 0) unit.mark(Unit::canary);   // seq_cst: against follow(), which lists those that there are by now
+    if (following.load() != 0) unit.mark(Unit::careful);   // seq_cst: against follow(), which lists those that there are by now
 }
 
 // In the child of a fork. Each step of what the lock guards leaves the keys whole.

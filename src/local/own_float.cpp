@@ -63,7 +63,7 @@ void give_own_float(Unit& unit) { give_own_float(unit, arch::floating_point()); 
 
 void give_own_float(Unit& unit, const arch::FloatingPoint& begins_with) {
     if (unit.kind == Kind::hosted || (unit.body == own_float_body && has_own_float(unit))) return;
-    unit.mark(Unit::canary | Unit::untidy);
+    unit.mark(Unit::careful | Unit::untidy);
     unit.user_stack_bytes = arch::pack(begins_with) | own_float_bit;
     if (unit.body == nullptr) return;
     unit.waits_until_ns = reinterpret_cast<std::uint64_t>(unit.body);
@@ -97,7 +97,7 @@ void note_own_float(Unit& owner) {
 }
 
 bool noted_own_float(const Unit& owner, arch::FloatingPoint& noted) {
-    if (!owner.marked(Unit::canary)) return false;
+    if (!owner.marked(Unit::careful)) return false;
     const std::size_t word = atomic_ref(const_cast<std::size_t&>(owner.user_stack_bytes)).load(std::memory_order_relaxed);
     if ((word & marks) != marks) return false;
     noted = arch::unpack(word & ~marks);

@@ -1,7 +1,7 @@
 // Units with a floating-point environment of their own (weft_unit_options.own_float): how they round, which exceptions trap. Between them, and while others run,
 // a stream has the one that all its other native units share. doc/decisions/0042.
 //
-// Such a unit has the mark `canary`, so that it leaves by a way that looks, and is not called, nor calls, where that saves a switch. It begins by a body of
+// Such a unit has the mark `careful`, so that it leaves by a way that looks, and is not called, nor calls, where that saves a switch. It begins by a body of
 // ours, which calls the program's; what that needs lies in the descriptor, in words that mean something only while a unit waits or has ended.
 #pragma once
 
@@ -16,12 +16,12 @@ inline constexpr std::size_t own_float_bit = std::size_t{1} << 63;      // of Un
 inline constexpr std::size_t inside_float_bit = std::size_t{1} << 62;   // and it is in force, or the unit has left with it
 static_assert(sizeof(std::size_t) == 8);
 
-// Of a unit marked `canary`, or before it is one.
+// Of a unit marked `careful`, or before it is one.
 inline bool has_own_float(const Unit& unit) { return (unit.user_stack_bytes & own_float_bit) != 0; }
 
 // Whether the unit, which has begun, is in the body that was given to it, and has one there.
 inline bool is_in_own_float(const Unit& unit) {
-    return unit.marked(Unit::canary) && (unit.user_stack_bytes & own_float_bit & unit.user_stack_bytes << 1) != 0;
+    return unit.marked(Unit::careful) && (unit.user_stack_bytes & own_float_bit & unit.user_stack_bytes << 1) != 0;
 }
 
 // The unit, which nobody else knows, has one from its start on: what is in force here and now, or `begins_with`. Of hosted ones, which have their own,

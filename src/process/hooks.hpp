@@ -5,13 +5,13 @@
 #include <cstdint>
 
 #include "context/switch.hpp"
+#include "unit/unit.hpp"
 #include "weft/status.h"
 
 namespace weft {
 
 struct Process;
 struct Stream;
-struct Unit;
 
 struct UnitHooks {
     // Hosted units (hosted.hpp).
@@ -20,7 +20,7 @@ struct UnitHooks {
     // A detached unit for which no stack could be had (shortage.hpp).
     void (*keep_for_stack)(Stream& stream, Unit& unit);
     // Each guest's unit has that mark from now on (guest.hpp).
-    void (*mark_guests)(std::uint8_t mark);
+    void (*mark_guests)(Unit::Marks mark);
     // Where a scheduler that begins anew begins (run.hpp).
     void (*scheduler_main)(void (*call)(void*), void* argument);
 };
@@ -31,12 +31,15 @@ enum class Leaves : unsigned char;
 struct MarkHooks {
     // When it leaves (look_before_leaving in marked.hpp).
     struct Leave {
-        std::uint8_t shape, marks;
+        Unit::Shape shape;
+        Unit::Marks marks;
         void (*call)(Stream& stream, Unit& unit, Leaves how);
     };
     // When it ends (look_before_ending); some do not return, and the unit ends by them. `next`: see finish().
     struct End {
-        std::uint8_t flags, shape, marks;
+        Unit::Flags flags;
+        Unit::Shape shape;
+        Unit::Marks marks;
         void (*call)(Stream& stream, Unit& unit, Unit* next);
     };
 

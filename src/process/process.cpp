@@ -31,6 +31,8 @@ Process::Process(const Settings& chosen, bool itself, const RoomsOwn& rooms, con
     default_kind = static_cast<Kind>(chosen.values.kind);
 }
 
+constinit const Unit* forked_unit = nullptr;
+
 Process* process_or_null() {
     // acquire: pairs with the store in set_process(), for OS threads that call in.
     return complete_one.load(std::memory_order_acquire);

@@ -119,6 +119,10 @@ struct Process : RoomsOwn {
     void count_outside(trace::Count which);
 };
 
+// The unit that has forked, in the child, where it stands on a stack of its own: its end is the child's (runtime/fork.hpp). Null elsewhere.
+extern const Unit* forked_unit;
+inline bool has_forked(const Unit& unit) { return &unit == forked_unit; }
+
 // The one that is there, or null; for whoever calls in. For its own streams it is there from the first on.
 Process* process_or_null();
 Process& process();

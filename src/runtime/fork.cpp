@@ -96,7 +96,7 @@ void cut_loose(const Stream& from, Unit& unit) {
     if (unit.kind == Kind::hosted) become_thread(unit);
     if (unit.kind == Kind::tasklet) unit.kind = Kind::full;
     if (unit.stack == nullptr) unit.stack = from.home.stack;   // on which the scheduler has called it
-    unit.shape &= static_cast<std::uint8_t>(~(Unit::light | Unit::called));
+    unit.shape = unit.shape.without(Unit::light | Unit::called);
     unit.mark(Unit::untidy);   // a tasklet that its joiner has called looks for this before it returns there
 }
 
@@ -129,7 +129,7 @@ bool go_on(Process& old, Stream& from, Unit& unit, bool on_thread) {
     made->inherited = &unit;
     zero->carrier.floating_point = from.carrier.floating_point;
     const bool followed = is_followed(unit);
-    if (followed) unit.mark(Unit::canary);   // a tasklet had no need of it
+    if (followed) unit.mark(Unit::careful);   // a tasklet had no need of it
     if (is_in_own_float(unit) || followed) zero->callable = &Stream::no_pool;
     if (unit.has_jobs()) zero->callable_without_jobs = std::exchange(zero->callable, &Stream::no_pool);
     dumps_forked(made);
@@ -138,12 +138,13 @@ bool go_on(Process& old, Stream& from, Unit& unit, bool on_thread) {
 
 void unit_forked(Process& old, Stream& from, Unit& unit) {
     // A thread's own stack outlives the runtime, and so may the child. A primary unit that roams may have left its thread, not its stack.
-    const bool on_thread = unit.stack == &from.carrier_stack || (unit.has(Unit::primary) && !unit.has_forked());
+    const bool on_thread = unit.stack == &from.carrier_stack || (unit.has(Unit::primary) && !has_forked(unit));
     cut_loose(from, unit);
     forget_others(unit);
     take_jobs_back(old, from, unit);
     leave_domains(from);
-    unit.flags = static_cast<std::uint8_t>((unit.flags & Unit::user_stack) | Unit::primary | (on_thread ? 0 : Unit::measured));
+    unit.flags = (unit.flags & Unit::user_stack) | Unit::primary;
+    forked_unit = on_thread ? nullptr : &unit;
     if (go_on(old, from, unit, on_thread)) return;
     dumps_forked(nullptr);   // without memory it may replace its program, or end: that works without a runtime
 }

@@ -205,7 +205,7 @@ Pool* primary_pool(Stream& zero, bool roams) {
 
 void begin_primary(Process& of, Stream& zero, Unit& unit, Pool& pool, bool roams) {
     if (!roams) zero.bound.store(static_cast<PrivatePool*>(&pool));
-    unit.flags = static_cast<std::uint8_t>(unit.flags | (roams ? 0 : Unit::bound) | (pool.kind == WEFT_POOL_PRIVATE ? Unit::local : 0));
+    unit.flags |= Unit::bound.only_if(!roams) | Unit::local.only_if(pool.kind == WEFT_POOL_PRIVATE);
     unit.pool = &pool;
     zero.running = &unit;
     if (zero.direct != nullptr) zero.callable = zero.direct;
@@ -379,7 +379,7 @@ weft_status stop() {
     if (running_or_null() != &primary) {
         return fail(WEFT_WRONG_CONTEXT, "the last weft_finalize belongs to the primary unit, which called weft_init");
     }
-    if (primary.has_forked()) {
+    if (has_forked(primary)) {
         return fail(WEFT_WRONG_CONTEXT, "this runtime has gone on in the child of a fork with the unit that forked, and ends with it: return from its body, or call weft_unit_exit or exit");
     }
     if (current().rank != 0) {

@@ -39,29 +39,29 @@ constinit const UnitHooks unit_hooks = {
 // Jobs first: the owner's floating-point unit is noted with them. Followers last: what others are told may ask for the words of a follower.
 constinit const MarkHooks mark_hooks = {
     .leave = {
-        {Unit::jobs, 0, [](Stream& stream, Unit& unit, Leaves) { leave_jobs(stream, unit); }},
-        {Unit::light, 0, [](Stream& stream, Unit& unit, Leaves) { promote(stream, unit); }},
-        {0, Unit::canary, [](Stream&, Unit& unit, Leaves) { check_canary(unit); }},
-        {0, Unit::canary, [](Stream&, Unit& unit, Leaves how) {
+        {Unit::jobs, {}, [](Stream& stream, Unit& unit, Leaves) { leave_jobs(stream, unit); }},
+        {Unit::light, {}, [](Stream& stream, Unit& unit, Leaves) { promote(stream, unit); }},
+        {{}, Unit::careful, [](Stream&, Unit& unit, Leaves) { check_canary(unit); }},
+        {{}, Unit::careful, [](Stream&, Unit& unit, Leaves how) {
             if (how != Leaves::yields) tell_domain_of_wait(unit);
         }},
-        {0, Unit::observed, [](Stream&, Unit& unit, Leaves how) { observe_leaving(unit, how); }},
-        {0, Unit::canary, [](Stream& stream, Unit& unit, Leaves) {
+        {{}, Unit::observed, [](Stream&, Unit& unit, Leaves how) { observe_leaving(unit, how); }},
+        {{}, Unit::careful, [](Stream& stream, Unit& unit, Leaves) {
             if (may_be_followed(unit)) tell_followers_it_leaves(stream, unit);
         }},
     },
     .end = {
-        {Unit::measured, 0, 0, [](Stream&, Unit& unit, Unit*) {
-            if (unit.has_forked()) end_child();
+        {Unit::primary, {}, {}, [](Stream&, Unit& unit, Unit*) {
+            if (has_forked(unit)) end_child();
         }},
-        {0, 0, Unit::canary, [](Stream&, Unit& unit, Unit* next) {
+        {{}, {}, Unit::careful, [](Stream&, Unit& unit, Unit* next) {
             if (unit.kind == Kind::hosted) conclude_hosted(unit, next);
         }},
-        {0, Unit::jobs, 0, [](Stream& stream, Unit& unit, Unit*) { leave_jobs(stream, unit); }},
-        {0, 0, Unit::canary, [](Stream&, Unit& unit, Unit*) { check_canary(unit); }},
-        {0, 0, Unit::canary, [](Stream& stream, Unit& unit, Unit*) { end_own_float(stream, unit); }},
-        {Unit::measured, 0, 0, [](Stream&, Unit& unit, Unit*) { unit.context = reinterpret_cast<void*>(mem::measure(*unit.stack)); }},
-        {0, 0, Unit::observed, [](Stream&, Unit& unit, Unit*) { observe(trace::Event::finish, unit); }},
+        {{}, Unit::jobs, {}, [](Stream& stream, Unit& unit, Unit*) { leave_jobs(stream, unit); }},
+        {{}, {}, Unit::careful, [](Stream&, Unit& unit, Unit*) { check_canary(unit); }},
+        {{}, {}, Unit::careful, [](Stream& stream, Unit& unit, Unit*) { end_own_float(stream, unit); }},
+        {Unit::measured, {}, {}, [](Stream&, Unit& unit, Unit*) { unit.context = reinterpret_cast<void*>(mem::measure(*unit.stack)); }},
+        {{}, {}, Unit::observed, [](Stream&, Unit& unit, Unit*) { observe(trace::Event::finish, unit); }},
     },
 };
 

@@ -141,7 +141,7 @@ void complete(Domain& domain) {
     WEFT_ASSERT(domain.children == nullptr);   // relied on by stir(): a parent outlives its children
     leave_parent(domain);
     Unit& unit = *domain.registrant;
-    if (domain.ops.block != nullptr && !wants_a_look(unit)) unit.unmark(Unit::canary);
+    if (domain.ops.block != nullptr && !wants_a_look(unit)) unit.unmark(Unit::careful);
     Pool& former = *domain.former;
     {
         std::unique_lock guard(process().jobs.lock, std::defer_lock);
@@ -385,7 +385,7 @@ Unit* next_of(Stream& stream, Domain& domain) {
             pay_stir(stream, domain);
             return send_home(stream, domain), nullptr;
         }
-        if (domain.ops.block != nullptr) made.unit->mark(Unit::canary);
+        if (domain.ops.block != nullptr) made.unit->mark(Unit::careful);
         stream.owes_stir = false;
         return made.unit;
     case What::reenter: break;
@@ -518,7 +518,7 @@ weft_status register_inside(const weft_domain_ops& ops, void* self, Domain** mad
         domain->asked = 1;
     }
     set_domain(*stream, domain);
-    if (ops.block != nullptr) unit->mark(Unit::canary);
+    if (ops.block != nullptr) unit->mark(Unit::careful);
     ask(*stream, attention::lent);
     return WEFT_OK;
 }
@@ -718,7 +718,7 @@ weft_status take_successor(Stream& stream, Unit& context, Unit*& next) {
     } else if (stream.wanted()) [[unlikely]] {
         stream.transition = {What::run, &context, {}};
     } else {
-        if (domain.ops.block != nullptr) context.mark(Unit::canary);
+        if (domain.ops.block != nullptr) context.mark(Unit::careful);
         next = &context;
     }
     return WEFT_OK;

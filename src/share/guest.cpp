@@ -529,7 +529,7 @@ void go_on(Stream& stream) {
 
 // ---- the runtime's end ------------------------------------------------------------------------------------------
 
-void mark_guests(std::uint8_t mark) {
+void mark_guests(Unit::Marks mark) {
     std::lock_guard guard(guests.lock);
     for (Guest* guest = guests.first; guest != nullptr; guest = guest->next) {
         if (guest->unit != nullptr) guest->unit->mark(mark);

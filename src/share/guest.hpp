@@ -85,7 +85,7 @@ void open_to_guests();
 void guests_forked();
 
 // Each guest's unit has that mark from now on.
-void mark_guests(std::uint8_t mark);
+void mark_guests(Unit::Marks mark);
 
 // Held while a runtime begins: the first who comes starts it, and the others find it.
 os::Lock& door_to_runtimes();

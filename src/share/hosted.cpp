@@ -140,7 +140,7 @@ bool used_up(Host& host) {
 
 void* begin_hosted(Stream& stream, Unit& unit) {
     Process& of = process();
-    const context::HostsWanted wanted{unit.wanted_stack_bytes(), unit.has(Unit::fresh)};
+    const context::HostsWanted wanted{unit.wanted_stack_bytes(), unit.wants_fresh};
     Host* host = of.hosts.take_idle(wanted);
     if (host == nullptr && stream.running == nullptr) {
         host = of.hosts.start(wanted, cpus_of_process(of));
@@ -148,7 +148,7 @@ void* begin_hosted(Stream& stream, Unit& unit) {
     }
     if (host == nullptr) return nullptr;
     unit.stack = &host->stack;
-    unit.mark(Unit::canary);
+    unit.mark(Unit::careful);
     host->signals.store(0);
     host->floating_point = stream.carrier.host == nullptr ? arch::floating_point() : stream.carrier.floating_point;
     return arch::prepare(host->stack.top, hosted_main);
@@ -278,7 +278,7 @@ void call_unconfined(void (*fn)(void*), void* argument) {
 void become_thread(Unit& unit) {
     os::host_forked();
     unit.kind = Kind::full;
-    unit.unmark(Unit::canary);
+    unit.unmark(Unit::careful);
 }
 
 std::uint32_t thread_id_of(const Unit& unit) { return host_of(unit).thread.id; }

@@ -69,7 +69,7 @@ inline atomic<void*>& extras_word(const Unit& unit) {
 // Null: it has none, or somebody is about to give it some: the mark comes first, and who has seen another mark that stands for something in them finds the word.
 inline Extras* extras_of(const Unit& unit) {
     // acquire: pairs with the release of Unit::mark(), by who has put something into them.
-    if ((unit.marks.load(std::memory_order_acquire) & Unit::extras) == 0) return nullptr;
+    if (!Unit::Marks{unit.marks.load(std::memory_order_acquire)}.has(Unit::extras)) return nullptr;
     return static_cast<Extras*>(extras_word(unit).load(std::memory_order_acquire));   // acquire: pairs with publish_extras()
 }
 

@@ -12,6 +12,7 @@
 
 #include "arch/look.hpp"
 #include "base/atomic.hpp"
+#include "base/bits.hpp"
 #include "base/config.hpp"
 #include "unit/joint.hpp"
 #include "unit/state.hpp"
@@ -36,6 +37,47 @@ inline constexpr std::size_t kinds = 9;   // one more than the largest; no unit 
 constexpr bool begins_light(Kind kind) { return kind == Kind::roc || kind == Kind::ss || kind == Kind::sc; }
 
 struct Unit {
+    // What it is from its spawn on. Changed only while nobody else looks, but for `local`, `bound` and `plain` (be).
+    using Flags = Bits<struct OfFlags, std::uint8_t>;
+    static constexpr Flags local{1};               // in a private pool: finish and join need no atomics there
+    static constexpr Flags bound{2};               // never leaves its pool, of which one stream draws
+    static constexpr Flags user_stack{4};          // the stack's memory is the user's, free from the join on
+    static constexpr Flags measured{8};            // the depth of its stack is noted when it ends
+    static constexpr Flags internal{16};           // a letter of the runtime on somebody's stack: no descriptor
+    static constexpr Flags primary{32};            // the one that called weft_init: nobody joins it
+    static constexpr Flags plain{64};              // a default stack without a canary, and nothing to be done at the end: the
+                                                   // stack is any spare one. Of kind Full, which has one of its own, from the start on
+    static constexpr Flags scheduler{128};         // a scheduler's; its argument is that
+    static constexpr Flags own_stack = user_stack | measured;        // its stack is no spare one; never with plain
+    static constexpr Flags careful_end = own_stack | primary;        // its end is looked at: a primary unit's may be that of a fork's child
+
+    // Its own stream's, while it runs.
+    using Shape = Bits<struct OfShape, std::uint8_t>;
+    static constexpr Shape light{128};             // it is begun by a call, and has not suspended in this life,
+    static constexpr Shape called{64};             // and it is its joiner or its parent that calls it (core/call.hpp)
+    static constexpr Shape jobs{32};               // it may have jobs that its stream alone sees (core/jobs.hpp)
+    static constexpr Shape class_bits{31};         // no bits of their own: stack_class()
+
+    // What is to be looked at when it starts, leaves, comes back, ends or is freed. Anybody may set one at any time, by a read-modify-write. What the
+    // library was built without is no mark: it is never set, and nobody looks for it.
+    using Marks = Bits<struct OfMarks, std::uint8_t>;
+    static constexpr Marks careful{1};             // it leaves, and ends, by a way that looks (mark_hooks in process/hooks.hpp)
+    static constexpr Marks untidy{2};              // something is to be tidied up when the descriptor is given back (tidy_up in core/finish.cpp)
+    static constexpr Marks extras{4};              // it has some (unit/extras.hpp)
+    static constexpr Marks cancel{config::cancel ? 8 : 0};           // it was asked to end
+    static constexpr Marks migrate{config::migration ? 16 : 0};      // it was asked to go to another pool
+    static constexpr Marks fixed{32};              // it may not be asked to
+    static constexpr Marks ending{64};             // nothing that it is asked for counts any more
+    static constexpr Marks observed{config::observers ? 128 : 0};    // what becomes of it is told (observe/observe.hpp); never of a scheduler's
+    static constexpr Marks requests = cancel | migrate;
+    static constexpr Marks at_start = requests | observed;           // what is looked at when it starts,
+    static constexpr Marks at_leave = careful | observed;            // when it leaves to wait,
+    static constexpr Marks at_yield = careful | requests | observed; // when it yields,
+    static constexpr Marks at_return = requests | observed;          // when it comes back from that or a suspension of its own,
+    static constexpr Marks after_wait = migrate | observed;          // or from a wait of the runtime's,
+    static constexpr Marks at_end = careful | extras | observed;     // when it ends,
+    static constexpr Marks at_release = untidy | extras | observed;  // and when the descriptor is given back
+
     // A unit is in one list at a time: a plain one that a single stream owns, or one that others reach.
     // First in the descriptor because slabs link free objects by their first word.
     union {
@@ -55,13 +97,14 @@ struct Unit {
     Pool* pool = nullptr;                      // where it goes when it becomes ready
     Life life;
     Kind kind = Kind::tasklet;
-    std::uint8_t flags = 0;
+    Flags flags{};
     union {
         std::uint8_t outcome = 0;              // a weft_status, valid once done
+        bool wants_fresh;                      // of a hosted one, until it starts: a pthread that no unit has had
         Waits waits;                           // of a waiting unit
     };
-    std::uint8_t shape = 0;                    // stack_class(), `light` and `jobs`
-    atomic<std::uint8_t> marks{0};             // what is to be looked at when it starts, leaves, comes back, ends or is freed
+    Shape shape{};
+    atomic<std::uint8_t> marks{0};             // Marks
     atomic<std::uint16_t> tag{0};              // generation() and priority()
 
     // The cold line.
@@ -73,42 +116,6 @@ struct Unit {
     std::uint32_t jobs_out = 0;                // of its jobs, those that others see, and itself where it is one; one more for each reason why it may not end: see may_end() in core/jobs.hpp
     std::uint32_t entries = 0;                 // what it has entered as a guest would, and not left (share/guest.cpp); of an untidy one, else none
 
-    static constexpr std::uint8_t local = 1;       // in a private pool: finish and join need no atomics there
-    static constexpr std::uint8_t bound = 2;       // never leaves its pool, of which one stream draws
-    static constexpr std::uint8_t primary = 32;    // the one that called weft_init: nobody joins it
-    static constexpr std::uint8_t user_stack = 4;  // the stack's memory is the user's, free from the join on
-    static constexpr std::uint8_t measured = 8;    // the depth of its stack is noted when it ends; with primary: has_forked()
-    static constexpr std::uint8_t fresh = measured;   // of a hosted one, whose stack is not measured: it is to have a new pthread
-    static constexpr std::uint8_t internal = 16;   // a letter of the runtime on somebody's stack: no descriptor
-    static constexpr std::uint8_t plain = 64;      // a default stack without a canary, and nothing to be done at the end: the
-                                                   // stack is any spare one. Of kind Full, which has one of its own, from the start on
-    static constexpr std::uint8_t scheduler = 128; // a scheduler's; its argument is that
-    static constexpr std::uint8_t careful_end = user_stack | measured;   // never with plain
-
-    static constexpr std::uint8_t light = 128;     // of shape: it is begun by a call, and has not suspended in this life,
-    static constexpr std::uint8_t called = 64;     // and it is its joiner or its parent that calls it (core/call.hpp)
-    static constexpr std::uint8_t jobs = 32;       // of shape: it may have jobs that its stream alone sees (core/jobs.hpp)
-    static constexpr std::uint8_t class_bits = 31; // of shape
-
-    // Of marks. Anybody may set one at any time, by a read-modify-write; the flags change only while nobody else looks. What the library was
-    // built without is no mark: it is never set, and nobody looks for it.
-    static constexpr std::uint8_t canary = 1;      // its stack is guarded by a canary, or is a host's, or its domain is told of waits: look when it leaves
-    static constexpr std::uint8_t untidy = 2;      // it has ended otherwise than by returning from a stack of ours, is a sample (spawn_tag), began in another pool, or has `entries`
-    static constexpr std::uint8_t extras = 4;      // it has some (unit/extras.hpp)
-    static constexpr std::uint8_t cancel = config::cancel ? 8 : 0;           // it was asked to end
-    static constexpr std::uint8_t migrate = config::migration ? 16 : 0;      // it was asked to go to another pool
-    static constexpr std::uint8_t fixed = 32;      // it may not be asked to
-    static constexpr std::uint8_t ending = 64;     // nothing that it is asked for counts any more
-    static constexpr std::uint8_t observed = config::observers ? 128 : 0;    // what becomes of it is told (observe/observe.hpp); never of a scheduler's
-    static constexpr std::uint8_t requests = cancel | migrate;
-    static constexpr std::uint8_t at_start = requests | observed;          // what is looked at when it starts,
-    static constexpr std::uint8_t at_leave = canary | observed;            // when it leaves to wait,
-    static constexpr std::uint8_t at_yield = canary | requests | observed; // when it yields,
-    static constexpr std::uint8_t at_return = requests | observed;         // when it comes back from that or a suspension of its own,
-    static constexpr std::uint8_t after_wait = migrate | observed;         // or from a wait of the runtime's,
-    static constexpr std::uint8_t at_end = canary | extras | observed;     // when it ends,
-    static constexpr std::uint8_t at_release = untidy | extras | observed; // and when the descriptor is given back
-
     // A descriptor is zeroed slab memory, or a letter on a stack: neither needs more.
     Unit() : link(nullptr) {}
 
@@ -118,10 +125,10 @@ struct Unit {
     struct Birth {
         std::uint8_t state = static_cast<std::uint8_t>(State::ready);
         Kind kind = Kind::lsa;
-        std::uint8_t flags = 0;
+        Flags flags{};
         std::uint8_t outcome = 0;
-        std::uint8_t shape = 0;
-        std::uint8_t marks = 0;
+        Shape shape{};
+        Marks marks{};
         std::uint16_t tag = 0;          // the priority; the generation counts only in a build that checks
 
         // The eight bytes as one number, with nothing but `value` in the byte at `offset`.
@@ -134,8 +141,8 @@ struct Unit {
     static constexpr Birth birth(Kind of, bool in_private_pool) {
         Birth made;
         made.kind = of;
-        made.flags = static_cast<std::uint8_t>((in_private_pool ? local : 0) | (of == Kind::lsa || begins_light(of) ? plain : 0));
-        made.shape = begins_light(of) || of == Kind::tasklet ? light : 0;   // a tasklet stays so
+        made.flags = local.only_if(in_private_pool) | plain.only_if(of == Kind::lsa || begins_light(of));
+        made.shape = light.only_if(begins_light(of) || of == Kind::tasklet);   // a tasklet stays so
         return made;
     }
 
@@ -171,46 +178,44 @@ struct Unit {
                                             std::memory_order_relaxed)) {}   // relaxed: as above
     }
 
-    bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
+    bool has(Flags which) const { return flags.has(which); }
     // From its own stream, once others may look (has_now). relaxed: they ask for other flags, or for one that may change at any time (`bound`).
-    void be(std::uint8_t flag, bool now) {
-        atomic_ref(flags).store(static_cast<std::uint8_t>(now ? flags | flag : flags & ~flag), std::memory_order_relaxed);
+    void be(Flags which, bool now) {
+        atomic_ref(flags.word).store((now ? flags | which : flags.without(which)).word, std::memory_order_relaxed);
     }
     void be_plain(bool now) { be(plain, now); }
 
     // The wanted stack size, rounded up to a power of two: 1 is 4 KiB; 0: the default.
-    unsigned stack_class() const { return shape & class_bits; }
-    static constexpr std::uint8_t class_of(std::size_t bytes) {
-        return bytes <= least_wanted_bytes ? 1 : static_cast<std::uint8_t>(std::bit_width((bytes - 1) / least_wanted_bytes) + 1);
+    unsigned stack_class() const { return (shape & class_bits).word; }
+    static constexpr Shape class_of(std::size_t bytes) {
+        return {bytes <= least_wanted_bytes ? std::uint8_t{1} : static_cast<std::uint8_t>(std::bit_width((bytes - 1) / least_wanted_bytes) + 1)};
     }
     std::size_t wanted_stack_bytes() const { return stack_class() == 0 ? 0 : least_wanted_bytes << (stack_class() - 1); }
     static constexpr std::size_t least_wanted_bytes = 4096;
 
     // That is, it may have, when it starts.
-    bool has_default_stack() const { return stack_class() == 0 && !has(careful_end); }
+    bool has_default_stack() const { return stack_class() == 0 && !has(own_stack); }
 
-    // Whether it has forked, and is the primary unit of the child: a stack of its own, and its end is the child's (runtime/fork.hpp).
-    bool has_forked() const { return (flags & (primary | measured)) == (primary | measured); }
-
-    bool is_light() const { return (shape & light) != 0; }
-    bool has_jobs() const { return (shape & jobs) != 0; }
+    bool is_light() const { return shape.has(light); }
+    bool is_called() const { return shape.has(called); }
+    bool has_jobs() const { return shape.has(jobs); }
 
     // Whether one of the bits of shape is set or marked(which), by one look. From the unit's own stream.
-    [[gnu::always_inline]] bool light_or_marked(std::uint8_t which) const { return shaped_or_marked(light | jobs, which); }   // has_jobs() too
-    [[gnu::always_inline]] bool jobs_or_marked(std::uint8_t which) const { return shaped_or_marked(jobs, which); }
-    [[gnu::always_inline]] bool shaped_or_marked(std::uint8_t shapes, std::uint8_t which) const {
+    [[gnu::always_inline]] bool light_or_marked(Marks which) const { return shaped_or_marked(light | jobs, which); }   // has_jobs() too
+    [[gnu::always_inline]] bool jobs_or_marked(Marks which) const { return shaped_or_marked(jobs, which); }
+    [[gnu::always_inline]] bool shaped_or_marked(Shape shapes, Marks which) const {
         constexpr auto at = [](std::size_t field, std::uint8_t bits) {
             return static_cast<std::uint32_t>(Birth::byte(field, bits) >> (std::endian::native == std::endian::little ? 32 : 0));
         };
         static_assert(offsetof(Birth, shape) == 4);
         return arch::any_of_four(*reinterpret_cast<const arch::FourBytes*>(&shape),
-                                 at(offsetof(Birth, shape), shapes) | at(offsetof(Birth, marks), which));
+                                 at(offsetof(Birth, shape), shapes.word) | at(offsetof(Birth, marks), which.word));
     }
 
     // Of one that may just have become light: not by one look, since a load that is wider than a store before it waits until that has
     // reached the cache.
-    [[gnu::always_inline]] bool light_and_unmarked(std::uint8_t which) const { return is_light() && !marked(which); }
-    [[gnu::always_inline]] bool only_light_and_unmarked(std::uint8_t which) const { return (shape & (light | jobs)) == light && !marked(which); }   // nor has_jobs()
+    [[gnu::always_inline]] bool light_and_unmarked(Marks which) const { return is_light() && !marked(which); }
+    [[gnu::always_inline]] bool only_light_and_unmarked(Marks which) const { return (shape & (light | jobs)) == light && !marked(which); }   // nor has_jobs()
 
     // Of a sample: of which place (process/sites.hpp); else 0.
     unsigned spawn_tag() const { return static_cast<unsigned>(reinterpret_cast<std::uint64_t>(spawn_site) >> spawn_address_bits); }
@@ -223,14 +228,14 @@ struct Unit {
 
     // has() and `pool`, for whoever neither runs nor owns the unit: it may go to another pool meanwhile (whereabouts.hpp).
     // relaxed: what is ordered is asked by local_pool().
-    bool has_now(std::uint8_t flag) const {
-        return (atomic_ref(const_cast<std::uint8_t&>(flags)).load(std::memory_order_relaxed) & flag) != 0;
+    bool has_now(Flags which) const {
+        return Flags{atomic_ref(const_cast<std::uint8_t&>(flags.word)).load(std::memory_order_relaxed)}.has(which);
     }
     Pool* pool_now() const { return atomic_ref(const_cast<Pool*&>(pool)).load(WhereaboutsOrders::pool_read); }
 
     // The private pool that the unit is local to, or null: for the same.
     Pool* local_pool() const {
-        return local_to(atomic_ref(const_cast<std::uint8_t&>(flags)), local, atomic_ref(const_cast<Pool*&>(pool)));
+        return local_to(atomic_ref(const_cast<std::uint8_t&>(flags.word)), local.word, atomic_ref(const_cast<Pool*&>(pool)));
     }
 
     // From now on the unit goes to `to`. For whoever has it: its stream, or who took it out of its pool; of a local unit only on
@@ -238,7 +243,7 @@ struct Unit {
     // it shared. Nor plain, for that would end by the rules of the pool it is in.
     void change_pool(Pool& to) {
         if (has(local)) forget_given_up(joint);   // afterwards this stream could not
-        change_whereabouts(atomic_ref(flags), static_cast<std::uint8_t>(flags & ~(local | plain)), atomic_ref(pool), &to);
+        change_whereabouts(atomic_ref(flags.word), flags.without(local | plain).word, atomic_ref(pool), &to);
     }
 
     // Whether it has been nothing but spawned, as `with` says and no option otherwise: nothing has been asked of it yet. True only of
@@ -252,7 +257,7 @@ struct Unit {
 
     // has(plain) and not marked(at_start), by one look: what begin_life() wrote at once is read at once. relaxed: as has() and marked().
     [[gnu::always_inline]] bool plain_and_unasked() const {
-        constexpr std::uint64_t wanted = Birth::byte(offsetof(Birth, flags), plain), asked = Birth::byte(offsetof(Birth, marks), at_start);
+        constexpr std::uint64_t wanted = Birth::byte(offsetof(Birth, flags), plain.word), asked = Birth::byte(offsetof(Birth, marks), at_start.word);
         const std::uint64_t word = atomic_ref(*reinterpret_cast<Word*>(const_cast<Life*>(&life))).load(std::memory_order_relaxed);
         return (word & (wanted | asked)) == wanted;
     }
@@ -261,10 +266,10 @@ struct Unit {
     void set_pool(Pool& to) { atomic_ref(pool).store(&to, WhereaboutsOrders::pool); }
 
     // relaxed: what a mark stands for is read under a lock or belongs to whoever looks.
-    [[gnu::always_inline]] bool marked(std::uint8_t which) const { return which != 0 && arch::any_of(marks, which); }
-    void mark(std::uint8_t which) { marks.fetch_or(which, std::memory_order_release); }       // release: pairs with extras_of()
-    void unmark(std::uint8_t which) {
-        marks.fetch_and(static_cast<std::uint8_t>(~which), std::memory_order_relaxed);        // relaxed: as above
+    [[gnu::always_inline]] bool marked(Marks which) const { return which.any() && arch::any_of(marks, which.word); }
+    void mark(Marks which) { marks.fetch_or(which.word, std::memory_order_release); }       // release: pairs with extras_of()
+    void unmark(Marks which) {
+        marks.fetch_and(static_cast<std::uint8_t>(~which.word), std::memory_order_relaxed);        // relaxed: as above
     }
 
     atomic<Unit*>& atomic_link() { return shared_link; }
