@@ -32,9 +32,9 @@ struct Pause : Suspension {
 
     void publish() {
         Stream& stream = current();
-        stream.deciding = true;
+        stream.serving.deciding = true;
         call(weft::to_handle(&self), argument);   // anybody may have resumed it before this returns
-        stream.deciding = false;
+        stream.serving.deciding = false;
     }
 };
 
@@ -61,7 +61,7 @@ struct Handover : Suspension {
 // WEFT_OK where the caller may pause: it is a ULT on a domain's hart.
 weft_status may_pause(const Stream* stream) {
     const Unit* const self = stream == nullptr ? nullptr : stream->running;
-    if (self == nullptr || stream->domain == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a context pauses: a ULT on a domain's hart");
+    if (self == nullptr || stream->serving.domain == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a context pauses: a ULT on a domain's hart");
     if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet cannot pause; make it a ULT");
     return WEFT_OK;
 }
@@ -92,8 +92,9 @@ weft_status weft_domain_register(const weft_domain_ops* ops, void* self, weft_do
 weft_status weft_domain_create(const weft_domain_ops* ops, void* self, weft_domain** domain) noexcept {
     weft_domain_ops given{};
     if (const weft_status status = read_ops(ops, domain, given); status != WEFT_OK) return status;
-    if (process_or_null() == nullptr) return not_initialized();
-    Domain* const made = create_domain(given, self);
+    Process* const of = process_or_null();
+    if (of == nullptr) return not_initialized();
+    Domain* const made = create_domain(*of, given, self);
     if (made == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a domain");
     *domain = to_handle(made);
     return WEFT_OK;
@@ -109,7 +110,7 @@ weft_status weft_domain_unregister(weft_domain* domain) noexcept {
 
 weft_domain* weft_domain_self(void) noexcept {
     const Stream* const stream = current_or_null();
-    return stream == nullptr ? nullptr : to_handle(stream->domain);
+    return stream == nullptr ? nullptr : to_handle(stream->serving.domain);
 }
 
 void* weft_domain_data(const weft_domain* domain) noexcept { return domain == nullptr ? nullptr : to_domain(domain)->self; }
@@ -130,7 +131,7 @@ const uint32_t* weft_domain_wanted(const weft_domain* domain) noexcept {
 }
 
 const uint32_t* weft_domain_lacked(const weft_domain* domain) noexcept {
-    const Process* const of = domain == nullptr ? process_or_null() : &process();
+    const Process* const of = domain == nullptr ? process_or_null() : &to_domain(domain)->of;
     return of == nullptr ? &no_word : reinterpret_cast<const std::uint32_t*>(&of->base.lacked());
 }
 

@@ -14,7 +14,7 @@ void weft_guest_in_vain(void) noexcept { wait_in_vain(); }
 
 weft_unit* weft_carrier_guest(void) noexcept {
     const Stream* const stream = current_or_null();
-    return stream == nullptr || stream->guest == nullptr ? nullptr : to_handle(stream->guest->unit);
+    return stream == nullptr || stream->role.guest == nullptr ? nullptr : to_handle(stream->role.guest->unit);
 }
 
 bool weft_carrier_awaited(void) noexcept {

@@ -114,7 +114,7 @@ weft_status weft_poller_remove(weft_poller* poller) noexcept {
 
 weft_status weft_stream_post(weft_stream* stream, void (*fn)(void*), void* argument) noexcept {
     if (stream == nullptr || fn == nullptr) return WEFT_INVALID;   // no text: a signal handler may have called
-    if (to_stream(stream)->carries) return WEFT_WRONG_CONTEXT;   // likewise
+    if (to_stream(stream)->role.hidden) return WEFT_WRONG_CONTEXT;   // likewise
     return post(*to_stream(stream), fn, argument) ? WEFT_OK : WEFT_BUSY;
 }
 

@@ -13,9 +13,9 @@ using namespace weft;
 
 namespace {
 
-weft_status admit(Pool* made, weft_pool** pool) {
+weft_status admit(Process& of, Pool* made, weft_pool** pool) {
     if (made == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a pool");
-    enlist(*made);
+    enlist(of, *made);
     *pool = to_handle(made);
     return WEFT_OK;
 }
@@ -60,8 +60,9 @@ Unit* past_letters(Pool& from, Unit* popped) {
 
 weft_status create(weft_pool_kind kind, weft_pool_access access, weft_pool** pool) {
     if (pool == nullptr) return is_null("pool");
-    if (process_or_null() == nullptr) return not_initialized();
-    if (kind == WEFT_POOL_DEFAULT) kind = access == WEFT_POOL_ACCESS_PRIVATE ? WEFT_POOL_PRIVATE : default_pool_kind();
+    Process* const of = process_or_null();
+    if (of == nullptr) return not_initialized();
+    if (kind == WEFT_POOL_DEFAULT) kind = access == WEFT_POOL_ACCESS_PRIVATE ? WEFT_POOL_PRIVATE : default_pool_kind(*of);
     if (kind < WEFT_POOL_PRIVATE || kind > WEFT_POOL_BLOCKING || kind == WEFT_POOL_USER) {
         return fail(WEFT_INVALID, "there is no built-in pool of kind %d; see weft_pool_kind", static_cast<int>(kind));
     }
@@ -72,8 +73,8 @@ weft_status create(weft_pool_kind kind, weft_pool_access access, weft_pool** poo
     if (kind == WEFT_POOL_PRIVATE && access > WEFT_POOL_ACCESS_MPSC) {
         return fail(WEFT_INVALID, "a private pool has one consumer; for several make it WEFT_POOL_SHARED");
     }
-    if (access == WEFT_POOL_ACCESS_DEFAULT) kind = given_for(kind);
-    return admit(make_pool(kind, access), pool);
+    if (access == WEFT_POOL_ACCESS_DEFAULT) kind = given_for(*of, kind);
+    return admit(*of, make_pool(*of, kind, access), pool);
 }
 
 }  // namespace
@@ -95,7 +96,8 @@ weft_status weft_pool_create_with(const weft_pool_options* options, weft_pool** 
 
 weft_status weft_pool_create_user(const weft_pool_ops* ops, void* self, weft_pool** pool) noexcept {
     if (ops == nullptr || pool == nullptr) return is_null(ops == nullptr ? "ops" : "pool");
-    if (process_or_null() == nullptr) return not_initialized();
+    Process* const of = process_or_null();
+    if (of == nullptr) return not_initialized();
     weft_pool_ops table{};
     std::memcpy(&table, ops, ops->size < sizeof table ? ops->size : sizeof table);
     if (table.push == nullptr && table.push_with != nullptr) table.push = no_push;
@@ -103,16 +105,17 @@ weft_status weft_pool_create_user(const weft_pool_ops* ops, void* self, weft_poo
         return fail(WEFT_INVALID, "a pool's table needs push, pop and length; %s is missing",
                     table.push == nullptr ? "push" : table.pop == nullptr ? "pop" : "length");
     }
-    return admit(pool::create_user(table, self), pool);
+    return admit(*of, pool::create_user(table, self), pool);
 }
 
 weft_status weft_pool_free(weft_pool* pool) noexcept {
     if (pool == nullptr) return is_null("pool");
-    if (process_or_null() == nullptr) return not_initialized();   // it has gone with its runtime
-    Pool* of = to_pool(pool);
-    if (of->automatic || of->drawers.load() != 0) return fail(WEFT_BUSY, "a scheduler draws from the pool; free its stream or scheduler first");
-    if (!pool::quiet(*of)) return fail(WEFT_BUSY, "units wait in the pool; let a stream run them first");
-    dismiss(*of);
+    Process* const of = process_or_null();
+    if (of == nullptr) return not_initialized();   // it has gone with its runtime
+    Pool& ends = *to_pool(pool);
+    if (ends.automatic || ends.drawers.load() != 0) return fail(WEFT_BUSY, "a scheduler draws from the pool; free its stream or scheduler first");
+    if (!pool::quiet(ends)) return fail(WEFT_BUSY, "units wait in the pool; let a stream run them first");
+    dismiss(*of, ends);
     return WEFT_OK;
 }
 

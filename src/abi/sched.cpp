@@ -11,9 +11,9 @@ using namespace weft;
 
 namespace {
 
-weft_status check_pools(weft_pool* const* pools, std::size_t count, weft_sched** sched) {
+weft_status check_pools(const Process* of, weft_pool* const* pools, std::size_t count, weft_sched** sched) {
     if (pools == nullptr || sched == nullptr) return is_null(pools == nullptr ? "pools" : "sched");
-    if (process_or_null() == nullptr) return not_initialized();
+    if (of == nullptr) return not_initialized();
     if (count == 0) return fail(WEFT_INVALID, "a scheduler needs at least one pool");
     for (std::size_t i = 0; i < count; ++i) {
         if (pools[i] == nullptr) return fail(WEFT_INVALID, "pool %zu of the scheduler is null", i);
@@ -21,9 +21,9 @@ weft_status check_pools(weft_pool* const* pools, std::size_t count, weft_sched**
     return WEFT_OK;
 }
 
-weft_status admit(Sched* made, weft_sched** sched) {
+weft_status admit(Process& of, Sched* made, weft_sched** sched) {
     if (made == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a scheduler");
-    enlist(*made);
+    enlist(of, *made);
     *sched = to_handle(made);
     return WEFT_OK;
 }
@@ -51,32 +51,35 @@ Sched* create(weft_sched_kind kind, const weft_sched_ops* ops, void* self, weft_
 extern "C" {
 
 weft_status weft_sched_create(weft_sched_kind kind, weft_pool* const* pools, size_t count, weft_sched** sched) noexcept {
-    if (weft_status status = check_pools(pools, count, sched); status != WEFT_OK) return status;
+    Process* const of = process_or_null();
+    if (weft_status status = check_pools(of, pools, count, sched); status != WEFT_OK) return status;
     if (kind == WEFT_SCHED_DEFAULT) kind = WEFT_SCHED_BASIC;
     if (kind < WEFT_SCHED_BASIC || kind > WEFT_SCHED_PRIORITY || kind == WEFT_SCHED_USER) {
         return fail(WEFT_INVALID, "there is no built-in scheduler of kind %d; see weft_sched_kind", static_cast<int>(kind));
     }
-    return admit(create(kind, nullptr, nullptr, pools, count), sched);
+    return admit(*of, create(kind, nullptr, nullptr, pools, count), sched);
 }
 
 weft_status weft_sched_create_user(const weft_sched_ops* ops, void* self, weft_pool* const* pools, size_t count,
                                    weft_sched** sched) noexcept {
-    if (weft_status status = check_pools(pools, count, sched); status != WEFT_OK) return status;
+    Process* const of = process_or_null();
+    if (weft_status status = check_pools(of, pools, count, sched); status != WEFT_OK) return status;
     if (ops == nullptr) return is_null("ops");
     weft_sched_ops table{};
     std::memcpy(&table, ops, ops->size < sizeof table ? ops->size : sizeof table);
     if ((table.pick == nullptr) == (table.run == nullptr)) {
         return fail(WEFT_INVALID, "a scheduler's table has exactly one of pick and run; this has %s", table.pick == nullptr ? "none" : "both");
     }
-    return admit(create(WEFT_SCHED_USER, &table, self, pools, count), sched);
+    return admit(*of, create(WEFT_SCHED_USER, &table, self, pools, count), sched);
 }
 
 weft_status weft_sched_free(weft_sched* sched) noexcept {
     if (sched == nullptr) return is_null("sched");
-    if (process_or_null() == nullptr) return not_initialized();   // it has gone with its runtime
-    Sched& of = *to_sched(sched);
-    if (of.stream.load() != nullptr) return fail(WEFT_BUSY, "a stream runs this scheduler and frees it when it ends");
-    dismiss(of);
+    Process* const of = process_or_null();
+    if (of == nullptr) return not_initialized();   // it has gone with its runtime
+    Sched& ends = *to_sched(sched);
+    if (ends.stream.load() != nullptr) return fail(WEFT_BUSY, "a stream runs this scheduler and frees it when it ends");
+    dismiss(*of, ends);
     return WEFT_OK;
 }
 
@@ -88,7 +91,8 @@ weft_status weft_sched_automatic_set(weft_sched* sched, bool automatic) noexcept
 
 weft_status weft_sched_push(weft_pool* pool, weft_sched* sched, const weft_sched_push_options* options, weft_unit** unit) noexcept {
     if (pool == nullptr || sched == nullptr) return is_null(pool == nullptr ? "pool" : "sched");
-    if (process_or_null() == nullptr) return not_initialized();
+    Process* const of = process_or_null();
+    if (of == nullptr) return not_initialized();
     weft_sched_push_options given{};
     if (options != nullptr && (options->size < sizeof(std::size_t) || options->size > 4096)) {
         return fail(WEFT_INVALID, "weft_sched_push_options.size is %zu; set it to sizeof(weft_sched_push_options)", options->size);
@@ -97,7 +101,7 @@ weft_status weft_sched_push(weft_pool* pool, weft_sched* sched, const weft_sched
     constexpr std::size_t usual = 61, most = ~0u;
     const std::size_t turn = given.turn == 0 ? usual : given.turn < most ? given.turn : most;
     Unit* made = nullptr;
-    const weft_status status = push_sched(*to_pool(pool), *to_sched(sched), static_cast<unsigned>(turn), &made, unit == nullptr,
+    const weft_status status = push_sched(*of, *to_pool(pool), *to_sched(sched), static_cast<unsigned>(turn), &made, unit == nullptr,
                                           __builtin_return_address(0));
     if (status != WEFT_OK) return status;
     if (unit != nullptr) *unit = weft::to_handle(made);

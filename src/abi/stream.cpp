@@ -17,32 +17,32 @@ using namespace weft;
 namespace {
 
 // The scheduler that the options ask for; made here when they name none. `automatic` receives a pool made for it.
-weft_status choose_sched(const weft_stream_options& options, Sched** sched, Pool** automatic) {
+weft_status choose_sched(Process& of, const weft_stream_options& options, Sched** sched, Pool** automatic) {
     if (options.sched != nullptr) {
         *sched = to_sched(options.sched, "weft_stream_create");
         return WEFT_OK;
     }
     Pool* main = to_pool(options.pool, "weft_stream_create");
-    if (main == nullptr) *automatic = main = automatic_pool(default_pool_kind());
+    if (main == nullptr) *automatic = main = automatic_pool(of, default_pool_kind(of));
     if (main == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a pool");
-    *sched = default_sched(*main);
+    *sched = default_sched(of, *main);
     if (*sched == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a scheduler");
     // It steals from the streams that were there before, which do not steal from it: what it steals would be its own alone, and stay behind when it ends.
     (*sched)->adopts = false;
     return WEFT_OK;
 }
 
-void return_pool(Pool* automatic) {
+void return_pool(Process& of, Pool* automatic) {
     if (automatic == nullptr) return;
-    std::lock_guard guard(process().lock);
+    std::lock_guard guard(of.lock);
     automatic->orphan = true;
 }
 
 // The kind that a stream's ULTs are of when they do not say.
-weft_status default_kind(const weft_kind& given, Kind& kind) {
+weft_status default_kind(const Process& of, const weft_kind& given, Kind& kind) {
     const int asked = number_of(given);
     if (asked != WEFT_KIND_DEFAULT && !is_kind(asked)) return no_such_kind(asked);
-    kind = asked == WEFT_KIND_DEFAULT ? process().default_kind : static_cast<Kind>(asked);
+    kind = asked == WEFT_KIND_DEFAULT ? of.default_kind : static_cast<Kind>(asked);
     return WEFT_OK;
 }
 
@@ -55,7 +55,7 @@ weft_status check_own(const weft_stream* stream, const char* call = __builtin_FU
 
 // A set that is not within the process's own is refused here: the kernel would silently take the common part.
 weft_status bind(weft_stream* stream, const os::CpuSet& cpus, const char* what) {
-    const os::CpuSet own = process().cpus;
+    const os::CpuSet own = to_stream(stream)->of->cpus;
     if (cpus.empty() || !cpus.within(own)) {
         char text[os::error_text_bytes];
         own.write(text, sizeof text);
@@ -70,22 +70,23 @@ extern "C" {
 
 weft_status weft_stream_create(const weft_stream_options* options, weft_stream** stream) noexcept {
     if (stream == nullptr) return is_null("stream");
-    if (process_or_null() == nullptr) return not_initialized();
+    Process* const of = process_or_null();
+    if (of == nullptr) return not_initialized();
     weft_stream_options given{};
     if (options != nullptr && (options->size < sizeof(std::size_t) || options->size > 4096)) {
         return fail(WEFT_INVALID, "weft_stream_options.size is %zu; set it to sizeof(weft_stream_options)", options->size);
     }
     if (options != nullptr) std::memcpy(&given, options, options->size < sizeof given ? options->size : sizeof given);
     Kind kind = Kind::lsa;
-    if (weft_status status = default_kind(given.kind, kind); status != WEFT_OK) return status;
+    if (weft_status status = default_kind(*of, given.kind, kind); status != WEFT_OK) return status;
     Sched* sched = nullptr;
     Pool* automatic = nullptr;
-    weft_status status = choose_sched(given, &sched, &automatic);
+    weft_status status = choose_sched(*of, given, &sched, &automatic);
     Stream* made = nullptr;
-    if (status == WEFT_OK) status = start_stream(*sched, automatic, given.name, &made, kind, given.data);
+    if (status == WEFT_OK) status = start_stream(*of, *sched, automatic, given.name, &made, kind, given.data);
     if (status != WEFT_OK) {
-        if (given.sched == nullptr && sched != nullptr) dismiss(*sched);
-        return_pool(automatic);
+        if (given.sched == nullptr && sched != nullptr) dismiss(*of, *sched);
+        return_pool(*of, automatic);
         return status;
     }
     *stream = to_handle(made);
@@ -97,7 +98,7 @@ weft_status weft_stream_kind_set(weft_stream* stream, weft_kind kind) noexcept {
     Stream& of = *to_stream(stream);
     if (&of != current_or_null()) return fail(WEFT_WRONG_CONTEXT, "only a unit of stream %zu sets its kind", of.rank);
     Kind chosen = Kind::lsa;
-    if (weft_status status = default_kind(kind, chosen); status != WEFT_OK) return status;
+    if (weft_status status = default_kind(*of.of, kind, chosen); status != WEFT_OK) return status;
     set_default_kind(of, chosen);
     return WEFT_OK;
 }
@@ -119,7 +120,7 @@ weft_status weft_stream_stop(weft_stream* stream, bool at_once) noexcept {
 
 weft_status weft_stream_ended(const weft_stream* stream, bool* ended) noexcept {
     if (stream == nullptr || ended == nullptr) return is_null(stream == nullptr ? "stream" : "ended");
-    *ended = to_stream(stream)->end.done();
+    *ended = to_stream(stream)->ending.joint.done();
     return WEFT_OK;
 }
 
@@ -162,7 +163,7 @@ weft_stream* weft_stream_at(size_t rank) noexcept {
     if (of == nullptr || rank >= Process::most_ranks) return nullptr;
     std::lock_guard guard(of->lock);
     Stream* const stream = of->streams[rank];
-    return stream == nullptr || stream->carries ? nullptr : to_handle(stream);   // what carries harts to domains is no stream of the program's
+    return stream == nullptr || stream->role.hidden ? nullptr : to_handle(stream);   // what carries harts to domains is no stream of the program's
 }
 
 size_t weft_stream_count(void) noexcept {
@@ -180,8 +181,8 @@ weft_status weft_stream_sched_set(weft_stream* stream, weft_sched* sched) noexce
 
 weft_status weft_stream_sched(const weft_stream* stream, weft_sched** sched) noexcept {
     if (stream == nullptr || sched == nullptr) return is_null(stream == nullptr ? "stream" : "sched");
-    std::lock_guard guard(process().replacing);
-    *sched = to_handle(to_stream(stream)->main);
+    std::lock_guard guard(to_stream(stream)->of->replacing);
+    *sched = to_handle(to_stream(stream)->levels.main);
     return WEFT_OK;
 }
 
@@ -197,13 +198,13 @@ weft_status weft_stream_depth(const weft_stream* stream, size_t* depth) noexcept
     if (stream == nullptr || depth == nullptr) return is_null(stream == nullptr ? "stream" : "depth");
     const Stream* of = to_stream(stream);
     if (of != current_or_null()) return fail(WEFT_WRONG_CONTEXT, "how deep schedulers stand on stream %zu is known there alone", of->rank);
-    *depth = of->depth;
+    *depth = of->levels.depth;
     return WEFT_OK;
 }
 
 weft_status weft_stream_bind_hart(weft_stream* stream, size_t hart) noexcept {
     if (weft_status status = check_own(stream); status != WEFT_OK) return status;
-    const os::CpuSet own = process().cpus;
+    const os::CpuSet own = to_stream(stream)->of->cpus;
     const std::size_t cpu = own.at(hart);
     if (cpu == os::CpuSet::limit) return fail(WEFT_INVALID, "there is no hart %zu; the process has %zu", hart, own.count());
     os::CpuSet cpus;
@@ -237,7 +238,7 @@ weft_status weft_stream_bind_numa(weft_stream* stream, unsigned node) noexcept {
 
 weft_status weft_stream_unbind(weft_stream* stream) noexcept {
     if (weft_status status = check_own(stream); status != WEFT_OK) return status;
-    return bind_stream(*to_stream(stream), process().cpus, "all CPUs");
+    return bind_stream(*to_stream(stream), to_stream(stream)->of->cpus, "all CPUs");
 }
 
 weft_status weft_stream_binding(const weft_stream* stream, char* buffer, size_t bytes) noexcept {
@@ -245,7 +246,7 @@ weft_status weft_stream_binding(const weft_stream* stream, char* buffer, size_t 
     const Stream* of = to_stream(stream);
     await_thread(*const_cast<Stream*>(of));
     os::CpuSet cpus;
-    if (!os::affinity_get(of->thread_id.load(), cpus)) return fail(WEFT_SYSTEM, "the kernel does not tell the CPUs of stream %zu", of->rank);
+    if (!os::affinity_get(of->carrier.thread_id.load(), cpus)) return fail(WEFT_SYSTEM, "the kernel does not tell the CPUs of stream %zu", of->rank);
     if (cpus.write(buffer, bytes) < bytes) return WEFT_OK;
     char text[os::error_text_bytes];
     cpus.write(text, sizeof text);

@@ -74,12 +74,12 @@ std::uint32_t lent_by(const Sched& by, bool& out) {
 
 // Of units that live, and will come back to a pool that nobody else draws from, or end. They are looked
 // for among all units: a count would cost each spawn and each end in such pools two atomic additions. But those are counted that live elsewhere for a while.
-Expected expected(const Sched& by) {
+Expected expected(Process& of, const Sched& by) {
     Search search{&by, Expected::nothing};
     bool out = false;
     const std::uint32_t lent = lent_by(by, out);
     if (out) return Expected::comes;
-    process().descriptors.each(look_at, &search);
+    of.descriptors.each(look_at, &search);
     return lent_by(by, out) == lent ? search.found : Expected::comes;   // one lent meanwhile may have been passed over; it comes by a push
 }
 
@@ -167,7 +167,7 @@ void yield_running() {
 
 // False: nothing is expected any more.
 bool wait_for_expected(Sched& by) {
-    switch (expected(by)) {
+    switch (expected(*current().of, by)) {
     case Expected::nothing: return false;
     case Expected::ends: yield_running(); break;   // a child that began elsewhere, or a job that has told its owner and is about to end
     case Expected::comes: wait_for_work(by); break;
@@ -190,12 +190,12 @@ void stacked_main(void* raw) {
         }
     } else {
         do by.ops.run(by.self, handle_of(by));
-        while (!sched::quiet(by) || expected(by) != Expected::nothing);
+        while (!sched::quiet(by) || expected(*current().of, by) != Expected::nothing);
     }
     const bool automatic = by.automatic;
     by.unit = nullptr;
     sched::detach(by, &by);   // it may be freed by others from here on
-    if (automatic) dismiss(by);
+    if (automatic) dismiss(*current().of, by);
 }
 
 // ---- a main scheduler that owns its loop -----------------------------------------------------------------
@@ -206,10 +206,10 @@ void main_main(void* raw) {
     do by.ops.run(by.self, handle_of(by));
     while (!run_should_stop(current(), by));
     by.unit = nullptr;
-    current().main_runs = false;
+    current().levels.main_runs = false;
 }
 
-Unit* make_sched_unit(Stream* stream, Pool& pool, void (*body)(void*), Sched& sched, const void* site) {
+Unit* make_sched_unit(Process& of, Stream* stream, Pool& pool, void (*body)(void*), Sched& sched, const void* site) {
     Unit::Birth birth = birth_in(pool, Kind::full);
     birth.marks = {};   // schedulers are not observed
     Unit* unit = make_unit(stream, pool, body, &sched, birth, site);
@@ -218,7 +218,7 @@ Unit* make_sched_unit(Stream* stream, Pool& pool, void (*body)(void*), Sched& sc
     sched.as_main = body == main_main;
     Plan wanted{};
     wanted.kind = Kind::full;
-    wanted.stack_bytes = process().settings.values.scheduler_stack_bytes;
+    wanted.stack_bytes = of.settings.values.scheduler_stack_bytes;
     wanted.name = "scheduler";
     return furnish(stream, *unit, wanted) == WEFT_OK ? unit : nullptr;
 }
@@ -228,10 +228,10 @@ Unit* make_sched_unit(Stream* stream, Pool& pool, void (*body)(void*), Sched& sc
 
 Level::Level(Stream& stream, Sched& by)
     : unit_(stream.running), sched_(stream.sched), home_(stream.home), direct_(stream.direct), common_(stream.common), standard_(stream.standard),
-      lender_(stream.lender), own_way_(stream.own_way), serving_(stream.serving) {
+      lender_(stream.serving.lender), own_way_(stream.serving.own_way), serving_(stream.serving.under_way) {
     if (may_be_followed(*unit_)) [[unlikely]] tell_followers_it_leaves(stream, *unit_);
-    stream.lender = stream.domain;
-    stream.serving = false;
+    stream.serving.lender = stream.serving.domain;
+    stream.serving.under_way = false;
     stream.sched = &by;
     stream.home.stack = unit_->stack;
     stream.direct = nullptr;
@@ -240,7 +240,7 @@ Level::Level(Stream& stream, Sched& by)
     settle_homes(stream);
     stream.running = nullptr;
     stream.callable = &Stream::no_pool;
-    ++stream.depth;
+    ++stream.levels.depth;
     stream.through_home = true;   // what settle_way() comes to at any depth
     stream.restartable = false;
 }
@@ -252,21 +252,21 @@ void Level::leave(Stream& stream) {
     stream.direct = direct_;
     stream.common = common_;
     stream.standard = standard_;
-    stream.lender = lender_;
-    stream.own_way = own_way_;
-    stream.serving = serving_;
+    stream.serving.lender = lender_;
+    stream.serving.own_way = own_way_;
+    stream.serving.under_way = serving_;
     settle_homes(stream);
     stream.running = unit_;
     if (direct_ != nullptr) (unit_->has_jobs() ? stream.callable_without_jobs : stream.callable) = direct_;
-    --stream.depth;
+    --stream.levels.depth;
     settle_way(stream);
     if (may_be_followed(*unit_)) [[unlikely]] tell_followers_it_returns(stream, *unit_);
 }
 
 void begin_main(Stream& stream) {
-    Sched& main = *stream.main;
+    Sched& main = *stream.levels.main;
     stream.standard = main.pools[0];
-    stream.main_pool.store(main.pools[0]);
+    stream.levels.main_pool.store(main.pools[0]);
     stream.direct = nullptr;
     stream.common = nullptr;
     stream.callable = &Stream::no_pool;
@@ -277,32 +277,33 @@ void begin_main(Stream& stream) {
         if (alone && first->kind == WEFT_POOL_PRIVATE && stream.own == nullptr) stream.direct = static_cast<PrivatePool*>(first);
         if ((alone && first->kind == WEFT_POOL_SHARED) || (main.kind == WEFT_SCHED_RANDOM_STEAL && first->kind == WEFT_POOL_DEQUE)) stream.common = first;
     } else {
-        stream.sched = stream.beneath;
-        stream.main_runs = true;
-        pool::push(*stream.beneath->pools[0], main.unit);
+        stream.sched = stream.levels.beneath;
+        stream.levels.main_runs = true;
+        pool::push(*stream.levels.beneath->pools[0], main.unit);
     }
     settle_homes(stream);
     settle_way(stream);
-    note_for_sentry(process(), stream);
+    note_for_sentry(*stream.of, stream);
 }
 
 weft_status prepare_main(Stream& stream, Sched& sched) {
     if (sched.stateless()) return WEFT_OK;
-    if (stream.beneath == nullptr) {
-        Pool* pool = make_pool(WEFT_POOL_PRIVATE);
+    Process& of = *stream.of;
+    if (stream.levels.beneath == nullptr) {
+        Pool* pool = make_pool(of, WEFT_POOL_PRIVATE);
         Sched* beneath = pool == nullptr ? nullptr : sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, &pool, 1);
         if (beneath == nullptr) {
             if (pool != nullptr) pool::destroy(pool);
             return fail(WEFT_NO_MEMORY, "no memory for the loop beneath a scheduler");
         }
-        enlist(*pool);
-        enlist(*beneath);
+        enlist(of, *pool);
+        enlist(of, *beneath);
         sched::attach(*beneath, &stream);
-        beneath->places[0].belong_to(stream.sleeper);
-        stream.beneath = beneath;
+        beneath->places[0].belong_to(stream.sleep.sleeper);
+        stream.levels.beneath = beneath;
     }
     // From the common heap: the caller need not be on the stream.
-    Unit* unit = make_sched_unit(nullptr, *stream.beneath->pools[0], main_main, sched, nullptr);
+    Unit* unit = make_sched_unit(of, nullptr, *stream.levels.beneath->pools[0], main_main, sched, nullptr);
     if (unit == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a scheduler's stack");
     unit->flags |= Unit::bound;
     unit->joint.detach_local();
@@ -334,7 +335,7 @@ void give_up(Stream& stream, Sched& sched, const Sched* one, const Sched* other)
 }  // namespace
 
 weft_status set_main(Stream& stream, Sched& sched) {
-    Process& of = process();
+    Process& of = *stream.of;
     Sched* superseded;
     {
         std::lock_guard guard(of.replacing);
@@ -342,30 +343,30 @@ weft_status set_main(Stream& stream, Sched& sched) {
             return fail(WEFT_BUSY, "another stream or a pool has this scheduler, or owns its private pool or the deque at its head");
         }
         if (weft_status status = prepare_main(stream, sched); status != WEFT_OK) {
-            give_up(stream, sched, stream.main, stream.next_main);
+            give_up(stream, sched, stream.levels.main, stream.levels.next_main);
             return status;
         }
-        superseded = std::exchange(stream.next_main, &sched);
+        superseded = std::exchange(stream.levels.next_main, &sched);
         if (superseded != nullptr) {
             forget_main(*superseded);
-            give_up(stream, *superseded, stream.main, &sched);
+            give_up(stream, *superseded, stream.levels.main, &sched);
         }
     }
-    if (superseded != nullptr && superseded->automatic) dismiss(*superseded);
+    if (superseded != nullptr && superseded->automatic) dismiss(of, *superseded);
     ask(stream, attention::replace);
     return WEFT_OK;
 }
 
 bool replace_main(Stream& stream) {
-    Process& of = process();
+    Process& of = *stream.of;
     Sched* old;
     bool automatic;
     {
         std::lock_guard guard(of.replacing);
         unask(stream, attention::replace);
-        Sched* next = std::exchange(stream.next_main, nullptr);
+        Sched* next = std::exchange(stream.levels.next_main, nullptr);
         if (next == nullptr) return false;
-        old = std::exchange(stream.main, next);
+        old = std::exchange(stream.levels.main, next);
         automatic = old->automatic;
         // Units that are bound to the stream wait where they are: in a pool that is drawn from beside the scheduler's.
         PrivatePool* bound = stream.bound.load();
@@ -374,16 +375,16 @@ bool replace_main(Stream& stream) {
         if (own && stream.own == nullptr && has_pool(*old, *bound)) bound->drawers.fetch_add(1);
         if (!own && stream.own != nullptr) pool::detach_sharing(*stream.own);
         stream.own = own ? bound : nullptr;
-        if (own) stream.own_place.belong_to(stream.sleeper);
+        if (own) stream.sleep.own_place.belong_to(stream.sleep.sleeper);
         give_up(stream, *old, next, nullptr);
-        for (std::size_t i = 0; i < next->count; ++i) next->places[i].belong_to(stream.sleeper);
+        for (std::size_t i = 0; i < next->count; ++i) next->places[i].belong_to(stream.sleep.sleeper);
     }
-    if (automatic) dismiss(*old);
+    if (automatic) dismiss(of, *old);
     begin_main(stream);
     return true;
 }
 
-weft_status push_sched(Pool& pool, Sched& sched, unsigned turn, Unit** unit, bool detached, const void* site) {
+weft_status push_sched(Process& of, Pool& pool, Sched& sched, unsigned turn, Unit** unit, bool detached, const void* site) {
     if (has_pool(sched, pool)) return fail(WEFT_INVALID, "a scheduler cannot wait in a pool that it draws from itself");
     if (!sched.stateless()) {
         for (std::size_t i = 0; i < sched.count; ++i) {
@@ -396,7 +397,7 @@ weft_status push_sched(Pool& pool, Sched& sched, unsigned turn, Unit** unit, boo
         return fail(WEFT_BUSY, "a stream or another pool has this scheduler, or somebody owns its private pool or the deque at its head");
     }
     Stream* stream = current_or_null();
-    Unit* made = make_sched_unit(stream, pool, stacked_main, sched, site);
+    Unit* made = make_sched_unit(of, stream, pool, stacked_main, sched, site);
     if (made == nullptr) {
         sched::detach(sched, &sched);
         return fail(WEFT_NO_MEMORY, "no memory for a scheduler's stack");
@@ -445,7 +446,7 @@ bool run_should_stop(Stream& stream, Sched& by) {
             by.ran = 0;
             yield_running();
         }
-        return sched::quiet(by) && expected(by) == Expected::nothing;
+        return sched::quiet(by) && expected(*stream.of, by) == Expected::nothing;
     }
     if (stream.wanted()) {
         Level level(stream, by);   // what was posted is called by no unit

@@ -42,7 +42,7 @@ weft_status set_main(Stream& stream, Sched& sched);
 bool replace_main(Stream& stream);
 
 // The scheduler goes as a unit into the pool. `unit` as in a spawn.
-weft_status push_sched(Pool& pool, Sched& sched, unsigned turn, Unit** unit, bool detached, const void* site);
+weft_status push_sched(Process& of, Pool& pool, Sched& sched, unsigned turn, Unit** unit, bool detached, const void* site);
 
 // What `run` of a scheduler asks; its unit is the running one.
 void run_below(Stream& stream, Sched& by, Unit* unit);

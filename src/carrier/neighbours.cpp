@@ -24,12 +24,12 @@ std::uint64_t delay_since(Process& of) {
     for (std::size_t rank = 0; rank < of.ranks_used && left != 0; ++rank) {
         Stream* const stream = of.streams[rank];
         std::uint64_t delay_ns;
-        if (stream == nullptr || stream->asleep.load() || stream->thread_id.load() == 0) continue;
+        if (stream == nullptr || stream->sleep.asleep.load() || stream->carrier.thread_id.load() == 0) continue;
         --left;
-        if (!os::thread_delay(stream->thread_id.load(), delay_ns)) continue;
-        if (stream->delay_round + 1 == round && delay_ns > stream->delay_ns) sum_ns += delay_ns - stream->delay_ns;
-        stream->delay_ns = delay_ns;
-        stream->delay_round = round;
+        if (!os::thread_delay(stream->carrier.thread_id.load(), delay_ns)) continue;
+        if (stream->sampled.delay_round + 1 == round && delay_ns > stream->sampled.delay_ns) sum_ns += delay_ns - stream->sampled.delay_ns;
+        stream->sampled.delay_ns = delay_ns;
+        stream->sampled.delay_round = round;
     }
     return sum_ns;
 }

@@ -48,7 +48,7 @@ Unit* pop_wait(Stream* stream, Pool& from, std::uint64_t timeout_ns) {
         return unit;
     }
     Sleeper own;
-    Sleeper& sleeper = stream != nullptr ? stream->sleeper : own;
+    Sleeper& sleeper = stream != nullptr ? stream->sleep.sleeper : own;
     const std::uint64_t start = os::now_ns();
     std::uint64_t left = timeout_ns;
     for (;;) {

@@ -162,13 +162,13 @@ bool left_alone(const Process& of, const Pool& pool) {
 bool has_own_hart(const Stream& stream) {
     const Domain* domain = nullptr;
     bool held = false;
-    os::peek(&stream.domain, &domain, sizeof domain);
+    os::peek(&stream.serving.domain, &domain, sizeof domain);
     os::peek(&stream.holds_hart, &held, sizeof held);
     return held && domain == nullptr;
 }
 
 bool is_the_programs_own(const Stream& stream) {
-    return !stream.carries && stream.guest == nullptr && stream.thread_id.load() != 0 && !stream.end.done();
+    return !stream.role.hidden && stream.role.guest == nullptr && stream.carrier.thread_id.load() != 0 && !stream.ending.joint.done();
 }
 
 class Watch {
@@ -197,8 +197,8 @@ private:
     void look_at(Stream& stream) {
         std::size_t waiting = 0;
         bool any = false, all = true;
-        for (std::size_t i = 0; i < stream.main->count; ++i) {
-            const Pool& pool = *stream.main->pools[i];
+        for (std::size_t i = 0; i < stream.levels.main->count; ++i) {
+            const Pool& pool = *stream.levels.main->pools[i];
             if (!left_alone(of_, pool)) {
                 all = false;
                 continue;
@@ -216,13 +216,13 @@ private:
         }
         const bool paused = (stream.attention.load() & (attention::pause | attention::exit)) != 0;
         // One whose hart a domain has, or that waits for one, is not to blame.
-        const bool asleep = stream.asleep.load() || paused || !any || !has_own_hart(stream);
+        const bool asleep = stream.sleep.asleep.load() || paused || !any || !has_own_hart(stream);
         awake_ |= !asleep;
         note(stream, asleep, waiting);
     }
 
     void note(Stream& stream, bool asleep, std::size_t waiting) {
-        Noted& noted = stream.noted;
+        Noted& noted = stream.sampled.noted;
         const std::uint64_t runs = stream.counted(trace::Count::run);
         if (asleep || runs != noted.runs) {
             noted.runs = runs;
@@ -246,10 +246,10 @@ private:
         const bool copied = running != nullptr && os::peek(running, copy, sizeof copy) == sizeof copy;
         const Unit* const unit = copied ? reinterpret_cast<const Unit*>(copy) : nullptr;
         const std::uint64_t number = unit == nullptr ? 0 : unit->id;
-        Noted& noted = stream.noted;
+        Noted& noted = stream.sampled.noted;
         if (noted.told_runs == noted.runs || (number == noted.told_unit && number != 0)) return;
         long call = -1;
-        const os::Doing doing = os::thread_doing(stream.thread_id.load(), call);
+        const os::Doing doing = os::thread_doing(stream.carrier.thread_id.load(), call);
         if (doing != os::Doing::waits) {
             // What computes for long and honestly is no fault, and nobody knows which it is.
             if (sentry_.told_of_computing || for_ns < Sentry::computed_ns) return;
@@ -274,7 +274,7 @@ bool nobody_awake(Process& of) {
     std::lock_guard guard(of.lock);
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         const Stream* const stream = of.streams[rank];
-        if (stream != nullptr && !stream->carries && stream->guest == nullptr && !stream->asleep.load()) return false;
+        if (stream != nullptr && !stream->role.hidden && stream->role.guest == nullptr && !stream->sleep.asleep.load()) return false;
     }
     return true;
 }
@@ -297,8 +297,8 @@ void stand_guard(void* raw) {
 
 // Of the sleeper, as long as there is no thread. Who has claimed it starts that; where the kernel refuses, nobody
 // tries again.
-void start_sentry(Sleeper&) {
-    Process& of = process();
+void start_sentry(Sleeper& self) {
+    Process& of = ProcessSleeper::process_of(self);
     of.sentry.sleeper.rise();
     of.sentry.sleeper.be_called(false);
     std::lock_guard guard(of.sentry.lock);
@@ -310,12 +310,12 @@ void first_unit() { wake_sentry(process()); }
 
 }  // namespace
 
-Sentry::Sentry() : sleeper(start_sentry) {}
+Sentry::Sentry(Process& of) : sleeper(of, start_sentry) {}
 
 void note_for_sentry(Process& of, const Stream& stream) {
-    if (of.settings.values.rescue == WEFT_RESCUE_IGNORE || stream.carries || stream.guest != nullptr) return;
-    for (std::size_t i = 0; i < stream.main->count; ++i) {
-        const Pool& pool = *stream.main->pools[i];
+    if (of.settings.values.rescue == WEFT_RESCUE_IGNORE || stream.role.hidden || stream.role.guest != nullptr) return;
+    for (std::size_t i = 0; i < stream.levels.main->count; ++i) {
+        const Pool& pool = *stream.levels.main->pools[i];
         // The deques of the runtime's own streams are for all of them, who may not be there yet.
         if (!left_alone(of, pool) || (pool.kind == WEFT_POOL_DEQUE && of.settings.values.streams != 1)) continue;
         return of.sentry.wanted.store(true);

@@ -9,9 +9,9 @@
 #include <cstdint>
 
 #include "base/atomic.hpp"
-#include "hart/bell.hpp"
 #include "os/bare_thread.hpp"
 #include "os/lock.hpp"
+#include "process/process_sleeper.hpp"
 
 namespace weft {
 
@@ -29,7 +29,7 @@ struct Sentry {
     static constexpr unsigned most_told = 20;
 
     os::BareThread thread;
-    Sleeper sleeper;
+    ProcessSleeper sleeper;
     atomic<bool> wanted{false};        // there is such a stream
     atomic<bool> ends{false};
     atomic<std::uint64_t> looks{0};
@@ -43,7 +43,7 @@ struct Sentry {
     unsigned calm = 0;
     bool told_of_computing = false;
 
-    Sentry();
+    explicit Sentry(Process& of);
 };
 
 // A stream of the program's has got its main scheduler. By the stream, or before it begins.

@@ -34,24 +34,24 @@ void settle_on_carrier(Stream& stream) {
     os::set_local(&stream);
     stream.errno_address = os::errno_address();
     stream.exceptions = os::exception_globals();
-    stream.carrier.thread_pointer = os::thread_pointer();
-    stream.carrier.errno_address = stream.errno_address;
-    stream.carrier.exceptions = stream.exceptions;
-    stream.carrier_stack.fiber = sanitizer::fiber_current();
+    stream.carrier.own.thread_pointer = os::thread_pointer();
+    stream.carrier.own.errno_address = stream.errno_address;
+    stream.carrier.own.exceptions = stream.exceptions;
+    stream.carrier.stack.fiber = sanitizer::fiber_current();
     if constexpr (config::address_sanitizer) {
         const os::Span span = os::thread_stack();
-        stream.carrier_stack.lowest = static_cast<char*>(span.lowest);
-        stream.carrier_stack.bytes = span.bytes;
+        stream.carrier.stack.lowest = static_cast<char*>(span.lowest);
+        stream.carrier.stack.bytes = span.bytes;
     }
     // Without one an overflow ends without its message; nothing else depends on it. A guest's thread gets one when it needs it (serve).
-    if (stream.guest == nullptr) stream.signal_stack.enter();
+    if (stream.role.guest == nullptr) stream.carrier.signal_stack.enter();
     // release: pairs with the acquire of whoever binds the stream. seq_cst by default.
-    stream.thread_id.store(os::thread_id());
-    os::futex_wake(stream.thread_id, ~0u >> 1);
+    stream.carrier.thread_id.store(os::thread_id());
+    os::futex_wake(stream.carrier.thread_id, ~0u >> 1);
 }
 
 // Whether its OS thread is the program's.
-bool runs_on_programs_thread(const Process& of, const Stream& stream) { return stream.guest != nullptr || (stream.rank == 0 && !of.by_itself); }
+bool runs_on_programs_thread(const Process& of, const Stream& stream) { return stream.role.guest != nullptr || (stream.rank == 0 && !of.by_itself); }
 
 // Who says which CPUs the process may use: one that nobody has bound, rather an OS thread of Weft's own than one that the
 // program may have pinned by itself. Under the lock.
@@ -59,38 +59,38 @@ void choose_speaker(const Process& of) {
     const Stream* chosen = nullptr;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         const Stream* const stream = of.streams[rank];
-        const bool may = stream != nullptr && !stream->carries && stream->thread_id.load() != 0 && stream->binding.empty();
+        const bool may = stream != nullptr && !stream->role.hidden && stream->carrier.thread_id.load() != 0 && stream->carrier.binding.empty();
         if (may && (chosen == nullptr || runs_on_programs_thread(of, *chosen))) chosen = stream;
     }
-    hart::let_speak(chosen == nullptr ? 0 : chosen->thread_id.load());
+    hart::let_speak(chosen == nullptr ? 0 : chosen->carrier.thread_id.load());
 }
 
 // An OS thread has the CPUs of the one that started it, which may be a bound carrier, or one of the application's.
 void inherit_nothing(Process& of) {
     std::lock_guard guard(of.lock);
     choose_speaker(of);
-    if ((of.bound_once || current().carries || current().starts_late) && current().binding.empty()) os::affinity_set(0, of.cpus);
-    if (current().starts_late) os::thread_set_signals(of.signals);   // whoever has started it may have others, as the lookout has
+    if ((of.bound_once || current().role.hidden || current().carrier.starts_late) && current().carrier.binding.empty()) os::affinity_set(0, of.cpus);
+    if (current().carrier.starts_late) os::thread_set_signals(of.signals);   // whoever has started it may have others, as the lookout has
 }
 
 // What a stream draws from is free for others.
 void detach_pools(Stream& stream) {
-    sched::detach(*stream.main, &stream);
+    sched::detach(*stream.levels.main, &stream);
     if (stream.own != nullptr) pool::detach(*stream.own, &stream);
-    if (stream.beneath != nullptr) sched::detach(*stream.beneath, &stream);
+    if (stream.levels.beneath != nullptr) sched::detach(*stream.levels.beneath, &stream);
 }
 
 // After detach_pools().
 void drop_beneath(Stream& stream) {
-    Sched* beneath = std::exchange(stream.beneath, nullptr);
+    Sched* beneath = std::exchange(stream.levels.beneath, nullptr);
     if (beneath == nullptr) return;
     Pool& pool = *beneath->pools[0];
-    dismiss(*beneath);
-    dismiss(pool);
+    dismiss(*stream.of, *beneath);
+    dismiss(*stream.of, pool);
 }
 
 // noinline: see arch/x86_64/context.hpp.
-[[gnu::noinline]] void run_scheduler(Stream& stream) { context::leave(&stream.carrier_context, stream.home, {nullptr, nullptr}); }
+[[gnu::noinline]] void run_scheduler(Stream& stream) { context::leave(&stream.carrier.context, stream.home, {nullptr, nullptr}); }
 
 // What the stream has goes back; it runs nothing any more.
 void strip(Stream& stream) {
@@ -107,12 +107,12 @@ void carrier_main(void* raw) {
     auto& stream = *static_cast<Stream*>(raw);
     settle_on_carrier(stream);
     os::thread_name(stream.name);
-    inherit_nothing(process());
+    inherit_nothing(*stream.of);
     run_scheduler(stream);
     strip(stream);
-    stream.signal_stack.leave();
+    stream.carrier.signal_stack.leave();
     os::set_local(nullptr);
-    finish_and_wake(stream.end);
+    finish_and_wake(stream.ending.joint);
 }
 
 // ---- the table of streams --------------------------------------------------------------------------
@@ -139,7 +139,7 @@ weft_status enter_table(Process& of, Stream& stream, const char* name) {
     std::size_t rank = 0;
     while (rank < Process::most_ranks && of.streams[rank] != nullptr) ++rank;
     if (rank == Process::most_ranks) return fail(WEFT_INVALID, "there are %zu streams and guests; more are not supported", Process::most_ranks);
-    if (!stream.carries && of.stream_count == Process::most_streams) return fail(WEFT_INVALID, "there are %zu streams; more are not supported", Process::most_streams);
+    if (!stream.role.hidden && of.stream_count == Process::most_streams) return fail(WEFT_INVALID, "there are %zu streams; more are not supported", Process::most_streams);
     stream.rank = rank;
     if (name != nullptr) {
         std::snprintf(stream.name, sizeof stream.name, "%s", name);
@@ -148,13 +148,13 @@ weft_status enter_table(Process& of, Stream& stream, const char* name) {
     }
     if (!give_ring(of, stream)) return fail(WEFT_NO_MEMORY, "no memory for the events of stream %zu; set WEFT_TRACE_EVENTS to less", rank);
     of.streams[rank] = &stream;
-    if (!stream.carries) {
+    if (!stream.role.hidden) {
         ++of.stream_count;
         of.hooks.stream_comes(of, of.jobs.streams.fetch_add(1) + 1);
     }
     if (of.polling) stream.attention.fetch_or(attention::polling);
     if (of.observing) stream.attention.fetch_or(attention::observing);
-    stream.observed = of.observing;
+    stream.telling.observed = of.observing;
     if (rank >= of.ranks_used) of.ranks_used = rank + 1;
     return WEFT_OK;
 }
@@ -163,7 +163,7 @@ void leave_table(Process& of, Stream& stream) {
     std::lock_guard guard(of.lock);
     of.streams[stream.rank] = nullptr;
     choose_speaker(of);
-    if (!stream.carries) {
+    if (!stream.role.hidden) {
         --of.stream_count;
         of.jobs.streams.fetch_sub(1);
     }
@@ -183,22 +183,22 @@ void drop_stream(Process& of, Stream* stream) {
 
 // A stream without a carrier yet.
 weft_status prepare_stream(Process& of, Sched& sched, Pool* automatic_pool, const char* name, bool carries, Guest* guest, Stream** made) {
-    auto* stream = os::make<Stream>();
+    auto* stream = os::make<Stream>(of);
     Heap* heap = stream == nullptr ? nullptr : take_heap(of);
     if (heap == nullptr) {
         os::destroy(stream);
         return fail(WEFT_NO_MEMORY, "no memory for a stream");
     }
-    stream->carries = carries;
-    if (!carries) stream->job_list.store(&of.jobs);
-    stream->shows_to.store(&of.jobs);
-    stream->guest = guest;
+    stream->role.hidden = carries;
+    if (!carries) stream->job_place.takes_from.store(&of.jobs);
+    stream->job_place.shows_to.store(&of.jobs);
+    stream->role.guest = guest;
     stream->heap = heap;
     stream->units = heap->units;
-    stream->jobs_place.belong_to(stream->sleeper);
-    stream->first_id.store(heap->next_id, std::memory_order_relaxed);   // relaxed: a number
+    stream->sleep.jobs_place.belong_to(stream->sleep.sleeper);
+    stream->spawning.first_id.store(heap->next_id, std::memory_order_relaxed);   // relaxed: a number
     stream->next_id.store(heap->next_id);
-    stream->birth_tasklet = Unit::birth(Kind::tasklet, true);
+    stream->spawning.birth_tasklet = Unit::birth(Kind::tasklet, true);
     mem::Stack* stack = heap->stacks.take(of.settings.values.scheduler_stack_bytes);
     if (stack == nullptr) {
         drop_stream(of, stream);
@@ -209,14 +209,14 @@ weft_status prepare_stream(Process& of, Sched& sched, Pool* automatic_pool, cons
         drop_stream(of, stream);
         return fail(WEFT_BUSY, "another stream has this scheduler, or owns its private pool or the deque at its head");
     }
-    stream->main = &sched;
-    stream->automatic_pool = automatic_pool;
+    stream->levels.main = &sched;
+    stream->levels.automatic_pool = automatic_pool;
     if (weft_status status = prepare_main(*stream, sched); status != WEFT_OK) {
         sched::detach(sched, stream);
         drop_stream(of, stream);
         return status;
     }
-    for (std::size_t i = 0; i < sched.count; ++i) sched.places[i].belong_to(stream->sleeper);
+    for (std::size_t i = 0; i < sched.count; ++i) sched.places[i].belong_to(stream->sleep.sleeper);
     if (of.settings.values.timing) stream->attention.store(attention::timing);
     if (weft_status status = enter_table(of, *stream, name); status != WEFT_OK) {
         forget_main(sched);
@@ -233,8 +233,8 @@ weft_status prepare_stream(Process& of, Sched& sched, Pool* automatic_pool, cons
 
 // One that is in the table, and never had a carrier.
 void abandon_stream(Process& of, Stream& stream) {
-    if (stream.main_runs) static_cast<PrivatePool*>(stream.beneath->pools[0])->inbox.take_all();   // its unit
-    forget_main(*stream.main);
+    if (stream.levels.main_runs) static_cast<PrivatePool*>(stream.levels.beneath->pools[0])->inbox.take_all();   // its unit
+    forget_main(*stream.levels.main);
     detach_pools(stream);
     drop_beneath(stream);
     leave_table(of, stream);
@@ -265,20 +265,20 @@ struct UnitWait : Suspension {
     UnitWait(Unit& unit, Stream& of) : Suspension{unit}, stream(of) {}
 
     void publish() {
-        if (stream.end.announce_shared(&self) == Joint::Announced::waiting) return;
+        if (stream.ending.joint.announce_shared(&self) == Joint::Announced::waiting) return;
         self.life.move(State::waiting, State::ready);
         resume_claimed(current_or_null(), self);
     }
 };
 
 [[gnu::noinline]] void wait_for_end(Stream& stream) {
-    if (stream.end.done()) return;
+    if (stream.ending.joint.done()) return;
     if (Unit* self = running_or_null()) {
         UnitWait waiter(*self, stream);
         return suspend(current(), waiter, Waits::stream_free, handles::to_handle<weft_stream>(handles::Thing::stream, &stream));
     }
     ThreadWait waiter;
-    if (stream.end.announce_shared(&waiter) != Joint::Announced::waiting) return;
+    if (stream.ending.joint.announce_shared(&waiter) != Joint::Announced::waiting) return;
     const OutsideWait outside;
     waiter.gate.wait();
 }
@@ -312,7 +312,7 @@ weft_status start_stream_here(Process& of, Sched& sched, const char* name, Guest
 
 void end_stream_here(Process& of, Stream& stream) {
     strip(stream);
-    stream.signal_stack.leave();
+    stream.carrier.signal_stack.leave();
     discard_stream(of, &stream);
 }
 
@@ -321,18 +321,18 @@ namespace {
 // On the bells and asleep, as a stream that has nothing to do: hart/README.md, "Going to sleep and being woken"; the numbers are its steps.
 void listen(Stream& stream) {
     Sched& by = *stream.sched;
-    stream.asleep.store(true);
-    stream.sleeper.prepare();                                                        // 1
+    stream.sleep.asleep.store(true);
+    stream.sleep.sleeper.prepare();                                                        // 1
     for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.add(by.places[i]);  // 2
-    process().jobs.bell.add(stream.jobs_place);
+    stream.of->jobs.bell.add(stream.sleep.jobs_place);
 }
 
 void stop_listening(Stream& stream) {
     Sched& by = *stream.sched;
     for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.remove(by.places[i]);   // 5
-    process().jobs.bell.remove(stream.jobs_place);
-    stream.asleep.store(false);
-    stream.sleeper.rise();
+    stream.of->jobs.bell.remove(stream.sleep.jobs_place);
+    stream.sleep.asleep.store(false);
+    stream.sleep.sleeper.rise();
 }
 
 }  // namespace
@@ -344,7 +344,7 @@ constexpr std::uint64_t zero_again_ns = 10'000'000;
 
 bool start_zeros_thread(Process& of) {
     Stream& zero = *of.streams[0];
-    return os::thread_start(zero.thread, of.settings.values.scheduler_stack_bytes, carrier_main, &zero);
+    return os::thread_start(zero.carrier.thread, of.settings.values.scheduler_stack_bytes, carrier_main, &zero);
 }
 
 }  // namespace
@@ -354,7 +354,7 @@ void start_zero(Sleeper&) {
     Process& of = process();
     Stream& zero = *of.streams[0];
     stop_listening(zero);
-    zero.sleeper.be_called(false);
+    zero.sleep.sleeper.be_called(false);
     if (start_zeros_thread(of)) return;
     // Nobody sleeps there now, so whoever pushes wakes nobody. Streams that are idle try again, and the lookout: all of
     // them may be asleep, or there is none. Where the lookout cannot be had either, the next idle stream is all there is.
@@ -367,11 +367,11 @@ namespace {
 weft_status start_when_needed(Process& of, Sched& sched, Pool* automatic_pool, Stream** made) {
     if (weft_status status = prepare_stream(of, sched, automatic_pool, nullptr, false, nullptr, made); status != WEFT_OK) return status;
     Stream& zero = **made;
-    zero.starts_late = true;
+    zero.carrier.starts_late = true;
     set_default_kind(zero, of.default_kind);
-    zero.sleeper.be_called(true);
+    zero.sleep.sleeper.be_called(true);
     listen(zero);
-    zero.sleeper.lie_down();   // 4b: nobody knows it yet
+    zero.sleep.sleeper.lie_down();   // 4b: nobody knows it yet
     return WEFT_OK;
 }
 
@@ -389,12 +389,12 @@ std::uint64_t look_after_zero(Process& of, std::uint64_t now_ns) {
 
 void await_thread(Stream& stream) {
     constexpr std::uint64_t patience_ns = 1'000'000;
-    while (stream.thread_id.load() == 0) {
-        if (stream.starts_late) {
-            stream.sleeper.wake();
-            start_zero_again(process());
+    while (stream.carrier.thread_id.load() == 0) {
+        if (stream.carrier.starts_late) {
+            stream.sleep.sleeper.wake();
+            start_zero_again(*stream.of);
         }
-        os::futex_wait(stream.thread_id, 0, patience_ns);
+        os::futex_wait(stream.carrier.thread_id, 0, patience_ns);
     }
 }
 
@@ -403,20 +403,20 @@ weft_status start_stream_zero(Process& of, Stream** zero) {
     Pool* first = nullptr;
     // All main pools are made before any scheduler, so that each can steal from all.
     for (std::size_t i = 0; i < streams; ++i) {
-        Pool* pool = pool::create(default_pool_kind());
+        Pool* pool = pool::create(default_pool_kind(of));
         if (pool == nullptr) return fail(WEFT_NO_MEMORY, "no memory for pools");
         pool->automatic = true;
-        enlist(*pool);
+        enlist(of, *pool);
         of.initial_pools[i] = pool;
         if (i == 0) first = pool;
     }
-    Sched* sched = default_sched(*first);
+    Sched* sched = default_sched(of, *first);
     if (sched == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a scheduler");
     of.streams_root.told = true;
     of.base.join(of.streams_root);
     if (of.by_itself) return start_when_needed(of, *sched, first, zero);
     if (weft_status status = start_stream_here(of, *sched, nullptr, nullptr, zero); status != WEFT_OK) return status;
-    (*zero)->automatic_pool = first;
+    (*zero)->levels.automatic_pool = first;
     {
         std::lock_guard guard(of.lock);
         choose_speaker(of);
@@ -428,10 +428,10 @@ weft_status start_stream_zero(Process& of, Stream** zero) {
 namespace {
 
 weft_status start_initial(Process& of, Pool& main) {
-    Sched* const sched = default_sched(main);
+    Sched* const sched = default_sched(of, main);
     if (sched == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a scheduler");
     Stream* stream;
-    return start_stream(*sched, &main, nullptr, &stream, of.default_kind);
+    return start_stream(of, *sched, &main, nullptr, &stream, of.default_kind);
 }
 
 }  // namespace
@@ -450,13 +450,12 @@ weft_status start_other_streams(Process& of) {
     return WEFT_OK;
 }
 
-weft_status start_stream(Sched& sched, Pool* automatic_pool, const char* name, Stream** stream, Kind kind, void* data, bool carries) {
-    Process& of = process();
+weft_status start_stream(Process& of, Sched& sched, Pool* automatic_pool, const char* name, Stream** stream, Kind kind, void* data, bool carries) {
     Stream* made;
     if (weft_status status = prepare_stream(of, sched, automatic_pool, name, carries, nullptr, &made); status != WEFT_OK) return status;
     set_default_kind(*made, kind);
     made->data = data;
-    const auto start = [&] { return os::thread_start(made->thread, of.settings.values.scheduler_stack_bytes, carrier_main, made); };
+    const auto start = [&] { return os::thread_start(made->carrier.thread, of.settings.values.scheduler_stack_bytes, carrier_main, made); };
     if (!start() && !(end_sentry(of) && start())) {
         abandon_stream(of, *made);
         return fail(WEFT_SYSTEM, "the kernel refused another OS thread (see ulimit -u and the cgroup's pids.max)");
@@ -472,7 +471,7 @@ weft_status free_stream(Stream& stream) {
     if (current_or_null() == &stream) return fail(WEFT_WRONG_CONTEXT, "a stream cannot wait for its own end; free it from another");
     if (self != nullptr && self->kind == Kind::tasklet) return fail(WEFT_WRONG_CONTEXT, "a tasklet cannot wait for a stream's end; make it a ULT");
     if (self == nullptr && current_or_null() != nullptr) return fail(WEFT_WRONG_CONTEXT, "a scheduler cannot wait for a stream's end");
-    if (stream.freeing.exchange(true)) return fail(WEFT_BUSY, "somebody frees stream %zu already", stream.rank);
+    if (stream.ending.freeing.exchange(true)) return fail(WEFT_BUSY, "somebody frees stream %zu already", stream.rank);
     end_stream(stream);
     return WEFT_OK;
 }
@@ -481,9 +480,9 @@ namespace {
 
 // Of stream 0, at the runtime's end, where nobody comes: whether it has no OS thread. It is on no bell then. One that has an OS thread may sleep, too.
 bool has_never_started(Stream& stream) {
-    if (!stream.starts_late || stream.thread_id.load() != 0) return false;
-    if (process().zero_waits.exchange(false)) return true;   // the kernel has refused it, and it does not listen any more
-    if (!stream.sleeper.sleeps()) return false;              // its OS thread is about to begin
+    if (!stream.carrier.starts_late || stream.carrier.thread_id.load() != 0) return false;
+    if (stream.of->zero_waits.exchange(false)) return true;   // the kernel has refused it, and it does not listen any more
+    if (!stream.sleep.sleeper.sleeps()) return false;              // its OS thread is about to begin
     stop_listening(stream);
     return true;
 }
@@ -491,16 +490,16 @@ bool has_never_started(Stream& stream) {
 }  // namespace
 
 void end_stream(Stream& stream) {
-    Process& of = process();
+    Process& of = *stream.of;
     if (has_never_started(stream)) return abandon_stream(of, stream);
     unask(stream, attention::pause);
     ask(stream, attention::stop);
     wait_for_end(stream);
-    os::thread_join(stream.thread);
-    if (stream.main->automatic) dismiss(*stream.main);
+    os::thread_join(stream.carrier.thread);
+    if (stream.levels.main->automatic) dismiss(of, *stream.levels.main);
     drop_beneath(stream);
     // Suspended units may belong to them: the next stream that needs a pool of its own takes them over.
-    Pool* const left[] = {stream.automatic_pool, stream.bound.load()};
+    Pool* const left[] = {stream.levels.automatic_pool, stream.bound.load()};
     discard_stream(of, &stream);
     std::lock_guard guard(of.lock);
     for (Pool* pool : left) {
@@ -509,13 +508,13 @@ void end_stream(Stream& stream) {
 }
 
 weft_status bind_stream(Stream& stream, const os::CpuSet& cpus, const char* what) {
-    Process& of = process();
+    Process& of = *stream.of;
     await_thread(stream);
     std::lock_guard guard(of.lock);
-    if (!os::affinity_set(stream.thread_id.load(), cpus)) {
+    if (!os::affinity_set(stream.carrier.thread_id.load(), cpus)) {
         return fail(WEFT_SYSTEM, "the kernel refused to bind stream %zu to %.100s", stream.rank, what);
     }
-    stream.binding = cpus;
+    stream.carrier.binding = cpus;
     of.bound_once = true;
     choose_speaker(of);
     return WEFT_OK;

@@ -10,8 +10,8 @@ namespace {
 
 template <class Condition>
 Host* unlink_first(Host*& first, Condition which) {
-    for (Host** at = &first; *at != nullptr; at = &(*at)->next) {
-        if (which(**at)) return std::exchange(*at, (*at)->next);
+    for (Host** at = &first; *at != nullptr; at = &(*at)->next_host) {
+        if (which(**at)) return std::exchange(*at, (*at)->next_host);
     }
     return nullptr;
 }
@@ -20,7 +20,7 @@ Host* unlink_first(Host*& first, Condition which) {
 
 Host* Hosts::take_idle(const HostsWanted& wanted) {
     std::lock_guard guard(lock_);
-    Host* const host = wanted.fresh ? nullptr : unlink_first(idle_, [&](const Host& one) { return one.stack.bytes >= wanted.bytes; });
+    Host* const host = wanted.fresh ? nullptr : unlink_first(idle_, [&](const Host& one) { return one.bytes >= wanted.bytes; });
     if (host == nullptr) return nullptr;
     --at_hand_;
     count_taken();
@@ -39,9 +39,9 @@ Host* Hosts::take_coming(std::size_t bytes) {
     Host* const host = unlink_first(coming_, [bytes](const Host& one) { return one.thread.wanted_bytes >= bytes; });
     if (host == nullptr) return nullptr;
     --at_hand_;
-    if (coming_end_ == &host->next) {
+    if (coming_end_ == &host->next_host) {
         coming_end_ = &coming_;
-        while (*coming_end_ != nullptr) coming_end_ = &(*coming_end_)->next;
+        while (*coming_end_ != nullptr) coming_end_ = &(*coming_end_)->next_host;
     }
     return host;
 }
@@ -51,7 +51,7 @@ bool Hosts::make_room() {
     if (Host* const coming = take_coming(0); coming != nullptr) {
         settle(*coming);
         std::lock_guard guard(lock_);
-        coming->next = std::exchange(idle_, coming);
+        coming->next_host = std::exchange(idle_, coming);
         ++at_hand_;
     }
     return end_idle(Promised::yes);
@@ -98,7 +98,7 @@ Host* Hosts::launch(std::size_t bytes, const os::CpuSet* cpus) {
 // It has been started: it is parked afterwards, and known.
 void Hosts::settle(Host& host) {
     os::host_await(host.thread);
-    mem::Stack& stack = host.stack;
+    mem::Stack& stack = host;
     stack.lowest = host.thread.lowest;
     stack.top = host.thread.top;
     stack.bytes = static_cast<std::size_t>(stack.top - stack.lowest);
@@ -147,21 +147,21 @@ std::size_t Hosts::prepare(std::size_t count, std::size_t bytes, const os::CpuSe
             return std::exchange(announced_, at_hand_) - at_hand_;
         }
         *coming_end_ = host;
-        coming_end_ = &host->next;
+        coming_end_ = &host->next_host;
         ++at_hand_;
     }
 }
 
 void Hosts::give(Host& host) {
     in_use_.fetch_sub(1);
-    sanitizer::unpoison(host.stack.lowest, host.stack.bytes);
+    sanitizer::unpoison(host.lowest, host.bytes);
     if (host.spoilt) {
         used_up_.fetch_add(1);
         os::host_release(host.thread);
     }
     std::lock_guard guard(lock_);
     Host*& list = host.spoilt ? ending_ : idle_;
-    host.next = list;
+    host.next_host = list;
     list = &host;
     if (!host.spoilt) ++at_hand_;
 }
@@ -191,7 +191,7 @@ void Hosts::stop() {
     while (Host* const coming = take_coming(0)) settle(*coming);
     for (Host* host = all_; host != nullptr; host = host->next_of_all) {
         if (host->thread.released.load() != 0) continue;
-        sanitizer::unpoison(host->stack.lowest, host->stack.bytes);
+        sanitizer::unpoison(host->lowest, host->bytes);
         os::host_release(host->thread);
     }
     while (all_ != nullptr) end(std::exchange(all_, all_->next_of_all));

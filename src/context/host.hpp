@@ -14,18 +14,19 @@
 
 namespace weft::context {
 
-struct Host {
-    mem::Stack stack;                      // the part that is free for a unit; first: see host_of()
+// The part of its stack that is free for a unit, and whose that is.
+struct Host : mem::Stack {
     os::HostThread thread;
     arch::FloatingPoint floating_point{};  // of the unit that has left
-    Host* next = nullptr;                  // idle, or ending
+    Host* next_host = nullptr;             // idle, or ending
     Host* next_of_all = nullptr;
     bool spoilt = false;                   // no other unit is to have it
     unsigned uses = 0;
     atomic<std::uint64_t> signals{0};      // that wait for the unit, by their bits
     atomic<std::uint32_t> runs_on{0};      // the kernel's number of its carrier; 0: it does not run
 };
-inline Host& host_of(mem::Stack& stack) { return reinterpret_cast<Host&>(stack); }
+// Of the stack of a hosted unit.
+inline Host& host_of(mem::Stack& stack) { return static_cast<Host&>(stack); }
 
 // What an OS thread has of its own, while it runs units of which some are hosted.
 struct Carrier {

@@ -36,7 +36,7 @@ Attended pause_stream(Stream& stream, std::uint32_t bits) {
 }
 
 Attended take_note(Stream& stream, std::uint32_t bits) {
-    stream.heeded = bits | (stream.heeded & attention::unwatched);
+    stream.loop.heeded = bits | (stream.loop.heeded & attention::unwatched);
     return Attended::go_on;
 }
 

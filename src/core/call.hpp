@@ -18,7 +18,7 @@ namespace weft {
 
 // Whether what runs is a ULT that may call `target` with what it has at hand. False: not at once, or not at all.
 [[gnu::always_inline]] inline bool may_call_at_once(const Stream& stream, const Unit& target) {
-    return context::may_call && stream.callable->ready.front() == &target && target.as_born(stream.birth_ult) && target.untouched() && stream.spare != nullptr &&
+    return context::may_call && stream.callable->ready.front() == &target && target.as_born(stream.spawning.birth_ult) && target.untouched() && stream.spare != nullptr &&
            free_to_call(stream);
 }
 

@@ -20,14 +20,14 @@ bool look_at_timers(Stream& stream) {
     Timers& timers = stream.heap->timers;
     if (timers.earliest() == Timers::never) return false;
     const bool fired = timers.expire(os::now_ns()) != 0;
-    stream.heeded |= attention::unwatched;
+    stream.loop.heeded |= attention::unwatched;
     // Of a scheduler above the stream's own loop nobody knows what runs next when it has nothing.
-    if (stream.depth != 0 || !nothing_ready(stream)) have_timers_watched(stream);
+    if (stream.levels.depth != 0 || !nothing_ready(stream)) have_timers_watched(stream);
     return fired;
 }
 
 bool run_pollers(Stream& stream) {
-    Process& of = process();
+    Process& of = *stream.of;
     const bool done = of.pollers.run(&stream) != 0;
     if (of.pollers.live() == 0) note_pollers(of);   // the last one has removed itself
     return done;
@@ -37,7 +37,7 @@ bool run_pollers(Stream& stream) {
 class Callbacks {
 public:
     explicit Callbacks(Stream& stream) : stream_(stream), standard_(stream.standard) {
-        if (stream.carries || stream.domain != stream.lender) stream.standard = &main_pool_of(stream);
+        if (stream.role.hidden || stream.serving.domain != stream.serving.lender) stream.standard = &main_pool_of(stream);
     }
     Callbacks(const Callbacks&) = delete;
     ~Callbacks() { stream_.standard = standard_; }
@@ -57,13 +57,13 @@ void arm_descriptors(Process& of) {
 }  // namespace
 
 void have_timers_watched(Stream& stream) {
-    stream.heeded &= ~attention::unwatched;
+    stream.loop.heeded &= ~attention::unwatched;
     const std::uint64_t next_ns = stream.heap->timers.earliest();
-    if (next_ns >= stream.alarm_ns.load()) return;   // none, or the stream is asked to look before
-    stream.alarm_ns.store(next_ns);
-    if (process().lookout.watch(next_ns)) return;
+    if (next_ns >= stream.sleep.alarm_ns.load()) return;   // none, or the stream is asked to look before
+    stream.sleep.alarm_ns.store(next_ns);
+    if (stream.of->lookout.watch(next_ns)) return;
     // It could not be started: the stream looks at its timers itself at each switch, and asks again.
-    stream.alarm_ns.store(Timers::never);
+    stream.sleep.alarm_ns.store(Timers::never);
     stream.attention.fetch_or(attention::alarm);
 }
 
@@ -72,7 +72,7 @@ void arm(Stream& stream, Timer& timer) {
     timers.add(timer);
     // The first to come due, and sooner than this stream is asked to look (that the lookout wakes for another one's sake helps nobody
     // here): at the next switch the scheduler sees whether it will sleep itself.
-    if (timers.earliest() == timer.deadline_ns && stream.alarm_ns.load() > timer.deadline_ns) {
+    if (timers.earliest() == timer.deadline_ns && stream.sleep.alarm_ns.load() > timer.deadline_ns) {
         stream.attention.fetch_or(attention::alarm);
     }
 }
@@ -82,10 +82,10 @@ void arm_outside(Process& of, Timer& timer) {
     zero.heap->timers.add(timer);
     if (zero.heap->timers.earliest() != timer.deadline_ns) return;
     // One that is busy may not come to it: the lookout has rescue look then. One that sleeps sleeps until then.
-    std::uint64_t alarm_ns = zero.asleep.load() ? 0 : zero.alarm_ns.load();
-    while (timer.deadline_ns < alarm_ns && !zero.alarm_ns.compare_exchange_weak(alarm_ns, timer.deadline_ns)) {}
+    std::uint64_t alarm_ns = zero.sleep.asleep.load() ? 0 : zero.sleep.alarm_ns.load();
+    while (timer.deadline_ns < alarm_ns && !zero.sleep.alarm_ns.compare_exchange_weak(alarm_ns, timer.deadline_ns)) {}
     // Where the lookout cannot be started stream 0 asks again, and looks itself at each switch (have_timers_watched).
-    if (timer.deadline_ns < alarm_ns && !of.lookout.watch(timer.deadline_ns)) zero.alarm_ns.store(Timers::never);
+    if (timer.deadline_ns < alarm_ns && !of.lookout.watch(timer.deadline_ns)) zero.sleep.alarm_ns.store(Timers::never);
     ask(zero, attention::alarm);
 }
 
@@ -96,9 +96,9 @@ bool do_duties(Stream& stream, std::uint32_t bits) {
     if (taken != 0) stream.attention.fetch_and(~taken);   // before the looks: what comes afterwards sets it again
     if ((bits & attention::posted) != 0) done |= stream.posts.take_all() != 0;
     if ((bits & attention::alarm) != 0) done |= look_at_timers(stream);
-    const bool polls = (bits & attention::polling) != 0 && ++stream.rounds >= rounds_between_polls;
+    const bool polls = (bits & attention::polling) != 0 && ++stream.loop.rounds >= rounds_between_polls;
     if (polls || (bits & attention::poll) != 0) {
-        stream.rounds = 0;
+        stream.loop.rounds = 0;
         done |= run_pollers(stream);
     }
     return done;
@@ -109,39 +109,39 @@ bool do_idle_duties(Stream& stream) {
     bool done = stream.posts.take_all() != 0;
     done |= look_at_timers(stream);
     if ((stream.attention.load(std::memory_order_relaxed) & attention::polling) != 0) done |= run_pollers(stream);   // relaxed: a hint
-    if (done) stream.poll_sleep_ns = shortest_poll_sleep_ns;
+    if (done) stream.loop.poll_sleep_ns = shortest_poll_sleep_ns;
     return done;
 }
 
 std::uint64_t sleep_limit(Stream& stream) {
-    Process& of = process();
+    Process& of = *stream.of;
     std::uint64_t limit_ns = os::forever;
     const std::uint64_t next_ns = stream.heap->timers.earliest();
     if (next_ns != Timers::never) {
         const std::uint64_t now_ns = os::now_ns();
         limit_ns = next_ns > now_ns ? next_ns - now_ns : 0;
     }
-    stream.alarm_ns.store(Timers::never);
+    stream.sleep.alarm_ns.store(Timers::never);
     if (of.zero_waits.load()) limit_ns = std::min<std::uint64_t>(limit_ns, longest_poll_sleep_ns);   // another try
     // A stream that is to stop looks whether those have run that belong to its pools: another may have run the last.
     if (of.shortage.any()) limit_ns = std::min<std::uint64_t>(limit_ns, Shortage::longest_pause_ns);
-    stream.heeded |= attention::unwatched;
-    stream.asleep.store(true);
+    stream.loop.heeded |= attention::unwatched;
+    stream.sleep.asleep.store(true);
     if (of.pollers.live() == 0) return limit_ns;
     arm_descriptors(of);
     if (of.pollers.blind() == 0) return limit_ns;
     Stream* nobody = nullptr;
     if (!of.watch.compare_exchange_strong(nobody, &stream) && nobody != &stream) return limit_ns;
-    const std::uint64_t sleep_ns = std::max(stream.poll_sleep_ns, shortest_poll_sleep_ns);
-    stream.poll_sleep_ns = std::min(sleep_ns * 2, longest_poll_sleep_ns);
+    const std::uint64_t sleep_ns = std::max(stream.loop.poll_sleep_ns, shortest_poll_sleep_ns);
+    stream.loop.poll_sleep_ns = std::min(sleep_ns * 2, longest_poll_sleep_ns);
     return std::min(limit_ns, sleep_ns);
 }
 
 void slept(Stream& stream) {
-    Process& of = process();
-    stream.asleep.store(false);
+    Process& of = *stream.of;
+    stream.sleep.asleep.store(false);
     if (on_watch(of, stream)) of.watch.store(nullptr);
-    if (stream.depth != 0) have_timers_watched(stream);
+    if (stream.levels.depth != 0) have_timers_watched(stream);
     idle_hooks.stream_wakes(of);
 }
 
@@ -169,7 +169,7 @@ void note_pollers(Process& of) {
 void hand_over_timers(Stream& stream) {
     Timers& timers = stream.heap->timers;
     if (timers.earliest() == Timers::never) return;
-    Stream& zero = *process().streams[0];
+    Stream& zero = *stream.of->streams[0];
     timers.move_to(zero.heap->timers);
     ask(zero, attention::alarm);
 }

@@ -18,24 +18,24 @@
 namespace weft {
 
 void hold_hart(Stream& stream) {
-    if (stream.only_carries() || stream.domain != nullptr) return;   // the domain has it
-    if (!std::exchange(stream.holds_hart, true)) process().base.take(process().streams_root, 1);
+    if (stream.only_carries() || stream.serving.domain != nullptr) return;   // the domain has it
+    if (!std::exchange(stream.holds_hart, true)) stream.of->base.take(stream.of->streams_root, 1);
 }
 
 void give_hart_back(Stream& stream) {
-    if (std::exchange(stream.holds_hart, false)) process().base.put(process().streams_root, -1);
+    if (std::exchange(stream.holds_hart, false)) stream.of->base.put(stream.of->streams_root, -1);
 }
 
 // A guest's thread has no hart to look on, or somebody else wants it. A domain that could use more than its share has no claim to the hart, but it has contexts that are ready,
 // and the guest has nothing.
 bool is_wanted_elsewhere(const Stream& stream) {
-    return stream.guest != nullptr && (stream.guest->root.keeps.load() != hart::Root::Keeps::held || stream.guest->root.lacked.load() || process().base.lacks());
+    return stream.role.guest != nullptr && (stream.role.guest->root.keeps.load() != hart::Root::Keeps::held || stream.role.guest->root.lacked.load() || stream.of->base.lacks());
 }
 
 // The kernel likes to bring an OS thread that is woken to its waker's processor, and so whoever is to answer may wait for the one that looks for the answer. Streams of
 // the runtime's own share harts so that they do not meet; guests' threads wake each other all the time.
 void share_processor(const Stream& stream) {
-    if (stream.guest != nullptr) os::thread_yield();
+    if (stream.role.guest != nullptr) os::thread_yield();
 }
 
 namespace {
@@ -43,10 +43,10 @@ namespace {
 // Looks for work for a while before it sleeps, when harts are to spare. True: there is some, in `handed`, or the stream
 // is wanted.
 bool look_around(Stream& stream, std::uint64_t begin_ns) {
-    Jobs& jobs = process().jobs;
-    const std::uint64_t spin_ns = process().settings.values.spin_ns;
-    const std::size_t most = hart::limit() - (stream.only_carries() && stream.guest == nullptr ? 1 : 0);   // a carrier that looks has no hart for it
-    if (spin_ns <= 1 || stream.sched->sleeps_at_once() || process().base.granted() > most || is_wanted_elsewhere(stream)) return false;
+    Jobs& jobs = stream.of->jobs;
+    const std::uint64_t spin_ns = stream.of->settings.values.spin_ns;
+    const std::size_t most = hart::limit() - (stream.only_carries() && stream.role.guest == nullptr ? 1 : 0);   // a carrier that looks has no hart for it
+    if (spin_ns <= 1 || stream.sched->sleeps_at_once() || stream.of->base.granted() > most || is_wanted_elsewhere(stream)) return false;
     const Search search(jobs);
     std::uint64_t now_ns;
     do {
@@ -59,7 +59,7 @@ bool look_around(Stream& stream, std::uint64_t begin_ns) {
         if (stream.handed == nullptr) stream.handed = take_job(stream);
         if (stream.handed != nullptr) return true;
         if (!stream.sched->stateless() && !sched::quiet(*stream.sched)) return true;   // it picks for itself
-        if (is_wanted_elsewhere(stream) || process().base.granted() > most) return false;
+        if (is_wanted_elsewhere(stream) || stream.of->base.granted() > most) return false;
         now_ns = os::now_ns();
     } while (now_ns - begin_ns < spin_ns && now_ns < stream.heap->timers.earliest());
     return false;
@@ -68,11 +68,11 @@ bool look_around(Stream& stream, std::uint64_t begin_ns) {
 // hart/README.md, "Going to sleep and being woken": the numbers are its steps.
 void sleep(Stream& stream) {
     Sched& by = *stream.sched;
-    stream.sleeper.prepare();                                                        // 1
+    stream.sleep.sleeper.prepare();                                                        // 1
     for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.add(by.places[i]);  // 2
-    if (stream.own != nullptr) stream.own->bell.add(stream.own_place);
-    Jobs& jobs = process().jobs;
-    if (!stream.only_carries()) jobs.bell.add(stream.jobs_place);
+    if (stream.own != nullptr) stream.own->bell.add(stream.sleep.own_place);
+    Jobs& jobs = stream.of->jobs;
+    if (!stream.only_carries()) jobs.bell.add(stream.sleep.jobs_place);
     ask_for_jobs(stream, true);   // who forks from now on shows it, and rings
     probe(Probe::sleep_before_recheck);
     bool claimed = false;
@@ -87,17 +87,17 @@ void sleep(Stream& stream) {
         trace_sleep(stream, trace::Event::sleep);
         const std::uint64_t limit_ns = sleep_limit(stream);
         const std::uint64_t watch_ns = limit_ns == os::forever ? idle_hooks.begin_watch(stream) : os::forever;
-        claimed = stream.sleeper.wait(std::min(limit_ns, watch_ns));                 // 4b
+        claimed = stream.sleep.sleeper.wait(std::min(limit_ns, watch_ns));                 // 4b
         if (watch_ns != os::forever) idle_hooks.end_watch(stream, claimed);
         trace_sleep(stream, trace::Event::wake);
         slept(stream);
         hold_hart(stream);
     } else {
-        claimed = stream.sleeper.cancel();                                           // 4a
+        claimed = stream.sleep.sleeper.cancel();                                           // 4a
     }
     for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.remove(by.places[i]);   // 5
-    if (stream.own != nullptr) stream.own->bell.remove(stream.own_place);
-    if (!stream.only_carries()) jobs.bell.remove(stream.jobs_place);
+    if (stream.own != nullptr) stream.own->bell.remove(stream.sleep.own_place);
+    if (!stream.only_carries()) jobs.bell.remove(stream.sleep.jobs_place);
     if (!claimed) return;
     if (stream.handed == nullptr) stream.handed = pick(stream);
     if (stream.handed == nullptr) stream.handed = take_job(stream);
@@ -121,11 +121,11 @@ void note_stolen(Stream& stream) {
 void idle(Stream& stream) {
     const std::uint64_t begin_ns = os::now_ns();
     end_starving(stream);
-    if (process().zero_waits.load() && !idle_hooks.start_zero_again(process())) process().streams[0]->heap->timers.move_to(stream.heap->timers);
+    if (stream.of->zero_waits.load() && !idle_hooks.start_zero_again(*stream.of)) stream.of->streams[0]->heap->timers.move_to(stream.heap->timers);
     stream.units->flush();
     stream.heap->extras->flush();
     if (stream.spare != nullptr && stream.spare->next != nullptr) give_spares(stream);   // units have called each other, and many at once
-    if (!do_idle_duties(stream) && !look_around(stream, begin_ns) && !(stream.guest != nullptr && idle_hooks.lend_out(stream))) sleep(stream);
+    if (!do_idle_duties(stream) && !look_around(stream, begin_ns) && !(stream.role.guest != nullptr && idle_hooks.lend_out(stream))) sleep(stream);
     stream.counters.add(trace::Count::idle_ns, os::now_ns() - begin_ns);
     note_stolen(stream);
 }

@@ -30,8 +30,8 @@ static_assert(alignof(Unit) > Shown::class_bits && Unit::class_bits.word == Show
 // Where others see what the running unit forks. What a context of a domain forks is its domain's, and shared with nobody if that has no list; whoever
 // else runs on a domain's hart is the application's. Null: nowhere.
 Jobs* list_of(const Stream& stream, const Unit& unit) {
-    const Domain* const domain = stream.domain;
-    return domain != nullptr && unit.pool == domain->pool ? domain->jobs : &process().jobs;
+    const Domain* const domain = stream.serving.domain;
+    return domain != nullptr && unit.pool == domain->pool ? domain->jobs : &stream.of->jobs;
 }
 
 // The oldest `count` jobs of the ring, which are the running unit's.
@@ -142,8 +142,8 @@ void run_job(void* raw) {
 // another one's family, as it does with units (sched.cpp). Where the owner is only lent to its pool for now (a domain's), or bound to a stream, the job was forked before, perhaps, and may wait for longer than that:
 // it goes to stream 0, which ends last. Under the list's lock, with which a domain lets its pool go.
 Pool& home_of(const Unit& owner, const Stream& thief) {
-    if (thief.domain != nullptr) return *thief.domain->pool;   // whose context the owner is
-    Pool& last = *process().streams[0]->main_pool.load();
+    if (thief.serving.domain != nullptr) return *thief.serving.domain->pool;   // whose context the owner is
+    Pool& last = *thief.of->streams[0]->levels.main_pool.load();
     Pool& home = owner.has_now(Unit::primary | Unit::bound) ? last : *owner.pool_now();
     const bool deques = home.kind == WEFT_POOL_DEQUE && thief.standard->kind == WEFT_POOL_DEQUE;
     if ((deques && home.automatic && thief.standard->automatic) || pool::asks(home)) return *thief.standard;
@@ -154,7 +154,7 @@ Pool& home_of(const Unit& owner, const Stream& thief) {
 Unit* unit_for(Stream& stream, weft_job& job) {
     const Shown& shown = Shown::of(job);
     const Unit& owner = shown.owner();
-    const weft_settings& values = process().settings.values;
+    const weft_settings& values = stream.of->settings.values;
     Pool& home = home_of(owner, stream);
     if (pool::asks(home)) return nullptr;
     const bool private_home = home.kind == WEFT_POOL_PRIVATE;
@@ -193,7 +193,7 @@ Unit* unit_for(Stream& stream, weft_job& job) {
 }  // namespace
 
 Unit* take_job(Stream& stream) {
-    Jobs* const jobs = stream.job_list.load(std::memory_order_relaxed);   // relaxed: its own
+    Jobs* const jobs = stream.job_place.takes_from.load(std::memory_order_relaxed);   // relaxed: its own
     if (jobs == nullptr || !jobs->any()) [[likely]] return nullptr;
     if (has_mail(stream)) return nullptr;
     Unit* unit;
@@ -229,16 +229,16 @@ void finish_job(weft_job& job) {
 // ---- hunger --------------------------------------------------------------------------------------------
 
 void ask_for_jobs(const Stream& asker, bool at_once) {
-    const Jobs* const jobs = asker.job_list.load(std::memory_order_relaxed);   // relaxed: its own
+    const Jobs* const jobs = asker.job_place.takes_from.load(std::memory_order_relaxed);   // relaxed: its own
     if (jobs == nullptr) return;
-    Process& of = process();
+    Process& of = *asker.of;
     std::unique_lock guard(of.lock, std::defer_lock);
     if (at_once) guard.lock();
     else if (!guard.try_lock()) return;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         Stream* const stream = of.streams[rank];
         // relaxed: one that comes there after the look begins a unit, whose first fork is shown unasked.
-        if (stream != nullptr && stream != &asker && stream->shows_to.load(std::memory_order_relaxed) == jobs) stream->jobs.ask();
+        if (stream != nullptr && stream != &asker && stream->job_place.shows_to.load(std::memory_order_relaxed) == jobs) stream->jobs.ask();
     }
 }
 

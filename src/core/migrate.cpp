@@ -274,7 +274,7 @@ namespace {
 void move_with_jobs(Stream& stream, Unit& self, Pool& to, void (*move)(Unit&, Pool&)) {
     if (self.is_light()) promote(stream, self);   // whoever has called it takes it for one of the pool that it was called out of
     if (self.has_jobs()) leave_jobs(stream, self);
-    std::unique_lock guard(process().jobs.lock, std::defer_lock);
+    std::unique_lock guard(stream.of->jobs.lock, std::defer_lock);
     if (self.jobs_out != 0) guard.lock();
     move(self, to);
 }
@@ -293,16 +293,16 @@ weft_status bind_here(Pool*& former) {
     if (self->has(Unit::bound)) return fail(WEFT_WRONG_STATE, "unit %llu is bound to its stream already", static_cast<unsigned long long>(self->id));
     while (self->marked(Unit::migrate) && move_away(*self, true)) {}
     Stream& stream = current();
-    if (stream.domain != nullptr || stream.lender != nullptr) return fail(WEFT_UNSUPPORTED, "a context of a domain goes on on any hart of that");
+    if (stream.serving.domain != nullptr || stream.serving.lender != nullptr) return fail(WEFT_UNSUPPORTED, "a context of a domain goes on on any hart of that");
     if (const weft_status status = is_the_programs(stream); status != WEFT_OK) return fail(WEFT_UNSUPPORTED, "this stream is not the program's, and comes and goes");
     former = nullptr;
     PrivatePool* pool = nullptr;
-    if (!self->has(Unit::local) || stream.depth != 0) {
+    if (!self->has(Unit::local) || stream.levels.depth != 0) {
         pool = bound_pool(stream);
         if (pool == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the pool of units bound to stream %zu", stream.rank);
     }
     self->be(Unit::bound, true);   // before it is in that pool, and until it is not: who takes a job of its asks
-    ++stream.staying;
+    ++stream.loop.staying;
     if (pool != nullptr && self->pool != pool) {
         former = self->pool;
         move_with_jobs(stream, *self, *pool, lend_unit);
@@ -319,10 +319,10 @@ weft_status unbind(Pool* former) {
     Stream& stream = current();
     if (former != nullptr) move_with_jobs(stream, *self, *former, take_back_lent);
     self->be(Unit::bound, false);
-    --stream.staying;
+    --stream.loop.staying;
     if (former == nullptr) return WEFT_OK;
     // The stream has run it out of the pool of those that are bound, and perhaps a scheduler of the pool that it comes back to sleeps until it is there.
-    if (stream.depth == 0 && !draws_from(stream, *former)) yield(stream, *self);
+    if (stream.levels.depth == 0 && !draws_from(stream, *former)) yield(stream, *self);
     else former->bell.ring();   // it may come there no more, and the scheduler has slept because it was expected
     return WEFT_OK;
 }
@@ -368,8 +368,8 @@ weft_status ask_to_move_anywhere(Unit& unit) {
         std::size_t least_length = 0;
         for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
             const Stream* stream = of.streams[rank];
-            if (stream == nullptr || stream->carries) continue;
-            Pool* main = stream->main_pool.load();
+            if (stream == nullptr || stream->role.hidden) continue;
+            Pool* main = stream->levels.main_pool.load();
             if (main == nullptr) continue;
             const std::size_t length = pool::length(*main);
             if (main == now || (least != nullptr && length >= least_length)) continue;

@@ -155,7 +155,7 @@ weft_status take_key(const weft_unit_options& given, Plan& out) {
 
 weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     const Stream* const caller = current_or_null();
-    out.kind = tasklet ? Kind::tasklet : caller != nullptr ? caller->default_kind : process().default_kind;
+    out.kind = tasklet ? Kind::tasklet : caller != nullptr ? caller->spawning.default_kind : process().default_kind;
     if (options == nullptr) return WEFT_OK;
     if (options->size < sizeof(std::size_t) || options->size > 4096) {
         return fail(WEFT_INVALID, "weft_unit_options.size is %zu; set it to sizeof(weft_unit_options)", options->size);

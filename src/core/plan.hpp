@@ -99,7 +99,7 @@ weft_status furnish(Stream* stream, Unit& unit, const Plan& plan);
 
 // Where a unit goes when the caller names no pool.
 inline Pool& standard_pool(Stream* stream) {
-    return stream != nullptr ? *stream->standard : *process().streams[0]->main_pool.load();
+    return stream != nullptr ? *stream->standard : *process().streams[0]->levels.main_pool.load();
 }
 
 // The new unit's pool has not admitted it: it is given back.

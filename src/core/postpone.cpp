@@ -61,18 +61,18 @@ void do_without(Stream& stream, Unit& unit, weft_status lacking) {
 
 // Nobody would give a stack back, neither for this unit nor for those that wait in its pool and were tried with it.
 void give_up(Stream& stream, Unit& unit, weft_status lacking) {
-    stream.condemned = pool::length(*unit.pool);
-    stream.postponed = 0;
-    stream.postponed_in_a_row = 0;
+    stream.scarcity.condemned = pool::length(*unit.pool);
+    stream.scarcity.postponed = 0;
+    stream.scarcity.postponed_in_a_row = 0;
     do_without(stream, unit, lacking);
-    stream.finished_then = stream.counters.read(trace::Count::finished);
+    stream.scarcity.finished_then = stream.counters.read(trace::Count::finished);
 }
 
 // One of those, unless another unit has ended since.
 bool is_condemned(Stream& stream) {
-    if (stream.condemned == 0) return false;
-    const bool nobody_ended = stream.counters.read(trace::Count::finished) == stream.finished_then;
-    stream.condemned = nobody_ended ? stream.condemned - 1 : 0;
+    if (stream.scarcity.condemned == 0) return false;
+    const bool nobody_ended = stream.counters.read(trace::Count::finished) == stream.scarcity.finished_then;
+    stream.scarcity.condemned = nobody_ended ? stream.scarcity.condemned - 1 : 0;
     return nobody_ended;
 }
 
@@ -89,14 +89,14 @@ void postpone(Stream& stream, Unit& unit) {
     if (unit.pool->one_pushes() || (unit.kind == Kind::hosted && of.hosts.in_use() == 0)) return do_without(stream, unit, lacking);
     if (is_condemned(stream)) {
         do_without(stream, unit, lacking);
-        stream.finished_then = stream.counters.read(trace::Count::finished);
+        stream.scarcity.finished_then = stream.counters.read(trace::Count::finished);
         return;
     }
     stream.counters.add(trace::Count::postponed);
-    const bool look = look_is_due(++stream.postponed);
-    if (look && !stacks_may_come_free(of, stream.postponed)) return give_up(stream, unit, lacking);
-    const bool all_tried = ++stream.postponed_in_a_row > pool::length(*unit.pool) + 1;
-    if (all_tried && !std::exchange(stream.starving, true)) of.starving.fetch_add(1);
+    const bool look = look_is_due(++stream.scarcity.postponed);
+    if (look && !stacks_may_come_free(of, stream.scarcity.postponed)) return give_up(stream, unit, lacking);
+    const bool all_tried = ++stream.scarcity.postponed_in_a_row > pool::length(*unit.pool) + 1;
+    if (all_tried && !std::exchange(stream.scarcity.starving, true)) of.starving.fetch_add(1);
     const std::size_t granted = of.base.granted();
     if (all_tried && of.starving.load() >= granted) return give_up(stream, unit, lacking);
     if (granted > 1) os::thread_yield();
@@ -104,8 +104,8 @@ void postpone(Stream& stream, Unit& unit) {
 }
 
 void end_starving(Stream& stream) {
-    stream.postponed_in_a_row = 0;
-    if (std::exchange(stream.starving, false)) process().starving.fetch_sub(1);
+    stream.scarcity.postponed_in_a_row = 0;
+    if (std::exchange(stream.scarcity.starving, false)) process().starving.fetch_sub(1);
 }
 
 }  // namespace weft

@@ -39,7 +39,7 @@ weft_status spawn_as_planned(Pool* pool, void (*body)(void*), void* argument, co
     if (weft_status status = furnish(stream, *unit, chosen); status != WEFT_OK) return status;
     chosen.data = nullptr;   // the unit's from here on
     if (!pool::enters(*unit)) return turn_away(stream, *unit);
-    if (chosen.learner != nullptr && stream != nullptr && stream->sampling.takes_next(*chosen.learner)) make_sample(*unit, *chosen.learner);
+    if (chosen.learner != nullptr && stream != nullptr && stream->spawning.sampling.takes_next(*chosen.learner)) make_sample(*unit, *chosen.learner);
     if (unit->marked(Unit::observed)) [[unlikely]] observe(trace::Event::create, *unit);
     launch(stream, *unit, chosen.child_first, handle);
     return WEFT_OK;
@@ -50,14 +50,14 @@ weft_status spawn_as_planned(Pool* pool, void (*body)(void*), void* argument, co
     Stream* const caller = current_or_null();
     if (caller == nullptr) __builtin_unreachable();   // make_unit() need not ask
     Stream& stream = *caller;
-    LatestSites::Entry& latest = stream.latest_sites.at(address);
+    LatestSites::Entry& latest = stream.spawning.latest_sites.at(address);
     if (latest.address != address || latest.body != body) [[unlikely]] look_up_site(latest, address, body);
     const Site& site = *latest.site;
     latest.birth = Unit::birth(site.kind(), false);
     Unit* const unit = make_unit(&stream, pool, body, argument, births.of(site.kind(), false), address);
     if (unit == nullptr) [[unlikely]] return fail(WEFT_NO_MEMORY, "no memory for a unit");
     if (!pool::enters(*unit)) [[unlikely]] return turn_away(&stream, *unit);
-    if (stream.sampling.takes_next(site)) [[unlikely]] make_sample(*unit, site);
+    if (stream.spawning.sampling.takes_next(site)) [[unlikely]] make_sample(*unit, site);
     if (unit->marked(Unit::observed)) [[unlikely]] observe(trace::Event::create, *unit);
     *handle = to_handle(unit);
     pool::push(pool, unit, pool::Place::spawned);
@@ -68,10 +68,10 @@ weft_status spawn_as_planned(Pool* pool, void (*body)(void*), void* argument, co
 // places and is no sample: what was found out for the one before holds for it.
 [[gnu::always_inline]] inline weft_status spawn_into_common(Stream& stream, Pool& pool, void (*body)(void*), void* argument, weft_unit** handle,
                                                             const void* site) {
-    const Unit::Birth* birth = &stream.birth_common;
-    if (stream.default_kind == Kind::automatic) {
-        const LatestSites::Entry& latest = stream.latest_sites.at(site);
-        if (latest.address != site || latest.body != body || !stream.sampling.passes_over_next()) return spawn_by_site(pool, body, argument, handle, site);
+    const Unit::Birth* birth = &stream.spawning.birth_common;
+    if (stream.spawning.default_kind == Kind::automatic) {
+        const LatestSites::Entry& latest = stream.spawning.latest_sites.at(site);
+        if (latest.address != site || latest.body != body || !stream.spawning.sampling.passes_over_next()) return spawn_by_site(pool, body, argument, handle, site);
         birth = &latest.birth;
     }
     Unit* const unit = make_unit(&stream, pool, body, argument, *birth, site);
@@ -91,11 +91,11 @@ template <bool tasklet>
     if (pool == nullptr) pool = stream.standard;
     const weft_pool_kind where = pool->kind;   // read once, for stores to the unit might change it
     const bool own = where == WEFT_POOL_PRIVATE;
-    Kind kind = tasklet ? Kind::tasklet : stream.default_kind;
+    Kind kind = tasklet ? Kind::tasklet : stream.spawning.default_kind;
     const Site* learner = nullptr;
     if (kind == Kind::automatic && own) kind = Kind::lsa;
     if (kind == Kind::automatic) {
-        LatestSites::Entry& latest = stream.latest_sites.at(site);
+        LatestSites::Entry& latest = stream.spawning.latest_sites.at(site);
         if (latest.address != site || latest.body != body) [[unlikely]] look_up_site(latest, site, body);
         learner = latest.site;
         kind = learner->kind();
@@ -108,7 +108,7 @@ template <bool tasklet>
         return fail(WEFT_NO_MEMORY, "no memory for a stack");
     }
     if (where == WEFT_POOL_USER && !pool::enters(*unit)) [[unlikely]] return turn_away(&stream, *unit);
-    if (learner != nullptr && stream.sampling.takes_next(*learner)) [[unlikely]] make_sample(*unit, *learner);
+    if (learner != nullptr && stream.spawning.sampling.takes_next(*learner)) [[unlikely]] make_sample(*unit, *learner);
     if (unit->marked(Unit::observed)) [[unlikely]] observe(trace::Event::create, *unit);
     unit->joint.announce_first(Joint::detacher());   // nobody else knows the unit yet
     if (where == WEFT_POOL_SHARED) {
@@ -153,8 +153,8 @@ template <bool tasklet>
     if (caller == nullptr) __builtin_unreachable();   // as above
     Stream& stream = *caller;
     if (pool == nullptr) pool = stream.standard;
-    if (!tasklet && pool == stream.common_home) return spawn_into_common(stream, *pool, body, argument, handle, site);
-    Kind kind = tasklet ? Kind::tasklet : stream.default_kind;
+    if (!tasklet && pool == stream.spawning.common_home) return spawn_into_common(stream, *pool, body, argument, handle, site);
+    Kind kind = tasklet ? Kind::tasklet : stream.spawning.default_kind;
     if (kind == Kind::automatic) {
         if (pool->kind != WEFT_POOL_PRIVATE) return spawn_by_site(*pool, body, argument, handle, site);
         kind = Kind::lsa;
@@ -199,13 +199,13 @@ template void launch_child_first<pool::Place::reviving_parent>(Unit&);
 void begin_as_unit(Process& of, Stream& stream, Unit& unit, Pool& pool, Unit::Flags flags) {
     unit.id = stream.take_id();
     // Nobody has spawned it, so it counts not as created. relaxed, both: a number.
-    stream.first_id.store(stream.first_id.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    stream.spawning.first_id.store(stream.spawning.first_id.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     describe(unit, pool, nullptr, nullptr, nullptr);
     Unit::Birth birth;
     birth.kind = Kind::full;
     birth.flags = flags;
     unit.begin_life(birth);
-    unit.stack = &stream.carrier_stack;
+    unit.stack = &stream.carrier.stack;
     unit.life.move(State::ready, State::running);
     if (of.observing) {
         unit.mark(Unit::observed);

@@ -30,15 +30,15 @@ template <bool tasklet>
     if (stream == nullptr || body == nullptr || options != nullptr || handle == nullptr) [[unlikely]] {
         return spawn_slowly<tasklet>(pool, body, argument, options, handle, site);
     }
-    Pool* const home = tasklet ? stream->tasklet_home : stream->ult_home;
-    if (pool != home && (pool != nullptr || home == Stream::nowhere())) [[unlikely]] {
+    Pool* const home = tasklet ? stream->spawning.tasklet_home : stream->spawning.ult_home;
+    if (pool != home && (pool != nullptr || home == Spawning::nowhere())) [[unlikely]] {
         return spawn_elsewhere<tasklet>(pool, body, argument, handle, site);
     }
     auto* unit = static_cast<Unit*>(stream->units->try_take());
     if (unit == nullptr) [[unlikely]] return spawn_slowly<tasklet>(home, body, argument, nullptr, handle, site);
     unit->id = stream->take_id();
     describe(*unit, *home, body, argument, site);
-    unit->begin_life(tasklet ? stream->birth_tasklet : stream->birth_ult);
+    unit->begin_life(tasklet ? stream->spawning.birth_tasklet : stream->spawning.birth_ult);
     *handle = weft::to_handle(unit);
     static_cast<PrivatePool*>(home)->put(unit);
     return WEFT_OK;

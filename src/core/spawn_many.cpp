@@ -42,13 +42,13 @@ Made make_row(Stream* stream, Pool& home, Unit::Birth birth, const Given& given,
     Unit* unit = nullptr;
     if (stream == nullptr) learner = nullptr;
     // One comparison for both: whether the unit before was a sample, and whether it was the last one.
-    std::size_t sample = learner != nullptr ? stream->sampling.next() : given.count + 1;
+    std::size_t sample = learner != nullptr ? stream->spawning.sampling.next() : given.count + 1;
     std::size_t stop = std::min(sample, given.count);
     for (std::size_t i = 0;; ++i) {
         if (i == stop) [[unlikely]] {
             if (i == sample) {
                 make_sample(*unit, *learner);
-                sample += stream->sampling.draw(*learner);
+                sample += stream->spawning.sampling.draw(*learner);
             }
             if (i == given.count) break;
             stop = std::min(sample, given.count);
@@ -72,7 +72,7 @@ Made make_row(Stream* stream, Pool& home, Unit::Birth birth, const Given& given,
             unit->joint.detach_local();   // nobody else knows the unit yet
         }
     }
-    if (learner != nullptr) stream->sampling.set_next(sample - given.count);
+    if (learner != nullptr) stream->spawning.sampling.set_next(sample - given.count);
     return {first, unit, WEFT_OK};
 }
 

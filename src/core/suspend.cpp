@@ -48,7 +48,7 @@ Unit* detail::successor_other(Stream& stream) {
     if (stream.wanted()) {
         // The pollers' turn comes every so many rounds; until then only the round is counted.
         const bool only_polling = stream.attention.load(std::memory_order_relaxed) == attention::polling;   // relaxed: as wanted()
-        if (!only_polling || ++stream.rounds >= rounds_between_polls) return nullptr;
+        if (!only_polling || ++stream.loop.rounds >= rounds_between_polls) return nullptr;
     }
     return pick(stream);
 }

@@ -88,7 +88,7 @@ struct Execution : Jobs {
 
     // For a while, as long as nobody wants the hart. Null also where the stream is wanted.
     Unit* look_around(Stream& stream) {
-        const std::uint64_t spin_ns = process().settings.values.spin_ns;
+        const std::uint64_t spin_ns = stream.of->settings.values.spin_ns;
         if (spin_ns <= 1) return nullptr;
         const BasicSearch<Jobs> search(*this);
         const std::uint64_t begin_ns = os::now_ns();
@@ -144,7 +144,7 @@ void unblock(void* raw, weft_unit* context) {
 }
 
 Execution* execution_of(const Stream& stream) {
-    const Domain* const domain = stream.domain;
+    const Domain* const domain = stream.serving.domain;
     const bool arena = domain != nullptr && domain->jobs != nullptr && stream.running->pool == domain->pool;
     return arena ? static_cast<Execution*>(domain->self) : nullptr;
 }

@@ -39,7 +39,7 @@ struct Root {
     // Somebody lacks a hart. Who leaves one loose says so first and looks here then, and the base writes here first and looks for loose ones then, seq_cst: one of them sees the
     // other.
     atomic<bool> lacked{false};
-    bool guest = false;
+    bool guest = false;                     // constant
     // It has been woken for nothing, and waits again: it keeps its place among those who want a hart. Its own, while it has one.
     bool in_vain = false;
 
@@ -61,6 +61,16 @@ struct Root {
     bool closing = false;                   // it leaves with its last hart
     bool told = false;                      // constant
     std::size_t told_of = 0;                // how many it was told of last
+};
+
+// The root of a domain, or of a guest: the base hands it out, and `of` leads from there to whose it is.
+template <class Owner>
+struct RootOf : Root {
+    Owner& owner;
+
+    explicit RootOf(Owner& whose) : owner(whose) {}
+    static Owner& of(Root& root) { return static_cast<RootOf&>(root).owner; }
+    static const Owner& of(const Root& root) { return static_cast<const RootOf&>(root).owner; }
 };
 
 enum class Policy : unsigned char { fair, weighted, first_come };

@@ -16,11 +16,11 @@ namespace {
 // Whether the stream sleeps until somebody wakes it, and nobody has begun to. relaxed where the hint is one. What a main scheduler's own loop is to see to counts as
 // well, unlike in has_mail(): whether that loop waits is the stream's own to know.
 bool sleeps_for_good(const Stream& stream) {
-    return stream.asleep.load() && stream.heap->timers.earliest() == Timers::never && mail_of(stream) == 0;
+    return stream.sleep.asleep.load() && stream.heap->timers.earliest() == Timers::never && mail_of(stream) == 0;
 }
 
 // An OS thread of the program's that was a guest may do anything, as others of the program's.
-bool is_outside(const Stream& stream) { return stream.guest != nullptr && is_outside(*stream.guest); }
+bool is_outside(const Stream& stream) { return stream.role.guest != nullptr && is_outside(*stream.role.guest); }
 
 // Under the runtime's lock.
 bool others_sleep(const Process& of, const Stream& self) {
@@ -34,7 +34,7 @@ bool others_sleep(const Process& of, const Stream& self) {
 bool others_are_asleep(const Process& of, const Stream& self) {
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         const Stream* const stream = of.streams[rank];
-        if (stream != nullptr && stream != &self && !is_outside(*stream) && !stream->sleeper.sleeps()) return false;
+        if (stream != nullptr && stream != &self && !is_outside(*stream) && !stream->sleep.sleeper.sleeps()) return false;
     }
     return others_sleep(of, self);
 }
@@ -44,7 +44,7 @@ bool somebody_computes(const Process& of) {
     std::size_t loose = 0;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         const Stream* const stream = of.streams[rank];
-        if (stream != nullptr && stream->guest != nullptr && stream->guest->root.keeps.load() == hart::Root::Keeps::loose) ++loose;
+        if (stream != nullptr && stream->role.guest != nullptr && stream->role.guest->root.keeps.load() == hart::Root::Keeps::loose) ++loose;
     }
     return of.base.granted() > loose;
 }
@@ -70,7 +70,7 @@ std::size_t borrowed_threads(const Process& of) {
     std::size_t count = 0;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         const Stream* const stream = of.streams[rank];
-        if (stream != nullptr && !stream->starts_late && stream->thread.handle == 0 && !is_outside(*stream)) ++count;
+        if (stream != nullptr && !stream->carrier.starts_late && stream->carrier.thread.handle == 0 && !is_outside(*stream)) ++count;
     }
     return count;
 }
@@ -107,7 +107,7 @@ void report(Process& of, std::size_t units) {
 }  // namespace
 
 std::uint64_t begin_watch(Stream& stream) {
-    Process& of = process();
+    Process& of = *stream.of;
     if (of.settings.values.deadlock == WEFT_DEADLOCK_IGNORE || of.base.granted() > of.guests.load() || of.pollers.live() != 0) return os::forever;
     std::lock_guard guard(of.lock);
     Quiet& quiet = of.quiet;
@@ -130,12 +130,12 @@ void look_anew(Process& of) {
     std::lock_guard guard(of.lock);
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         Stream* const stream = of.streams[rank];
-        if (stream != nullptr && stream->thread_id.load() != 0 && stream->asleep.load()) return ask(*stream, attention::alarm);
+        if (stream != nullptr && stream->carrier.thread_id.load() != 0 && stream->sleep.asleep.load()) return ask(*stream, attention::alarm);
     }
 }
 
 void end_watch(Stream& stream, bool woken) {
-    Process& of = process();
+    Process& of = *stream.of;
     Waiting waiting;
     if (!woken) each_descriptor(of, look_at, &waiting);
     {

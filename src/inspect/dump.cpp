@@ -145,7 +145,7 @@ private:
             } else if (root.guest) {
                 line("    a guest's (%s)", stands(root.keeps.load()));
             } else {
-                line("    a domain's (pool %p)", static_cast<const void*>(reinterpret_cast<const Domain&>(root).pool));
+                line("    a domain's (pool %p)", static_cast<const void*>(hart::RootOf<Domain>::of(root).pool));
             }
             line(": has %zu, asks for %td", root.held, root.asked);
             if (root.lulled.load()) line(", has nothing to do");
@@ -186,10 +186,10 @@ private:
         std::lock_guard guard(of_.lock);
         for (std::size_t rank = 0; rank < of_.ranks_used; ++rank) {
             const Stream* const stream = of_.streams[rank];
-            if (stream == nullptr || stream->guest == nullptr) continue;
+            if (stream == nullptr || stream->role.guest == nullptr) continue;
             const Unit* unit = nullptr;
-            os::peek(&stream->guest->unit, &unit, sizeof unit);   // without an order, as below
-            guests_[unit] = stream->thread_id.load();
+            os::peek(&stream->role.guest->unit, &unit, sizeof unit);   // without an order, as below
+            guests_[unit] = stream->carrier.thread_id.load();
         }
     }
 
@@ -208,22 +208,22 @@ private:
         const std::uint32_t bits = of.attention.load();
         line("stream %zu '%s': ", of.rank, name);
         Copy<Unit> unit;
-        if (of.guest != nullptr && is_outside(*of.guest)) {
+        if (of.role.guest != nullptr && is_outside(*of.role.guest)) {
             line("outside");
         } else if (running != nullptr && unit.take(running)) {
             running_[running] = of.rank;
             line("runs unit %llu", static_cast<unsigned long long>(unit->id));
             if ((bits & attention::pause) != 0) line(", is to pause");
-        } else if (of.thread_id.load() == 0) {
+        } else if (of.carrier.thread_id.load() == 0) {
             line("not started");
         } else if ((bits & attention::pause) != 0) {
             line("paused");
         } else {
-            line(of.asleep.load() ? "asleep" : "idle");
-            if (of.guest != nullptr) line(", its guest %s", stands(of.guest->root.keeps.load()));
+            line(of.sleep.asleep.load() ? "asleep" : "idle");
+            if (of.role.guest != nullptr) line(", its guest %s", stands(of.role.guest->root.keeps.load()));
         }
-        line("; OS thread %u; ran units %llu times", of.thread_id.load(), static_cast<unsigned long long>(of.counted(trace::Count::run)));
-        main_pool(of.main_pool.load());
+        line("; OS thread %u; ran units %llu times", of.carrier.thread_id.load(), static_cast<unsigned long long>(of.counted(trace::Count::run)));
+        main_pool(of.levels.main_pool.load());
         line("\n");
     }
 

@@ -243,7 +243,7 @@ namespace {
 
 // Whether the unit is one that keys tell of.
 bool tell_followers(const Stream& stream, const Unit& unit, atomic<void (*)(void*)> Key::*what) {
-    const bool guest = stream.guest != nullptr && stream.guest->unit == &unit;
+    const bool guest = stream.role.guest != nullptr && stream.role.guest->unit == &unit;
     bool followed = false;
     each_follower([&](const Key& key) {
         void* const value = local_of(unit, key);
@@ -266,7 +266,8 @@ void tell_followers_it_returns(Stream& stream, const Unit& unit) {
 
 bool is_own_code(const Unit& unit) {
     if (!unit.flags.has_all(Unit::primary | Unit::bound)) return false;
-    return &unit != process().primary || !process().settings.values.roaming_primary;   // one that roams is bound now and then
+    const Process& of = process();
+    return &unit != of.primary || !of.settings.values.roaming_primary;   // one that roams is bound now and then
 }
 
 void tell_followers_of_primary() {

@@ -52,8 +52,8 @@ void own_float_body(void* argument) {
 bool shared_floating_point(arch::FloatingPoint& shared) {
     const Stream* const stream = current_or_null();
     const Unit* const unit = stream == nullptr ? nullptr : stream->running;
-    if (unit == nullptr || !(unit->kind == Kind::hosted ? stream->carrier.host != nullptr : is_in_own_float(*unit))) return false;
-    shared = stream->carrier.floating_point;
+    if (unit == nullptr || !(unit->kind == Kind::hosted ? stream->carrier.own.host != nullptr : is_in_own_float(*unit))) return false;
+    shared = stream->carrier.own.floating_point;
     return true;
 }
 
@@ -72,15 +72,15 @@ void give_own_float(Unit& unit, const arch::FloatingPoint& begins_with) {
 
 arch::FloatingPoint leave_own_float(Stream& stream) {
     const arch::FloatingPoint own = arch::floating_point();
-    arch::set_floating_point(stream.carrier.floating_point, own);
+    arch::set_floating_point(stream.carrier.own.floating_point, own);
     stream.callable = callable_of(stream);
     if (stream.sched->calls_program) settle_way(stream);
     return own;
 }
 
 void enter_own_float(Stream& stream, const arch::FloatingPoint& own) {
-    stream.carrier.floating_point = arch::floating_point();
-    arch::set_floating_point(own, stream.carrier.floating_point);
+    stream.carrier.own.floating_point = arch::floating_point();
+    arch::set_floating_point(own, stream.carrier.own.floating_point);
     stream.callable = &Stream::no_pool;                           // what it calls would run with its own
     if (stream.sched->calls_program) stream.through_home = true;  // and so would who picks the next, before it has left
 }
@@ -110,7 +110,7 @@ void run_job_of(const Unit& owner, weft_job& job) {
     const bool has_own = noted_own_float(owner, owners);
     if (!has_own && !is_in_own_float(*stream.running)) return job.run(&job);
     const arch::FloatingPoint before = arch::floating_point();
-    arch::set_floating_point(has_own ? owners : stream.carrier.floating_point, before);
+    arch::set_floating_point(has_own ? owners : stream.carrier.own.floating_point, before);
     job.run(&job);   // which catches what is thrown
     arch::set_floating_point(before, arch::floating_point());
 }

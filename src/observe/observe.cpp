@@ -69,7 +69,7 @@ void record(trace::Ring& to, Event what, const Unit& unit, Waits waits, const vo
 
 void trace_unit(Observers& of, Stream* stream, Event what, const Unit& unit, Waits waits, const void* object) {
     if (stream != nullptr) {
-        if (stream->ring != nullptr) record(*stream->ring, what, unit, waits, object);
+        if (stream->telling.ring != nullptr) record(*stream->telling.ring, what, unit, waits, object);
         return;
     }
     std::lock_guard guard(of.outside_lock);
@@ -87,16 +87,16 @@ void call_all(const ObserverList& list, const weft_observation& seen) {
 
 void tell_from_stream(Observers& of, Stream& stream, const weft_observation& seen) {
     // relaxed: this stream's own. What a callback does is not told: it would go round for ever.
-    if (stream.telling.load(std::memory_order_relaxed) != nullptr) return;
+    if (stream.telling.whom.load(std::memory_order_relaxed) != nullptr) return;
     const ObserverList* list = of.list.load();
     if (list == nullptr) return;
     // seq_cst, "say which, then look whether it is the one still" against "another one, then look who says the old" in replace().
-    for (stream.telling.store(list); of.list.load() != list; stream.telling.store(list)) {
+    for (stream.telling.whom.store(list); of.list.load() != list; stream.telling.whom.store(list)) {
         list = of.list.load();
         if (list == nullptr) break;
     }
     if (list != nullptr) call_all(*list, seen);
-    stream.telling.store(nullptr, std::memory_order_release);   // release: pairs with the load in is_told(), after which the list is freed
+    stream.telling.whom.store(nullptr, std::memory_order_release);   // release: pairs with the load in is_told(), after which the list is freed
 }
 
 OutsideTeller* outside_teller(Observers& of) {
@@ -135,7 +135,7 @@ void tell_from_outside(Observers& of, const weft_observation& seen) {
     Stream* const stream = current_or_null();
     // A stream looks for what is asked of it, and then for a unit: listening may have begun between the two, and what the unit spawns is to
     // be observed too.
-    if (begins && stream != nullptr && !stream->observed && (stream->attention.load() & attention::observing) != 0) note_observed(*stream);
+    if (begins && stream != nullptr && !stream->telling.observed && (stream->attention.load() & attention::observing) != 0) note_observed(*stream);
     if (of.trace != nullptr) trace_unit(of, stream, what, unit, waits, object);
     if (wanted) {
         weft_observation seen{};
@@ -183,7 +183,7 @@ void listen(Process& of, bool on) {
 }
 
 bool told_from_here(Observers& of) {
-    if (const Stream* stream = current_or_null()) return stream->telling.load() != nullptr;
+    if (const Stream* stream = current_or_null()) return stream->telling.whom.load() != nullptr;
     std::lock_guard guard(of.outside_lock);
     return outside_teller(of) != nullptr;
 }
@@ -197,7 +197,7 @@ bool is_told(Process& of, const ObserverList* list) {
     }
     std::lock_guard guard(of.lock);
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
-        if (of.streams[rank] != nullptr && of.streams[rank]->telling.load() == list) return true;
+        if (of.streams[rank] != nullptr && of.streams[rank]->telling.whom.load() == list) return true;
     }
     return false;
 }
@@ -232,19 +232,19 @@ void observe(Event what, Unit& unit) noexcept { tell(what, unit, Waits::as_state
 void observe_wait(Unit& unit, Waits what, const void* object) noexcept { tell(Event::suspend, unit, what, object); }
 
 void trace_steal(Stream& stream, const Unit& unit, const Pool& from) {
-    if (stream.ring != nullptr) stream.ring->add(record_of(Event::steal, unit, address(&from)));
+    if (stream.telling.ring != nullptr) stream.telling.ring->add(record_of(Event::steal, unit, address(&from)));
 }
 
 void trace_stream(Stream& stream, Event what, std::uint64_t detail) {
-    if (stream.ring == nullptr) return;
+    if (stream.telling.ring == nullptr) return;
     trace::Record record;
     record.what = what;
     record.detail = detail;
-    stream.ring->add(record);
+    stream.telling.ring->add(record);
 }
 
 void note_observed(Stream& stream) {
-    stream.observed = (stream.attention.load() & attention::observing) != 0;
+    stream.telling.observed = (stream.attention.load() & attention::observing) != 0;
     stream.sched->stolen_from = nullptr;
     settle_homes(stream);
 }
@@ -309,8 +309,8 @@ weft_status begin_trace(Process& of) {
 
 bool give_ring(Process& of, Stream& stream) {
     if (of.observers.trace == nullptr) return true;
-    stream.ring = of.observers.trace->ring(stream.rank, stream.name);
-    return stream.ring != nullptr;
+    stream.telling.ring = of.observers.trace->ring(stream.rank, stream.name);
+    return stream.telling.ring != nullptr;
 }
 
 void write_trace_at_end(Process& of) {

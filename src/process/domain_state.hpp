@@ -12,7 +12,8 @@
 namespace weft {
 
 struct Domain {
-    hart::Root root;                       // of a child of the base; first, for that hands roots out
+    hart::RootOf<Domain> root{*this};      // of a child of the base
+    Process& of;
     Domain* parent;                        // null: the base
     weft_domain_ops ops;
     void* self;
@@ -32,14 +33,14 @@ struct Domain {
     Pool* former = nullptr;                // where the registrant belongs otherwise
     bool entered = false;                  // the registrant has become a guest for it, and leaves afterwards
     Stream* home = nullptr;                // which alone may run the registrant; null: any
-    Domain* next_returned = nullptr;       // in Stream::returned: its registrant is to be run there
+    Domain* next_returned = nullptr;       // in Serving::returned: its registrant is to be run there
 
     os::Lock lock;                         // guards what follows
     Domain* children = nullptr;
     Domain* sibling = nullptr;             // under the parent's lock, as is this; of those that were created so, under the runtime's
     std::ptrdiff_t asked = 0;              // of a parent that lends by itself
 
-    Domain(Domain* above, const weft_domain_ops& table, void* given) : parent(above), ops(table), self(given) {}
+    Domain(Process& process, Domain* above, const weft_domain_ops& table, void* given) : of(process), parent(above), ops(table), self(given) {}
     std::uint32_t present() const { return harts.load() & ~closing; }
     atomic<std::uint32_t>& wanted_word() { return parent == nullptr ? root.wanted_back : wanted_back; }
     atomic<std::uint32_t>& asked_word() { return parent == nullptr ? root.asked_back : asked_back; }

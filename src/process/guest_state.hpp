@@ -12,7 +12,7 @@ struct Stream;
 struct Unit;
 
 struct Guest {
-    hart::Root root;                       // first, for the base hands roots out
+    hart::RootOf<Guest> root{*this};
     Stream* stream = nullptr;              // null: it has none in this runtime
     Unit* unit = nullptr;                  // the thread's code
     Pool* pool = nullptr;                  // the unit's: a push asks for a hart
@@ -28,6 +28,8 @@ struct Guest {
 
     Guest* next = nullptr;                 // of all, under their lock
     Guest* previous = nullptr;
+
+    Guest() { root.guest = true; }
 };
 
 // Its thread is outside: what it has here waits for it.

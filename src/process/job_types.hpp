@@ -1,6 +1,7 @@
 // What streams have of jobs: the ring of the unit that runs, and the lists where others see them. jobs.hpp has what is done with them.
 #pragma once
 
+#include "base/atomic.hpp"
 #include "os/memory.hpp"
 #include "process/job_ring.hpp"
 #include "process/shown.hpp"
@@ -16,6 +17,12 @@ static_assert(sizeof(Shown) <= sizeof(weft_job::kept) && alignof(Shown) <= align
 // It comes first in Stream, so the word that leads to the stream leads to its face.
 struct JobRing : BasicJobRing<weft_job, weft_jobs> {
     ~JobRing() { os::release(slots); }
+};
+
+// Where a stream's jobs are seen by others, and whose it takes. The stream writes it, and others read it; null: no place.
+struct JobPlace {
+    atomic<Jobs*> takes_from{nullptr};   // the list of the place where the stream's hart is
+    atomic<Jobs*> shows_to{nullptr};     // where what its units fork is shown: who is hungry there asks it. As takes_from, but a guest's stream shows what it does not take
 };
 
 }  // namespace weft

@@ -55,12 +55,12 @@ void each_descriptor(Process& of, void (*visit)(void* unit, void* argument), voi
 }
 
 weft_status is_the_programs(const Stream& stream) {
-    if (!stream.carries) return WEFT_OK;
-    return fail(WEFT_WRONG_CONTEXT, "stream %zu is no stream of the program's: %s", stream.rank, stream.guest != nullptr ? "it is a guest's, until that leaves"
+    if (!stream.role.hidden) return WEFT_OK;
+    return fail(WEFT_WRONG_CONTEXT, "stream %zu is no stream of the program's: %s", stream.rank, stream.role.guest != nullptr ? "it is a guest's, until that leaves"
                                                                                                                          : "it takes harts to domains");
 }
 
-Pool& main_pool_of(const Stream& stream) { return *(stream.carries ? process().streams[0] : &stream)->main_pool.load(); }
+Pool& main_pool_of(const Stream& stream) { return *(stream.role.hidden ? stream.of->streams[0] : &stream)->levels.main_pool.load(); }
 
 const os::CpuSet* cpus_of_process(Process& of) {
     std::lock_guard guard(of.lock);

@@ -7,18 +7,17 @@
 
 namespace weft {
 
-weft_pool_kind default_pool_kind() {
-    const weft_settings& values = process().settings.values;
-    if (values.pool == WEFT_POOL_DEFAULT) return values.streams > 1 ? WEFT_POOL_DEQUE : given_for(WEFT_POOL_PRIVATE);
-    return given_for(values.pool);
+weft_pool_kind default_pool_kind(const Process& of) {
+    const weft_settings& values = of.settings.values;
+    if (values.pool == WEFT_POOL_DEFAULT) return values.streams > 1 ? WEFT_POOL_DEQUE : given_for(of, WEFT_POOL_PRIVATE);
+    return given_for(of, values.pool);
 }
 
-weft_pool_kind given_for(weft_pool_kind kind) {
-    return kind == WEFT_POOL_PRIVATE && process().settings.values.rescue == WEFT_RESCUE_ALL ? WEFT_POOL_SHARED : kind;
+weft_pool_kind given_for(const Process& of, weft_pool_kind kind) {
+    return kind == WEFT_POOL_PRIVATE && of.settings.values.rescue == WEFT_RESCUE_ALL ? WEFT_POOL_SHARED : kind;
 }
 
-Sched* default_sched(Pool& main) {
-    Process& of = process();
+Sched* default_sched(Process& of, Pool& main) {
     weft_sched_kind kind = of.settings.values.scheduler;
     if (kind == WEFT_SCHED_DEFAULT) {
         const bool shared = of.settings.values.streams > 1 && main.automatic && main.kind != WEFT_POOL_PRIVATE;
@@ -35,12 +34,11 @@ Sched* default_sched(Pool& main) {
         }
     }
     Sched* made = sched::create(kind, nullptr, nullptr, pools, count);
-    if (made != nullptr) enlist(*made);
+    if (made != nullptr) enlist(of, *made);
     return made;
 }
 
-Pool* automatic_pool(weft_pool_kind kind) {
-    Process& of = process();
+Pool* automatic_pool(Process& of, weft_pool_kind kind) {
     {
         std::lock_guard guard(of.lock);
         for (Pool* pool = of.pools; pool != nullptr; pool = pool->next) {
@@ -49,24 +47,24 @@ Pool* automatic_pool(weft_pool_kind kind) {
             return pool;
         }
     }
-    Pool* made = make_pool(kind);
+    Pool* made = make_pool(of, kind);
     if (made == nullptr) return nullptr;
     made->automatic = true;
-    enlist(*made);
+    enlist(of, *made);
     return made;
 }
 
-void enlist(Pool& pool) {
-    std::lock_guard guard(process().lock);
-    pool.next = process().pools;
-    process().pools = &pool;
-    process().hooks.pool_comes(process(), pool);
+void enlist(Process& of, Pool& pool) {
+    std::lock_guard guard(of.lock);
+    pool.next = of.pools;
+    of.pools = &pool;
+    of.hooks.pool_comes(of, pool);
 }
 
-void enlist(Sched& sched) {
-    std::lock_guard guard(process().lock);
-    sched.next = process().scheds;
-    process().scheds = &sched;
+void enlist(Process& of, Sched& sched) {
+    std::lock_guard guard(of.lock);
+    sched.next = of.scheds;
+    of.scheds = &sched;
 }
 
 namespace {
@@ -82,18 +80,18 @@ void unlist(T*& first, T& element) {
 
 }  // namespace
 
-void dismiss(Pool& pool) {
+void dismiss(Process& of, Pool& pool) {
     {
-        std::lock_guard guard(process().lock);
-        unlist(process().pools, pool);
-        process().hooks.pool_goes(process(), pool);
+        std::lock_guard guard(of.lock);
+        unlist(of.pools, pool);
+        of.hooks.pool_goes(of, pool);
         if (pool.kind != WEFT_POOL_USER) {
             // Whoever pushed the last unit rings the bell afterwards, if late enough after that unit has run, ended and
             // let the pool be freed. So the memory stays a pool of its kind: a ring too many harms nobody.
             pool.freed = true;
             handles::freed(&pool);
-            pool.next = process().freed_pools;
-            process().freed_pools = &pool;
+            pool.next = of.freed_pools;
+            of.freed_pools = &pool;
             return;
         }
     }
@@ -107,8 +105,7 @@ void drop_freed_pools(Process& of) {
     }
 }
 
-Pool* make_pool(weft_pool_kind kind, weft_pool_access access) {
-    Process& of = process();
+Pool* make_pool(Process& of, weft_pool_kind kind, weft_pool_access access) {
     {
         std::lock_guard guard(of.lock);
         for (Pool** at = &of.freed_pools; *at != nullptr; at = &(*at)->next) {
@@ -125,10 +122,10 @@ Pool* make_pool(weft_pool_kind kind, weft_pool_access access) {
     return pool::create(kind, access);
 }
 
-void dismiss(Sched& sched) {
+void dismiss(Process& of, Sched& sched) {
     {
-        std::lock_guard guard(process().lock);
-        unlist(process().scheds, sched);
+        std::lock_guard guard(of.lock);
+        unlist(of.scheds, sched);
     }
     sched::destroy(&sched);
 }

@@ -9,24 +9,24 @@ namespace weft {
 struct Process;
 
 // A built-in one, not listed yet; null: no memory.
-Pool* make_pool(weft_pool_kind kind, weft_pool_access access = WEFT_POOL_ACCESS_DEFAULT);
+Pool* make_pool(Process& of, weft_pool_kind kind, weft_pool_access access = WEFT_POOL_ACCESS_DEFAULT);
 
 // A pool or a scheduler joins the list, or leaves it and is freed.
-void enlist(Pool& pool);
-void dismiss(Pool& pool);
-void enlist(Sched& sched);
-void dismiss(Sched& sched);
+void enlist(Process& of, Pool& pool);
+void dismiss(Process& of, Pool& pool);
+void enlist(Process& of, Sched& sched);
+void dismiss(Process& of, Sched& sched);
 
 // At the runtime's end: those that were dismissed, whose memory has stayed.
 void drop_freed_pools(Process& of);
 
 // A main pool for a stream that was given none; null: no memory. It belongs to the runtime.
-Pool* automatic_pool(weft_pool_kind kind);
-weft_pool_kind default_pool_kind();
+Pool* automatic_pool(Process& of, weft_pool_kind kind);
+weft_pool_kind default_pool_kind(const Process& of);
 // What a program gets that asks for a pool of that kind, and promises nothing: one that others may draw from, where rescue is to help all.
-weft_pool_kind given_for(weft_pool_kind kind);
+weft_pool_kind given_for(const Process& of, weft_pool_kind kind);
 
 // A scheduler as the settings say, for a stream whose main pool is `main`.
-Sched* default_sched(Pool& main);
+Sched* default_sched(Process& of, Pool& main);
 
 }  // namespace weft

@@ -14,8 +14,8 @@ bool has_pool(const Sched& sched, const Pool& pool) {
 }
 
 void settle_way(Stream& stream) {
-    stream.through_home = stream.depth != 0 || !stream.sched->stateless();
-    stream.restartable = stream.depth == 0 && stream.sched->stateless();
+    stream.through_home = stream.levels.depth != 0 || !stream.sched->stateless();
+    stream.restartable = stream.levels.depth == 0 && stream.sched->stateless();
 }
 
 bool draws_from(const Stream& stream, const Pool& pool) { return has_pool(*stream.sched, pool) || &pool == stream.own; }
@@ -23,8 +23,8 @@ bool draws_from(const Stream& stream, const Pool& pool) { return has_pool(*strea
 Unit* pick(Stream& stream) {
     if (stream.own == nullptr) [[likely]] return sched::pick(*stream.sched);
     // The primary unit waits in a pool of its own; it and the others take turns.
-    stream.own_had_a_turn = !stream.own_had_a_turn;
-    if (stream.own_had_a_turn) {
+    stream.loop.own_had_a_turn = !stream.loop.own_had_a_turn;
+    if (stream.loop.own_had_a_turn) {
         if (Unit* unit = stream.own->pop()) return unit;
     }
     if (Unit* unit = sched::pick(*stream.sched)) return unit;
@@ -33,12 +33,12 @@ Unit* pick(Stream& stream) {
 
 PrivatePool* bound_pool(Stream& stream) {
     if (PrivatePool* pool = stream.bound.load()) return pool;
-    Process& of = process();
+    Process& of = *stream.of;
     {
         std::lock_guard guard(of.replacing);
         if (PrivatePool* pool = stream.bound.load()) return pool;
-        Pool* main = stream.main->pools[0];
-        Pool* pool = main->kind == WEFT_POOL_PRIVATE ? main : automatic_pool(WEFT_POOL_PRIVATE);
+        Pool* main = stream.levels.main->pools[0];
+        Pool* pool = main->kind == WEFT_POOL_PRIVATE ? main : automatic_pool(of, WEFT_POOL_PRIVATE);
         if (pool == nullptr) return nullptr;
         stream.bound.store(static_cast<PrivatePool*>(pool));
         if (pool == main) return static_cast<PrivatePool*>(pool);
@@ -50,10 +50,10 @@ PrivatePool* bound_pool(Stream& stream) {
 void adopt_bound_pool(Stream& stream) {
     unask(stream, attention::adopt);
     PrivatePool* pool = stream.bound.load();
-    if (stream.own == pool || has_pool(*stream.main, *pool)) return;
+    if (stream.own == pool || has_pool(*stream.levels.main, *pool)) return;
     pool::attach(*pool, &stream, true);
     stream.own = pool;
-    stream.own_place.belong_to(stream.sleeper);
+    stream.sleep.own_place.belong_to(stream.sleep.sleeper);
     settle_way(stream);
 }
 

@@ -37,7 +37,7 @@ bool Crew::start_one() {
         auto& self = *static_cast<Worker*>(raw);
         os::thread_name("weft/blocking");
         os::thread_without_signals();
-        leave_bindings(process());
+        leave_bindings(self.crew.of_);
         self.crew.run(self);
     }, worker);
     if (!started) {
@@ -156,7 +156,7 @@ struct HandOver : Suspension {
     Unit* self = stream->running;
     if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "a scheduler cannot give its hart away; make the blocking call from a ULT");
     if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet cannot give its hart away; make it a ULT");
-    Process& of = process();
+    Process& of = *stream->of;
     if (!of.crew.ready()) return fail(WEFT_SYSTEM, "the kernel refused an OS thread for a blocking call (see ulimit -u and the cgroup's pids.max)");
     CallFor call_for(*self, fn, argument);
     Crew::Call call{call_for.fn(), call_for.argument(), self};

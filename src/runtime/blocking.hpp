@@ -16,6 +16,8 @@
 
 namespace weft {
 
+struct Process;
+
 class Crew {
 public:
     static constexpr std::size_t most = 1024;
@@ -32,7 +34,7 @@ public:
         Call* next = nullptr;
     };
 
-    Crew() = default;
+    explicit Crew(Process& of) : of_(of) {}
     ~Crew() { stop(); }
     Crew(const Crew&) = delete;
     Crew& operator=(const Crew&) = delete;
@@ -63,6 +65,7 @@ private:
     void run(Worker& self);
     std::uint64_t look_again() const;  // under the lock
 
+    Process& of_;
     os::Lock lock_;                    // guards what follows
     Fifo<Call, &Call::next> calls_;
     Worker* workers_ = nullptr;

@@ -81,14 +81,14 @@ void take_jobs_back(const Jobs& jobs, Unit& unit) {
 void take_jobs_back(const Process& old, const Stream& from, Unit& unit) {
     if (unit.jobs_out == 0) return;
     take_jobs_back(old.jobs, unit);
-    for (const Domain* domain = from.domain; domain != nullptr; domain = domain->parent) {
+    for (const Domain* domain = from.serving.domain; domain != nullptr; domain = domain->parent) {
         if (domain->jobs != nullptr) take_jobs_back(*domain->jobs, unit);
     }
 }
 
 // The domains that the hart was in are no more: nobody waits for their harts.
 void leave_domains(Stream& from) {
-    for (Domain* domain = from.domain; domain != nullptr; domain = domain->parent) domain->registrant = nullptr;
+    for (Domain* domain = from.serving.domain; domain != nullptr; domain = domain->parent) domain->registrant = nullptr;
 }
 
 // Whoever has called it does not go on, so it is a ULT on the stack that it stands on, and its end is the child's.
@@ -123,11 +123,11 @@ bool go_on(Process& old, Stream& from, Unit& unit, bool on_thread) {
         os::set_local(&from);
         return false;
     }
-    if (on_thread) unit.stack = &zero->carrier_stack;
+    if (on_thread) unit.stack = &zero->carrier.stack;
     zero->jobs.take_over(from.jobs);
     begin_primary(*made, *zero, unit, *pool, roams);
     made->inherited = &unit;
-    zero->carrier.floating_point = from.carrier.floating_point;
+    zero->carrier.own.floating_point = from.carrier.own.floating_point;
     const bool followed = is_followed(unit);
     if (followed) unit.mark(Unit::careful);   // a tasklet had no need of it
     if (is_in_own_float(unit) || followed) zero->callable = &Stream::no_pool;
@@ -138,7 +138,7 @@ bool go_on(Process& old, Stream& from, Unit& unit, bool on_thread) {
 
 void unit_forked(Process& old, Stream& from, Unit& unit) {
     // A thread's own stack outlives the runtime, and so may the child. A primary unit that roams may have left its thread, not its stack.
-    const bool on_thread = unit.stack == &from.carrier_stack || (unit.has(Unit::primary) && !has_forked(unit));
+    const bool on_thread = unit.stack == &from.carrier.stack || (unit.has(Unit::primary) && !has_forked(unit));
     cut_loose(from, unit);
     forget_others(unit);
     take_jobs_back(old, from, unit);

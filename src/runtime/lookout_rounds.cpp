@@ -21,10 +21,10 @@ std::uint64_t lookout_round(void* context) {
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         Stream* stream = of.streams[rank];
         if (stream == nullptr) continue;
-        std::uint64_t alarm_ns = stream->alarm_ns.load();
+        std::uint64_t alarm_ns = stream->sleep.alarm_ns.load();
         if (alarm_ns > now_ns) {
             next_ns = std::min(next_ns, alarm_ns);
-        } else if (stream->alarm_ns.compare_exchange_strong(alarm_ns, Timers::never)) {
+        } else if (stream->sleep.alarm_ns.compare_exchange_strong(alarm_ns, Timers::never)) {
             ask(*stream, attention::alarm);
             watch_anew(of);   // the stream may not come to it
         }
@@ -46,7 +46,7 @@ void lookout_ready(void* context, std::uint32_t tag) {
     Stream* chosen = of.streams[0];
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         Stream* stream = of.streams[rank];
-        if (stream != nullptr && stream->asleep.load()) chosen = stream;
+        if (stream != nullptr && stream->sleep.asleep.load()) chosen = stream;
     }
     if (chosen != nullptr) ask(*chosen, attention::poll);
 }

@@ -76,13 +76,17 @@ bool never_goes_on(const Unit& unit) { return !is_scheduler(unit) && (unit.life.
 
 // Of contexts that only wait for more to do. Before any unit is dropped: what libraries know of the others goes with those.
 std::size_t count_idle(Process& of) {
-    std::size_t count = 0;
+    struct Idle {
+        Process& of;
+        std::size_t count;
+    } idle{of, 0};
     if (of.created == nullptr) return 0;
     each_descriptor(of, [](void* object, void* raw) {
         auto& unit = *static_cast<Unit*>(object);
-        if (never_goes_on(unit) && is_idle_context(process(), unit)) ++*static_cast<std::size_t*>(raw);
-    }, &count);
-    return count;
+        auto& found = *static_cast<Idle*>(raw);
+        if (never_goes_on(unit) && is_idle_context(found.of, unit)) ++found.count;
+    }, &idle);
+    return idle.count;
 }
 
 void drop_suspended(void* object, void* argument) {
@@ -108,7 +112,7 @@ Stream* claim_other_stream(Process& of) {
     const std::lock_guard starting(of.carriers.lock);   // a carrier that is in the table has its OS thread then
     const std::lock_guard guard(of.lock);
     for (std::size_t rank = of.ranks_used; rank-- > 1;) {
-        if (of.streams[rank] != nullptr && !of.streams[rank]->freeing.exchange(true)) return of.streams[rank];
+        if (of.streams[rank] != nullptr && !of.streams[rank]->ending.freeing.exchange(true)) return of.streams[rank];
     }
     return nullptr;
 }
@@ -136,8 +140,8 @@ void tear_down(Process* ending) {
     ending->hosts.stop();
     drop_created(*ending);
     mem::overflow_remove();
-    while (ending->scheds != nullptr) dismiss(*ending->scheds);
-    while (ending->pools != nullptr) dismiss(*ending->pools);
+    while (ending->scheds != nullptr) dismiss(*ending, *ending->scheds);
+    while (ending->pools != nullptr) dismiss(*ending, *ending->pools);
     drop_freed_pools(*ending);
     destroy_heaps(*ending);
     end_observing(*ending);
@@ -191,14 +195,14 @@ Runtime::Runtime(const Settings& chosen, bool itself)
               {base_hooks(*this), lookout_round, lookout_ready, watch_pool, forget_pool, watch_pools}) {}
 
 Pool* primary_pool(Stream& zero, bool roams) {
-    Pool* const main = zero.main->pools[0];
+    Pool* const main = zero.levels.main->pools[0];
     if (roams || main->kind == WEFT_POOL_PRIVATE) return main;
     Pool* const pool = pool::create(WEFT_POOL_PRIVATE);
     if (pool == nullptr) return nullptr;
-    enlist(*pool);
+    enlist(*zero.of, *pool);
     pool::attach(*pool, &zero, true);
     zero.own = static_cast<PrivatePool*>(pool);
-    zero.own_place.belong_to(zero.sleeper);
+    zero.sleep.own_place.belong_to(zero.sleep.sleeper);
     settle_way(zero);
     return pool;
 }
@@ -261,7 +265,7 @@ weft_status start(const weft_settings* asked) {
         std::lock_guard guard(door_to_runtimes());
         if (process_or_null() == nullptr) return start_one(asked, false);
     }
-    return nest(process());
+    return nest(*process_or_null());
 }
 
 // One stream: such a program has threads of its own, and its guests spawn nothing as a rule. Streams on all harts would be OS threads that count towards
@@ -276,7 +280,7 @@ weft_status start_by_itself() {
 bool end_by_itself() {
     Process* const ending = process_or_null();
     std::size_t inside = 0;
-    if (ending == nullptr || !ending->by_itself || !close_to_guests(inside)) return false;
+    if (ending == nullptr || !ending->by_itself || !close_to_guests(*ending, inside)) return false;
     unwind(ending);
     return true;
 }
@@ -284,20 +288,20 @@ bool end_by_itself() {
 void drain() {
     Stream& zero = current();
     do weft::yield_now();
-    while (!sched::quiet(*zero.main) || (zero.own != nullptr && !pool::quiet(*zero.own)));
+    while (!sched::quiet(*zero.levels.main) || (zero.own != nullptr && !pool::quiet(*zero.own)));
 }
 
 namespace {
 
 // A stream of its own runs the pool dry. False: none could be had.
-bool run_dry(Pool& pool) {
+bool run_dry(Process& of, Pool& pool) {
     Pool* pools[] = {&pool};
     Sched* sched = sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, pools, 1);
     if (sched == nullptr) return false;
-    enlist(*sched);
+    enlist(of, *sched);
     Stream* stream;
-    if (start_stream(*sched, nullptr, nullptr, &stream, process().default_kind) != WEFT_OK) {
-        dismiss(*sched);
+    if (start_stream(of, *sched, nullptr, nullptr, &stream, of.default_kind) != WEFT_OK) {
+        dismiss(of, *sched);
         return false;
     }
     free_stream(*stream);
@@ -326,22 +330,22 @@ weft_status bind_primary(Unit& primary) {
 // A main scheduler of stream 0 that owns its loop returns from it; a basic one takes its place.
 weft_status stop_main_loop() {
     Stream& zero = current();
-    if (zero.main->stateless()) return WEFT_OK;
-    const Sched& old = *zero.main;
+    if (zero.levels.main->stateless()) return WEFT_OK;
+    const Sched& old = *zero.levels.main;
     Sched* basic = sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, old.pools, old.count);
     if (basic == nullptr) return fail(WEFT_NO_MEMORY, "no memory to end the scheduler of stream 0; the runtime runs on, call weft_finalize again");
-    enlist(*basic);
+    enlist(*zero.of, *basic);
     if (set_main(zero, *basic) != WEFT_OK) fatal("the scheduler of stream 0 cannot be ended: %s", os::error_text());
-    while (zero.main != basic) weft::yield_now();
+    while (zero.levels.main != basic) weft::yield_now();
     return WEFT_OK;
 }
 
 // The primary unit goes on on stream 0 alone, and that looks at its pools by a loop of ours. On failure the runtime goes on as before.
-weft_status stay_on_zero(Unit& primary) {
+weft_status stay_on_zero(const Process& of, Unit& primary) {
     Pool& roamed = *primary.pool;
     if (const weft_status status = bind_primary(primary); status != WEFT_OK) return status;
     const weft_status status = stop_main_loop();
-    if (status != WEFT_OK && process().settings.values.roaming_primary) {
+    if (status != WEFT_OK && of.settings.values.roaming_primary) {
         primary.be(Unit::bound, false);
         pool::try_move(primary, roamed);   // if that does not admit it any more, it waits where it is, as any other
     }
@@ -359,7 +363,7 @@ void run_out(Process& of) {
         stop_other_streams(of);
         drain();
         goes_on = try_kept_again(of);
-        if (Pool* const left = goes_on ? nullptr : not_empty(of)) goes_on = run_dry(*left);
+        if (Pool* const left = goes_on ? nullptr : not_empty(of)) goes_on = run_dry(of, *left);
     } while (goes_on);
 }
 
@@ -386,10 +390,10 @@ weft_status stop() {
         return fail(WEFT_WRONG_CONTEXT, "the primary unit runs on stream %zu, and the last weft_finalize belongs to stream 0: say by weft_unit_pool_set that it belongs to a "
                                         "pool that only stream 0 draws from, or stop those that draw from its pool besides (weft_stream_stop), and yield", current().rank);
     }
-    if (std::size_t inside = 0; !close_to_guests(inside)) {
+    if (std::size_t inside = 0; !close_to_guests(*ending, inside)) {
         return fail(WEFT_BUSY, "%zu guests are inside (by weft_guest_enter, or as OS threads with a region of OpenMP); the runtime runs on, call weft_finalize again when they have left", inside);
     }
-    if (const weft_status status = stay_on_zero(primary); status != WEFT_OK) {
+    if (const weft_status status = stay_on_zero(*ending, primary); status != WEFT_OK) {
         open_to_guests();
         return status;
     }

@@ -23,12 +23,12 @@ struct Runtime : Process {
 
 private:
     Lending lending_;
-    Carriers carriers_{"weft/hart", Carriers::What::harts};
-    Carriers guest_threads_{nullptr, Carriers::What::guests};
-    Rescue rescue_{settings.values.rescue};
-    Sentry sentry_;
+    Carriers carriers_{*this, "weft/hart", Carriers::What::harts};
+    Carriers guest_threads_{*this, nullptr, Carriers::What::guests};
+    Rescue rescue_{*this};
+    Sentry sentry_{*this};
     Neighbourhood neighbours_;
-    Crew crew_;
+    Crew crew_{*this};
     Shortage shortage_;
     Quiet quiet_;
     Observers observers_;

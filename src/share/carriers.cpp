@@ -30,40 +30,38 @@ struct Sent {
 namespace {
 
 // One is kept for the next: most of the time there is one hart on its way at once, and an allocation takes a good part of that.
-Sent* make_sent() {
-    Sent* const kept = process().carriers.spare.exchange(nullptr);
+Sent* make_sent(Process& of) {
+    Sent* const kept = of.carriers.spare.exchange(nullptr);
     if (kept == nullptr) return os::make<Sent>();
     return new (kept) Sent();
 }
 
-void give_sent(Sent& sent) {
+void give_sent(Process& of, Sent& sent) {
     Sent* none = nullptr;
-    if (!process().carriers.spare.compare_exchange_strong(none, &sent)) os::destroy(&sent);
+    if (!of.carriers.spare.compare_exchange_strong(none, &sent)) os::destroy(&sent);
 }
-
-Domain* domain_of(hart::Root* root) { return reinterpret_cast<Domain*>(root); }
 
 Sent& sent_by(Unit& letter) { return *static_cast<Sent*>(letter.argument); }
 
 // The hart is in its domain, with the calling stream.
 void bring(Stream& stream, Sent& sent) {
     set_domain(stream, sent.to);
-    stream.transition = sent.transition;
-    give_sent(sent);
+    stream.serving.transition = sent.transition;
+    give_sent(*stream.of, sent);
 }
 
 // A hart has come with the OS thread of a guest that goes on itself. It goes on with another, or back.
 void send_on(Stream& stream, Sent& sent) {
     bring(stream, sent);
     send_away(stream);
-    carrier_is_free(process().guest_threads);
+    carrier_is_free(stream.of->guest_threads);
 }
 
 // Of the hart that the calling carrier has brought, until it goes back to the base.
 void arrive(void* raw) {
     auto& sent = *static_cast<Sent*>(raw);
     Stream& stream = current();
-    if (stream.guest != nullptr && !lends_itself(stream)) return leave_letter(stream, sent.letter);
+    if (stream.role.guest != nullptr && !lends_itself(stream)) return leave_letter(stream, sent.letter);
     Carriers& by = *sent.by;
     bring(stream, sent);
     serve(stream);
@@ -74,10 +72,10 @@ void arrive(void* raw) {
 // Under the lock, as what follows.
 Pool* obtain_pool(Carriers& by) {
     if (by.sent == nullptr) {
-        Pool* const made = make_pool(WEFT_POOL_SHARED);
+        Pool* const made = make_pool(by.of, WEFT_POOL_SHARED);
         if (made == nullptr) return nullptr;
         made->letters = true;
-        enlist(*made);
+        enlist(by.of, *made);
         by.sent = made;
     }
     return by.sent;
@@ -87,20 +85,21 @@ Pool* obtain_pool(Carriers& by) {
 constexpr std::uint64_t patience_ns = 1'000'000;
 
 // One more that is not busy yet.
-bool start_carrier(Process& of, Carriers& by) {
+bool start_carrier(Carriers& by) {
+    Process& of = by.of;
     if (by.patient_until_ns != 0 && os::now_ns() < by.patient_until_ns) return false;
     Pool* const sent = obtain_pool(by);
     Sched* const sched = sent == nullptr ? nullptr : sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, const_cast<Pool**>(&sent), 1);
     if (sched == nullptr) return false;
-    enlist(*sched);
+    enlist(of, *sched);
     Stream* stream;
-    if (start_stream(*sched, nullptr, by.name, &stream, of.default_kind, nullptr, true) == WEFT_OK) {
+    if (start_stream(of, *sched, nullptr, by.name, &stream, of.default_kind, nullptr, true) == WEFT_OK) {
         by.patient_until_ns = 0;
         ++by.count;
         ++by.started;
         return true;
     }
-    dismiss(*sched);
+    dismiss(of, *sched);
     by.refused.fetch_add(1);
     by.patient_until_ns = os::now_ns() + patience_ns;
     return false;
@@ -108,12 +107,12 @@ bool start_carrier(Process& of, Carriers& by) {
 
 // Of those that take harts somebody who is counted as busy has given his back, and looks for letters next: a letter holds one of the harts that are granted, and each of the
 // others that carriers have is another one.
-bool one_comes_soon(const Process& of, const Carriers& by) { return by.what == Carriers::What::harts && by.count != 0 && by.count >= of.base.granted(); }
+bool one_comes_soon(const Carriers& by) { return by.what == Carriers::What::harts && by.count != 0 && by.count >= by.of.base.granted(); }
 
 // One more carrier is busy: an idle one, or a new one. False: there is none, and none can be started.
-bool engage_carrier(Process& of, Carriers& by, bool starts) {
+bool engage_carrier(Carriers& by, bool starts) {
     if (by.closed) return false;
-    if (by.busy >= by.count && (!starts || (!one_comes_soon(of, by) && !start_carrier(of, by)))) return false;
+    if (by.busy >= by.count && (!starts || (!one_comes_soon(by) && !start_carrier(by)))) return false;
     ++by.busy;
     return true;
 }
@@ -138,7 +137,7 @@ void send_hart_to(Carriers& by, Sent& sent, Domain& domain, const Transition& tr
 // False: no OS thread of those is idle, and none is started. Sent under the lock: a guest that goes on finds its thread counted on, and the letter with it (keep_thread).
 bool send_hart_by(Carriers& by, bool starts, Sent& sent, Domain& domain, const Transition& transition) {
     std::lock_guard guard(by.lock);
-    if (!engage_carrier(process(), by, starts)) return false;
+    if (!engage_carrier(by, starts)) return false;
     send_hart_to(by, sent, domain, transition);
     return true;
 }
@@ -147,8 +146,8 @@ bool send_hart_by(Carriers& by, bool starts, Sent& sent, Domain& domain, const T
 bool send_hart(hart::Root& root, void* raw) {
     auto& of = *static_cast<Process*>(raw);
     if (&root == &of.streams_root) return end_waiting(of);
-    if (!root.guest) return pass_on(*domain_of(&root), {});
-    admitted(guest_of(root));
+    if (!root.guest) return pass_on(hart::RootOf<Domain>::of(root), {});
+    admitted(hart::RootOf<Guest>::of(root));
     return true;
 }
 
@@ -172,12 +171,12 @@ void count_guest(Process& of, int more) {
 
 void lend_thread(Guest& guest) {
     guest.lends = true;
-    carrier_is_free(process().guest_threads);
+    carrier_is_free(guest.stream->of->guest_threads);
 }
 
 // It may be for another guest, whose thread is counted on. If there is none any more, nobody would find it: that one has looked for the letter while the caller had it.
 void leave_letter(Stream& stream, Unit& letter) {
-    Carriers& threads = process().guest_threads;
+    Carriers& threads = stream.of->guest_threads;
     {
         std::lock_guard guard(threads.lock);
         if (threads.busy <= threads.count) return pool::push(*threads.sent, &letter);
@@ -186,8 +185,8 @@ void leave_letter(Stream& stream, Unit& letter) {
 }
 
 void keep_thread(Stream& stream) {
-    Carriers& threads = process().guest_threads;
-    stream.guest->lends = false;
+    Carriers& threads = stream.of->guest_threads;
+    stream.role.guest->lends = false;
     {
         std::lock_guard guard(threads.lock);
         if (++threads.busy <= threads.count) return;
@@ -198,9 +197,9 @@ void keep_thread(Stream& stream) {
     send_on(stream, sent_by(*letter));
 }
 
-Domain* onwards(hart::Root* root) {
-    Process& of = process();
-    if (root == nullptr || (!root->guest && root != &of.streams_root)) return domain_of(root);
+Domain* onwards(Process& of, hart::Root* root) {
+    if (root == nullptr) return nullptr;
+    if (!root->guest && root != &of.streams_root) return &hart::RootOf<Domain>::of(*root);
     if (!send_hart(*root, &of)) of.base.put(*root, 0);
     return nullptr;
 }
@@ -209,7 +208,7 @@ hart::Base::Hooks base_hooks(Process& of) {
     return {.limit = hart::limit,
             .now_ns = os::now_ns,
             .send = send_hart,
-            .closed = [](hart::Root& root, void*) { complete(*domain_of(&root)); },
+            .closed = [](hart::Root& root, void*) { complete(hart::RootOf<Domain>::of(root)); },
             .tell = [](hart::Root& root, void* raw) { ask_to_step_aside(*static_cast<Process*>(raw), root.wanted_back.load()); },
             .watch = [](std::uint64_t deadline_ns, void* raw) { static_cast<Process*>(raw)->lookout.watch(deadline_ns); },
             .lacking = [](void* raw) { wake_watchdog(*static_cast<Process*>(raw)); },
@@ -218,22 +217,22 @@ hart::Base::Hooks base_hooks(Process& of) {
 
 bool send_letter(Carriers& by, Unit& letter, void (*body)(void*), void* argument) {
     std::lock_guard guard(by.lock);
-    if (!engage_carrier(process(), by, true)) return false;
+    if (!engage_carrier(by, true)) return false;
     send_to(by, letter, body, argument);
     return true;
 }
 
-void carrier_is_free(Carriers& of) {
+void carrier_is_free(Carriers& by) {
     {
-        std::lock_guard guard(of.lock);
-        --of.busy;
+        std::lock_guard guard(by.lock);
+        --by.busy;
     }
-    if (of.what != Carriers::What::rescue) process().base.thread_is_free();
+    if (by.what != Carriers::What::rescue) by.of.base.thread_is_free();
 }
 
 bool leave_carriers(const Stream& carrier) {
-    Process& of = process();
-    Pool* const letters = carrier.main->pools[0];
+    Process& of = *carrier.of;
+    Pool* const letters = carrier.levels.main->pools[0];
     for (Carriers* by : {&of.carriers, &of.rescue.carriers}) {
         std::lock_guard guard(by->lock);
         if (by->sent != letters) continue;
@@ -245,14 +244,14 @@ bool leave_carriers(const Stream& carrier) {
 
 // An OS thread that Weft has started, which runs whatever there is, comes before the one of a guest, which may not; and that before one is started.
 bool pass_on(Domain& domain, const Transition& transition) {
-    Sent* const sent = make_sent();
+    Process& of = domain.of;
+    Sent* const sent = make_sent(of);
     if (sent == nullptr) return false;
-    Process& of = process();
     if (send_hart_by(of.carriers, false, *sent, domain, transition) || send_hart_by(of.guest_threads, false, *sent, domain, transition) ||
         send_hart_by(of.carriers, true, *sent, domain, transition)) {
         return true;
     }
-    give_sent(*sent);
+    give_sent(of, *sent);
     return false;
 }
 
@@ -281,7 +280,7 @@ void retire(void* raw) {
     }
     if (!stays) {
         ask(stream, attention::abandon);   // letters that come now are for the others, and one of them may be the last of another
-        stream.freeing.store(true);
+        stream.ending.freeing.store(true);
         one.carrier = &stream;
     }
     atomic<std::uint32_t>& told = one.told;
@@ -292,7 +291,7 @@ void retire(void* raw) {
 
 bool send_last_letter(Carriers& by, Retiring& one) {
     std::lock_guard guard(by.lock);
-    if (!engage_carrier(process(), by, false)) return false;
+    if (!engage_carrier(by, false)) return false;
     send_to(by, one.letter, retire, &one);
     return true;
 }
@@ -327,44 +326,45 @@ void watch_again(Process& of) {
     std::lock_guard guard(of.lock);
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         Stream* const stream = of.streams[rank];
-        if (stream != nullptr && stream->thread_id.load() != 0) ask(*stream, attention::alarm);
+        if (stream != nullptr && stream->carrier.thread_id.load() != 0) ask(*stream, attention::alarm);
     }
 }
 
-Sent* reserve_carrier() {
-    Sent* const sent = make_sent();
+Sent* reserve_carrier(Process& of) {
+    Sent* const sent = make_sent(of);
     if (sent == nullptr) return nullptr;
     {
-        std::lock_guard guard(process().carriers.lock);
-        if (engage_carrier(process(), process().carriers, true)) return sent;
+        std::lock_guard guard(of.carriers.lock);
+        if (engage_carrier(of.carriers, true)) return sent;
     }
-    give_sent(*sent);
+    give_sent(of, *sent);
     return nullptr;
 }
 
-void pass_on_to(Sent& reserved, Domain& domain) { send_hart_to(process().carriers, reserved, domain, {}); }
+void pass_on_to(Sent& reserved, Domain& domain) { send_hart_to(domain.of.carriers, reserved, domain, {}); }
 
-void forgo_carrier(Sent& reserved) {
-    give_sent(reserved);
-    carrier_is_free(process().carriers);
+void forgo_carrier(Process& of, Sent& reserved) {
+    give_sent(of, reserved);
+    carrier_is_free(of.carriers);
 }
 
 void hart_to_domain(Stream& stream, Domain& domain) {
-    if (stream.guest != nullptr) return guests_hart_to_domain(*stream.guest, domain);
+    if (stream.role.guest != nullptr) return guests_hart_to_domain(*stream.role.guest, domain);
     stream.holds_hart = false;
     bool last;
-    process().base.move(process().streams_root, -1, domain.root, 1, last);   // what it is registered with counts as requested
+    domain.of.base.move(domain.of.streams_root, -1, domain.root, 1, last);   // what it is registered with counts as requested
 }
 
 bool hart_to_base(Stream& stream, Domain& domain, bool takes_next) {
+    Process& of = domain.of;
     bool last = false;
     if (stream.only_carries()) {
         set_domain(stream, nullptr);
-        hart::Root* const next = process().base.give_back(domain.root, last, takes_next);
-        if (Domain* const to = onwards(next)) set_domain(stream, to);
+        hart::Root* const next = of.base.give_back(domain.root, last, takes_next);
+        if (Domain* const to = onwards(of, next)) set_domain(stream, to);
     } else {
         set_domain(stream, nullptr);
-        process().base.move(domain.root, 0, process().streams_root, 1, last);
+        of.base.move(domain.root, 0, of.streams_root, 1, last);
         stream.holds_hart = true;
     }
     return last;

@@ -14,6 +14,7 @@ namespace weft {
 struct Process;
 
 struct Carriers {
+    Process& of;
     const char* const name;                // of their OS threads
     enum class What : unsigned char { harts, guests, rescue } const what;   // guests' OS threads take harts as well, and none is started
     atomic<Sent*> spare{nullptr};          // of `harts`
@@ -34,7 +35,7 @@ hart::Base::Hooks base_hooks(Process& of);
 
 // Some carrier will call body(argument), which ends with carrier_is_free(): an idle one, or a new one. False: none can be had. The letter is the caller's until then.
 bool send_letter(Carriers& by, Unit& letter, void (*body)(void*), void* argument);
-void carrier_is_free(Carriers& of);
+void carrier_is_free(Carriers& by);
 
 // A carrier that is to end, and has found no letter, is none any more. False: one is on its way that it is counted on for.
 bool leave_carriers(const Stream& carrier);
@@ -50,14 +51,14 @@ void leave_letter(Stream& stream, Unit& letter);
 void count_guest(Process& of, int more);
 
 // The domain that a hart goes to with the caller, as the base says; null: none, and a guest who is to have it goes on.
-Domain* onwards(hart::Root* root);
+Domain* onwards(Process& of, hart::Root* root);
 
 // A carrier, an idle one or a new one, goes on with the hart, which does next what was decided. False: none can be had.
 bool pass_on(Domain& domain, const Transition& transition);
 // An OS thread that is no guest's, for a hart that is about to be passed on; null: none can be had. Then it goes with the hart, or is not needed.
-Sent* reserve_carrier();
+Sent* reserve_carrier(Process& of);
 void pass_on_to(Sent& reserved, Domain& domain);
-void forgo_carrier(Sent& reserved);
+void forgo_carrier(Process& of, Sent& reserved);
 
 // A stream's hart becomes the domain's.
 void hart_to_domain(Stream& stream, Domain& domain);

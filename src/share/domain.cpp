@@ -42,7 +42,7 @@ weft_domain* handle_of(Domain& domain) { return handles::to_handle<weft_domain>(
 void stir(Domain& domain) {
     for (Domain* of = &domain; of != nullptr; of = of->parent) {
         of->stirred.fetch_add(1);
-        if (of->parent == nullptr) return process().base.stir(of->root);
+        if (of->parent == nullptr) return domain.of.base.stir(of->root);
         of->lulled.store(false);
     }
 }
@@ -80,8 +80,8 @@ weft_pool_ops pool_table() {
         domain.ops.unblock(domain.self, context);
         // The hart that a context leaves by a yield is in `enter` next, and no other one need come, unless that one goes.
         Stream* const stream = operation == WEFT_POOL_OP_YIELD ? current_or_null() : nullptr;
-        if (stream == nullptr || stream->domain != &domain || stream->domain == stream->lender) return stir(domain);
-        stream->owes_stir = true;
+        if (stream == nullptr || stream->serving.domain != &domain || stream->serving.domain == stream->serving.lender) return stir(domain);
+        stream->serving.owes_stir = true;
     };
     table.pop = [](void*) -> weft_unit* { return nullptr; };
     table.length = [](const void*) -> std::size_t { return 0; };
@@ -90,8 +90,8 @@ weft_pool_ops pool_table() {
 
 // ---- making and ending -----------------------------------------------------------------------------------------
 
-Domain* make_domain(Domain* parent, const weft_domain_ops& ops, void* self) {
-    auto* domain = os::make<Domain>(parent, ops, self);
+Domain* make_domain(Process& of, Domain* parent, const weft_domain_ops& ops, void* self) {
+    auto* domain = os::make<Domain>(of, parent, ops, self);
     if (domain == nullptr) return nullptr;
     domain->pool = pool::create_user(pool_table(), domain);
     if (domain->pool != nullptr) domain->pool->confined = true;
@@ -110,7 +110,7 @@ void drop_domain(Domain& domain) {
 }
 
 void join_parent(Domain& domain) {
-    if (domain.parent == nullptr) return process().base.join(domain.root);
+    if (domain.parent == nullptr) return domain.of.base.join(domain.root);
     Domain& parent = *domain.parent;
     {
         std::lock_guard guard(parent.lock);
@@ -144,7 +144,7 @@ void complete(Domain& domain) {
     if (domain.ops.block != nullptr && !wants_a_look(unit)) unit.unmark(Unit::careful);
     Pool& former = *domain.former;
     {
-        std::unique_lock guard(process().jobs.lock, std::defer_lock);
+        std::unique_lock guard(domain.of.jobs.lock, std::defer_lock);
         if (unit.jobs_out != 0) guard.lock();   // who takes a job that it forked before looks at its pool
         take_back_lent(unit, former);
     }
@@ -162,7 +162,7 @@ struct Unregistering : Suspension {
 
     // This hart is the domain's still, and is given back by `enter`; so the domain stays until then.
     void publish() {
-        if (domain.parent == nullptr) return process().base.close(domain.root);
+        if (domain.parent == nullptr) return domain.of.base.close(domain.root);
         domain.harts.fetch_or(Domain::closing);
     }
 };
@@ -242,15 +242,15 @@ Domain* child_in_need(Domain& domain) {
 
 // The hart that the stream has is somebody else's from now on; it gets another for the scheduler on whose stack this is, if that had one.
 void lose_hart(Stream& stream) {
-    Domain* const lender = stream.lender;
+    Domain* const lender = stream.serving.lender;
     set_domain(stream, lender);
     if (lender == nullptr) return hold_hart(stream);
-    for (Domain* of = lender; of != nullptr; of = of->parent) {
-        if (of->parent != nullptr) {
-            of->harts.fetch_add(1);
+    for (Domain* at = lender; at != nullptr; at = at->parent) {
+        if (at->parent != nullptr) {
+            at->harts.fetch_add(1);
             continue;
         }
-        process().base.take(of->root, 0);   // extra, until others have given theirs back
+        at->of.base.take(at->root, 0);   // extra, until others have given theirs back
     }
 }
 
@@ -261,36 +261,36 @@ namespace {
 // The hart goes to the parent, and the domain is not asked. One above may be lulled, since a child had as many harts as it wanted, and would have been
 // lent another one when this one had come up from it. So each is told when it counts this hart itself.
 void go_up_unasked(Stream& stream, bool takes_next = true) {
-    stream.owes_stir = false;
-    stir(*stream.domain);
-    go_up(stream, *stream.domain, takes_next);
+    stream.serving.owes_stir = false;
+    stir(*stream.serving.domain);
+    go_up(stream, *stream.serving.domain, takes_next);
 }
 
 // It leaves for the base.
 void leave_unasked(Stream& stream, bool takes_next = true) {
-    while (stream.domain != nullptr) go_up_unasked(stream, takes_next);
+    while (stream.serving.domain != nullptr) go_up_unasked(stream, takes_next);
 }
 
 }  // namespace
 
 void hand_over_hart(Stream& stream) {
-    const Transition made = std::exchange(stream.transition, {});
+    const Transition made = std::exchange(stream.serving.transition, {});
     if (made.what == What::run) make_ready(&stream, *made.unit);
-    stream.owes_stir = false;
-    while (stream.domain->parent != nullptr) go_up_unasked(stream);
-    Domain& domain = *stream.domain;
+    stream.serving.owes_stir = false;
+    while (stream.serving.domain->parent != nullptr) go_up_unasked(stream);
+    Domain& domain = *stream.serving.domain;
     stir(domain);   // as where a hart leaves unasked
     set_domain(stream, nullptr);
     bool last = false;
-    process().base.hand_over(domain.root, stream.guest->root, last);
+    domain.of.base.hand_over(domain.root, stream.role.guest->root, last);
     if (last) complete(domain);
 }
 
 // The base is not to give it back at once: that would have no end.
 void send_away(Stream& stream) {
-    const Transition made = std::exchange(stream.transition, {});
-    if (pass_on(*stream.domain, made)) {
-        stream.owes_stir = false;   // the hart stays in the domain, which may end now
+    const Transition made = std::exchange(stream.serving.transition, {});
+    if (pass_on(*stream.serving.domain, made)) {
+        stream.serving.owes_stir = false;   // the hart stays in the domain, which may end now
         return set_domain(stream, nullptr);
     }
     if (made.what == What::run) make_ready(&stream, *made.unit);
@@ -305,8 +305,8 @@ void send_home(Stream& stream, Domain& domain) {
     Stream& home = *domain.home;
     lose_hart(stream);
     const Waking waking(home);
-    domain.next_returned = home.returned.load();
-    while (!home.returned.compare_exchange_strong(domain.next_returned, &domain)) {}
+    domain.next_returned = home.serving.returned.load();
+    while (!home.serving.returned.compare_exchange_strong(domain.next_returned, &domain)) {}
     ask(home, attention::lent);
     probe(Probe::hart_sent_home);
     end_waiting_of(home);
@@ -314,19 +314,19 @@ void send_home(Stream& stream, Domain& domain) {
 
 // A hart has come, for the registrant of the domain to go on.
 void take_home(Stream& stream, Domain& domain) {
-    if (stream.domain != nullptr) {
+    if (stream.serving.domain != nullptr) {
         send_away(stream);
     } else {
         give_hart_back(stream);
     }
-    if (stream.guest != nullptr) stop_lending(stream);
+    if (stream.role.guest != nullptr) stop_lending(stream);
     set_domain(stream, &domain);
-    stream.transition = {What::run, domain.registrant, {}};
+    stream.serving.transition = {What::run, domain.registrant, {}};
 }
 
 // The hart goes, and leaves a context behind that has yielded on it.
 void pay_stir(Stream& stream, Domain& domain) {
-    if (std::exchange(stream.owes_stir, false)) stir(domain);
+    if (std::exchange(stream.serving.owes_stir, false)) stir(domain);
 }
 
 // Whether units wait that this stream alone may run, or alone draws: also those of its main scheduler, where another has been pushed, and the domain's registrant was a unit of that.
@@ -334,30 +334,30 @@ bool own_units_wait(const Stream& stream) {
     if (stream.own != nullptr && !pool::quiet(*stream.own)) return true;
     const auto waits = [](const Pool* pool) { return pool->drawers.load() <= Pool::of_one_stream && !pool::quiet(*pool); };
     const auto some_wait = [&](const Sched& sched) { return std::any_of(sched.pools, sched.pools + sched.count, waits); };
-    return some_wait(*stream.own_way.sched) || (stream.own_way.sched != stream.main && some_wait(*stream.main));
+    return some_wait(*stream.serving.own_way.sched) || (stream.serving.own_way.sched != stream.levels.main && some_wait(*stream.levels.main));
 }
 
 // The hart goes as far up as parents lend by themselves, or to the scheduler that serves here, and none of the domains below is asked. Step by step it would come down again each time to the first child that wants one.
 bool go_to_the_top(Stream& stream, Domain& domain) {
     const auto goes_on = [&stream] {
-        const Domain* const parent = stream.domain->parent;
-        return stream.domain != stream.lender && parent != nullptr && parent->ops.child_requested == nullptr;
+        const Domain* const parent = stream.serving.domain->parent;
+        return stream.serving.domain != stream.serving.lender && parent != nullptr && parent->ops.child_requested == nullptr;
     };
     while (goes_on()) go_up_unasked(stream);
-    return stream.domain != &domain;
+    return stream.serving.domain != &domain;
 }
 
 // A domain that always has something to run does not keep others from having a turn: one of its contexts may yield until one of a child's or of a parent's has done something, or a unit of the
 // stream's own. And it is not asked for the harts that are wanted back of its parents. True: the hart has gone to one of those, or is on its way to another OS thread.
 bool others_in_turn(Stream& stream, Domain& domain) {
     constexpr std::uint32_t turn = 16;
-    if (++stream.domain_turns % turn != 0) return false;   // counted by each stream: harts of one domain would write one line at each turn
+    if (++stream.serving.turns % turn != 0) return false;   // counted by each stream: harts of one domain would write one line at each turn
     if (Domain* const child = domain.ops.child_requested == nullptr ? child_in_need(domain) : nullptr) {
         pay_stir(stream, domain);
         set_domain(stream, child);
         return true;
     }
-    if (stream.carries || stream.lender != nullptr || !own_units_wait(stream)) return go_to_the_top(stream, domain);
+    if (stream.role.hidden || stream.serving.lender != nullptr || !own_units_wait(stream)) return go_to_the_top(stream, domain);
     // The hart itself, which the streams' root may keep for a slice. If a carrier went on with it, and the stream took another one, that might be wanted back before a unit has run.
     leave_unasked(stream);
     return true;
@@ -366,17 +366,17 @@ bool others_in_turn(Stream& stream, Domain& domain) {
 // What the hart does next: a context that it runs, or null when it has gone elsewhere.
 Unit* next_of(Stream& stream, Domain& domain) {
     const Before before(domain);
-    if (stream.transition.what == What::open) {
+    if (stream.serving.transition.what == What::open) {
         if (others_in_turn(stream, domain)) return nullptr;
-        stream.deciding = true;
+        stream.serving.deciding = true;
         domain.ops.enter(domain.self);
-        stream.deciding = false;
+        stream.serving.deciding = false;
     }
-    const Transition made = std::exchange(stream.transition, {});
+    const Transition made = std::exchange(stream.serving.transition, {});
     if (claims_hart(stream)) [[unlikely]] {
         // The hart is the guest's, and goes nowhere else. What has been decided on may be of those that are not to be in its way.
         if (made.what == What::run) make_ready(&stream, *made.unit);
-        if (made.what == What::pass) forgo_carrier(*made.carrier);
+        if (made.what == What::pass) forgo_carrier(domain.of, *made.carrier);
         return nullptr;
     }
     switch (made.what) {
@@ -386,7 +386,7 @@ Unit* next_of(Stream& stream, Domain& domain) {
             return send_home(stream, domain), nullptr;
         }
         if (domain.ops.block != nullptr) made.unit->mark(Unit::careful);
-        stream.owes_stir = false;
+        stream.serving.owes_stir = false;
         return made.unit;
     case What::reenter: break;
     case What::enter:
@@ -395,7 +395,7 @@ Unit* next_of(Stream& stream, Domain& domain) {
         break;
     case What::pass:
         pass_on_to(*made.carrier, domain);
-        stream.owes_stir = false;   // the hart stays in the domain, which may end now
+        stream.serving.owes_stir = false;   // the hart stays in the domain, which may end now
         set_domain(stream, nullptr);
         break;
     case What::open:
@@ -420,23 +420,23 @@ bool children_want(Domain& domain) {
 
 // Only what somebody is told of when it can go on: neither the end of the registrant's stay nor a pause, which are the domain's own.
 void set_domain(Stream& stream, Domain* domain) {
-    if (stream.domain == stream.lender) {
-        stream.own_way = {stream.sched, stream.direct, stream.common, stream.standard};
-        ++stream.depth;
+    if (stream.serving.domain == stream.serving.lender) {
+        stream.serving.own_way = {stream.sched, stream.direct, stream.common, stream.standard};
+        ++stream.levels.depth;
     }
-    if (stream.guest != nullptr && stream.lender == nullptr && (stream.domain == nullptr) != (domain == nullptr)) {
-        if (domain != nullptr) carries_hart(*stream.guest);
-        else carries_none(*stream.guest);
+    if (stream.role.guest != nullptr && stream.serving.lender == nullptr && (stream.serving.domain == nullptr) != (domain == nullptr)) {
+        if (domain != nullptr) carries_hart(*stream.role.guest);
+        else carries_none(*stream.role.guest);
     }
-    stream.domain = domain;
-    Jobs* const own = stream.only_carries() ? nullptr : &process().jobs;
-    stream.job_list.store(domain == nullptr ? own : domain->jobs, std::memory_order_relaxed);   // relaxed, both: see ask_for_jobs()
-    stream.shows_to.store(domain == nullptr ? &process().jobs : domain->jobs, std::memory_order_relaxed);
-    Way way = stream.own_way;
-    if (domain != stream.lender) {
+    stream.serving.domain = domain;
+    Jobs* const own = stream.only_carries() ? nullptr : &stream.of->jobs;
+    stream.job_place.takes_from.store(domain == nullptr ? own : domain->jobs, std::memory_order_relaxed);   // relaxed, both: see ask_for_jobs()
+    stream.job_place.shows_to.store(domain == nullptr ? &stream.of->jobs : domain->jobs, std::memory_order_relaxed);
+    Way way = stream.serving.own_way;
+    if (domain != stream.serving.lender) {
         way = {domain->sched, nullptr, nullptr, domain->pool};
     } else {
-        --stream.depth;
+        --stream.levels.depth;
     }
     stream.sched = way.sched;
     stream.direct = way.direct;
@@ -452,7 +452,7 @@ namespace {
 // the hart is another domain's by now, or is to do something already.
 Unit* take_handed(Stream& stream) {
     Unit* const unit = std::exchange(stream.handed, nullptr);
-    if (unit == nullptr || (stream.transition.what == What::open && !is_out_of_place(stream, *unit))) return unit;
+    if (unit == nullptr || (stream.serving.transition.what == What::open && !is_out_of_place(stream, *unit))) return unit;
     pool::push(*unit->pool, unit);
     return nullptr;
 }
@@ -460,35 +460,35 @@ Unit* take_handed(Stream& stream) {
 }  // namespace
 
 void serve(Stream& stream) {
-    if (stream.domain == stream.lender) return;
-    stream.serving = true;
-    if ((stream.heeded & attention::unwatched) != 0) have_timers_watched(stream);   // it was idle, and may be busy here for any time
-    if (stream.guest != nullptr && !std::exchange(stream.guest->has_signal_stack, true)) stream.signal_stack.enter();
-    while (stream.domain != stream.lender) {
+    if (stream.serving.domain == stream.serving.lender) return;
+    stream.serving.under_way = true;
+    if ((stream.loop.heeded & attention::unwatched) != 0) have_timers_watched(stream);   // it was idle, and may be busy here for any time
+    if (stream.role.guest != nullptr && !std::exchange(stream.role.guest->has_signal_stack, true)) stream.carrier.signal_stack.enter();
+    while (stream.serving.domain != stream.serving.lender) {
         if (stream.wanted()) [[unlikely]] attend(stream);
-        if (stream.domain == stream.lender) break;
+        if (stream.serving.domain == stream.serving.lender) break;
         // What is handed comes first: the domain's choice may hand another over in its turn, and there is room for one.
         Unit* unit = take_handed(stream);
-        if (unit == nullptr) unit = next_of(stream, *stream.domain);
+        if (unit == nullptr) unit = next_of(stream, *stream.serving.domain);
         if (unit != nullptr) run_unit(stream, unit);
     }
-    stream.serving = false;
+    stream.serving.under_way = false;
 }
 
 void attend_to_domains(Stream& stream) {
     // A scheduler that runs as a unit has its hart from a domain, perhaps: whoever comes waits until it is done.
-    if (stream.lender != nullptr && (stream.returned.load() != nullptr || stream.guest != nullptr)) {
-        if (!stream.serving) serve(stream);
+    if (stream.serving.lender != nullptr && (stream.serving.returned.load() != nullptr || stream.role.guest != nullptr)) {
+        if (!stream.serving.under_way) serve(stream);
         return;
     }
     unask(stream, attention::lent);
-    for (Domain* domain = stream.returned.exchange(nullptr); domain != nullptr;) {
+    for (Domain* domain = stream.serving.returned.exchange(nullptr); domain != nullptr;) {
         Domain* const next = domain->next_returned;
         take_home(stream, *domain);
         domain = next;
     }
-    if (stream.guest != nullptr) go_on(stream);
-    if (!stream.serving) serve(stream);
+    if (stream.role.guest != nullptr) go_on(stream);
+    if (!stream.serving.under_way) serve(stream);
 }
 
 namespace {
@@ -499,7 +499,7 @@ weft_status register_inside(const weft_domain_ops& ops, void* self, Domain** mad
     Unit* const unit = stream == nullptr ? nullptr : stream->running;
     if (unit == nullptr || unit->kind == Kind::tasklet) return fail(WEFT_WRONG_CONTEXT, "a domain is registered by a ULT; this is none");
     WEFT_ASSERT(!is_out_of_place(*stream, *unit));   // so the parent stays: it waits for its contexts
-    Domain* const domain = make_domain(stream->domain, ops, self);
+    Domain* const domain = make_domain(*stream->of, stream->serving.domain, ops, self);
     if (domain == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a domain");
     if (unit->is_light()) promote(*stream, *unit);   // whoever has called it has no hart here any more
     if (unit->has_jobs()) leave_jobs(*stream, *unit);   // what it has forked is shown where it has belonged until now
@@ -554,12 +554,12 @@ weft_status register_domain(const weft_domain_ops& ops, void* self, Domain** mad
     return status;
 }
 
-Domain* create_domain(const weft_domain_ops& ops, void* self) {
-    Domain* const domain = make_domain(nullptr, ops, self);
+Domain* create_domain(Process& of, const weft_domain_ops& ops, void* self) {
+    Domain* const domain = make_domain(of, nullptr, ops, self);
     if (domain == nullptr) return nullptr;
     {
-        std::lock_guard guard(process().lock);
-        domain->sibling = std::exchange(process().created, domain);
+        std::lock_guard guard(of.lock);
+        domain->sibling = std::exchange(of.created, domain);
     }
     join_parent(*domain);
     return domain;
@@ -605,7 +605,7 @@ void request_harts(Domain& domain, std::ptrdiff_t delta) {
     if (domain.parent == nullptr) {
         if (delta == 0) return stir(domain);   // without the base's lock, where the domain is not lulled
         if (delta > 0) domain.stirred.fetch_add(1);   // as in stir(), which the request is, too
-        return process().base.request(domain.root, delta);
+        return domain.of.base.request(domain.root, delta);
     }
     if (delta >= 0) stir(domain);
     pass_request(domain, delta);
@@ -614,13 +614,13 @@ void request_harts(Domain& domain, std::ptrdiff_t delta) {
 namespace {
 
 weft_status may_decide(const Stream* stream) {
-    if (stream == nullptr || !stream->deciding) return fail(WEFT_WRONG_CONTEXT, "nothing is to be decided here: only in `enter` and in what weft_context_pause calls");
-    if (stream->transition.what != What::open) return fail(WEFT_WRONG_STATE, "what this hart does next has been decided already");
+    if (stream == nullptr || !stream->serving.deciding) return fail(WEFT_WRONG_CONTEXT, "nothing is to be decided here: only in `enter` and in what weft_context_pause calls");
+    if (stream->serving.transition.what != What::open) return fail(WEFT_WRONG_STATE, "what this hart does next has been decided already");
     return WEFT_OK;
 }
 
 weft_status is_context_here(const Stream* stream, const Unit& context) {
-    if (stream != nullptr && stream->domain != nullptr && context.pool_now() == stream->domain->pool) return WEFT_OK;
+    if (stream != nullptr && stream->serving.domain != nullptr && context.pool_now() == stream->serving.domain->pool) return WEFT_OK;
     return fail(WEFT_WRONG_STATE, "unit %llu is no context of the domain that has this hart", static_cast<unsigned long long>(context.id));
 }
 
@@ -629,24 +629,24 @@ weft_status is_context_here(const Stream* stream, const Unit& context) {
 weft_status decide(const Transition& transition) {
     Stream* const stream = current_or_null();
     if (const weft_status status = may_decide(stream); status != WEFT_OK) return status;
-    stream->transition = transition;
+    stream->serving.transition = transition;
     return WEFT_OK;
 }
 
 weft_status decide_to_pass() {
     Stream* const stream = current_or_null();
     if (const weft_status status = may_decide(stream); status != WEFT_OK) return status;
-    if (stream->guest == nullptr) return fail(WEFT_WRONG_STATE, "an OS thread of the runtime's has this hart already; weft_carrier_guest tells");
-    Sent* const carrier = reserve_carrier();
+    if (stream->role.guest == nullptr) return fail(WEFT_WRONG_STATE, "an OS thread of the runtime's has this hart already; weft_carrier_guest tells");
+    Sent* const carrier = reserve_carrier(*stream->of);
     if (carrier == nullptr) return fail(WEFT_SYSTEM, "there is no other OS thread for this hart, and the kernel starts none (see ulimit -u and the cgroup's pids.max)");
-    stream->transition.what = What::pass;
-    stream->transition.carrier = carrier;
+    stream->serving.transition.what = What::pass;
+    stream->serving.transition.carrier = carrier;
     return WEFT_OK;
 }
 
 weft_status make_context(void* stack, std::size_t stack_bytes, const void* site, Unit** made) {
     Stream* const stream = current_or_null();
-    if (stream == nullptr || stream->domain == nullptr) return fail(WEFT_WRONG_CONTEXT, "a context belongs to the domain whose hart makes it; this is none's");
+    if (stream == nullptr || stream->serving.domain == nullptr) return fail(WEFT_WRONG_CONTEXT, "a context belongs to the domain whose hart makes it; this is none's");
     weft_unit_options options{};
     options.size = sizeof options;
     options.kind = stack == nullptr ? WEFT_KIND_LSA : WEFT_KIND_FULL;
@@ -654,7 +654,7 @@ weft_status make_context(void* stack, std::size_t stack_bytes, const void* site,
     options.stack_bytes = stack_bytes;
     Plan wanted;
     if (const weft_status status = plan(&options, false, wanted); status != WEFT_OK) return status;
-    Unit* const unit = make_unit(stream, *stream->domain->pool, nullptr, nullptr, birth_in(*stream->domain->pool, wanted.kind), site);
+    Unit* const unit = make_unit(stream, *stream->serving.domain->pool, nullptr, nullptr, birth_in(*stream->serving.domain->pool, wanted.kind), site);
     if (unit == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a context");
     if (const weft_status status = furnish(stream, *unit, wanted); status != WEFT_OK) return status;
     if (unit->marked(Unit::observed)) observe(trace::Event::create, *unit);
@@ -676,7 +676,7 @@ weft_status run_context(Unit& context, void (*body)(void*), void* argument) {
     }
     if (const weft_status status = may_decide(stream); status != WEFT_OK) return status;
     if (again) {
-        if (const weft_status status = revive(context, *stream->domain->pool, body, argument, nullptr, Revived::held); status != WEFT_OK) return status;
+        if (const weft_status status = revive(context, *stream->serving.domain->pool, body, argument, nullptr, Revived::held); status != WEFT_OK) return status;
     } else {
         context.body = body;
         context.argument = argument;
@@ -710,13 +710,13 @@ weft_status resume_context(Unit& context) {
 weft_status take_successor(Stream& stream, Unit& context, Unit*& next) {
     if (const weft_status status = is_context_here(&stream, context); status != WEFT_OK) return status;
     if (const weft_status status = claim_context(stream, context); status != WEFT_OK) return status;
-    const Domain& domain = *stream.domain;
+    const Domain& domain = *stream.serving.domain;
     next = nullptr;
     // relaxed: as wanted()
     if ((stream.attention.load(std::memory_order_relaxed) & ~attention::leisurely) != 0 || claims_hart(stream) || &context == domain.registrant) [[unlikely]] {
         make_ready(&stream, context);   // the hart may be taken away, or is not one that runs the registrant: the domain decides
     } else if (stream.wanted()) [[unlikely]] {
-        stream.transition = {What::run, &context, {}};
+        stream.serving.transition = {What::run, &context, {}};
     } else {
         if (domain.ops.block != nullptr) context.mark(Unit::careful);
         next = &context;

@@ -13,7 +13,7 @@ struct Process;
 
 weft_status register_domain(const weft_domain_ops& ops, void* self, Domain** made, Jobs* jobs = nullptr);
 // One that nobody is in, below the base; null: no memory. They go with the runtime.
-Domain* create_domain(const weft_domain_ops& ops, void* self);
+Domain* create_domain(Process& of, const weft_domain_ops& ops, void* self);
 void drop_created(Process& of);
 // Before that, when units have ended: what those domains lead to is no more.
 void tell_created_of_end(const Process& of);
@@ -46,7 +46,7 @@ weft_status take_successor(Stream& stream, Unit& context, Unit*& next);
 // The stream's hart is in that domain from now on; null: in none.
 void set_domain(Stream& stream, Domain* domain);
 
-// What the hart does while it is in another domain than the scheduler on whose stack this is (Stream::lender); returns when it is back.
+// What the hart does while it is in another domain than the scheduler on whose stack this is (Serving::lender); returns when it is back.
 void serve(Stream& stream);
 
 // The stream was asked to look whose its hart is, and at the domains that have come to it (attention::lent). From the scheduler's stack.

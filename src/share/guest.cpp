@@ -48,9 +48,8 @@ const os::ThreadKey& key() {
 // ---- the unit's pool --------------------------------------------------------------------------------------------
 
 // A unit that is not the guest's was told to go where the guest's belongs: to where units go that are spawned outside.
-void push_elsewhere(Unit& unit) {
-    Process& of = process();
-    Pool& main = *of.streams[0]->main_pool.load();
+void push_elsewhere(Process& of, Unit& unit) {
+    Pool& main = *of.streams[0]->levels.main_pool.load();
     if (!pool::try_move(unit, main)) pool::move(unit, *of.initial_pools[0]);   // a push cannot fail
     pool::push(*unit.pool, &unit);
 }
@@ -63,7 +62,7 @@ void push_guest(Guest& guest) {
     probe(Probe::guest_wanted);
     if (seen == Keeps::held || seen == Keeps::carries) {
         ask(*guest.stream, attention::lent);
-    } else if (seen == Keeps::waits && process().base.admit(guest.root)) {
+    } else if (seen == Keeps::waits && guest.stream->of->base.admit(guest.root)) {
         admitted(guest);
     }
 }
@@ -75,7 +74,7 @@ weft_pool_ops pool_table() {
         auto& guest = *static_cast<Guest*>(self);
         Unit& unit = *to_unit(handle);
         if (&unit == guest.unit) return push_guest(guest);
-        push_elsewhere(unit);
+        push_elsewhere(*guest.stream->of, unit);
     };
     table.pop = [](void*) -> weft_unit* { return nullptr; };
     table.length = [](const void*) -> std::size_t { return 0; };
@@ -91,7 +90,7 @@ weft_status make_stream(Process& of, Guest& guest) {
     Pool* const sent = guest_threads_pool(of);
     Sched* const sched = sent == nullptr ? nullptr : sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, const_cast<Pool**>(&sent), 1);
     Pool* const pool = sched == nullptr ? nullptr : pool::create_user(pool_table(), &guest);
-    if (sched != nullptr) enlist(*sched);
+    if (sched != nullptr) enlist(of, *sched);
     Stream* stream = nullptr;
     weft_status status = pool == nullptr ? no_memory() : start_stream_here(of, *sched, "guest", &guest, &stream);
     Unit* const unit = stream == nullptr ? nullptr : static_cast<Unit*>(stream->heap->units->take());
@@ -116,7 +115,7 @@ weft_status make_stream(Process& of, Guest& guest) {
         status = no_memory();
     }
     if (pool != nullptr) pool::destroy(pool);
-    if (sched != nullptr) dismiss(*sched);
+    if (sched != nullptr) dismiss(of, *sched);
     return status;
 }
 
@@ -129,9 +128,9 @@ void drop_stream(Process& of, Guest& guest) {
     unit.life.move(State::running, State::done);
     retire(unit);
     stream.units->give(&unit);
-    Sched& sched = *stream.main;
+    Sched& sched = *stream.levels.main;
     end_stream_here(of, stream);
-    dismiss(sched);
+    dismiss(of, sched);
     pool::destroy(std::exchange(guest.pool, nullptr));
     count_guest(of, -1);
 }
@@ -155,7 +154,6 @@ bool keep_out(Process& of, Guest& guest) {
 Guest* make_guest() {
     auto* const guest = os::make<Guest>();
     if (guest == nullptr) return nullptr;
-    guest->root.guest = true;
     if (!key().set(guest)) {
         os::destroy(guest);
         return nullptr;
@@ -179,7 +177,7 @@ weft_status obtain_stream(Guest& guest) {
     if (process_or_null() == nullptr) {
         if (const weft_status status = guest_hooks.start_by_itself(); status != WEFT_OK) return status;
     }
-    const weft_status status = make_stream(process(), guest);
+    const weft_status status = make_stream(*process_or_null(), guest);
     if (status == WEFT_OK) {
         os::set_local(nullptr);   // until it is inside
         guest.root.keeps.store(Keeps::outside);
@@ -212,7 +210,7 @@ void go_in(Guest& guest) {
         case Keeps::outside:
             if (!guest->root.keeps.compare_exchange_strong(seen, Keeps::wants)) continue;
             go_in(*guest);
-            if (process().base.admit(guest->root)) {
+            if (guest->stream->of->base.admit(guest->root)) {
                 guest->root.keeps.store(Keeps::held);
             } else {
                 wait_for_turn(*guest->stream, *guest->unit);
@@ -236,7 +234,7 @@ void go_in(Guest& guest) {
     }
     Stream& stream = *guest.stream;
     if (unit.has_jobs()) leave_jobs(stream, unit);
-    if (std::exchange(guest.has_signal_stack, false)) stream.signal_stack.step_out();
+    if (std::exchange(guest.has_signal_stack, false)) stream.carrier.signal_stack.step_out();
     hand_over_timers(stream);   // of units that it has carried
     stream.units->flush();
     stream.heap->extras->flush();
@@ -258,7 +256,7 @@ void leave(Guest& guest) {
         Keeps seen = Keeps::loose;
         if (!root.keeps.compare_exchange_strong(seen, Keeps::held)) return;   // somebody has taken it
     }
-    process().base.put(root, -1);
+    guest.stream->of->base.put(root, -1);
     root.keeps.store(Keeps::outside);
 }
 
@@ -266,15 +264,16 @@ void leave(Guest& guest) {
 void thread_ends(void* raw) noexcept {
     auto& guest = *static_cast<Guest*>(raw);
     if (guest.entries != 0) {
-        if (guest.stream->domain != nullptr) fatal("an OS thread ends that has registered a domain, and not unregistered it");
+        if (guest.stream->serving.domain != nullptr) fatal("an OS thread ends that has registered a domain, and not unregistered it");
         leave(guest);
     }
     {
         std::lock_guard guard(guests.lock);
         if (guest.stream != nullptr) {
-            keep_out(process(), guest);
-            drop_stream(process(), guest);
-            idle_hooks.look_anew(process());
+            Process& of = *guest.stream->of;
+            keep_out(of, guest);
+            drop_stream(of, guest);
+            idle_hooks.look_anew(of);
         }
         (guest.previous != nullptr ? guest.previous->next : guests.first) = guest.next;
         if (guest.next != nullptr) guest.next->previous = guest.previous;
@@ -312,7 +311,7 @@ weft_status leave_again() {
 // With WEFT_OK it has left, if that was its last entry.
 weft_status leave_once(Stream& stream, Guest& guest) {
     if (guest.entries == 1) {
-        if (stream.domain != nullptr) return fail(WEFT_BUSY, "the guest has registered a domain; unregister it first");
+        if (stream.serving.domain != nullptr) return fail(WEFT_BUSY, "the guest has registered a domain; unregister it first");
         if (!may_end(stream, *guest.unit)) return fail(WEFT_BUSY, "a guest cannot leave between a fork and its join");
         leave(guest);
         return WEFT_OK;
@@ -372,14 +371,14 @@ void take_hart_away(Guest& guest, Go go) {
     hart::Root& root = guest.root;
     go();
     Keeps seen = Keeps::gives;
-    if (!root.keeps.compare_exchange_strong(seen, Keeps::waits) && process().base.admit(root)) admitted(guest);
+    if (!root.keeps.compare_exchange_strong(seen, Keeps::waits) && guest.stream->of->base.admit(root)) admitted(guest);
 }
 
 // The hart that the guest's unit does not need now is for others; `next` receives who is to have it at once, or it is null: the base sees to that. The unit may become ready
 // meanwhile: then it is asked for another, after that. False: it is ready, and has its hart.
 bool let_go(Guest& guest, hart::Root** next) {
     hart::Root& root = guest.root;
-    hart::Base& base = process().base;
+    hart::Base& base = guest.stream->of->base;
     Keeps seen = Keeps::held;
     if (!root.keeps.compare_exchange_strong(seen, Keeps::gives)) return seen != Keeps::ready;
     probe(Probe::guest_gives);
@@ -394,9 +393,8 @@ bool let_go(Guest& guest, hart::Root** next) {
 }
 
 // While others lack a hart. The lookout sees to slices; where that could not be had the guest does.
-bool slice_is_over(const hart::Root& root) {
+bool slice_is_over(hart::Base& base, const hart::Root& root) {
     if (!root.lacked.load()) return false;
-    hart::Base& base = process().base;
     if (root.wanted_back.load() == 0 && base.look_at_ns() <= os::now_ns()) base.look();
     return root.wanted_back.load() != 0;
 }
@@ -409,7 +407,7 @@ void guests_hart_to_domain(Guest& guest, Domain& domain) {
     if (!root.keeps.compare_exchange_strong(seen, Keeps::gives)) root.keeps.store(Keeps::wants);   // it is `ready`: it left for the unit that runs
     take_hart_away(guest, [&] {
         bool last;
-        process().base.move(root, -1, domain.root, 1, last);   // what it is registered with counts as requested
+        domain.of.base.move(root, -1, domain.root, 1, last);   // what it is registered with counts as requested
     });
 }
 
@@ -422,14 +420,14 @@ void carries_none(Guest& guest) {
     Keeps seen = Keeps::carries;
     if (guest.root.keeps.compare_exchange_strong(seen, Keeps::waits) || seen != Keeps::claims) return;
     guest.root.keeps.store(Keeps::wants);
-    if (process().base.admit(guest.root)) admitted(guest);
+    if (guest.stream->of->base.admit(guest.root)) admitted(guest);
 }
 
 bool lend_out(Stream& stream) {
-    Guest& guest = *stream.guest;
+    Guest& guest = *stream.role.guest;
     hart::Root* next = nullptr;
     if (!let_go(guest, &next)) return true;
-    if (Domain* const domain = onwards(next)) {
+    if (Domain* const domain = onwards(*stream.of, next)) {
         set_domain(stream, domain);
         ask(stream, attention::lent);
         return true;
@@ -439,7 +437,7 @@ bool lend_out(Stream& stream) {
 }
 
 bool lends_itself(Stream& stream) {
-    Guest& guest = *stream.guest;
+    Guest& guest = *stream.role.guest;
     if (!let_go(guest, nullptr)) return false;
     if (!guest.lends) lend_thread(guest);
     return true;
@@ -452,7 +450,7 @@ constexpr std::uint64_t worth_two_wakeups_ns = 150'000;
 constexpr unsigned most_stays = 1024;
 
 bool step_aside(Guest& guest) {
-    if (!process().base.lacks()) return false;
+    if (!guest.stream->of->base.lacks()) return false;
     if (guest.stays != 0) {
         --guest.stays;
         return false;
@@ -472,14 +470,14 @@ bool step_aside(Guest& guest) {
 bool make_way() {
     Stream* const stream = current_or_null();
     if (stream == nullptr || stream->running == nullptr) return false;
-    if (stream->domain == nullptr) {
+    if (stream->serving.domain == nullptr) {
         Guest* const guest = calling_guest();
         return guest != nullptr && step_aside(*guest);
     }
-    hart::Base& base = process().base;
+    hart::Base& base = stream->of->base;
     const bool lacks = base.lacked().load(std::memory_order_relaxed) != 0;   // relaxed: a hint
     if (!lacks && !stream->wanted()) return false;   // wanted: the guest has a hart again whose OS thread this is, for one
-    Domain* of = stream->domain;
+    Domain* of = stream->serving.domain;
     while (of->parent != nullptr) of = of->parent;
     if (lacks && of->root.wanted_back.load() == 0 && base.make_way_at_ns() <= os::now_ns()) base.make_way(of->root);
     return yield_now() == WEFT_OK;
@@ -490,12 +488,13 @@ void stop_lending(Stream& stream) {
         if (unit->has(Unit::internal)) leave_letter(stream, *unit);
         else pool::push(*unit->pool, unit);
     }
-    if (stream.guest->lends) keep_thread(stream);
+    if (stream.role.guest->lends) keep_thread(stream);
 }
 
 void go_on(Stream& stream) {
-    Guest& guest = *stream.guest;
+    Guest& guest = *stream.role.guest;
     hart::Root& root = guest.root;
+    hart::Base& base = stream.of->base;
     const Keeps seen = root.keeps.load();
     if (seen == Keeps::claims) {
         root.keeps.store(Keeps::held);
@@ -505,22 +504,22 @@ void go_on(Stream& stream) {
         return;
     }
     if (seen != Keeps::ready) return;
-    if (stream.domain != nullptr) send_away(stream);
+    if (stream.serving.domain != nullptr) send_away(stream);
     stop_lending(stream);
     const bool admitted_now = std::exchange(guest.admitted, false);
     if (std::exchange(guest.steps_aside, false)) {
         root.keeps.store(Keeps::wants);
-        hart::Root* const next = process().base.step_aside(root);
+        hart::Root* const next = base.step_aside(root);
         if (next != &root) {
-            if (Domain* const domain = onwards(next)) set_domain(stream, domain);
+            if (Domain* const domain = onwards(*stream.of, next)) set_domain(stream, domain);
             return;
         }
-    } else if (!admitted_now && slice_is_over(root)) {
+    } else if (!admitted_now && slice_is_over(base, root)) {
         // It has yielded, or need not wait any more: it goes to the end of those who wait for a hart.
         root.keeps.store(Keeps::wants);
-        hart::Root* const next = process().base.release(root);
-        if (process().base.admit(root)) admitted(guest);
-        if (Domain* const domain = onwards(next)) set_domain(stream, domain);
+        hart::Root* const next = base.release(root);
+        if (base.admit(root)) admitted(guest);
+        if (Domain* const domain = onwards(*stream.of, next)) set_domain(stream, domain);
         return;
     }
     root.keeps.store(Keeps::held);
@@ -538,8 +537,7 @@ void mark_guests(Unit::Marks mark) {
 
 os::Lock& door_to_runtimes() { return guests.lock; }
 
-bool close_to_guests(std::size_t& inside) {
-    Process& of = process();
+bool close_to_guests(Process& of, std::size_t& inside) {
     std::lock_guard guard(guests.lock);
     inside = 0;
     for (Guest* guest = guests.first; guest != nullptr; guest = guest->next) {

@@ -26,6 +26,8 @@
 
 namespace weft {
 
+struct Process;
+
 weft_status enter_as_guest() noexcept;
 weft_status leave_as_guest() noexcept;
 weft_status finalize_as_guest(Guest& guest) noexcept;   // which has entered by weft_init
@@ -44,7 +46,7 @@ weft_status as_guest(Call call) {
 // The guest that calls; null: a unit, a scheduler or an OS thread outside calls.
 inline Guest* calling_guest() {
     Stream* const stream = current_or_null();
-    Guest* const guest = stream == nullptr ? nullptr : stream->guest;
+    Guest* const guest = stream == nullptr ? nullptr : stream->role.guest;
     return guest != nullptr && stream->running == guest->unit ? guest : nullptr;
 }
 
@@ -55,14 +57,13 @@ void carries_none(Guest& guest);
 // for another then.
 void guests_hart_to_domain(Guest& guest, Domain& domain);
 // The thread has the hart of a domain, and the guest can go on: with that hart, before anything else is done with it.
-inline bool claims_hart(const Stream& stream) { return stream.guest != nullptr && stream.lender == nullptr && stream.guest->root.keeps.load() == hart::Root::Keeps::claims; }
+inline bool claims_hart(const Stream& stream) { return stream.role.guest != nullptr && stream.serving.lender == nullptr && stream.role.guest->root.keeps.load() == hart::Root::Keeps::claims; }
 
 // By a ULT that looks for what somebody else is to do, and that no call tells it of: it has looked in vain, and yields, to those that have no hart, too. False: nobody could use its hart.
 bool make_way();
 
 // The base has granted a hart to the guest, whose unit wants one.
 void admitted(Guest& guest);
-inline Guest& guest_of(hart::Root& root) { return reinterpret_cast<Guest&>(root); }
 
 // ---- for the guest's stream, from its scheduler's stack -----------------------------------------------------
 
@@ -78,7 +79,7 @@ void stop_lending(Stream& stream);
 // ---- the runtime's end --------------------------------------------------------------------------------------
 
 // From now on whoever enters waits until the runtime has ended, and begins another. False: so many guests are inside, and nothing has happened.
-bool close_to_guests(std::size_t& inside);
+bool close_to_guests(Process& of, std::size_t& inside);
 void open_to_guests();
 
 // In the child of a fork: the other threads are no more, and the one that forked is no guest of the parent's runtime.

@@ -46,7 +46,7 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
 
 // From a unit, or a scheduler, that runs by the carrier's own thread pointer, which is set still.
 [[gnu::always_inline]] inline void arrive_from_native(Stream& stream) {
-    Carrier& carrier = stream.carrier;
+    Carrier& carrier = stream.carrier.own;
     carrier.floating_point = arch::floating_point();
     if (!carrier.prepared) [[unlikely]] prepare_carrier(carrier);
     if constexpr (config::address_sanitizer) sanitizer::asan_finish_switch(nullptr, nullptr, nullptr);
@@ -65,7 +65,7 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
 // one thread pointer. The word is written before the pointer is set, so that a signal's handler finds the stream by either.
 [[gnu::always_inline]] inline Stream& enter_host(Host& host) {
     Stream& stream = current();
-    Carrier& carrier = stream.carrier;
+    Carrier& carrier = stream.carrier.own;
     arch::FloatingPoint now = carrier.left_floating_point;
     if (carrier.host == nullptr) {
         arrive_from_native(stream);
@@ -75,7 +75,7 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
     host.thread.carrier = carrier.thread_pointer;
     change_thread_pointer(stream, host.thread.thread_pointer);
     carrier.host = &host;
-    host.runs_on.store(stream.thread_id.load(std::memory_order_relaxed), std::memory_order_relaxed);   // relaxed: see signal_hosted()
+    host.runs_on.store(stream.carrier.thread_id.load(std::memory_order_relaxed), std::memory_order_relaxed);   // relaxed: see signal_hosted()
     stream.errno_address = host.thread.errno_address;
     stream.exceptions = host.thread.exceptions;
     stream.callable = &Stream::no_pool;   // what is called in the place of a unit that waits runs by its thread pointer
@@ -85,7 +85,7 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
 
 // Before the switch to a unit, or a scheduler, that is not hosted.
 [[gnu::always_inline]] inline void leave_thread_pointer(Stream& stream, Host& host) {
-    Carrier& carrier = stream.carrier;
+    Carrier& carrier = stream.carrier.own;
     carrier.host = nullptr;
     stream.errno_address = carrier.errno_address;
     stream.exceptions = carrier.exceptions;
@@ -95,7 +95,7 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
 
 // Before the switch, on the stack that is left: the thread pointer for `target`, and what sanitizers are told.
 [[gnu::always_inline]] inline void prepare_to_leave(Stream& stream, Host& host, const context::Target& target) {
-    host.floating_point = stream.carrier.left_floating_point = arch::floating_point();
+    host.floating_point = stream.carrier.own.left_floating_point = arch::floating_point();
     host.runs_on.store(0, std::memory_order_relaxed);   // relaxed: see signal_hosted()
     if (goes_to_hosted(stream)) return;   // which sets its own
     if (stream.running != nullptr && stream.direct != nullptr) stream.callable = stream.direct;
@@ -128,7 +128,7 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
     finish();
 }
 
-void release_host(void* host) { process().hosts.give(*static_cast<Host*>(host)); }
+void release_host(void* host) { current().of->hosts.give(*static_cast<Host*>(host)); }
 
 // Under the thread sanitizer frames that are never returned from fill what that keeps for a thread.
 bool used_up(Host& host) {
@@ -139,7 +139,7 @@ bool used_up(Host& host) {
 }  // namespace
 
 void* begin_hosted(Stream& stream, Unit& unit) {
-    Process& of = process();
+    Process& of = *stream.of;
     const context::HostsWanted wanted{unit.wanted_stack_bytes(), unit.wants_fresh};
     Host* host = of.hosts.take_idle(wanted);
     if (host == nullptr && stream.running == nullptr) {
@@ -147,11 +147,11 @@ void* begin_hosted(Stream& stream, Unit& unit) {
         if (host == nullptr && end_sentry(of)) [[unlikely]] host = of.hosts.start(wanted, cpus_of_process(of));
     }
     if (host == nullptr) return nullptr;
-    unit.stack = &host->stack;
+    unit.stack = host;
     unit.mark(Unit::careful);
     host->signals.store(0);
-    host->floating_point = stream.carrier.host == nullptr ? arch::floating_point() : stream.carrier.floating_point;
-    return arch::prepare(host->stack.top, hosted_main);
+    host->floating_point = stream.carrier.own.host == nullptr ? arch::floating_point() : stream.carrier.own.floating_point;
+    return arch::prepare(host->top, hosted_main);
 }
 
 namespace {
@@ -249,9 +249,9 @@ Unit* hosted_or_null() {
     if (unit == nullptr) return fn(argument);
     const os::HostThread& thread = host_of(*unit).thread;
     Stream& stream = current();
-    void* const own = stream.carrier.thread_pointer;
+    void* const own = stream.carrier.own.thread_pointer;
     void* const hosts = thread.thread_pointer;
-    int* const error_there = stream.carrier.errno_address;
+    int* const error_there = stream.carrier.own.errno_address;
     int error = *thread.errno_address;
     change_thread_pointer(stream, own);
     *error_there = error;
@@ -266,11 +266,11 @@ void call_unconfined(void (*fn)(void*), void* argument) {
     Stream& stream = current();
     os::CpuSet bound_to;
     {
-        std::lock_guard guard(process().lock);
-        bound_to = stream.binding;
+        std::lock_guard guard(stream.of->lock);
+        bound_to = stream.carrier.binding;
     }
     if (bound_to.empty()) return fn(argument);
-    os::affinity_set(0, process().cpus);
+    os::affinity_set(0, stream.of->cpus);
     fn(argument);
     os::affinity_set(0, bound_to);
 }

@@ -16,7 +16,7 @@ std::uint64_t slice_ns(const Process& of) { return of.settings.values.slice_ns; 
 
 // One that is busy, and has not been asked yet, nor waits. It may go to sleep at this moment: then it has no hart to lend, and says no.
 bool may_be_asked(const Stream* stream) {
-    return stream != nullptr && !stream->carries && !stream->asleep.load() && (stream->attention.load() & attention::aside) == 0;
+    return stream != nullptr && !stream->role.hidden && !stream->sleep.asleep.load() && (stream->attention.load() & attention::aside) == 0;
 }
 
 // Asks so many streams, each in its turn.
@@ -38,25 +38,25 @@ void one_waits_no_more(Lending& lending, std::uint64_t slice) {
 }
 
 // Under the lock.
-Stream* first_waiting(Lending& lending, std::uint64_t slice) {
-    Stream* const first = lending.waiting.pop_front();
+Turn* first_waiting(Lending& lending, std::uint64_t slice) {
+    Turn* const first = lending.waiting.pop_front();
     if (first != nullptr) one_waits_no_more(lending, slice);
     return first;
 }
 
 // Under the lock.
 void wait_aside(Lending& lending, Stream& stream, std::uint64_t slice) {
-    lending.waiting.push_back(&stream);
+    lending.waiting.push_back(&stream.turn);
     if (lending.count++ == 0) lending.turn_over_ns = os::now_ns() + slice;
 }
 
 enum class Answer : unsigned char { no, lent, swapped };
 
 // What the stream does with its hart: `to` is who goes on with it at once.
-Answer answer(Process& of, Stream& stream, Stream*& to) {
+Answer answer(Process& of, Stream& stream, Turn*& to) {
     Lending& lending = of.lending;
     std::lock_guard guard(lending.lock);
-    if (!stream.holds_hart || stream.returned.load() != nullptr) return Answer::no;   // or is about to give it back: see end_waiting_of()
+    if (!stream.holds_hart || stream.serving.returned.load() != nullptr) return Answer::no;   // or is about to give it back: see end_waiting_of()
     if (of.streams_root.wanted_back.load() != 0) {
         wait_aside(lending, stream, slice_ns(of));
         return Answer::lent;
@@ -83,7 +83,7 @@ std::uint64_t take_turns(Process& of, std::uint64_t now_ns) {
 void wait_for_turn(Process& of, Stream& stream) {
     const auto wait = [&] {
         const bool watched = of.lookout.watch(os::now_ns() + slice_ns(of));
-        return stream.turn.wait(watched ? os::forever : slice_ns(of));
+        return stream.turn.gate.wait(watched ? os::forever : slice_ns(of));
     };
     while (!wait()) take_turns(of, os::now_ns());
 }
@@ -93,33 +93,33 @@ void wait_for_turn(Process& of, Stream& stream) {
 void ask_to_step_aside(Process& of, std::size_t streams) { ask_some(of, streams); }
 
 bool end_waiting(Process& of) {
-    Stream* first;
+    Turn* first;
     {
         std::lock_guard guard(of.lending.lock);
         first = first_waiting(of.lending, slice_ns(of));
     }
     if (first == nullptr) return false;
-    first->turn.open();
+    first->gate.open();
     return true;
 }
 
 // `returned` is written before, and step_aside() looks at it under the lock: either it is seen there, or the stream waits here. A stream that waits takes nothing out of it: where it is
 // empty the stream has had that hart, and waits for another since.
 void end_waiting_of(Stream& stream) {
-    Process& of = process();
+    Process& of = *stream.of;
     {
         std::lock_guard guard(of.lending.lock);
-        if (stream.returned.load() == nullptr || !of.lending.waiting.remove(&stream)) return;
+        if (stream.serving.returned.load() == nullptr || !of.lending.waiting.remove(&stream.turn)) return;
         one_waits_no_more(of.lending, slice_ns(of));
-        stream.turn_called_off = true;
+        stream.turn.called_off = true;
     }
     of.base.request(of.streams_root, -1);
-    stream.turn.open();
+    stream.turn.gate.open();
 }
 
 bool step_aside(Stream& stream) {
-    Process& of = process();
-    Stream* to = nullptr;
+    Process& of = *stream.of;
+    Turn* to = nullptr;
     const Answer given = answer(of, stream, to);
     if (given == Answer::no) {
         unask(stream, attention::aside);
@@ -131,12 +131,12 @@ bool step_aside(Stream& stream) {
     if (given == Answer::lent) {
         of.base.put(of.streams_root, 0);   // the stream asks for a hart still
     } else {
-        to->turn.open();
+        to->gate.open();
     }
     trace_sleep(stream, trace::Event::sleep);
     wait_for_turn(of, stream);
     trace_sleep(stream, trace::Event::wake);
-    stream.holds_hart = !std::exchange(stream.turn_called_off, false);
+    stream.holds_hart = !std::exchange(stream.turn.called_off, false);
     unask(stream, attention::aside);   // until now it was not to be asked again
     return stream.holds_hart;
 }

@@ -16,7 +16,7 @@ struct Process;
 
 struct Lending {
     os::Lock lock;                               // guards what follows
-    Fifo<Stream, &Stream::next_aside> waiting;   // who has stepped aside first is the first
+    Fifo<Turn, &Turn::next> waiting;             // who has stepped aside first is the first
     std::size_t count = 0;                       // of them
     std::size_t next_rank = 0;                   // whom to ask next
     std::uint64_t turn_over_ns = os::forever;    // while some wait: when others are to let them go on
@@ -30,7 +30,7 @@ void ask_to_step_aside(Process& of, std::size_t streams);
 // A hart of the streams' root has come back, and who waits for one the longest goes on with it. False: none does.
 bool end_waiting(Process& of);
 
-// A domain has come to the stream (Stream::returned), with a hart: if the stream waits for one of the streams' it waits no more.
+// A domain has come to the stream (Serving::returned), with a hart: if the stream waits for one of the streams' it waits no more.
 void end_waiting_of(Stream& stream);
 
 // What attention::aside asks for: the stream lends its hart, if that is still wanted, and returns when it has one again. From the scheduler's stack. False: it has none of the streams',

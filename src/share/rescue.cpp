@@ -26,6 +26,7 @@ namespace weft {
 
 // An emergency: a carrier draws from the pools of a stream that does not come to them, as long as that is so.
 struct StandIn {
+    Process& of;
     Unit letter;
     Sched* sched = nullptr;            // of the thief-safe ones among those pools
     std::size_t rank;                  // of that stream
@@ -37,7 +38,7 @@ struct StandIn {
     std::size_t turn = 0;
     StandIn* next = nullptr;
 
-    StandIn(std::size_t of, Stream* stream) : rank(of), stands_for(stream) {}
+    StandIn(Process& process, std::size_t place, Stream* stream) : of(process), rank(place), stands_for(stream) {}
     bool draws_from(const Pool& pool) const { return std::find(sched->pools, sched->pools + sched->count, &pool) != sched->pools + sched->count; }
 };
 
@@ -54,7 +55,7 @@ void relieve(StandIn& one) {
 // One pool has the first look after the other. Under the lock, so that a pool that is freed is not drawn from any more.
 weft_unit* pick_in_turn(void* raw, weft_sched*) {
     auto& self = *static_cast<StandIn*>(raw);
-    std::lock_guard guard(process().rescue.lock);
+    std::lock_guard guard(self.of.rescue.lock);
     if (self.over) return nullptr;
     const std::size_t count = self.sched->count, first = self.turn++;
     for (std::size_t i = 0; i < count; ++i) {
@@ -64,7 +65,7 @@ weft_unit* pick_in_turn(void* raw, weft_sched*) {
 }
 
 bool arrives(StandIn& self, Stream& stream) {
-    std::lock_guard guard(process().rescue.lock);
+    std::lock_guard guard(self.of.rescue.lock);
     if (self.over) return false;
     self.carrier = &stream;
     return true;
@@ -82,7 +83,7 @@ void take_way(Stream& stream, const Way& way) {
 bool goes_on(const Stream& stream) { return (stream.attention.load() & (attention::relieved | attention::stop)) == 0; }
 
 void run_what_waits(Stream& stream) {
-    Process& of = process();
+    Process& of = *stream.of;
     for (;;) {
         if (stream.wanted()) [[unlikely]] attend(stream);
         if (stream.handed == nullptr) {   // a unit that another has left for by its name runs first: its pool may be one that nobody draws from
@@ -108,23 +109,23 @@ void pass_wakes_on(const Sched& sched) {
 
 // With a hart beyond the limit.
 void serve_instead(StandIn& self, Stream& stream) {
-    Process& of = process();
-    for (std::size_t i = 0; i < self.sched->count; ++i) self.sched->places[i].belong_to(stream.sleeper);
+    Process& of = *stream.of;
+    for (std::size_t i = 0; i < self.sched->count; ++i) self.sched->places[i].belong_to(stream.sleep.sleeper);
     const Way own{stream.sched, stream.direct, stream.common, stream.standard};
     of.base.take_beyond(of.streams_root);
-    stream.holds_hart = stream.rescues = true;
-    stream.job_list.store(&of.jobs, std::memory_order_relaxed);   // relaxed, both: see ask_for_jobs()
+    stream.holds_hart = stream.role.rescues = true;
+    stream.job_place.takes_from.store(&of.jobs, std::memory_order_relaxed);   // relaxed, both: see ask_for_jobs()
     trace_stream(stream, trace::Event::rescue, self.rank);
-    ++stream.depth;
+    ++stream.levels.depth;
     take_way(stream, {self.sched, nullptr, nullptr, self.sched->pools[0]});
     run_what_waits(stream);
     pass_wakes_on(*self.sched);
-    --stream.depth;
+    --stream.levels.depth;
     take_way(stream, own);
     trace_stream(stream, trace::Event::relief, self.rank);
     give_hart_back(stream);
-    stream.job_list.store(nullptr, std::memory_order_relaxed);
-    stream.rescues = false;
+    stream.job_place.takes_from.store(nullptr, std::memory_order_relaxed);
+    stream.role.rescues = false;
     of.base.lend_beyond(-1);
 }
 
@@ -144,7 +145,7 @@ void destroy(StandIn* one) {
 void stand_in(void* raw) {
     auto& self = *static_cast<StandIn*>(raw);
     Stream& stream = current();
-    Process& of = process();
+    Process& of = *stream.of;
     Rescue& rescue = of.rescue;
     os::thread_set_signals(of.signals);   // the lookout, which has started it, has none
     if (arrives(self, stream)) serve_instead(self, stream);
@@ -172,9 +173,9 @@ const hart::Root* root_of(const Domain* domain) {
 // Of a stream in the table, whose own data that is: peek() rather than a race.
 const hart::Root* holder_of(const Process& of, const Stream& stream) {
     const Domain* domain = nullptr;
-    os::peek(&stream.domain, &domain, sizeof domain);
+    os::peek(&stream.serving.domain, &domain, sizeof domain);
     if (domain != nullptr) return root_of(domain);
-    if (stream.guest != nullptr) return stream.guest->root.keeps.load() == hart::Root::Keeps::held ? &stream.guest->root : nullptr;
+    if (stream.role.guest != nullptr) return stream.role.guest->root.keeps.load() == hart::Root::Keeps::held ? &stream.role.guest->root : nullptr;
     bool held = false;
     os::peek(&stream.holds_hart, &held, sizeof held);
     return held ? &of.streams_root : nullptr;
@@ -238,28 +239,28 @@ private:
         for (std::size_t rank = 0; rank < rescue_.watched_count; ++rank) {
             Watched& one = at(rank);
             Stream* stream = rank < of_.ranks_used ? of_.streams[rank] : nullptr;
-            if (stream != nullptr && stream->end.done()) stream = nullptr;   // and its scheduler may be gone
+            if (stream != nullptr && stream->ending.joint.done()) stream = nullptr;   // and its scheduler may be gone
             if (stream != one.stream) one = {.stream = stream};
             one.stand_in = one.stands_in = nullptr;
-            if (stream == nullptr || stream->thread_id.load() == 0) continue;
-            if (stream->guest != nullptr) ++guests_;
+            if (stream == nullptr || stream->carrier.thread_id.load() == 0) continue;
+            if (stream->role.guest != nullptr) ++guests_;
             const bool paused = (stream->attention.load() & (attention::pause | attention::exit)) != 0;
             one.heart.look(now_ns_, !paused && holder_of(of_, *stream) != nullptr, stream->counted(trace::Count::run),
-                           [&](std::uint64_t& ns) { return os::thread_time(stream->thread_id.load(), ns); },
-                           [&] { return os::thread_doing(stream->thread_id.load(), one.call); });
+                           [&](std::uint64_t& ns) { return os::thread_time(stream->carrier.thread_id.load(), ns); },
+                           [&] { return os::thread_doing(stream->carrier.thread_id.load(), one.call); });
             if (one.heart.stuck()) {
                 ++stuck_;
                 // It carries somebody's hart, and its own unit has been given one meanwhile, which no other OS thread may use.
-                if (stream->guest != nullptr && stream->guest->root.keeps.load() == hart::Root::Keeps::ready) ++stuck_;
+                if (stream->role.guest != nullptr && stream->role.guest->root.keeps.load() == hart::Root::Keeps::ready) ++stuck_;
                 if (waits_for_it(*stream)) ++stuck_;
-            } else if (!paused && stream->guest == nullptr) {   // whose thread may be outside, or go there at any time, where nobody looks at its timers
+            } else if (!paused && stream->role.guest == nullptr) {   // whose thread may be outside, or go there at any time, where nobody looks at its timers
                 free_ = stream;
             }
         }
     }
 
     // A domain's hart has been sent home to it, which no other OS thread may use.
-    static bool waits_for_it(const Stream& stream) { return stream.returned.load() != nullptr; }
+    static bool waits_for_it(const Stream& stream) { return stream.serving.returned.load() != nullptr; }
 
     void see_to_stand_ins() {
         for (StandIn* one = rescue_.stand_ins; one != nullptr; one = one->next) {
@@ -285,7 +286,7 @@ private:
     // What the stream draws from when it comes; null: nothing that others might.
     const Sched* drawn_by(const Watched& one) const {
         if (one.stands_in != nullptr) return one.stands_in->over ? nullptr : one.stands_in->sched;
-        return one.stream == nullptr || one.stream->carries ? nullptr : one.stream->main;
+        return one.stream == nullptr || one.stream->role.hidden ? nullptr : one.stream->levels.main;
     }
 
     template <class Do>
@@ -415,7 +416,7 @@ private:
         Pool* pools[Process::most_streams];
         std::size_t count = 0;
         each_pool(at(rank), [&](Pool& pool) { pools[count++] = &pool; });
-        auto* const made = os::make<StandIn>(rank, at(rank).stream);
+        auto* const made = os::make<StandIn>(of_, rank, at(rank).stream);
         if (made == nullptr) return nullptr;
         weft_sched_ops ops{};
         ops.size = sizeof ops;
@@ -525,7 +526,7 @@ void Look::tell(const char* remedy) {
         const Unit* running = nullptr;
         os::peek(&one.stream->running, &running, sizeof running);
         alignas(Unit) unsigned char unit[sizeof(Unit)];
-        line("  stream %zu '%s', OS thread %u", rank, name, one.stream->thread_id.load());
+        line("  stream %zu '%s', OS thread %u", rank, name, one.stream->carrier.thread_id.load());
         if (running != nullptr && os::peek(running, unit, sizeof unit) == sizeof unit) {
             const Unit& of = *reinterpret_cast<const Unit*>(unit);
             line(", runs unit %llu '%.*s'", static_cast<unsigned long long>(of.id), static_cast<int>(sizeof of.name - 1), of.name);
@@ -537,8 +538,8 @@ void Look::tell(const char* remedy) {
     std::fwrite(text, 1, length, stderr);
 }
 
-void called(Sleeper&) {
-    Process& of = process();
+void called(Sleeper& self) {
+    Process& of = ProcessSleeper::process_of(self);
     of.rescue.look_ns.store(0);
     // A thread that is refused once may be had the next moment, and nobody may come here again.
     if (!of.lookout.watch(0) && of.lookout.thread_there()) of.lookout.watch(0);
@@ -546,8 +547,8 @@ void called(Sleeper&) {
 
 }  // namespace
 
-Rescue::Rescue(weft_rescue wanted)
-    : mode(wanted), sleeper(called), of_pools(look_every_ns(), helps() ? longest_wait_ns : report_after_ns),
+Rescue::Rescue(Process& of)
+    : mode(of.settings.values.rescue), sleeper(of, called), carriers{of, "weft/rescue", Carriers::What::rescue}, of_pools(look_every_ns(), helps() ? longest_wait_ns : report_after_ns),
       of_domains(look_every_ns(), helps() ? longest_wait_ns : report_after_ns) {}
 
 Rescue::~Rescue() { os::release(watched); }

@@ -9,10 +9,10 @@
 #include <cstdint>
 
 #include "base/atomic.hpp"
-#include "hart/bell.hpp"
 #include "hart/watchdog.hpp"
 #include "os/lock.hpp"
 #include "os/thread.hpp"
+#include "process/process_sleeper.hpp"
 #include "share/carriers.hpp"
 #include "weft/runtime.h"
 
@@ -40,11 +40,11 @@ struct Rescue {
     static constexpr unsigned arrival_looks = 10;
 
     const weft_rescue mode;
-    Sleeper sleeper;                   // asleep as long as nothing waits
+    ProcessSleeper sleeper;                 // asleep as long as nothing waits
     atomic<std::uint64_t> look_ns{os::forever};   // when the lookout is to look; 0: it has been woken; forever: not before it is
     atomic<std::uint64_t> looks{0}, emergencies{0}, refused{0};
     atomic<std::size_t> running{0};    // OS threads that stand in, and harts that domains have beyond the limit
-    Carriers carriers{"weft/rescue", Carriers::What::rescue};
+    Carriers carriers;
 
     // The lookout's own.
     Watched* watched = nullptr;        // by rank
@@ -60,7 +60,7 @@ struct Rescue {
     StandIn* stand_ins = nullptr;
     bool closed = false;
 
-    explicit Rescue(weft_rescue wanted);
+    explicit Rescue(Process& of);
     ~Rescue();
     bool helps() const { return mode == WEFT_RESCUE_ON || all(); }
     bool all() const { return mode == WEFT_RESCUE_ALL; }   // also where one stream alone draws

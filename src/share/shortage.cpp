@@ -65,9 +65,9 @@ void try_again(Stream& stream, Shortage& shortage, Shortage::Units units) {
 }
 
 void time_has_come(Timer&) {
-    Process& of = process();
-    Shortage& shortage = of.shortage;
     Stream& stream = current();
+    Process& of = *stream.of;
+    Shortage& shortage = of.shortage;
     const std::uint64_t now_ns = os::now_ns();
     Shortage::Units some;
     {
@@ -95,7 +95,7 @@ void time_has_come(Timer&) {
 }
 
 void arm(Stream& stream, Shortage& shortage, std::uint64_t now_ns) {
-    if (shortage.armed || process().running_out.load()) return;
+    if (shortage.armed || stream.of->running_out.load()) return;
     shortage.armed = true;
     shortage.timer.claim = [](Timer&) { return true; };
     shortage.timer.fire = time_has_come;
@@ -106,7 +106,7 @@ void arm(Stream& stream, Shortage& shortage, std::uint64_t now_ns) {
 }  // namespace
 
 void keep_for_stack(Stream& stream, Unit& unit) {
-    Shortage& shortage = process().shortage;
+    Shortage& shortage = stream.of->shortage;
     const std::uint64_t now_ns = os::now_ns();
     std::lock_guard guard(shortage.lock);
     if (!shortage.any() && now_ns - shortage.tried_ns > 2 * Shortage::longest_pause_ns) {   // a shortage of its own, and not the one before
@@ -119,7 +119,7 @@ void keep_for_stack(Stream& stream, Unit& unit) {
 }
 
 bool has_kept(Stream& stream) {
-    Process& of = process();
+    Process& of = *stream.of;
     if (!of.shortage.any() || of.running_out.load()) return false;
     std::lock_guard guard(of.shortage.lock);
     for (const Unit* unit = of.shortage.units.front(); unit != nullptr; unit = unit->link) {

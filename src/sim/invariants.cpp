@@ -23,8 +23,8 @@ bool stands(const Guest& guest, Keeps where) { return guest.root.keeps.load() ==
 
 // It has given its hart back for want of work; not to a domain, and not because somebody wants it to rest.
 bool rests(const Stream& stream) {
-    if (stream.guest != nullptr && !stands(*stream.guest, Keeps::waits) && !stands(*stream.guest, Keeps::wants)) return false;
-    return !stream.holds_hart && stream.domain == nullptr && stream.thread_id.load() != 0 && (stream.attention.load() & (attention::pause | attention::exit)) == 0;
+    if (stream.role.guest != nullptr && !stands(*stream.role.guest, Keeps::waits) && !stands(*stream.role.guest, Keeps::wants)) return false;
+    return !stream.holds_hart && stream.serving.domain == nullptr && stream.carrier.thread_id.load() != 0 && (stream.attention.load() & (attention::pause | attention::exit)) == 0;
 }
 
 // A pool of the user's answers by his own code, which may do anything.
@@ -60,8 +60,8 @@ void count_alive(void* object, void* raw) {
 
 // A guest that can go on has a hart, or is asked for one.
 std::string guest_that_is_lost(const Stream& stream) {
-    if (stream.guest == nullptr || stream.guest->unit == nullptr || !stands(*stream.guest, Keeps::waits)) return {};
-    if (!stream.guest->unit->life.is(State::ready) || stream.guest->unit->pool != stream.guest->pool) return {};
+    if (stream.role.guest == nullptr || stream.role.guest->unit == nullptr || !stands(*stream.role.guest, Keeps::waits)) return {};
+    if (!stream.role.guest->unit->life.is(State::ready) || stream.role.guest->unit->pool != stream.role.guest->pool) return {};
     return sentence("a guest is lost: the unit of stream %zu is ready, and nobody is asked for a hart for it\n", stream.rank);
 }
 
@@ -80,7 +80,7 @@ std::string harts_that_are_lost(const Process& of) {
 std::string grant_that_is_lost(const Process& of) {
     std::size_t wanting = 0, loose = 0;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
-        const Guest* const guest = of.streams[rank] == nullptr ? nullptr : of.streams[rank]->guest;
+        const Guest* const guest = of.streams[rank] == nullptr ? nullptr : of.streams[rank]->role.guest;
         if (guest == nullptr) continue;
         wanting += stands(*guest, Keeps::wants);
         loose += stands(*guest, Keeps::loose);

@@ -99,7 +99,7 @@ template <class By>
 
 // The others on the stream have their turn.
 [[gnu::noinline]] weft_status wait_in_turn(Stream* stream, Condition condition, Mutex mutex) noexcept {
-    if (stream != nullptr) stream->passes_left = passes_in_a_row;
+    if (stream != nullptr) stream->loop.passes_left = passes_in_a_row;
     return wait_condition(condition, mutex, forever, nullptr, nullptr);
 }
 
@@ -114,7 +114,7 @@ template <class By>
     Stream* const stream = current_or_null();
     Unit* const self = stream == nullptr ? nullptr : stream->running;
     if (self == nullptr || mutex.owner() != self || self->kind == Kind::tasklet || mutex.is_recursive() ||
-        stream->wanted() || --stream->passes_left == 0) [[unlikely]] {
+        stream->wanted() || --stream->loop.passes_left == 0) [[unlikely]] {
         return wait_in_turn(stream, condition, mutex);
     }
     if (!os::alone()) [[unlikely]] return pass_on_among_others(*stream, *self, condition, mutex);

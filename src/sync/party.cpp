@@ -120,15 +120,15 @@ weft_status wake_elsewhere(Stream* stream, Unit& unit) noexcept {
 bool still_idle(Stream& stream) {
     // relaxed: as Stream::wanted(). That it is observed is nothing that the stream would see to.
     const bool wanted = (stream.attention.load(std::memory_order_relaxed) & ~attention::observing) != 0;
-    const bool guest = stream.guest != nullptr && stream.running == stream.guest->unit;
+    const bool guest = stream.role.guest != nullptr && stream.running == stream.role.guest->unit;
     return !wanted && !(guest && is_wanted_elsewhere(stream)) && sched::quiet(*stream.sched) && (stream.own == nullptr || pool::quiet(*stream.own));
 }
 
 bool worth_spinning(const Stream& stream) {
-    const Process& of = process();
+    const Process& of = *stream.of;
     // Alone there is nobody to wait for but OS threads and timers, which take longer.
     const std::size_t granted = of.base.granted();
-    if (granted < 2 || spin_ns() <= 1 || granted > hart::limit()) return false;
+    if (granted < 2 || spin_ns(stream) <= 1 || granted > hart::limit()) return false;
     return still_idle(const_cast<Stream&>(stream));
 }
 
@@ -137,6 +137,6 @@ bool others_have_harts(const Caller& caller) {
     return of == nullptr || of->base.granted() > (caller.thread() ? 0u : 1u);
 }
 
-std::uint64_t spin_ns() { return process().settings.values.spin_ns; }
+std::uint64_t spin_ns(const Stream& stream) { return stream.of->settings.values.spin_ns; }
 
 }  // namespace weft::sync

@@ -132,14 +132,14 @@ bool others_have_harts(const Caller& caller);
 inline bool others_run(const Caller& caller) { return !os::alone() && others_have_harts(caller); }
 
 // How long (WEFT_SPIN_NS), and whether to go on: nothing has become ready on the stream meanwhile.
-std::uint64_t spin_ns();
+std::uint64_t spin_ns(const Stream& stream);
 bool still_idle(Stream& stream);
 
 // Looks until `come()` is true; false when it has taken too long, or there is something else to do.
 template <class Come>
 bool spin_until(Come&& come) {
     Stream& stream = current();
-    const std::uint64_t until_ns = os::now_ns() + spin_ns();
+    const std::uint64_t until_ns = os::now_ns() + spin_ns(stream);
     do {
         for (int i = 0; i < 64; ++i) {
             if (come()) return true;

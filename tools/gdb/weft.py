@@ -251,8 +251,8 @@ class Program:
         self.streams = [stream for stream in (self.stream(rank) for rank in range(int(self.runtime["ranks_used"]))) if stream]
         self.unreadable = 0
         self.openmp = OpenMP()
-        self.guests = {int(stream["guest"]["unit"]): number(stream["thread_id"])
-                       for stream in self.streams if int(stream["guest"])}
+        self.guests = {int(stream["role"]["guest"]["unit"]): number(stream["carrier"]["thread_id"])
+                       for stream in self.streams if int(stream["role"]["guest"])}
         primary = int(self.runtime["primary"])
         if primary and self.at(primary) is not None and not self.at(primary).id:
             raise Trouble(self.MISSING)
@@ -355,14 +355,14 @@ class Program:
 # ---- threads and frames -----------------------------------------------------------------------------------------------------
 
 def thread_of(stream):
-    return thread_by(number(stream["thread_id"]))
+    return thread_by(number(stream["carrier"]["thread_id"]))
 
 
 def host_of(unit):
     """The thread that a hosted unit is to the C library: it is parked, and has the unit's thread-local variables."""
     if unit.kind != "hosted" or not unit.stack:
         return None
-    host = gdb.Value(unit.stack).cast(gdb.lookup_type("weft::context::Host").pointer())
+    host = gdb.Value(unit.stack).cast(gdb.lookup_type("weft::mem::Stack").pointer()).cast(gdb.lookup_type("weft::context::Host").pointer())
     return thread_by(number(host["thread"]["id"]))
 
 
@@ -615,7 +615,7 @@ the locals too."""
     def show_running(unit, stream, on_its_stack, option):
         rank, thread = int(stream["rank"]), thread_of(stream)
         if thread is None:
-            raise Trouble(f"weft: {unit} runs on stream {rank}, whose OS thread {number(stream['thread_id'])} is not to be found here.")
+            raise Trouble(f"weft: {unit} runs on stream {rank}, whose OS thread {number(stream['carrier']['thread_id'])} is not to be found here.")
         with Selection():
             thread.switch()
             gdb.newest_frame().select()
@@ -646,17 +646,17 @@ class StreamsCommand(gdb.Command):
     def does(program, stream):
         attention = number(stream["attention"])
         unit = program.at(int(stream["running"])) if int(stream["running"]) else None
-        if not number(stream["thread_id"]):
+        if not number(stream["carrier"]["thread_id"]):
             return "not started"
         if unit is not None:
             return f"runs {unit}" + (", is to pause" if attention & 2 else "")
         if attention & 2:
             return "paused"
-        return "asleep" if number(stream["sleeper"]["state_"]) == 2 else "idle"
+        return "asleep" if number(stream["sleep"]["sleeper"]["state_"]) == 2 else "idle"
 
     def line(self, program, stream):
         thread = thread_of(stream)
-        where = f"LWP {number(stream['thread_id'])}" + (f" (thread {thread.num})" if thread is not None else "")
+        where = f"LWP {number(stream['carrier']['thread_id'])}" + (f" (thread {thread.num})" if thread is not None else "")
         counts = stream["counters"]["values_"]
         names = Layout.enum("weft::trace::Count")
         runs = sum(tally(counts[value]) for value, name in names.items() if name in ("finished", "suspended", "yielded"))

@@ -1,0 +1,26 @@
+// The OS thread of a stream, its carrier. carrier/streams.cpp owns it.
+#pragma once
+
+#include <cstdint>
+
+#include "base/atomic.hpp"
+#include "context/host.hpp"
+#include "mem/overflow.hpp"
+#include "mem/stack.hpp"
+#include "os/cpuset.hpp"
+#include "os/thread.hpp"
+
+namespace weft {
+
+struct CarrierThread {
+    mem::Stack stack{};                // its own: of the primary unit, or where the carrier waits for the scheduler to end
+    void* context = nullptr;           // where it goes on then; stream 0 has none
+    context::Carrier own;              // what the OS thread has of its own, while hosted units run
+    mem::AlternateStack signal_stack;
+    atomic<std::uint32_t> thread_id{0};   // 0: not started. Others read it
+    bool starts_late = false;          // with the first that it is needed for (start_when_needed)
+    os::Thread thread;
+    os::CpuSet binding;                // guarded by the runtime's lock; empty: not bound
+};
+
+}  // namespace weft

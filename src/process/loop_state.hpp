@@ -1,0 +1,22 @@
+// What a stream's loop keeps from round to round, of its turns, its duties and its times. core/loop.cpp and core/duties.cpp own it; the stream alone writes it.
+#pragma once
+
+#include <cstdint>
+
+namespace weft {
+
+// How many rounds of a stream's scheduler lie between two looks at the pollers, while it is busy.
+inline constexpr std::uint32_t rounds_between_polls = 16;
+
+struct Loop {
+    std::uint32_t heeded = 0;          // the bits of attention that attend() has seen, and attention::unwatched
+    std::uint32_t rounds = 0;          // of the scheduler since the pollers had their turn
+    std::uint32_t passes_left = 1;     // of the stream from one unit to the next past its pools (sync/condition.cpp)
+    std::uint32_t staying = 0;         // units that weft_unit_bind has bound to the stream
+    bool own_had_a_turn = false;       // the pool of bound units, at the last pick (way.cpp)
+    bool times_unit = false;           // the clock was read when a unit began, and is to be read when it leaves
+    std::uint64_t clock_ns = 0;        // when the scheduler began (with WEFT_TIMING=on)
+    std::uint64_t poll_sleep_ns = 0;   // how long the next sleep between two looks at the pollers is
+};
+
+}  // namespace weft

@@ -1,0 +1,17 @@
+// What a process has one of, and sleeps: whoever wakes it makes a call, which learns whose it is.
+#pragma once
+
+#include "hart/bell.hpp"
+
+namespace weft {
+
+struct Process;
+
+struct ProcessSleeper : Sleeper {
+    Process& of;
+
+    ProcessSleeper(Process& process, Call call) : Sleeper(call), of(process) {}
+    static Process& process_of(Sleeper& self) { return static_cast<ProcessSleeper&>(self).of; }
+};
+
+}  // namespace weft

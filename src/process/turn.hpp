@@ -1,0 +1,19 @@
+// Where a stream waits that has lent its hart. share/lending.cpp owns it.
+#pragma once
+
+#include "hart/gate.hpp"
+
+namespace weft {
+
+struct Stream;
+
+struct Turn {
+    Stream* const stream;              // whose it is
+    Turn* next = nullptr;              // in Lending::waiting
+    Gate gate;
+    bool called_off = false;           // the stream goes on with a hart that a domain has brought; under Lending::lock until the gate opens
+
+    explicit Turn(Stream* whose) : stream(whose) {}
+};
+
+}  // namespace weft
