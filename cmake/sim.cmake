@@ -4,6 +4,7 @@ set(WEFT_SIM_SOURCES ${WEFT_SOURCES})
 list(FILTER WEFT_SIM_SOURCES EXCLUDE REGEX "^src/os/linux/|^src/mem/.*valgrind|^src/hart/.*topology")
 list(APPEND WEFT_SIM_SOURCES
   src/base/handles.cpp
+  src/mem/check.cpp
   src/mem/valgrind_off.cpp
   src/hart/topology_none.cpp
   src/os/sim/account.cpp
@@ -27,6 +28,7 @@ list(APPEND WEFT_SIM_SOURCES
   src/sim/replay.cpp
   src/sim/run.cpp
   src/sim/sim.cpp
+  src/sim/structures.cpp
   src/sim/table.cpp
 )
 block()

@@ -3,6 +3,10 @@
 // look whether it took the last one.
 #pragma once
 
+#include <cstddef>
+
+#include "base/assert.hpp"
+
 namespace weft {
 
 template <class Node, Node* Node::*Link>
@@ -14,6 +18,7 @@ public:
     void push_back(Node* node) { push_chain(node, node); }
 
     void push_front(Node* node) {
+        check();
         if (first_ == nullptr) last_ = node;
         node->*Link = first_;
         first_ = node;
@@ -21,6 +26,7 @@ public:
 
     // Null when there is none.
     Node* pop_front() {
+        check();
         Node* node = first_;
         if (node != nullptr) drop_front(node);
         return node;
@@ -46,6 +52,7 @@ public:
 
     // Puts `first` .. `last`, linked in this order, behind the others; the link of `last` may be anything.
     void push_chain(Node* first, Node* last) {
+        check();
         last->*Link = nullptr;
         if (first_ == nullptr) [[likely]] {   // as with one by one and back and forth, where each instruction shows
             first_ = first;
@@ -57,6 +64,7 @@ public:
 
     // Puts all of `other`, in its order, behind the others and leaves it empty.
     void splice(Fifo& other) {
+        other.check();
         if (other.first_ == nullptr) return;
         push_chain(other.first_, other.last_);
         other.first_ = nullptr;
@@ -64,6 +72,7 @@ public:
 
     // Takes `node` out of the middle, by a walk. False: it is not here.
     bool remove(Node* node) {
+        check();
         Node* before = nullptr;
         for (Node* at = first_; at != nullptr; before = at, at = at->*Link) {
             if (at != node) continue;
@@ -76,6 +85,25 @@ public:
             return true;
         }
         return false;
+    }
+
+    // At the door.
+    void check() const { WEFT_ASSERT(first_ == nullptr || last_->*Link == nullptr); }
+
+    // Walks through it: the links lead to the last. Shows each node to `visit`; returns how many there are.
+    template <class Visit>
+    std::size_t check_whole(Visit&& visit) const {
+        std::size_t count = 0;
+        const Node* last = nullptr;
+        for (const Node* at = first_; at != nullptr; at = at->*Link, ++count) {
+            visit(*at);
+            last = at;
+        }
+        WEFT_ASSERT(last == nullptr || last == last_);
+        return count;
+    }
+    std::size_t check_whole() const {
+        return check_whole([](const Node&) {});
     }
 
 private:

@@ -164,5 +164,14 @@ TEST(Fifo, DoesWhatADequeDoesUnderRandomCalls) {
     }
 }
 
+TEST(FifoDeathTest, ANodeThatIsPushedTwiceStopsTheProcess) {
+    if constexpr (!config::checked) GTEST_SKIP() << "structures are checked in checked builds";
+    Items items;
+    Item first, second;
+    items.push_back(&first);
+    items.push_back(&first);
+    EXPECT_DEATH(items.push_back(&second), "does not hold");
+}
+
 }  // namespace
 }  // namespace weft

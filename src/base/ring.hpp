@@ -2,6 +2,8 @@
 // instructions, and all zero is an empty one.
 #pragma once
 
+#include <cstddef>
+
 #include "base/assert.hpp"
 #include "base/atomic.hpp"
 
@@ -21,6 +23,7 @@ public:
     Node* before(const Node& node) const { return &node == first_ ? nullptr : node.previous; }
 
     void push_back(Node& node) {
+        check();
         if (first_ == nullptr) [[likely]] {   // as with one by one and back and forth, where each instruction shows
             node.next = node.previous = &node;
             first_ = &node;
@@ -64,6 +67,7 @@ public:
     }
 
     void remove(Node& node) {
+        check(node);
         if (node.next == &node) {
             WEFT_ASSERT(first_ == &node);
             first_ = nullptr;
@@ -74,8 +78,33 @@ public:
         if (first_ == &node) first_ = node.next;
     }
 
+    // At the door: the first and its neighbours know each other.
+    void check() const {
+        if (first_ != nullptr) check(*first_);
+    }
+
+    // Walks through it, and shows each node to `visit`; returns how many there are.
+    template <class Visit>
+    std::size_t check_whole(Visit&& visit) const {
+        std::size_t count = 0;
+        for (Node* node = first_; node != nullptr; node = after(*node), ++count) {
+            check(*node);
+            visit(*node);
+        }
+        return count;
+    }
+    std::size_t check_whole() const {
+        return check_whole([](const Node&) {});
+    }
+
 private:
+    static void check(const Node& node) {
+        WEFT_ASSERT(node.next->previous == &node);
+        WEFT_ASSERT(node.previous->next == &node);
+    }
+
     void link_before(Node& node, Node& place) {
+        check(place);
         node.next = &place;
         node.previous = place.previous;
         place.previous->next = &node;

@@ -110,6 +110,7 @@ Root* Base::neediest() const {
 }
 
 void Base::count(Root& root) {
+    root.check();
     root.aside = false;
     if (root.held++ == 0) root.since_ns = time_ns();
     root.served = ++order_;
@@ -118,6 +119,7 @@ void Base::count(Root& root) {
 }
 
 void Base::uncount(Root& root) {
+    root.check();
     WEFT_ASSERT(root.held != 0);
     --root.held;
     granted_.fetch_sub(1, std::memory_order_relaxed);

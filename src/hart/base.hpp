@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "base/assert.hpp"
 #include "base/atomic.hpp"
 #include "os/futex.hpp"
 #include "os/lock.hpp"
@@ -61,6 +62,13 @@ struct Root {
     bool closing = false;                   // it leaves with its last hart
     bool told = false;                      // constant
     std::size_t told_of = 0;                // how many it was told of last
+
+    // At the door, under the base's lock.
+    void check() const {
+        WEFT_ASSERT(coming <= held && weight != 0);
+        WEFT_ASSERT(!guest || held <= 1);
+        WEFT_ASSERT(!aside || (guest && held == 0));
+    }
 };
 
 // The root of a domain, or of a guest: the base hands it out, and `of` leads from there to whose it is.
@@ -175,6 +183,21 @@ public:
     void each(Visit visit) const {
         std::lock_guard guard(lock_);
         for (const Root* root = first_; root != nullptr; root = root->next) visit(*root);
+    }
+
+    // While nobody runs: what is granted is what the roots on the list hold.
+    void check_whole() const {
+        std::size_t held = 0;
+        for (const Root* root = first_; root != nullptr; root = root->next) {
+            root->check();
+            held += root->held;
+            // A root with neither a hart nor a wish has left the list; and a guest's has been told what holds.
+            WEFT_ASSERT(root->held != 0 || (!root->closing && !(root->guest && root->asked == 0)));
+            WEFT_ASSERT(!root->guest || root->asked <= 1);
+            WEFT_ASSERT(!root->guest || root->lacked.load() == said_lacking_);
+        }
+        WEFT_ASSERT(held == granted());
+        WEFT_ASSERT((lacked_.load() != 0) == said_lacking_);
     }
 
     // How often one was granted. relaxed, as below: a number.

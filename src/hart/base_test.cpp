@@ -693,5 +693,25 @@ TEST_F(BaseTest, NoneIsWithheldOfOneThatIsTold) {
     EXPECT_TRUE(last);
 }
 
+using BaseDeathTest = BaseTest;
+
+TEST_F(BaseDeathTest, ARootWithMoreHartsOnTheirWayThanItHoldsStopsTheProcess) {
+    if constexpr (!config::checked) GTEST_SKIP() << "structures are checked in checked builds";
+    a.coming = 1;
+    EXPECT_DEATH(base.take(a, 1), "does not hold");
+    a.coming = 0;
+}
+
+TEST_F(BaseDeathTest, AHartThatNobodyWasGrantedStopsTheSimulator) {
+    if constexpr (!config::checked) GTEST_SKIP() << "structures are checked in checked builds";
+    base.check_whole();
+    base.take(a, 1);
+    base.check_whole();
+    ++a.held;
+    EXPECT_DEATH(base.check_whole(), "does not hold");
+    --a.held;
+    give_back(a);
+}
+
 }  // namespace
 }  // namespace weft::hart

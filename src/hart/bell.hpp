@@ -116,6 +116,13 @@ public:
     // After the call, when its owner goes on; and harmless when it did not sleep.
     void rise() { stand_up(); }
 
+    // While nobody runs: it is in the middle of nothing. `listed`: on some bell's list. One that is called stays there, awake, until it lies down again.
+    void check(bool listed) const {
+        const std::uint32_t state = state_.load();
+        WEFT_ASSERT(state <= woken && state != listening);
+        WEFT_ASSERT(!listed || state != awake || called_.load());
+    }
+
     // Whether it sleeps, and nobody has claimed it. From any thread.
     bool sleeps() const { return state_.load() == asleep; }
 
@@ -175,6 +182,7 @@ public:
     // Step 2.
     void add(Place& place) {
         lock_.lock();
+        check();
         WEFT_ASSERT(!place.listed_);
         place.next_ = first_;
         place.previous_ = nullptr;
@@ -188,6 +196,7 @@ public:
     // The same for one who is to be told only when there is nobody else: that all who draw from the pool are awake, and something waits. One a bell.
     void add_reserve(Place& place) {
         lock_.lock();
+        check();
         WEFT_ASSERT(!place.listed_ && reserve_ == nullptr);
         reserve_ = &place;
         place.listed_ = true;
@@ -198,6 +207,7 @@ public:
     // Step 5. Once it returns, no ringer knows the place, nor by it the sleeper.
     void remove(Place& place) {
         lock_.lock();
+        check();
         if (place.listed_) unlink(place);
         lock_.unlock();
     }
@@ -222,7 +232,26 @@ public:
         if (count_.fetch_add(0, Orders::look_unordered) != 0) [[unlikely]] wake(pushed);
     }
 
+    // While nobody changes it.
+    void check_whole() const {
+        check();
+        std::uint32_t listed = 0;
+        const Place* before = nullptr;
+        for (const Place* place = first_; place != nullptr; before = place, place = place->next_) {
+            WEFT_ASSERT(place->listed_ && place->previous_ == before);
+            place->sleeper_->check(true);
+            ++listed;
+        }
+        if (reserve_ != nullptr) WEFT_ASSERT(reserve_->listed_);
+        WEFT_ASSERT(count_.load() == listed + (reserve_ != nullptr ? 1u : 0u));
+    }
+
 private:
+    // At the door, under the lock. relaxed: it is changed under the lock.
+    void check() const {
+        WEFT_ASSERT((count_.load(std::memory_order_relaxed) == 0) == (first_ == nullptr && reserve_ == nullptr));
+    }
+
     [[gnu::noinline]] void wake(std::uint32_t wanted) {
         while (wanted != 0 && wake_one()) --wanted;
     }
@@ -235,6 +264,7 @@ private:
         typename Sleeper::Call call = nullptr;
         Claim claimed = Claim::refused;
         lock_.lock();
+        check();
         while (claimed == Claim::refused) {
             Place* place = first_;      // the newest: its caches are the warmest
             if (place == nullptr) place = reserve_;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "base/assert.hpp"
 #include "base/atomic.hpp"
 #include "os/clock.hpp"
 #include "os/futex.hpp"
@@ -37,6 +38,8 @@ public:
                     left = passed < timeout_ns ? timeout_ns - passed : 0;
                 }
             } while (left != 0);
+        } else {
+            WEFT_ASSERT(seen == open_);   // there is one carrier, so nobody else waits here
         }
         return use_up();
     }
@@ -46,6 +49,8 @@ public:
     void open() {
         if (word_.exchange(open_, Orders::open) == waiting) os::futex_wake(word_, 1);
     }
+
+    void check() const { WEFT_ASSERT(word_.load() <= waiting); }
 
 private:
     // An exchange, not a store: an opening that comes between the look and the shutting is used up together

@@ -43,6 +43,7 @@ public:
 
     // Under the lock, as give().
     Key* take() {
+        check();
         if (Key* key = free_) {
             free_ = key->next_free;
             return key;
@@ -60,17 +61,38 @@ public:
     }
 
     void give(Key& key) {
+        check_free(key);
         key.next_free = free_;
         free_ = &key;
     }
     // So that the first places are taken first.
     void give_in_order(Key& key) {
+        check_free(key);
         Key** at = &free_;
         while (*at != nullptr && (*at)->place < key.place) at = &(*at)->next_free;
         key.next_free = std::exchange(*at, &key);
     }
 
+    // While nobody runs: each place is that of one key, and those that do not live are free.
+    void check_whole() const {
+        check();
+        std::uint32_t dead = 0, free = 0;
+        for (std::uint32_t place = 0; place < used_; ++place) {
+            WEFT_ASSERT(at(place)->place == place);
+            dead += at(place)->lives() ? 0 : 1;
+        }
+        for (const Key* key = free_; key != nullptr && free <= used_; key = key->next_free, ++free) check_free(*key);
+        WEFT_ASSERT(free == dead);
+    }
+
 private:
+    // At the door, under the lock.
+    void check() const {
+        WEFT_ASSERT(used_ <= most_);
+        if (free_ != nullptr) check_free(*free_);
+    }
+    void check_free(const Key& key) const { WEFT_ASSERT(!key.lives() && key.place < used_); }
+
     const std::uint32_t most_;
     atomic<Chunk*> chunks_[most_chunks] = {};
     std::uint32_t used_ = 0;   // places that were ever given out
@@ -78,6 +100,16 @@ private:
 };
 constinit Table passing(Table::most_chunks * chunk_keys);
 constinit Table lasting(1024);   // a unit's values are found by as many steps as there are threes of them
+
+// For the simulator, which learns of it where keys are made: the tables are nobody else's.
+void let_be_checked() {
+    if constexpr (config::checked) {
+        check_keys = [] {
+            passing.check_whole();
+            lasting.check_whole();
+        };
+    }
+}
 
 template <class Call>
 void each_follower(Call call) {
@@ -132,6 +164,7 @@ bool grow(Extras& extras, std::uint32_t place) {
 
 Key* make_key(void (*destructor)(void*)) {
     std::lock_guard guard(lock);
+    let_be_checked();
     Key* key = passing.take();
     if (key == nullptr) return nullptr;
     // relaxed: the generation publishes it.
@@ -142,6 +175,7 @@ Key* make_key(void (*destructor)(void*)) {
 
 Key* make_lasting_key(void (*release)(void*)) {
     std::lock_guard guard(lock);
+    let_be_checked();
     Key* key = lasting.take();
     if (key == nullptr) return nullptr;
     key->lasting = true;

@@ -90,6 +90,9 @@ inline void let_follow_guest(Unit& unit) {
     if (following.load() != 0) unit.mark(Unit::careful);   // seq_cst: against follow(), which lists those that there are by now
 }
 
+// While nobody runs, in builds that check: whether the tables of keys hold together. Null: no key has been made.
+inline void (*check_keys)() = nullptr;
+
 // In the child of a fork. Each step of what the lock guards leaves the keys whole.
 void keys_forked();
 

@@ -11,18 +11,6 @@
 
 namespace weft::mem {
 
-// 2 MiB, aligned to 2 MiB, so that it can be one huge page.
-struct SlabRegion {
-    static constexpr std::uint32_t slots = region_bytes / slab_bytes;
-    static constexpr std::uint32_t all = 0xffffffffu;
-    static_assert(slots == 32);
-
-    char* base;
-    std::uint32_t used = 0;   // a bit for each slab that is out
-    SlabRegion* next = nullptr;
-    SlabRegion* previous = nullptr;
-};
-
 namespace {
 
 constexpr std::uint32_t away_batch = 32;   // one atomic for so many objects that go home
@@ -52,6 +40,7 @@ void list_remove(SlabRegion*& list, SlabRegion* region) {
 // ---- the cache ------------------------------------------------------------------------------------
 
 void* SlabCache::take_slow() noexcept {
+    check();
     reveal();
     if (free_ == nullptr) collect();
     if (free_ == nullptr) carve();
@@ -103,6 +92,7 @@ void SlabCache::carve() noexcept {
 }
 
 void SlabCache::give_away(void* object) noexcept {
+    check();
     SlabCache* owner = slab_of(object)->owner;
     if (owner != away_owner_) {
         flush();
@@ -307,6 +297,7 @@ SlabRegion* SlabStore::open_region() noexcept {
 
 Slab* SlabStore::open_slab(SlabCache* owner) noexcept {
     std::lock_guard hold(lock_);
+    check();
     SlabRegion* region = open_ != nullptr ? open_ : open_region();
     if (region == nullptr) return nullptr;
     const int slot = std::countr_one(region->used);
@@ -326,6 +317,7 @@ Slab* SlabStore::open_slab(SlabCache* owner) noexcept {
 
 void SlabStore::close_slabs(Slab* list) noexcept {
     std::lock_guard hold(lock_);
+    check();
     while (Slab* slab = list) {
         list = slab->next;
         close_slab(slab);

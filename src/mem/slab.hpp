@@ -36,6 +36,18 @@ struct alignas(config::cache_line) Slab {
     bool leaving;                   // trim() has chosen it
 };
 
+// 2 MiB, aligned to 2 MiB, so that it can be one huge page.
+struct SlabRegion {
+    static constexpr std::uint32_t slots = region_bytes / slab_bytes;
+    static constexpr std::uint32_t all = 0xffffffffu;
+    static_assert(slots == 32);
+
+    char* base;
+    std::uint32_t used = 0;   // a bit for each slab that is out
+    SlabRegion* next = nullptr;
+    SlabRegion* previous = nullptr;
+};
+
 inline Slab* slab_of(void* object) noexcept {
     return reinterpret_cast<Slab*>(reinterpret_cast<std::uintptr_t>(object) & ~(slab_bytes - 1));
 }
@@ -68,6 +80,7 @@ public:
 
     // An object of any cache of this store.
     [[gnu::always_inline]] void give(void* object) noexcept {
+        check(object);
         if (slab_of(object)->owner != this) [[unlikely]] return give_away(object);
         *static_cast<SlabLink*>(object) = free_;
         free_ = object;
@@ -86,6 +99,9 @@ public:
     // The bytes of free objects here, without those that others have returned since. Counts them one by one.
     std::size_t idle_bytes() const noexcept;
 
+    // While nobody runs (check.cpp, as the next).
+    void check_whole() const;
+
     // Only for os::make; see SlabStore::adopt.
     explicit SlabCache(SlabStore& store) noexcept : store_(store) {}
     SlabCache(const SlabCache&) = delete;
@@ -93,6 +109,14 @@ public:
 private:
     friend class SlabStore;
 
+    // At the door of what comes back: an object of a slab that is out, by its beginning. Defined with the store.
+    void check(void* object) const noexcept;
+    // At the slow doors.
+    void check() const noexcept {
+        WEFT_ASSERT((away_count_ == 0) == (away_first_ == nullptr) && (away_count_ == 0 || away_owner_ != this));
+        WEFT_ASSERT(hidden_ == nullptr || tripped_ != nullptr);
+        WEFT_ASSERT(carving_ == nullptr || carving_->owner == this);
+    }
     [[gnu::noinline]] void* take_slow() noexcept;
     void reveal() noexcept;
     [[gnu::noinline]] void give_away(void* object) noexcept;
@@ -142,6 +166,9 @@ public:
     // Trims the caches that have no stream. Returns the bytes returned to the system.
     std::size_t trim_orphans() noexcept;
 
+    // While nobody runs: the regions, what is out of them, and the caches.
+    void check_whole() const;
+
     std::size_t slabs() const;                                           // out with caches
     std::size_t resident_bytes() const { return slabs() * slab_bytes; }  // what they take when all is touched
     std::size_t object_bytes() const { return object_bytes_; }
@@ -154,6 +181,12 @@ private:
     void close_slabs(Slab* list) noexcept;
     SlabRegion* open_region() noexcept;
     void close_slab(Slab* slab) noexcept;
+    // At the door, under the lock.
+    void check() const {
+        WEFT_ASSERT(slabs_ <= regions_ * SlabRegion::slots);
+        WEFT_ASSERT(open_ == nullptr || (open_->previous == nullptr && open_->used != SlabRegion::all));
+        WEFT_ASSERT(full_ == nullptr || (full_->previous == nullptr && full_->used == SlabRegion::all));
+    }
     void each_of(SlabRegion* list, void (*visit)(void*, void*), void* argument);
 
     const std::size_t object_bytes_;
@@ -167,5 +200,14 @@ private:
     std::size_t regions_ = 0;
     std::size_t slabs_ = 0;
 };
+
+inline void SlabCache::check([[maybe_unused]] void* object) const noexcept {
+    if constexpr (config::checked) {
+        const Slab* const slab = slab_of(object);
+        const auto offset = static_cast<std::size_t>(static_cast<char*>(object) - reinterpret_cast<const char*>(slab));
+        WEFT_ASSERT(offset % store_.object_bytes_ == 0 && offset / store_.object_bytes_ >= store_.reserved_);
+        WEFT_ASSERT(slab->owner != nullptr && &slab->owner->store_ == &store_);
+    }
+}
 
 }  // namespace weft::mem

@@ -420,4 +420,29 @@ TEST(Slab, ManyThreadsNeverShareAnObject) {
     EXPECT_EQ(store.slabs(), 0u) << "an object was lost";
 }
 
+TEST(SlabDeathTest, WhatIsNoObjectOfTheStoreStopsTheProcess) {
+    if constexpr (!weft::config::checked) GTEST_SKIP() << "structures are checked in checked builds";
+    SlabStore store(object_bytes);
+    SlabCache* cache = store.adopt();
+    ASSERT_NE(cache, nullptr);
+    Object* const object = take(cache);
+    EXPECT_DEATH(cache->give(reinterpret_cast<char*>(object) + 64), "does not hold");
+    cache->give(object);
+    store.orphan(cache);
+}
+
+TEST(SlabDeathTest, AnObjectThatIsGivenTwiceStopsTheSimulator) {
+    if constexpr (!weft::config::checked) GTEST_SKIP() << "structures are checked in checked builds";
+    SlabStore store(object_bytes);
+    SlabCache* cache = store.adopt();
+    ASSERT_NE(cache, nullptr);
+    Object* const object = take(cache);
+    cache->give(object);
+    if constexpr (weft::config::checked) store.check_whole();
+    EXPECT_DEATH({
+        cache->give(object);
+        if constexpr (weft::config::checked) store.check_whole();
+    }, "does not hold");
+}
+
 }  // namespace

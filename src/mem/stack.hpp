@@ -52,6 +52,25 @@ struct alignas(config::cache_line) Stack {
 };
 static_assert(sizeof(Stack) == config::cache_line);
 
+// One mapping, cut into stacks of one class, each above its guard. The records follow this header.
+struct alignas(config::cache_line) StackChunk {
+    char* base;
+    std::size_t bytes;          // of the mapping
+    std::size_t usable;         // of each stack
+    std::uint32_t count;        // stacks that there is room for
+    std::uint8_t size_class;
+    std::uint32_t carved = 0;   // that somebody has had
+    std::uint32_t cold_count = 0;
+    Stack* cold = nullptr;      // idle, without pages; those without a guard among them
+    StackChunk* next = nullptr;        // the store's
+    StackChunk* previous = nullptr;
+    StackChunk* cold_next = nullptr;   // the depot's, when cold_count > 0
+    StackChunk* cold_previous = nullptr;
+
+    Stack* record(std::uint32_t index) { return reinterpret_cast<Stack*>(this + 1) + index; }
+    std::size_t stride() const { return bytes / count; }
+};
+
 inline constexpr std::size_t smallest_class_bytes = 16 << 10;
 inline constexpr std::size_t largest_class_bytes = 64 << 20;
 inline constexpr std::uint8_t stack_classes = 13;       // 16 KiB, 32 KiB, ... 64 MiB
@@ -109,6 +128,9 @@ public:
     std::size_t idle_bytes() const;    // in the depot, with their pages
     std::size_t cold_bytes() const;    // in the depot, without pages
 
+    // While nobody runs: the depot's lists against its counts, and those of the caches (check.cpp).
+    void check_whole() const;
+
     // The size class for `bytes` (0: the default).
     std::uint8_t class_of(std::size_t bytes) const noexcept {
         if (bytes == 0) return default_class_;
@@ -144,6 +166,11 @@ private:
     void close_chunks(StackChunk* list) noexcept;
 
     // With the lock held.
+    void check() const {   // at the door
+        WEFT_ASSERT((hot_count_ == 0) == (hot_bytes_ == 0));
+        WEFT_ASSERT((cold_count_ == 0) == (cold_bytes_ == 0));
+        WEFT_ASSERT(chunks_ == nullptr || chunks_->previous == nullptr);
+    }
     Stack* claim(Depot& depot, std::uint8_t size_class, std::uint32_t wanted, bool* hot) noexcept;
     StackChunk* open_chunk(std::uint8_t size_class, std::size_t bytes) noexcept;
     void unlink_chunk(StackChunk* chunk) noexcept;
@@ -191,13 +218,13 @@ public:
         Stack* stack = list.first;
         if (stack == nullptr) [[unlikely]] return ready(take_slow(list, bytes));
         list.first = stack->next;
-        list.add(-1);
+        list.check(list.add(-1));
         return ready(stack);
     }
 
     // A stack that nobody stands on.
     [[gnu::always_inline]] void give(Stack* stack) noexcept {
-        WEFT_ASSERT(!stack->user);
+        WEFT_ASSERT(!stack->user && stack->prepared);
         List& list = lists_[stack->size_class];
         stack->measured = false;
         stack->next = list.first;
@@ -216,6 +243,8 @@ private:
         // Written by the owner alone; StackStore::live() reads it. relaxed: a statistic, it orders nothing.
         atomic<std::uint32_t> count{0};
         std::uint32_t limit = 0;   // beyond it half of the list goes to the depot
+        // At the owner's door: `now` are counted.
+        void check(std::uint32_t now) const noexcept { WEFT_ASSERT((first == nullptr) == (now == 0)); }
         std::uint32_t add(int change) noexcept {
             const std::uint32_t now = count.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(change);
             count.store(now, std::memory_order_relaxed);

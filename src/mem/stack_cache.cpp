@@ -31,7 +31,7 @@ Stack* StackCache::take_slow(List& list, std::size_t bytes) noexcept {
     Stack* stack = store_.take_chain(size_class, list.limit / 2, &count);
     if (stack == nullptr) return nullptr;
     list.first = stack->next;
-    list.add(static_cast<int>(count) - 1);
+    list.check(list.add(static_cast<int>(count) - 1));
     return stack;
 }
 
@@ -50,7 +50,7 @@ void StackCache::spill(List& list) noexcept {
     std::uint32_t count = 1;
     Stack* last = first;
     for (; last->next != nullptr; last = last->next) ++count;
-    list.add(-static_cast<int>(count));
+    list.check(list.add(-static_cast<int>(count)));
     store_.give_chain(first, last, count);
 }
 
@@ -62,7 +62,7 @@ void StackCache::flush() noexcept {
         Stack* last = first;
         for (; last->next != nullptr; last = last->next) ++count;
         list.first = nullptr;
-        list.add(-static_cast<int>(count));
+        list.check(list.add(-static_cast<int>(count)));
         store_.give_chain(first, last, count);
     }
 }

@@ -14,25 +14,6 @@
 
 namespace weft::mem {
 
-// One mapping, cut into stacks of one class, each above its guard. The records follow this header.
-struct alignas(config::cache_line) StackChunk {
-    char* base;
-    std::size_t bytes;          // of the mapping
-    std::size_t usable;         // of each stack
-    std::uint32_t count;        // stacks that there is room for
-    std::uint8_t size_class;
-    std::uint32_t carved = 0;   // that somebody has had
-    std::uint32_t cold_count = 0;
-    Stack* cold = nullptr;      // idle, without pages; those without a guard among them
-    StackChunk* next = nullptr;        // the store's
-    StackChunk* previous = nullptr;
-    StackChunk* cold_next = nullptr;   // the depot's, when cold_count > 0
-    StackChunk* cold_previous = nullptr;
-
-    Stack* record(std::uint32_t index) { return reinterpret_cast<Stack*>(this + 1) + index; }
-    std::size_t stride() const { return bytes / count; }
-};
-
 namespace {
 
 constexpr std::size_t chunk_bytes = 4 << 20;       // about what one mapping holds
@@ -83,6 +64,7 @@ bool StackStore::usable() { return settings_.guard != Guard::install || install_
 
 void StackStore::enter(StackCache* cache) noexcept {
     std::lock_guard hold(lock_);
+    check();
     cache->next_ = caches_;
     caches_ = cache;
 }
@@ -259,6 +241,7 @@ void StackStore::cool(Stack* chain) noexcept {
     StackChunk* closing = nullptr;
     {
         std::lock_guard hold(lock_);
+        check();
         while (Stack* stack = chain) {
             chain = stack->next;
             StackChunk* chunk = stack->chunk;
@@ -305,6 +288,7 @@ Stack* StackStore::take_chain(std::uint8_t size_class, std::uint32_t wanted, std
     Stack* claimed;
     {
         std::lock_guard hold(lock_);
+        check();
         claimed = claim(depots_[size_class], size_class, wanted, &hot);
     }
     Stack* ready = nullptr;
@@ -327,6 +311,7 @@ void StackStore::give_chain(Stack* first, Stack* last, std::uint32_t count) noex
     const std::size_t bytes = count * first->bytes;
     {
         std::lock_guard hold(lock_);
+        check();
         if (hot_bytes_ + bytes <= settings_.idle_bytes) {
             Depot& depot = depots_[first->size_class];
             last->next = depot.hot;
@@ -345,6 +330,7 @@ std::size_t StackStore::trim(std::size_t keep_bytes) noexcept {
         Stack* chain = nullptr;
         {
             std::lock_guard hold(lock_);
+            check();
             std::uint32_t count = 0;
             for (Depot& depot : depots_) {
                 while (depot.hot != nullptr && hot_bytes_ > keep_bytes && count < trim_batch) {

@@ -254,6 +254,7 @@ weft_status add_observer(Process& of, const Observer& observer, Observer** added
     if (told_from_here(of.observers)) return from_a_callback("add");
     auto* made = os::make<Observer>(observer);
     std::lock_guard guard(of.observers.changing);
+    of.observers.check();
     const ObserverList* const before = of.observers.list.load();
     const std::size_t count = (before == nullptr ? 0 : before->count) + 1;
     ObserverList* const list = make_list(count);
@@ -276,6 +277,7 @@ weft_status add_observer(Process& of, const Observer& observer, Observer** added
 weft_status remove_observer(Process& of, Observer& observer) {
     if (told_from_here(of.observers)) return from_a_callback("remove");
     std::lock_guard guard(of.observers.changing);
+    of.observers.check();
     const ObserverList* const before = of.observers.list.load();
     std::size_t index = 0;
     while (before != nullptr && index < before->count && before->all[index] != &observer) ++index;

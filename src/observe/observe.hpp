@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/assert.hpp"
 #include "base/atomic.hpp"
 #include "os/lock.hpp"
 #include "trace/ring.hpp"
@@ -50,6 +51,21 @@ struct Observers {
     os::Lock outside_lock;             // guards what follows
     OutsideTeller* outside = nullptr;
     trace::Ring* outside_ring = nullptr;
+
+    // At the door, under `changing`: an observer can leave without memory.
+    void check() const {
+        WEFT_ASSERT(list.load() == nullptr ? spare == nullptr && wanted.load() == 0 : spare != nullptr && list.load()->count != 0);
+        WEFT_ASSERT(outside_ring == nullptr || trace != nullptr);
+    }
+    // While nobody runs: what is wanted is what the observers want, and an OS thread that tells something tells them.
+    void check_whole() const {
+        check();
+        const ObserverList* const now = list.load();
+        unsigned some = 0;
+        for (std::size_t i = 0; now != nullptr && i < now->count; ++i) some |= now->all[i]->events;
+        WEFT_ASSERT(some == wanted.load());
+        for (const OutsideTeller* teller = outside; teller != nullptr; teller = teller->next) WEFT_ASSERT(teller->list != nullptr && teller->thread != nullptr);
+    }
 };
 
 // What a unit begins with, by its kind and whether its pool is private: read by every spawn, written when somebody begins or ceases to

@@ -20,6 +20,7 @@ constexpr std::uint64_t patience_ns = 1'000'000;
 
 bool Lookout::start() {
     std::lock_guard guard(lock_);
+    check();
     if (started_.load()) return true;
     if (!open_ && !os::watch_open(watch_)) return false;
     open_ = true;
@@ -56,6 +57,7 @@ bool Lookout::stand_down() { return end(os::now_ns() + room_ns); }
 
 bool Lookout::end(std::uint64_t patient_until_ns) {
     std::lock_guard guard(lock_);
+    check();
     if (!started_.load()) return false;
     stopping_.store(true);
     os::watch_ring(watch_);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/assert.hpp"
 #include "base/atomic.hpp"
 #include "os/futex.hpp"
 #include "os/lock.hpp"
@@ -49,6 +50,12 @@ public:
     static constexpr std::uint64_t room_ns = 10'000'000;
     // For good: watch() does not start it again.
     void stop();
+
+    // At the door, under the lock, and while nobody runs: without a thread nobody wakes, and a thread has something to sleep by.
+    void check() const {
+        WEFT_ASSERT(!started_.load() || open_);
+        WEFT_ASSERT(started_.load() || target_.load() == os::forever);
+    }
 
 private:
     bool end(std::uint64_t patient_until_ns);

@@ -36,6 +36,8 @@ Poller* Pollers::add(bool (*call)(void*), void* argument, int descriptor, std::u
         block->next = first_.load();
         first_.store(block);
     }
+    check(*place);
+    WEFT_ASSERT(place->call == nullptr);
     place->call = call;
     place->argument = argument;
     place->descriptor = descriptor;
@@ -51,6 +53,8 @@ Poller* Pollers::add(bool (*call)(void*), void* argument, int descriptor, std::u
 }
 
 void Pollers::clear(Poller& poller) {
+    check(poller);
+    WEFT_ASSERT(poller.call != nullptr);
     poller.call = nullptr;
     poller.live.store(false);
     if (poller.descriptor < 0) blind_.fetch_sub(1);

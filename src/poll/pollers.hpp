@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/assert.hpp"
 #include "base/atomic.hpp"
 #include "os/lock.hpp"
 
@@ -74,12 +75,27 @@ public:
         }
     }
 
+    // While nobody runs: what is counted is what lives.
+    void check_whole() {
+        std::size_t live = 0, blind = 0;
+        each([&](const Poller& poller) {
+            WEFT_ASSERT(poller.tag < numbers_ && poller.live.load() == (poller.call != nullptr));
+            WEFT_ASSERT(poller.runner.load() == nullptr || poller.busy.load());
+            if (!poller.live.load()) return;
+            ++live;
+            blind += poller.descriptor < 0 ? 1 : 0;
+        });
+        WEFT_ASSERT(live == live_.load() && blind == blind_.load());
+    }
+
 private:
     struct Block {
         Poller pollers[in_a_block];
         Block* next = nullptr;
     };
 
+    // At the door, of a place that is busy: it is free, or somebody's who is counted.
+    void check(const Poller& poller) const { WEFT_ASSERT(poller.call == nullptr || (poller.busy.load() && live() != 0)); }
     static bool take(Poller& poller);
     static void let_go(Poller& poller);
     void clear(Poller& poller);

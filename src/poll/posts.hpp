@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/assert.hpp"
 #include "base/atomic.hpp"
 
 namespace weft {
@@ -49,6 +50,7 @@ public:
     // By the one taker: makes the calls that have come, in their order; returns how many. One whose sender has been interrupted in
     // the middle waits for it, and those behind it too.
     std::size_t take_all() {
+        check();
         std::size_t taken = 0;
         for (;; ++taken) {
             Place& place = places_[first_ % size];
@@ -61,7 +63,19 @@ public:
         }
     }
 
+    // While nobody runs: of the places some are filled, in a row, and the others free for their next turns.
+    void check_whole() const {
+        check();
+        const std::size_t next = next_.load();
+        for (std::size_t ticket = first_; ticket != first_ + size; ++ticket) {
+            WEFT_ASSERT(places_[ticket % size].turn.load() == ticket + (ticket < next ? 1 : 0));
+        }
+    }
+
 private:
+    // At the taker's door. relaxed: whoever has filled a place that was taken has counted before.
+    void check() const { WEFT_ASSERT(next_.load(std::memory_order_relaxed) - first_ <= size); }
+
     struct Place {
         atomic<std::size_t> turn{0};       // the ticket that may fill it; one more when it has been filled
         plain<void (*)(void*)> call{nullptr};

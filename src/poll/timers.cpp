@@ -72,6 +72,7 @@ void Timers::take_out(Timer& timer) {
 
 void Timers::add(Timer& timer) {
     std::lock_guard guard(lock_);
+    check();
     WEFT_ASSERT(timer.home.load() == nullptr);   // it is in one heap at a time
     put_in(timer);
     note_earliest();
@@ -83,6 +84,7 @@ bool Timers::cancel(Timer& timer) {
         if (home == nullptr) return false;
         std::lock_guard guard(home->lock_);
         if (timer.home.load(std::memory_order_relaxed) != home) continue;   // relaxed: under the lock. It was fired, or moved when its stream ended
+        home->check();
         home->take_out(timer);
         timer.home.store(nullptr, std::memory_order_release);   // release: see Timer::home
         home->note_earliest();
@@ -92,6 +94,7 @@ bool Timers::cancel(Timer& timer) {
 
 Timer* Timers::take_due(std::uint64_t now_ns) {
     std::lock_guard guard(lock_);
+    check();
     while (root_ != nullptr && root_->deadline_ns <= now_ns) {
         Timer& due = *root_;
         const bool claimed = due.claim(due);
@@ -115,6 +118,8 @@ std::size_t Timers::expire(std::uint64_t now_ns) {
 
 void Timers::move_to(Timers& other) {
     std::scoped_lock guard(lock_, other.lock_);
+    check();
+    other.check();
     while (root_ != nullptr) {
         Timer& moved = *root_;
         take_out(moved);

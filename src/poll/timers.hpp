@@ -53,7 +53,35 @@ public:
     // All that waits goes to `other`: the stream ends. This object stays, because somebody may be about to cancel by it.
     void move_to(Timers& other);
 
+    // While nobody changes it: no child comes before its parent, and neighbours know each other.
+    void check_whole() const {
+        check();
+        for (const Timer* at = root_; at != nullptr;) {
+            WEFT_ASSERT(at->home.load() == this);
+            if (const Timer* const child = at->child) {
+                WEFT_ASSERT(child->previous == at);
+                for (const Timer* one = child; one != nullptr; one = one->next) {
+                    WEFT_ASSERT(one->deadline_ns >= at->deadline_ns);
+                    WEFT_ASSERT(one->next == nullptr || one->next->previous == one);
+                }
+                at = child;
+                continue;
+            }
+            while (at != nullptr && at->next == nullptr) at = parent_of(at);
+            if (at != nullptr) at = at->next;
+        }
+    }
+
 private:
+    // At the door, under the lock. relaxed: it is written under the lock.
+    void check() const {
+        WEFT_ASSERT(earliest_.load(std::memory_order_relaxed) == (root_ == nullptr ? never : std::uint64_t{root_->deadline_ns}));
+        WEFT_ASSERT(root_ == nullptr || (root_->previous == nullptr && root_->next == nullptr));
+    }
+    static const Timer* parent_of(const Timer* timer) {
+        while (timer->previous != nullptr && timer->previous->child != timer) timer = timer->previous;
+        return timer->previous;
+    }
     void note_earliest();
     Timer* take_due(std::uint64_t now_ns);
     void take_out(Timer& timer);

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/assert.hpp"
 #include "base/atomic.hpp"
 #include "base/config.hpp"
 #include "base/probe.hpp"
@@ -48,6 +49,7 @@ public:
         // relaxed: only the owner writes it.
         const Index bottom = bottom_.load(std::memory_order_relaxed);
         const Index top = top_.load(Orders::push_top);
+        check(top, bottom);
         if (bottom - top >= static_cast<Index>(Capacity)) [[unlikely]] return false;
         // relaxed: published with bottom.
         slot(bottom).store(node, std::memory_order_relaxed);
@@ -60,7 +62,9 @@ public:
         const Index bottom = bottom_.load(std::memory_order_relaxed) - 1;   // relaxed: only the owner writes it
         // relaxed: top only grows, so an old value can only make the deque look fuller than it is. This
         // look keeps the owner of an empty deque from paying for an exchange in each round.
-        if (top_.load(std::memory_order_relaxed) > bottom) return nullptr;
+        const Index seen = top_.load(std::memory_order_relaxed);
+        check(seen, bottom + 1);
+        if (seen > bottom) return nullptr;
         bottom_.store(bottom, Orders::pop_bottom);
         Index top = top_.load(Orders::pop_top);
         if (top < bottom) return slot(bottom).load(std::memory_order_relaxed);   // relaxed: the owner's own write
@@ -114,8 +118,26 @@ public:
 
     static constexpr std::size_t capacity() { return Capacity; }
 
+    // While nobody changes it: shows each item to `visit`.
+    template <class Visit>
+    void check_whole(Visit&& visit) const {
+        const Index top = top_.load(), bottom = bottom_.load();
+        check(top, bottom);
+        for (Index index = top; index != bottom; ++index) {
+            const Node* const node = slots_[static_cast<std::size_t>(index) & (Capacity - 1)].load();
+            WEFT_ASSERT(node != nullptr);
+            visit(*node);
+        }
+    }
+
 private:
     using Index = std::int64_t;   // signed: the owner's bottom may be one less than top for a moment
+
+    // At the owner's door. An old value of `top`, by which there seem to be more items, is no older than the one by which the owner has found room.
+    static void check(Index top, Index bottom) {
+        WEFT_ASSERT(top <= bottom);
+        WEFT_ASSERT(bottom - top <= static_cast<Index>(Capacity));
+    }
 
     atomic<Node*>& slot(Index index) { return slots_[static_cast<std::size_t>(index) & (Capacity - 1)]; }
 

@@ -15,6 +15,7 @@
 
 #include <cstddef>
 
+#include "base/assert.hpp"
 #include "base/atomic.hpp"
 #include "base/config.hpp"
 #include "base/probe.hpp"
@@ -54,6 +55,7 @@ public:
     Node* pop() {
         if (looks_empty()) return nullptr;
         lock_.lock();
+        check();
         Node* node = take_first();
         lock_.unlock();
         return node;
@@ -73,6 +75,7 @@ public:
     bool remove(Node* node) {
         if (looks_empty()) return false;
         lock_.lock();
+        check();
         const bool removed = take(node);
         lock_.unlock();
         return removed;
@@ -95,7 +98,21 @@ public:
         return count != 0 ? count : 1;
     }
 
+    // While nobody changes it: the links lead to the tail. Shows each node to `visit`.
+    template <class Visit>
+    void check_whole(Visit&& visit) const {
+        const Node* last = nullptr;
+        for (Node* node = head_.load(); node != nullptr; node = node->atomic_link().load()) {
+            visit(*node);
+            last = node;
+        }
+        WEFT_ASSERT(last == tail_.load());
+    }
+
 private:
+    // At the door of poppers, under the lock: the tail comes before the head, and goes after it. relaxed: only poppers take it away, and a pusher sets it before the head.
+    void check() const { WEFT_ASSERT(head_.load(Orders::follow) == nullptr || tail_.load(std::memory_order_relaxed) != nullptr); }
+
     void attach(Node* first, Node* last) {
         Node* previous = tail_.exchange(last, Orders::push);
         probe(Probe::fifo_push_before_link);

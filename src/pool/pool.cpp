@@ -123,6 +123,7 @@ void LockedPool::push(Unit* unit, bool behind_all) {
     // relaxed: the priority is a wish; whoever changes it while the unit is being pushed gets the old or the new.
     const unsigned level = kind == WEFT_POOL_LIFO ? 0 : level_of(unit->priority());
     std::lock_guard guard(lock);
+    check();
     if (kind == WEFT_POOL_LIFO && !behind_all) {
         lists[level].push_front(unit);
     } else {
@@ -144,6 +145,7 @@ unsigned LockedPool::next_level() {
 Unit* LockedPool::pop() {
     if (looks_empty()) return nullptr;
     std::lock_guard guard(lock);
+    check();
     if (filled == 0) return nullptr;
     const unsigned level = next_level();
     Unit* unit = lists[level].pop_front();
@@ -154,6 +156,7 @@ Unit* LockedPool::pop() {
 
 bool LockedPool::remove(Unit* unit) {
     std::lock_guard guard(lock);
+    check();
     for (unsigned level = 0; level < levels; ++level) {   // its priority may have changed since it was pushed
         if ((filled & 1u << level) == 0 || !lists[level].remove(unit)) continue;
         if (lists[level].empty()) filled &= ~(1u << level);

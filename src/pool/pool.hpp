@@ -78,11 +78,13 @@ struct PrivatePool : Pool {
 
     void put(Unit* unit) {
         promise.pushed(access);
+        check();
         keep(unit);
     }
 
     Unit* pop() {
         promise.popped(access);
+        check();
         if (!inbox.empty()) [[unlikely]] collect();
         Unit* unit = ready.pop_front();
         if (unit != nullptr) waiting.add(-1);
@@ -92,6 +94,8 @@ struct PrivatePool : Pool {
     // Takes out `front`, which ready.front() is, without a look at what others have sent.
     void take_front(Unit* front) {
         promise.popped(access);
+        check();
+        WEFT_ASSERT(ready.front() == front);
         ready.drop_front(front);
         waiting.add(-1);
     }
@@ -99,6 +103,7 @@ struct PrivatePool : Pool {
     // pop() and put(unit) in one; null, and nothing done, when the pool is empty.
     Unit* rotate(Unit* unit) {
         promise.pushed(access);
+        check();
         if (!inbox.empty()) [[unlikely]] collect();
         return ready.rotate(unit, [](const Unit& next_but_one) { expect(next_but_one); });
     }
@@ -124,6 +129,9 @@ struct PrivatePool : Pool {
     // Takes at most `capacity` units out while no stream owns the pool, from anybody, who owns it for that moment. They may be run on any stream, and are local no
     // more. False: a stream owns it.
     bool pop_orphans(Unit** units, std::size_t capacity, std::size_t& count);
+
+    // At the owner's door. While letters are answered more are counted than lie here.
+    void check() const { WEFT_ASSERT(waiting.own() >= (ready.empty() ? 0 : 1)); }
 
 private:
     void collect_answering();
@@ -160,6 +168,12 @@ struct LockedPool : Pool {
 
     // seq_cst, as the additions in push: "push, then look for sleepers" against "announce the sleep, then look here".
     bool looks_empty() const { return count.load(std::memory_order_seq_cst) == 0; }
+
+    // At the door, under the lock. relaxed: it is changed under the lock.
+    void check() const {
+        for (unsigned level = 0; level < levels; ++level) WEFT_ASSERT(((filled >> level & 1u) != 0) == !lists[level].empty());
+        WEFT_ASSERT((filled == 0) == (count.load(std::memory_order_relaxed) == 0));
+    }
 
 private:
     unsigned next_level();
@@ -230,6 +244,12 @@ constexpr weft_pool_operation operation_of(Place place) {
 }
 static_assert(operation_of(Place::yielded_to_resumed) == WEFT_POOL_OP_RESUME_YIELD_TO && operation_of(Place::migrated) == WEFT_POOL_OP_MIGRATE);
 
+// At the door of every pool: what comes in is a letter, or a ready unit of the pool's. relaxed: the caller owns the unit.
+[[gnu::always_inline]] inline void check(const Pool& to, const Unit& unit) {
+    WEFT_ASSERT(unit.has(Unit::internal) || (unit.life.is(State::ready) && unit.pool == &to));
+    WEFT_ASSERT(!unit.has(Unit::local) || to.kind == WEFT_POOL_PRIVATE);
+}
+
 // A ready unit goes in; from anywhere. Afterwards the unit may run, end and be freed at any moment.
 void push_other(Pool& to, Unit* unit, Place place);
 
@@ -249,7 +269,7 @@ void push_other(Pool& to, Unit* unit, Place place);
 }
 
 [[gnu::always_inline]] inline void push(Pool& to, Unit* unit, Place place = Place::next) {
-    WEFT_ASSERT(unit->life.is(State::ready) || unit->has(Unit::internal));
+    check(to, *unit);
     if (to.kind == WEFT_POOL_PRIVATE) [[likely]] {
         auto& mine = static_cast<PrivatePool&>(to);
         if (mine.mine()) [[likely]] {

@@ -41,6 +41,18 @@ struct Domain {
     std::ptrdiff_t asked = 0;              // of a parent that lends by itself
 
     Domain(Process& process, Domain* above, const weft_domain_ops& table, void* given) : of(process), parent(above), ops(table), self(given) {}
+    // At the door, under the lock.
+    void check() const { WEFT_ASSERT(children == nullptr || children->parent == this); }
+    // While nobody runs: `inside` streams have its harts, or those of domains below.
+    void check_whole(std::size_t inside) const {
+        std::size_t below = 0;
+        for (const Domain* child = children; child != nullptr; child = child->sibling) {
+            WEFT_ASSERT(child->parent == this && (child->registrant != nullptr) == (child->former != nullptr));
+            below += child->present();
+        }
+        const std::size_t has = parent == nullptr ? root.held - root.coming : present();
+        WEFT_ASSERT(below <= has && inside <= has);
+    }
     std::uint32_t present() const { return harts.load() & ~closing; }
     atomic<std::uint32_t>& wanted_word() { return parent == nullptr ? root.wanted_back : wanted_back; }
     atomic<std::uint32_t>& asked_word() { return parent == nullptr ? root.asked_back : asked_back; }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "base/assert.hpp"
 #include "hart/base.hpp"
 
 namespace weft {
@@ -30,7 +31,33 @@ struct Guest {
     Guest* previous = nullptr;
 
     Guest() { root.guest = true; }
+
+    // At the door, by its thread, or where that is outside: it has all of a stream, or nothing.
+    void check() const {
+        WEFT_ASSERT((stream == nullptr) == (unit == nullptr) && (stream == nullptr) == (pool == nullptr));
+        WEFT_ASSERT(inits <= entries && root.guest);
+    }
+    // While nobody runs: where it stands goes with what its root has of harts.
+    void check_whole() const;
 };
+
+inline void Guest::check_whole() const {
+    using Keeps = hart::Root::Keeps;
+    check();
+    WEFT_ASSERT((next == nullptr || next->previous == this) && (previous == nullptr || previous->next == this));
+    switch (root.keeps.load()) {
+    case Keeps::nothing: WEFT_ASSERT(stream == nullptr && root.held == 0); break;
+    case Keeps::outside: WEFT_ASSERT(entries == 0 && root.held == 0 && root.asked == 0); break;
+    case Keeps::loose: WEFT_ASSERT(entries == 0 && root.held == 1); break;
+    case Keeps::waits:
+    case Keeps::carries:
+    case Keeps::claims: WEFT_ASSERT(root.held == 0 && root.asked == 0); break;
+    case Keeps::wants: WEFT_ASSERT(root.asked == 1); break;
+    case Keeps::held:
+    case Keeps::ready: WEFT_ASSERT(root.held == 1); break;
+    case Keeps::gives: WEFT_ASSERT(entries != 0); break;
+    }
+}
 
 // Its thread is outside: what it has here waits for it.
 inline bool is_outside(const Guest& guest) {

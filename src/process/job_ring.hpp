@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/atomic.hpp"
 
 namespace weft {
@@ -51,6 +52,7 @@ struct BasicJobRing {
 
     // The fork of a job where the limit says that there is no room, and there is. Whether somebody has asked.
     bool push_and_open(Job& job) {
+        check();
         put(face.bottom, job);
         open();
         return take_request();
@@ -60,6 +62,8 @@ struct BasicJobRing {
 
     // The oldest `count` jobs are others' to see: the ring has them no more.
     void give_up(std::size_t count) {
+        check();
+        WEFT_ASSERT(count <= length());
         first += count;
         first[-1] = nullptr;   // its join must not find it there
     }
@@ -81,10 +85,23 @@ struct BasicJobRing {
         std::swap(first, from.first);
     }
 
+    // At the owner's slow doors, and while nobody runs: the jobs lie in the ring, and before the oldest lies none that a join could take for its own.
+    void check() const {
+        WEFT_ASSERT(first <= face.bottom);
+        WEFT_ASSERT(slots != nullptr ? begin() <= first && face.bottom <= end() && slots[0] == nullptr : empty() && first == nothing + 1);
+        WEFT_ASSERT(first[-1] == nullptr);
+        WEFT_ASSERT(is_open_or_closed());
+    }
+
     // Where the ring begins before there is one: shared by all, and never written.
     static constinit inline Job* nothing[1] = {nullptr};
 
 private:
+    // By one look, since others close it at any time. relaxed: as that.
+    bool is_open_or_closed() const {
+        Job** const limit = atomic_ref(const_cast<Face&>(face).limit).load(std::memory_order_relaxed);
+        return limit == nullptr || (slots != nullptr && limit == end());
+    }
     void put(Job** bottom, Job& job) {
         *bottom = &job;
         face.bottom = bottom + 1;

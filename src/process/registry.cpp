@@ -56,6 +56,7 @@ Pool* automatic_pool(Process& of, weft_pool_kind kind) {
 
 void enlist(Process& of, Pool& pool) {
     std::lock_guard guard(of.lock);
+    WEFT_ASSERT(!pool.freed);
     pool.next = of.pools;
     of.pools = &pool;
     of.hooks.pool_comes(of, pool);
@@ -111,6 +112,7 @@ Pool* make_pool(Process& of, weft_pool_kind kind, weft_pool_access access) {
         for (Pool** at = &of.freed_pools; *at != nullptr; at = &(*at)->next) {
             Pool* pool = *at;
             if (pool->kind != kind) continue;
+            WEFT_ASSERT(pool->freed && pool->drawers.load() == 0 && pool::quiet(*pool));
             *at = pool->next;
             pool->freed = false;   // empty, and without drawers, as it was when it was made
             pool->access = access;

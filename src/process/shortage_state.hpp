@@ -31,6 +31,14 @@ struct Shortage {
     std::uint64_t since_ns = 0;        // since when none has found a stack
     std::size_t left_before = SIZE_MAX;   // when weft_finalize last tried them all
 
+    // At the door, under the lock.
+    void check() const { WEFT_ASSERT(units.empty() == (count.load(std::memory_order_relaxed) == 0)); }   // relaxed: written under the lock
+    // While nobody runs: each unit that waits is ready, and all are tried again when the timer goes off.
+    void check_whole() const {
+        check();
+        WEFT_ASSERT(units.check_whole([](const Unit& unit) { WEFT_ASSERT(unit.life.is(State::ready)); }) == count.load());
+        WEFT_ASSERT(armed == (timer.home.load() != nullptr));
+    }
     bool any() const { return count.load(std::memory_order_relaxed) != 0; }   // relaxed: as above
 };
 

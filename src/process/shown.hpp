@@ -7,6 +7,7 @@
 #include <mutex>
 #include <new>
 
+#include "base/assert.hpp"
 #include "base/atomic.hpp"
 #include "base/probe.hpp"
 #include "hart/bell.hpp"
@@ -127,14 +128,37 @@ struct BasicJobs {
         // relaxed: a job that was taken is not put back, and what it has done is seen by the owner's next look, done().
         if (at.state.load(std::memory_order_relaxed) != Shown::available) return false;
         std::lock_guard guard(lock);
+        check();
         if (at.state.load(std::memory_order_relaxed) != Shown::available) return false;   // relaxed: it is changed under the lock
         unlink(job);
         return true;
     }
 
+    // While nobody runs: those in the list know each other, and nobody looks for them.
+    void check_whole() const {
+        check();
+        std::size_t count = 0;
+        Job* before = nullptr;
+        for (Job* job = oldest; job != nullptr; before = job, job = Shown::of(*job).newer, ++count) {
+            const Shown& at = Shown::of(*job);
+            WEFT_ASSERT(at.state.load() == Shown::available && at.list == this && at.older == before);
+        }
+        WEFT_ASSERT(count == shown.load() && before == newest);
+        WEFT_ASSERT(searching.load() == 0);
+        bell.check_whole();
+    }
+
+    // At the door, under the lock. relaxed: it is changed under the lock.
+    void check() const {
+        WEFT_ASSERT((oldest == nullptr) == (newest == nullptr));
+        WEFT_ASSERT((oldest == nullptr) == (shown.load(std::memory_order_relaxed) == 0));
+    }
+
     // Under the lock: it is taken.
     void unlink(Job& job) {
+        check();
         Shown& at = Shown::of(job);
+        WEFT_ASSERT(at.list == this);
         Job* const newer = at.newer;
         Job* const older = at.older;
         if (newer != nullptr) Shown::of(*newer).older = older;
@@ -148,6 +172,7 @@ struct BasicJobs {
 private:
     void append(Job& first, Job& last, std::size_t count) {
         std::lock_guard guard(lock);
+        check();
         Job* const before = newest;
         Shown::of(first).older = before;
         if (before != nullptr) Shown::of(*before).newer = &first;

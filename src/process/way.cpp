@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "process/check.hpp"
 #include "process/process.hpp"
 #include "process/registry.hpp"
 
@@ -16,6 +17,7 @@ bool has_pool(const Sched& sched, const Pool& pool) {
 void settle_way(Stream& stream) {
     stream.through_home = stream.levels.depth != 0 || !stream.sched->stateless();
     stream.restartable = stream.levels.depth == 0 && stream.sched->stateless();
+    check(stream);
 }
 
 bool draws_from(const Stream& stream, const Pool& pool) { return has_pool(*stream.sched, pool) || &pool == stream.own; }

@@ -52,6 +52,7 @@ bool Crew::start_one() {
 
 bool Crew::ready() {
     std::lock_guard guard(lock_);
+    check();
     return count_ != 0 || start_one();
 }
 
@@ -65,6 +66,7 @@ std::uint64_t Crew::submit(Call& call) {
     std::uint64_t again_ns = os::forever;
     {
         std::lock_guard guard(lock_);
+        check();
         calls_.push_back(&call);
         rung = idle_;
         if (rung != nullptr) {
@@ -79,6 +81,7 @@ std::uint64_t Crew::submit(Call& call) {
 
 std::uint64_t Crew::grow(std::uint64_t now_ns) {
     std::lock_guard guard(lock_);
+    check();
     if (calls_.empty() || stopping_) return os::forever;
     if (calls_.front()->since_ns + patience_ns > now_ns) return look_again();
     if (idle_ == nullptr && count_ < most) start_one();
@@ -114,6 +117,7 @@ void Crew::stop() {
     Worker* all;
     {
         std::lock_guard guard(lock_);
+        check();
         stopping_ = true;
         all = std::exchange(workers_, nullptr);
     }

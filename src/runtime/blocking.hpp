@@ -50,7 +50,24 @@ public:
 
     void stop();
 
+    // While nobody runs: no call waits while a thread has nothing to do.
+    void check_whole() const {
+        check();
+        std::size_t all = 0, idle = 0;
+        for (const Worker* worker = workers_; worker != nullptr; worker = worker->next, ++all) worker->gate.check();
+        for (const Worker* worker = idle_; worker != nullptr && idle <= all; worker = worker->next_idle, ++idle) WEFT_ASSERT(&worker->crew == this);
+        WEFT_ASSERT(stopping_ || (all == count_ && idle <= all));
+        WEFT_ASSERT(calls_.empty() || idle_ == nullptr);
+        calls_.check_whole([](const Call& call) { WEFT_ASSERT(call.unit->life.is(State::waiting)); });
+    }
+
 private:
+    // At the door, under the lock.
+    void check() const {
+        WEFT_ASSERT(count_ <= most && (stopping_ || (workers_ == nullptr) == (count_ == 0)));
+        WEFT_ASSERT(idle_ == nullptr || count_ != 0);
+    }
+
     struct Worker {
         Crew& crew;
         os::Thread thread{};

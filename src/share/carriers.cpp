@@ -111,6 +111,7 @@ bool one_comes_soon(const Carriers& by) { return by.what == Carriers::What::hart
 
 // One more carrier is busy: an idle one, or a new one. False: there is none, and none can be started.
 bool engage_carrier(Carriers& by, bool starts) {
+    by.check();
     if (by.closed) return false;
     if (by.busy >= by.count && (!starts || (!one_comes_soon(by) && !start_carrier(by)))) return false;
     ++by.busy;
@@ -225,6 +226,8 @@ bool send_letter(Carriers& by, Unit& letter, void (*body)(void*), void* argument
 void carrier_is_free(Carriers& by) {
     {
         std::lock_guard guard(by.lock);
+        by.check();
+        WEFT_ASSERT(by.busy != 0);
         --by.busy;
     }
     if (by.what != Carriers::What::rescue) by.of.base.thread_is_free();

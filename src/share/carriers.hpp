@@ -27,6 +27,15 @@ struct Carriers {
     std::uint64_t patient_until_ns = 0;    // none is asked for before
     bool closed = false;                   // none is taken any more
 
+    // At the door, under the lock: more are busy than there are only where letters can wait for them.
+    void check() const { WEFT_ASSERT(sent != nullptr || (count == 0 && busy == 0) || what == What::guests); }
+    // While nobody runs: `streams` draw from the pool of letters.
+    void check_whole(std::size_t streams) const {
+        check();
+        WEFT_ASSERT(streams == count);
+        if (sent != nullptr) WEFT_ASSERT(busy <= count + pool::length(*sent));
+    }
+
     ~Carriers();
 };
 

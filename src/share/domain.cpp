@@ -114,6 +114,7 @@ void join_parent(Domain& domain) {
     Domain& parent = *domain.parent;
     {
         std::lock_guard guard(parent.lock);
+        parent.check();
         domain.sibling = parent.children;
         parent.children = &domain;
     }
@@ -125,6 +126,7 @@ void leave_parent(Domain& domain) {
     Domain& parent = *domain.parent;
     if (parent.ops.child_unregistered != nullptr) parent.ops.child_unregistered(parent.self, handle_of(domain));
     std::lock_guard guard(parent.lock);
+    parent.check();
     Domain** at = &parent.children;
     while (*at != &domain) at = &(*at)->sibling;
     *at = domain.sibling;
@@ -201,6 +203,7 @@ void go_up(Stream& stream, Domain& domain, bool takes_next = true) {
 // A hart of the domain's goes into a child. False: it is none, or none any more, or is being unregistered.
 bool go_down(Stream& stream, Domain& domain, const Domain* wanted) {
     std::lock_guard guard(domain.lock);   // a child stays as long as it is on the list
+    domain.check();
     Domain* child = domain.children;
     while (child != nullptr && child != wanted) child = child->sibling;
     if (child == nullptr || !come_in(*child)) return false;
@@ -234,6 +237,7 @@ void put_last(Domain& domain, Domain& child) {
 Domain* child_in_need(Domain& domain) {
     if (domain.wanted_word().load() != 0) return nullptr;
     std::lock_guard guard(domain.lock);
+    domain.check();
     Domain* const child = neediest_child(domain);
     if (child == nullptr || !come_in(*child)) return nullptr;
     put_last(domain, *child);

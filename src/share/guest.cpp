@@ -193,6 +193,8 @@ weft_status obtain_stream(Guest& guest) {
 }
 
 void go_in(Guest& guest) {
+    guest.check();
+    WEFT_ASSERT(guest.entries == 0 && guest.stream != nullptr);
     os::set_local(guest.stream);
     guest.entries = 1;
 }
@@ -244,6 +246,8 @@ void go_in(Guest& guest) {
 bool is_tidy(const Guest& guest) { return !guest.has_signal_stack && !guest.unit->jobs_or_marked(Unit::extras) && guest.stream->heap->timers.earliest() == Timers::never; }
 
 void leave(Guest& guest) {
+    guest.check();
+    WEFT_ASSERT(guest.entries != 0);
     if (!is_tidy(guest)) [[unlikely]] tidy_up(guest);
     hart::Root& root = guest.root;
     guest.entries = 0;

@@ -39,6 +39,7 @@ void one_waits_no_more(Lending& lending, std::uint64_t slice) {
 
 // Under the lock.
 Turn* first_waiting(Lending& lending, std::uint64_t slice) {
+    lending.check();
     Turn* const first = lending.waiting.pop_front();
     if (first != nullptr) one_waits_no_more(lending, slice);
     return first;
@@ -46,6 +47,7 @@ Turn* first_waiting(Lending& lending, std::uint64_t slice) {
 
 // Under the lock.
 void wait_aside(Lending& lending, Stream& stream, std::uint64_t slice) {
+    lending.check();
     lending.waiting.push_back(&stream.turn);
     if (lending.count++ == 0) lending.turn_over_ns = os::now_ns() + slice;
 }

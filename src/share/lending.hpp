@@ -22,6 +22,18 @@ struct Lending {
     std::uint64_t turn_over_ns = os::forever;    // while some wait: when others are to let them go on
 
     std::uint64_t limit_read_ns = 0;             // the lookout's alone
+
+    // At the door, under the lock.
+    void check() const {
+        WEFT_ASSERT(waiting.empty() == (count == 0));
+        WEFT_ASSERT((turn_over_ns == os::forever) == (count == 0));
+    }
+    // While nobody runs: a stream that waits has no hart, and has not been called off.
+    void check_whole() const {
+        check();
+        const std::size_t found = waiting.check_whole([](const Turn& turn) { WEFT_ASSERT(!turn.stream->holds_hart && !turn.called_off); });
+        WEFT_ASSERT(found == count);
+    }
 };
 
 // Harts of the streams are wanted back (hart::Base::Hooks::tell): so many streams are asked to step aside.

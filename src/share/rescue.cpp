@@ -194,6 +194,7 @@ public:
             std::lock_guard guard(of_.lock);
             if (!make_room()) return later();
             std::lock_guard own(rescue_.lock);
+            rescue_.check();
             note_first();
             feel_pulses();
             see_to_stand_ins();

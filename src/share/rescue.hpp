@@ -66,6 +66,11 @@ struct Rescue {
     bool all() const { return mode == WEFT_RESCUE_ALL; }   // also where one stream alone draws
     // So many streams draw from a pool that is helped, at least.
     std::size_t least_streams() const { return all() ? 1 : 2; }
+    // At the door of the lookout, under the lock, and while nobody runs.
+    void check() const {
+        WEFT_ASSERT(running.load() >= lent && (watched != nullptr || watched_count == 0));
+        WEFT_ASSERT(helps() || (running.load() == 0 && stand_ins == nullptr));
+    }
     std::uint64_t look_every_ns() const { return helps() ? first_wait_ns : report_after_ns; }
 };
 

@@ -34,12 +34,14 @@ void tell(const Process& of, const Shortage& shortage, const char* what_next) {
 
 // Under the lock.
 void put(Shortage& shortage, Unit& unit) {
+    shortage.check();
     shortage.units.push_back(&unit);
     shortage.count.store(shortage.count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);   // relaxed: a hint
 }
 
 // Under the lock, of `most` at most.
 Shortage::Units take(Shortage& shortage, std::size_t most) {
+    shortage.check();
     Shortage::Units taken;
     std::size_t count = shortage.count.load(std::memory_order_relaxed);   // relaxed, and below: a hint
     for (; most != 0 && count != 0; --most, --count) taken.push_back(shortage.units.pop_front());

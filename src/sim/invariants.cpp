@@ -6,6 +6,7 @@
 #include "inspect/list.hpp"
 #include "process/process.hpp"
 #include "share/guest.hpp"
+#include "sim/structures.hpp"
 
 namespace weft::sim {
 namespace {
@@ -110,7 +111,9 @@ std::string broken_invariant() {
     }
     if (std::string wrong = grant_that_is_lost(*of); !wrong.empty()) return wrong;
     if (std::string wrong = harts_that_are_lost(*of); !wrong.empty()) return wrong;
-    return units_that_are_lost(*of);
+    if (std::string wrong = units_that_are_lost(*of); !wrong.empty()) return wrong;
+    check_structures(*of);
+    return {};
 }
 
 void describe_units(std::string& text) {

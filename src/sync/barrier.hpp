@@ -38,6 +38,7 @@ public:
     // `count` arrive, of whom `dropped` are expected no more. False: more than are expected.
     bool arrive(std::uint32_t count, std::uint32_t dropped, std::uint32_t* phase) {
         const std::uint32_t seen = word_.lock();
+        check(seen);
         if (count > seen || count == 0) {
             word_.unlock(seen);
             return false;
@@ -55,12 +56,21 @@ public:
     // The last that is expected arrives, or nothing happens: how many are still to arrive. After 1 the barrier may be gone.
     std::uint32_t arrive_last() {
         const std::uint32_t seen = word_.lock();
+        check(seen);
         if (seen == 1) {
             end_phase();
         } else {
             word_.unlock(seen);
         }
         return seen;
+    }
+
+    // While nobody runs, where it is not busy.
+    void check_whole() const {
+        const std::uint32_t seen = word_.look();
+        if ((seen & Word::busy) != 0) return;
+        check(seen);
+        sync::check_whole(body_.ring);
     }
 
     // The end of one phase, for those who have arrived.
@@ -125,6 +135,12 @@ public:
     };
 
 private:
+    // At the door, under the busy bit: no more are to arrive in this phase than in the next.
+    void check(std::uint32_t seen) const {
+        WEFT_ASSERT((seen & ~Word::busy) <= body_.expected);
+        body_.ring.check();
+    }
+
     // Under the busy bit, all having arrived. The next phase cannot end before this one has: nobody can arrive.
     void end_phase() {
         if (body_.completion != nullptr) {

@@ -59,7 +59,11 @@ public:
 
     // ---- for several channels at once: between lock() and unlock() --------------------------------------
 
-    std::uint32_t lock() { return word_.lock(); }
+    std::uint32_t lock() {
+        const std::uint32_t seen = word_.lock();
+        check(seen);
+        return seen;
+    }
     void unlock(std::uint32_t seen) { word_.unlock(outside(seen)); }
 
     // Sends or receives waiter.item if it can be done now; the answer is the waiter's. Who was waiting for it is in `claimed`.
@@ -92,6 +96,16 @@ public:
         if ((seen & closed) != 0) return answer(waiter, Answer::closed);
         return false;
     }
+    // While nobody runs, where it is not busy: what is seen from outside is how it stands.
+    void check_whole() const {
+        const std::uint32_t seen = word_.look();
+        if ((seen & Word::busy) != 0) return;
+        check(seen);
+        WEFT_ASSERT(outside(seen) == seen);
+        sync::check_whole(senders_);
+        sync::check_whole(receivers_);
+    }
+
     void enlist_sender(Waiter& waiter) { enlist(senders_, waiter); }
     void enlist_receiver(Waiter& waiter) { enlist(receivers_, waiter); }
 
@@ -140,6 +154,14 @@ public:
     using Receiving = End<false>;
 
 private:
+    // At the door, under the busy bit.
+    void check(std::uint32_t seen) const {
+        WEFT_ASSERT(length() <= elements_.capacity && (first_ < elements_.capacity || first_ == 0));
+        WEFT_ASSERT(receivers_.empty() || length() == 0);
+        WEFT_ASSERT(senders_.empty() || length() == elements_.capacity);
+        WEFT_ASSERT((seen & closed) == 0 || (senders_.empty() && receivers_.empty()));
+    }
+
     static bool answer(Waiter& waiter, Answer is) {
         waiter.answer = is;
         return true;

@@ -43,6 +43,7 @@ public:
     template <class Unless>
     bool enlist(Waiter& waiter, Mutex& mutex, Unless&& unless) {
         const std::uint32_t seen = word_.lock();
+        check(seen);
         if (unless()) {
             word_.unlock(seen);
             return false;
@@ -58,6 +59,7 @@ public:
     // It has given up, after having won against all who could wake it.
     void withdraw(Waiter& waiter) {
         const std::uint32_t seen = word_.lock();
+        check(seen);
         word_.unlock(sync::withdraw(body_.ring, waiter) ? seen - 1 : seen);
     }
 
@@ -111,6 +113,7 @@ public:
         auto& owed = mutex.body();
         if (owed.signalled != &body_) return nullptr;
         const std::uint32_t seen = by.lock_if(word_, always);
+        check(seen);
         Waiter* first = body_.ring.front();
         if (first == nullptr || !fits(*first)) {
             word_.unlock(seen);
@@ -124,7 +127,22 @@ public:
         return first;
     }
 
+    // While nobody runs, where it is not busy: the word counts the waiters, all of whom have let go one mutex.
+    void check_whole() const {
+        const std::uint32_t seen = word_.look();
+        if ((seen & Word::busy) != 0) return;
+        check(seen);
+        WEFT_ASSERT(sync::check_whole(body_.ring) == seen);
+        if (seen != 0) WEFT_ASSERT(body_.word == &word_ && body_.mutex_body != nullptr && body_.mutex_word.load() != nullptr);
+    }
+
 private:
+    // At the door, under the busy bit.
+    void check(std::uint32_t seen) const {
+        WEFT_ASSERT(((seen & ~Word::busy) == 0) == body_.ring.empty());
+        body_.ring.check();
+    }
+
     void put(Waiter& waiter, Mutex& mutex) {
         if (body_.ring.empty()) {
             body_.word = &word_;
@@ -138,6 +156,7 @@ private:
         auto& owed = mutex.body();
         BasicCondition from(*owed.signalled->word, *owed.signalled);
         const std::uint32_t seen = from.word_.lock();
+        from.check(seen);
         from.word_.unlock(seen - from.claim(owed.signals, claimed));
         owed.signalled = nullptr;
         owed.signals = 0;
@@ -165,6 +184,7 @@ private:
 
     void wake(std::uint32_t most) {
         const std::uint32_t seen = word_.lock();
+        check(seen);
         if (seen == 0) return word_.unlock(seen);
         Mutex mutex = mutex_of_waiters();   // read under the lock: the next to come may write it
         Claimed<Who> claimed;

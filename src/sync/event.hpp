@@ -49,7 +49,9 @@ public:
 
     // False: it was set already; nothing has changed.
     bool set(void* value) {
-        if ((word_.lock_if(unset) & is_set) != 0) return false;
+        const std::uint32_t seen = word_.lock_if(unset);
+        if ((seen & is_set) != 0) return false;
+        check(seen);
         body_.value = value;
         Claimed<Who> claimed(body_.ring, Answer::given);
         word_.unlock(is_set);
@@ -73,6 +75,7 @@ public:
     bool enter(Waiter& waiter, By&& by = {}) {
         const std::uint32_t seen = by.lock_if(word_, unset);
         if (by.changed((seen & is_set) != 0)) return false;
+        check(seen);
         enlist(body_.ring, waiter);
         by.let_go_unchanged(word_, seen);
         return true;
@@ -85,7 +88,21 @@ public:
         word_.unlock(0);
     }
 
+    // While nobody runs, where it is not busy: nobody waits for one that is set.
+    void check_whole() const {
+        const std::uint32_t seen = word_.look();
+        if ((seen & Word::busy) != 0) return;
+        check(seen);
+        WEFT_ASSERT(sync::check_whole(body_.ring) == 0 || (seen & is_set) == 0);
+    }
+
 private:
+    // At the door, under the busy bit.
+    void check(std::uint32_t seen) const {
+        WEFT_ASSERT((seen & ~(is_set | Word::busy)) == 0);
+        body_.ring.check();
+    }
+
     static bool unset(std::uint32_t word) { return (word & is_set) == 0; }
 
     Word& word_;

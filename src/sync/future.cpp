@@ -26,6 +26,7 @@ void Future::complete() {
 }
 
 bool Future::set(void* value) {
+    check();
     // relaxed: it only says whose compartment it is; `filled_` carries the order.
     std::size_t mine = taken_.load(std::memory_order_relaxed);
     do {
@@ -39,6 +40,7 @@ bool Future::set(void* value) {
 
 void Future::reset() {
     if (compartments_ == 0) return;   // it is always ready
+    check();
     at<Event>(&event_).reset();
     filled_.store(0);
     taken_.store(0);

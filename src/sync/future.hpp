@@ -23,6 +23,15 @@ public:
     bool set(void* value);
     void reset();
 
+    // Each compartment that is filled has been taken. relaxed: the one is counted after the other.
+    void check() const {
+        if constexpr (config::checked) {
+            const std::size_t filled = filled_.load(std::memory_order_acquire);   // acquire: pairs with set(), which has taken before
+            const std::size_t taken = taken_.load(std::memory_order_relaxed);
+            WEFT_ASSERT(filled <= taken && taken <= compartments_);
+        }
+    }
+
 private:
     Future(std::size_t compartments, Callback callback, void* argument)
         : compartments_(compartments), callback_(callback), argument_(argument) {}

@@ -50,6 +50,7 @@ public:
     bool enter(Waiter& waiter, By&& by = {}) {
         const std::uint32_t seen = by.lock_if(word_, [](std::uint32_t word) { return word != 0; });
         if (by.changed(seen == 0)) return false;
+        check(seen);
         enlist(body_.ring, waiter);
         by.let_go_unchanged(word_, seen);
         return true;
@@ -58,17 +59,33 @@ public:
     void withdraw(Waiter& waiter) {
         const std::uint32_t seen = word_.lock_if([](std::uint32_t word) { return word != 0; });
         if (seen == 0) return;   // at zero everybody has been taken out
+        check(seen);
         sync::withdraw(body_.ring, waiter);
         word_.unlock(seen);
     }
 
+    // While nobody runs, where it is not busy: at zero nobody waits.
+    void check_whole() const {
+        const std::uint32_t seen = word_.look();
+        if ((seen & Word::busy) != 0) return;
+        check(seen);
+        WEFT_ASSERT(sync::check_whole(body_.ring) == 0 || seen != 0);
+    }
+
 private:
+    // At the door, under the busy bit.
+    void check(std::uint32_t seen) const {
+        WEFT_ASSERT((seen & ~Word::busy) <= most);
+        body_.ring.check();
+    }
+
     bool end(std::uint32_t count) {
         const std::uint32_t seen = word_.lock();
         if (seen != count) {
             word_.unlock(seen);
             return count_down(count);
         }
+        check(seen);
         Claimed<Who> claimed(body_.ring, Answer::given);
         word_.unlock(0);
         claimed.wake_all();

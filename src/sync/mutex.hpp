@@ -90,6 +90,7 @@ public:
     // given the mutex.
     void unlock_slow() {
         const std::uint32_t seen = word_.lock();
+        check(seen);
         WEFT_ASSERT((seen & held) != 0);
         let_go(seen);
     }
@@ -105,6 +106,7 @@ public:
         for (;;) {
             std::uint32_t seen = by.lock_if(word_, [](std::uint32_t word) { return (word & held) != 0; });
             if (!by.changed((seen & held) == 0)) {
+                check(seen);
                 insert(waiter);
                 by.let_go(word_, (seen & ~claim_of(waiter)) | waiters);
                 return true;
@@ -115,6 +117,7 @@ public:
 
     void withdraw(Waiter& waiter) {
         const std::uint32_t seen = word_.lock();
+        check(seen);
         if (waiter.answer == Answer::awaited) remove(waiter);
         word_.unlock(with_waiters(seen));
     }
@@ -124,6 +127,7 @@ public:
     void adopt(Claimed<Who>& claimed) {
         if (claimed.empty()) return;
         const std::uint32_t seen = word_.lock();
+        check(seen);
         append(claimed);
         if ((seen & held) != 0) return word_.unlock(seen | waiters);
         let_go(seen);
@@ -132,11 +136,31 @@ public:
     // The same by the holder, who lets go: unlock_slow() with others to follow.
     void unlock_to(Claimed<Who>& claimed) {
         const std::uint32_t seen = word_.lock();
+        check(seen);
         append(claimed);
         let_go(seen);
     }
 
+    // While nobody runs, where it is not busy: those in the ring wait in the order of their urgency, and a mutex that nobody holds has no holder.
+    void check_whole() const {
+        const std::uint32_t seen = word_.look();
+        if ((seen & Word::busy) != 0) return;
+        check(seen);
+        sync::check_whole(body_.ring);
+        WEFT_ASSERT(body_.last_high == nullptr || urgency(*body_.last_high) == Urgency::high);
+        WEFT_ASSERT(body_.first_low == nullptr || urgency(*body_.first_low) == Urgency::low);
+        WEFT_ASSERT((seen & held) != 0 ? owner() != nullptr : owner() == nullptr);
+        WEFT_ASSERT((body_.signalled == nullptr) == (body_.signals == 0));
+    }
+
 private:
+    // At the door, under the busy bit: no bit that means nothing; and whether somebody waits is said.
+    void check(std::uint32_t seen) const {
+        WEFT_ASSERT((seen & ~(recursive | held | waiters | awake | Word::busy)) == 0);
+        WEFT_ASSERT(((seen & waiters) != 0) == !body_.ring.empty());
+        body_.ring.check();
+    }
+
     // Whoever takes it ends `claim`, a bit of the word or none.
     bool take_word(std::uint32_t claim = 0) {
         std::uint32_t seen = word_.glance();

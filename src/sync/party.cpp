@@ -60,7 +60,9 @@ void Party::wake(Waker from) {
     Unit* const sleeper = unit;   // read before: the party goes on, and may be gone, once it sees that it is woken
     // acq_rel: the release pairs with the loads and the compare-and-swap of the party, which reads what the waker wrote; the
     // acquire with the same compare-and-swap, for the saved context.
-    if (stance.exchange(woken, std::memory_order_acq_rel) != asleep) return;
+    const std::uint32_t stood = stance.exchange(woken, std::memory_order_acq_rel);
+    WEFT_ASSERT(stood != woken);   // one has claimed it, and wakes it once
+    if (stood != asleep) return;
     if (sleeper == nullptr) return os::futex_wake(stance, 1);
     sleeper->life.move(State::waiting, State::ready);
     resume_claimed(from.stream, *sleeper);

@@ -60,6 +60,7 @@ public:
             }
         }
         seen = word_.lock();
+        check(seen);
         const bool wrote = (seen & writing) != 0;
         pass_on(wrote ? seen & ~writing : seen - 1, wrote);
         return true;
@@ -121,10 +122,27 @@ public:
         BasicRwLock lock_;
     };
 
+    // While nobody runs, where it is not busy.
+    void check_whole() const {
+        const std::uint32_t seen = word_.look();
+        if ((seen & Word::busy) != 0) return;
+        check(seen);
+        sync::check_whole(body_.readers);
+        sync::check_whole(body_.writers);
+    }
+
 private:
+    // At the door, under the busy bit: whether somebody waits is said, and nobody waits for a lock that is free; a writer is alone.
+    void check(std::uint32_t seen) const {
+        WEFT_ASSERT(((seen & waiters) != 0) == (!body_.readers.empty() || !body_.writers.empty()));
+        WEFT_ASSERT((seen & waiters) == 0 || (seen & (writing | reading)) != 0);
+        WEFT_ASSERT((seen & writing) == 0 || (seen & reading) == 0);
+    }
+
     // One who gave up. Readers that waited only for a writer that has gone are let in.
     void leave(WaiterRing<Who>& ring, Waiter& waiter) {
         const std::uint32_t seen = word_.lock();
+        check(seen);
         sync::withdraw(ring, waiter);
         pass_on(seen, false);
     }

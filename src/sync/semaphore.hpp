@@ -60,6 +60,7 @@ public:
         for (;;) {
             const std::uint32_t seen = by.lock_if(word_, [](std::uint32_t word) { return (word & most) == 0; });
             if (!by.changed((seen & most) != 0)) {
+                check(seen);
                 enlist(body_.ring, waiter);
                 by.let_go(word_, seen | waiters);
                 return true;
@@ -70,13 +71,30 @@ public:
 
     void withdraw(Waiter& waiter) {
         const std::uint32_t seen = word_.lock();
+        check(seen);
         sync::withdraw(body_.ring, waiter);
         word_.unlock(body_.ring.empty() ? seen & ~waiters : seen);
     }
 
+    // While nobody runs, where it is not busy.
+    void check_whole() const {
+        const std::uint32_t seen = word_.look();
+        if ((seen & Word::busy) != 0) return;
+        check(seen);
+        sync::check_whole(body_.ring);
+    }
+
 private:
+    // At the door, under the busy bit: whether somebody waits is said, and nobody does while there is something left.
+    void check(std::uint32_t seen) const {
+        WEFT_ASSERT(((seen & waiters) != 0) == !body_.ring.empty());
+        WEFT_ASSERT((seen & waiters) == 0 || (seen & most) == 0);
+        body_.ring.check();
+    }
+
     bool release_to_waiters(std::uint32_t count) {
         std::uint32_t seen = word_.lock();
+        check(seen);
         if (count > most - (seen & most)) {
             word_.unlock(seen);
             return false;

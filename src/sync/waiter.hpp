@@ -41,6 +41,12 @@ struct BasicWaiter {
 template <class Who>
 using WaiterRing = Ring<BasicWaiter<Who>>;
 
+// While nobody runs: each waiter in the ring is awaited there. Returns how many there are.
+template <class Who>
+std::size_t check_whole(const WaiterRing<Who>& ring) {
+    return ring.check_whole([](const BasicWaiter<Who>& waiter) { WEFT_ASSERT(waiter.answer == Answer::awaited); });
+}
+
 template <class Who>
 void enlist(WaiterRing<Who>& ring, BasicWaiter<Who>& waiter) {
     ring.push_back(waiter);
@@ -49,6 +55,7 @@ void enlist(WaiterRing<Who>& ring, BasicWaiter<Who>& waiter) {
 
 template <class Who>
 void delist(WaiterRing<Who>& ring, BasicWaiter<Who>& waiter) {
+    WEFT_ASSERT(waiter.answer == Answer::awaited);
     ring.remove(waiter);
     waiter.answer = Answer::none;
 }

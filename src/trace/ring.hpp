@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "arch/arch.hpp"
+#include "base/assert.hpp"
 #include "base/atomic.hpp"
 #include "os/memory.hpp"
 
@@ -69,6 +70,9 @@ public:
 
     std::size_t capacity() const { return mask_ + 1; }
 
+    // At the door: it has been made.
+    void check() const { WEFT_ASSERT(words_ != nullptr && std::has_single_bit(capacity())); }
+
     // How many were ever written. acquire: pairs with the release in put(), so that the last one is there.
     std::uint64_t written() const { return written_.load(std::memory_order_acquire); }
 
@@ -87,6 +91,7 @@ private:
     atomic<std::uint64_t>* place(std::uint64_t number) const { return words_ + (number & mask_) * words_each; }
 
     void put(const Record& record) {
+        check();
         const std::uint64_t number = written_.load(std::memory_order_relaxed);   // relaxed: written by the caller alone
         std::uint64_t words[words_each];
         std::memcpy(words, &record, sizeof words);

@@ -2,6 +2,7 @@
 // pointer of the program's. Made when first needed, by whoever needs them, and freed with the descriptor; found by a word beside it, in its slab.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -55,6 +56,13 @@ struct alignas(config::cache_line) Extras {
         on_migration_argument = nullptr;
         locals = first_locals;
         locals_room = 0;
+    }
+
+    // While nobody runs, of those that a unit has.
+    void check_whole() const {
+        for (const Slot& slot : slots) slot.check();
+        WEFT_ASSERT(locals != nullptr && (locals == first_locals) == (locals_room <= few));
+        WEFT_ASSERT(std::has_single_bit(locals_room) || locals_room == 0);
     }
 };
 static_assert(offsetof(Extras, release) == config::cache_line, "what others read without a call is in one line");

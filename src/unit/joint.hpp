@@ -128,19 +128,19 @@ public:
 
     // The unit's end. Unless a waiter is returned that keeps the unit alive, or it is detached, the unit may be
     // freed by its joiner before this returns: the finisher must not touch it any more.
-    Waiter finish_shared() { return Waiter(word_.exchange(done_word, Orders::finish)); }
+    Waiter finish_shared() { return unended(word_.exchange(done_word, Orders::finish)); }
     [[gnu::always_inline]] Waiter finish_local() {
         const Word before = word_.load(std::memory_order_relaxed);   // relaxed: written on this stream
         word_.store(done_word, Orders::finish_local);
-        return Waiter(before);
+        return unended(before);
     }
 
     // The same as news.
-    Waiter finish_shared_as_news() { return Waiter(word_.exchange(news_word, Orders::finish)); }
+    Waiter finish_shared_as_news() { return unended(word_.exchange(news_word, Orders::finish)); }
     Waiter finish_local_as_news() {
         const Word before = word_.load(std::memory_order_relaxed);   // relaxed: written on this stream
         word_.store(news_word, Orders::finish_local);
-        return Waiter(before);
+        return unended(before);
     }
 
     // finish_local(), when the waiter is known from announced().
@@ -258,7 +258,25 @@ public:
         return {Waiter(word), waiter_of(behind)};
     }
 
+    // While nobody runs: the word is one of those that are reserved, or leads to a waiter; those of a crowd wait for this unit.
+    void check_whole(const void* of) const {
+        Word word = word_.load(std::memory_order_seq_cst);
+        for (; is_crowd(word); word = waiter_of(word)->below) WEFT_ASSERT(waiter_of(word)->of == of);
+        check(word);
+    }
+
 private:
+    static void check(Word word) {
+        WEFT_ASSERT(word > last_reserved_word ? (word & 7) <= crowd_tag && (word & 7) != 2 : (word & waiter_tag) == 0);
+    }
+
+    // What an end has found, at its door: a unit ends once.
+    static Waiter unended(Word before) {
+        check(before);
+        WEFT_ASSERT(!is_done(before));
+        return Waiter(before);
+    }
+
     static constexpr Word empty_word = 0;
     static constexpr Word waiter_tag = 1;      // in a pointer: it is a JoinWaiter's
     static constexpr Word crowd_tag = 3;       // and that came over others

@@ -145,6 +145,13 @@ TYPED_TEST(Joints, AnEndThatIsNewsIsDoneAndIsLearnedByOne) {
     EXPECT_TRUE(joint.done());
 }
 
+TYPED_TEST(Joints, EndsOnce) {
+    if constexpr (!config::checked) GTEST_SKIP() << "structures are checked in checked builds";
+    WorkerJoint joint;
+    TypeParam::finish(joint);
+    EXPECT_DEATH(TypeParam::finish(joint), "does not hold");
+}
+
 TEST(Joint, OfSeveralWhoLearnOfAnEndAtOnceOneIsTheFirst) {
     for (int round = 0; round < 2'000; ++round) {
         WorkerJoint joint;

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include "base/assert.hpp"
 #include "base/atomic.hpp"
 
 namespace weft {
@@ -35,6 +36,8 @@ public:
 
     // Of one that is empty.
     void put(std::uint64_t mark, void* value) {
+        check();
+        WEFT_ASSERT(mark_.load(std::memory_order_relaxed) == 0);   // relaxed: as in check()
         value_.store(value, std::memory_order_relaxed);   // relaxed: published with the mark
         mark_.store(mark, Orders::put);
     }
@@ -49,6 +52,9 @@ public:
     void* take() { return value_.exchange(nullptr, std::memory_order_relaxed); }
     // It has been released.
     void done() { mark_.store(0, Orders::done); }
+
+    // At the door of a put, and while nobody runs: no value without a mark. relaxed: nobody else changes an empty slot.
+    void check() const { WEFT_ASSERT(mark_.load(std::memory_order_relaxed) != 0 || value_.load(std::memory_order_relaxed) == nullptr); }
 
 private:
     atomic<void*> value_;

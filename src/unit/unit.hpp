@@ -274,6 +274,19 @@ struct Unit {
 
     atomic<Unit*>& atomic_link() { return shared_link; }
 
+    // While nobody runs: how the state goes with the flags, the context and the end. Of one that lives.
+    void check_whole() const {
+        joint.check_whole(this);
+        const State state = life.now();
+        WEFT_ASSERT(state != State::free && pool != nullptr && !has(internal));
+        WEFT_ASSERT(kind >= Kind::full && kind <= Kind::hosted && kind != Kind::automatic);
+        WEFT_ASSERT(!has(plain) || !has(careful_end));
+        WEFT_ASSERT(joint.done() == (state == State::done));
+        if (state == State::suspended || state == State::waiting) WEFT_ASSERT(context != nullptr && kind != Kind::tasklet);
+        if (state == State::waiting) WEFT_ASSERT(waits <= Waits::suspend);
+        WEFT_ASSERT(waits_until_ns == 0 || state != State::free);
+    }
+
     // Where the exception is kept that ended the body.
     std::exception_ptr& exception() { return *std::launder(reinterpret_cast<std::exception_ptr*>(&argument)); }
 };

@@ -1,0 +1,57 @@
+#include <gtest/gtest.h>
+
+#include "process/domain_state.hpp"
+#include "process/guest_state.hpp"
+#include "process/shortage_state.hpp"
+#include "share/carriers.hpp"
+#include "share/lending.hpp"
+
+namespace weft {
+namespace {
+
+TEST(ShareCheckDeathTest, AStreamThatIsCountedAndDoesNotWaitStopsTheProcess) {
+    if constexpr (!config::checked) GTEST_SKIP() << "structures are checked in checked builds";
+    Lending lending;
+    lending.check_whole();
+    lending.count = 1;
+    EXPECT_DEATH(lending.check(), "does not hold");
+}
+
+TEST(ShareCheckDeathTest, ABusyCarrierWithoutAPoolOfLettersStopsTheProcess) {
+    if constexpr (!config::checked) GTEST_SKIP() << "structures are checked in checked builds";
+    Carriers carriers{"test", Carriers::What::harts};
+    carriers.check_whole(0);
+    carriers.busy = 1;
+    EXPECT_DEATH(carriers.check(), "does not hold");
+}
+
+TEST(ShareCheckDeathTest, AGuestOutsideThatHoldsAHartStopsTheSimulator) {
+    if constexpr (!config::checked) GTEST_SKIP() << "structures are checked in checked builds";
+    Guest guest;
+    guest.root.guest = true;
+    guest.check_whole();
+    guest.root.held = 1;
+    EXPECT_DEATH(guest.check_whole(), "does not hold");
+}
+
+TEST(ShareCheckDeathTest, ADomainWithMoreHartsBelowThanItHasStopsTheSimulator) {
+    if constexpr (!config::checked) GTEST_SKIP() << "structures are checked in checked builds";
+    Domain parent(nullptr, {}, nullptr), child(&parent, {}, nullptr);
+    parent.children = &child;
+    parent.root.held = 1;
+    child.harts.store(1);
+    parent.check_whole(1);
+    child.harts.store(2);
+    EXPECT_DEATH(parent.check_whole(1), "does not hold");
+}
+
+TEST(ShareCheckDeathTest, AUnitThatIsCountedAndNotKeptStopsTheProcess) {
+    if constexpr (!config::checked) GTEST_SKIP() << "structures are checked in checked builds";
+    Shortage shortage;
+    shortage.check_whole();
+    shortage.count.store(1);
+    EXPECT_DEATH(shortage.check(), "does not hold");
+}
+
+}  // namespace
+}  // namespace weft
