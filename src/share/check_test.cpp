@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cstddef>
+
 #include "process/domain_state.hpp"
 #include "process/guest_state.hpp"
 #include "process/shortage_state.hpp"
@@ -8,6 +10,12 @@
 
 namespace weft {
 namespace {
+
+// What is checked here asks nothing of the process that it belongs to.
+Process& no_process() {
+    alignas(64) static std::byte memory[64];
+    return reinterpret_cast<Process&>(memory);
+}
 
 TEST(ShareCheckDeathTest, AStreamThatIsCountedAndDoesNotWaitStopsTheProcess) {
     if constexpr (!config::checked) GTEST_SKIP() << "structures are checked in checked builds";
@@ -19,7 +27,7 @@ TEST(ShareCheckDeathTest, AStreamThatIsCountedAndDoesNotWaitStopsTheProcess) {
 
 TEST(ShareCheckDeathTest, ABusyCarrierWithoutAPoolOfLettersStopsTheProcess) {
     if constexpr (!config::checked) GTEST_SKIP() << "structures are checked in checked builds";
-    Carriers carriers{"test", Carriers::What::harts};
+    Carriers carriers{no_process(), "test", Carriers::What::harts};
     carriers.check_whole(0);
     carriers.busy = 1;
     EXPECT_DEATH(carriers.check(), "does not hold");
@@ -36,7 +44,7 @@ TEST(ShareCheckDeathTest, AGuestOutsideThatHoldsAHartStopsTheSimulator) {
 
 TEST(ShareCheckDeathTest, ADomainWithMoreHartsBelowThanItHasStopsTheSimulator) {
     if constexpr (!config::checked) GTEST_SKIP() << "structures are checked in checked builds";
-    Domain parent(nullptr, {}, nullptr), child(&parent, {}, nullptr);
+    Domain parent(no_process(), nullptr, {}, nullptr), child(no_process(), &parent, {}, nullptr);
     parent.children = &child;
     parent.root.held = 1;
     child.harts.store(1);

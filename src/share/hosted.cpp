@@ -147,6 +147,7 @@ void* begin_hosted(Stream& stream, Unit& unit) {
         if (host == nullptr && end_sentry(of)) [[unlikely]] host = of.hosts.start(wanted, cpus_of_process(of));
     }
     if (host == nullptr) return nullptr;
+    unit.wants_fresh = false;   // from here on the byte says how it ends
     unit.stack = host;
     unit.mark(Unit::careful);
     host->signals.store(0);

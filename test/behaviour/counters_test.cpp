@@ -135,6 +135,18 @@ TEST(Counters, TheStreamsSumsEqualTheTotals) {
     EXPECT_EQ(counter("/streams/count/live"), 1u);
 }
 
+TEST(Counters, UnitsOnAStackOfTheProgramsAreAmongThoseThatHaveFinished) {
+    Runtime runtime;
+    alignas(64) static char stack[64 << 10];
+    weft_unit_options chosen = options();
+    chosen.stack = stack;
+    chosen.stack_bytes = sizeof stack;
+    weft_unit* unit = nullptr;
+    ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &chosen, &unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(counter("/units/count/finished"), counter("/units/count/created"));
+}
+
 TEST(Counters, SuspensionsResumptionsAndYieldsAreCounted) {
     Runtime runtime;
     Bed bed;

@@ -96,18 +96,18 @@ TEST(Observing, AfterTheLastHasGoneNothingIsToldAndTheShortWaysAreBack) {
     weft_unit* unit = spawn(sleep_in, &bed);
     until([&] { return bed.occupied(); });
     const weft::Stream& stream = weft::current();
-    EXPECT_EQ(stream.tasklet_home, weft::Stream::nowhere());
+    EXPECT_EQ(stream.spawning.tasklet_home, weft::Spawning::nowhere());
     const std::size_t before = notes.count();
     notes.stop();
     EXPECT_EQ(bed.wake(), WEFT_OK);
     EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
     EXPECT_EQ(weft_unit_free(spawn(yield_once)), WEFT_OK);
     EXPECT_EQ(notes.count(), before);
-    EXPECT_EQ(stream.tasklet_home, stream.direct);
-    EXPECT_EQ(stream.ult_home, stream.direct);
+    EXPECT_EQ(stream.spawning.tasklet_home, stream.direct);
+    EXPECT_EQ(stream.spawning.ult_home, stream.direct);
     EXPECT_FALSE(stream.wanted());
-    EXPECT_EQ(weft::births.of(weft::Kind::lsa, true).marks, 0);
-    EXPECT_EQ(stream.heeded & weft::attention::observing, 0u);
+    EXPECT_FALSE(weft::births.of(weft::Kind::lsa, true).marks.any());
+    EXPECT_EQ(stream.loop.heeded & weft::attention::observing, 0u);
 }
 
 TEST(Observing, OtherStreamsAreObservedFromTheirNextSwitchOn) {
