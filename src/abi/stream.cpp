@@ -114,7 +114,7 @@ weft_status weft_stream_stop(weft_stream* stream, bool at_once) noexcept {
     Stream* of = to_stream(stream);
     if (of->rank == 0) return fail(WEFT_WRONG_CONTEXT, "stream 0 ends with weft_finalize");
     unask(*of, attention::pause);
-    ask(*of, attention::stop | (at_once ? attention::abandon : 0));
+    ask(*of, attention::stop | attention::abandon.only_if(at_once));
     return WEFT_OK;
 }
 
@@ -137,7 +137,7 @@ weft_status weft_stream_suspend(weft_stream* stream) noexcept {
     Stream* of = to_stream(stream);
     if (of->rank == 0) return fail(WEFT_WRONG_CONTEXT, "stream 0 runs the primary unit and cannot be suspended");
     if (of == current_or_null()) return fail(WEFT_WRONG_CONTEXT, "a stream cannot suspend itself; ask from another");
-    if ((of->attention.load() & attention::pause) != 0) return fail(WEFT_WRONG_STATE, "stream %zu is suspended already", of->rank);
+    if (of->asked().has(attention::pause)) return fail(WEFT_WRONG_STATE, "stream %zu is suspended already", of->rank);
     ask(*of, attention::pause);
     return WEFT_OK;
 }
@@ -145,7 +145,7 @@ weft_status weft_stream_suspend(weft_stream* stream) noexcept {
 weft_status weft_stream_resume(weft_stream* stream) noexcept {
     if (weft_status status = check_own(stream); status != WEFT_OK) return status;
     Stream* of = to_stream(stream);
-    if ((of->attention.load() & attention::pause) == 0) return fail(WEFT_WRONG_STATE, "stream %zu is not suspended", of->rank);
+    if (!of->asked().has(attention::pause)) return fail(WEFT_WRONG_STATE, "stream %zu is not suspended", of->rank);
     unask(*of, attention::pause);
     return WEFT_OK;
 }

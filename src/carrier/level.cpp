@@ -31,8 +31,8 @@ weft_sched* handle_of(Sched& sched) { return handles::to_handle<weft_sched>(hand
 
 bool stacked(const Sched& by) { return by.stream.load() == &by; }   // its own owner while it is no stream's main one
 
-bool replacing(const Stream& stream) { return (stream.attention.load() & attention::replace) != 0; }
-bool abandoning(const Stream& stream) { return (stream.attention.load() & attention::abandon) != 0; }
+bool replacing(const Stream& stream) { return stream.asked().has(attention::replace); }
+bool abandoning(const Stream& stream) { return stream.asked().has(attention::abandon); }
 
 // ---- what belongs to a scheduler ---------------------------------------------------------------------
 
@@ -457,7 +457,7 @@ bool run_should_stop(Stream& stream, Sched& by) {
     if (stream.own != nullptr) {
         if (Unit* unit = stream.own->pop()) run_below(stream, by, unit);
     }
-    return (stream.attention.load() & attention::stop) != 0 && !expects_bound(stream) && sched::quiet(by) && (stream.own == nullptr || pool::quiet(*stream.own));
+    return stream.asked().has(attention::stop) && !expects_bound(stream) && sched::quiet(by) && (stream.own == nullptr || pool::quiet(*stream.own));
 }
 
 void run_wait(Stream& stream, Sched& by) {

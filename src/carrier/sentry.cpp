@@ -214,7 +214,7 @@ private:
         } else {
             earliest_ns_ = std::min(earliest_ns_, due_ns);
         }
-        const bool paused = (stream.attention.load() & (attention::pause | attention::exit)) != 0;
+        const bool paused = stream.asked().has(attention::pause | attention::exit);
         // One whose hart a domain has, or that waits for one, is not to blame.
         const bool asleep = stream.sleep.asleep.load() || paused || !any || !has_own_hart(stream);
         awake_ |= !asleep;

@@ -152,8 +152,8 @@ weft_status enter_table(Process& of, Stream& stream, const char* name) {
         ++of.stream_count;
         of.hooks.stream_comes(of, of.jobs.streams.fetch_add(1) + 1);
     }
-    if (of.polling) stream.attention.fetch_or(attention::polling);
-    if (of.observing) stream.attention.fetch_or(attention::observing);
+    if (of.polling) stream.attention.fetch_or(attention::polling.word);
+    if (of.observing) stream.attention.fetch_or(attention::observing.word);
     stream.telling.observed = of.observing;
     if (rank >= of.ranks_used) of.ranks_used = rank + 1;
     return WEFT_OK;
@@ -217,7 +217,7 @@ weft_status prepare_stream(Process& of, Sched& sched, Pool* automatic_pool, cons
         return status;
     }
     for (std::size_t i = 0; i < sched.count; ++i) sched.places[i].belong_to(stream->sleep.sleeper);
-    if (of.settings.values.timing) stream->attention.store(attention::timing);
+    if (of.settings.values.timing) stream->attention.store(attention::timing.word);
     if (weft_status status = enter_table(of, *stream, name); status != WEFT_OK) {
         forget_main(sched);
         detach_pools(*stream);

@@ -7,9 +7,9 @@
 namespace weft {
 namespace {
 
-Attended see_to(Stream& stream, std::uint32_t bits) {
+Attended see_to(Stream& stream, Attention bits) {
     for (const AttentionHook& hook : attention_hooks) {
-        if (hook.bits != AttentionHook::always && (bits & hook.bits) == 0) continue;
+        if (hook.bits != AttentionHook::always && !bits.has(hook.bits)) continue;
         if (const Attended how = hook.call(stream, bits); how != Attended::go_on) return how;
     }
     return Attended::over;
@@ -19,28 +19,28 @@ Attended see_to(Stream& stream, std::uint32_t bits) {
 
 void attend(Stream& stream) {
     // acquire: pairs with the release half of ask(): what the asker wrote before is seen.
-    while (see_to(stream, stream.attention.load(std::memory_order_acquire)) == Attended::anew) {}
+    while (see_to(stream, stream.asked(std::memory_order_acquire)) == Attended::anew) {}
 }
 
-Attended stop_for_good(Stream& stream, std::uint32_t) {
+Attended stop_for_good(Stream& stream, Attention) {
     give_hart_back(stream);
     for (;;) os::futex_wait(stream.attention, stream.attention.load());
 }
 
-Attended pause_stream(Stream& stream, std::uint32_t bits) {
+Attended pause_stream(Stream& stream, Attention bits) {
     give_hart_back(stream);
     trace_sleep(stream, trace::Event::sleep);
-    os::futex_wait(stream.attention, bits);
+    os::futex_wait(stream.attention, bits.word);
     trace_sleep(stream, trace::Event::wake);
     return Attended::anew;
 }
 
-Attended take_note(Stream& stream, std::uint32_t bits) {
+Attended take_note(Stream& stream, Attention bits) {
     stream.loop.heeded = bits | (stream.loop.heeded & attention::unwatched);
     return Attended::go_on;
 }
 
-Attended learn_of_observers(Stream& stream, std::uint32_t) {
+Attended learn_of_observers(Stream& stream, Attention) {
     unask(stream, attention::observed);
     note_observed(stream);
     return Attended::go_on;

@@ -13,9 +13,9 @@ namespace weft {
 void attend(Stream& stream);
 
 // The handlers of this room.
-Attended stop_for_good(Stream& stream, std::uint32_t bits);    // exit
-Attended pause_stream(Stream& stream, std::uint32_t bits);
-Attended take_note(Stream& stream, std::uint32_t bits);        // of any bits: the loop reads them in `heeded`
-Attended learn_of_observers(Stream& stream, std::uint32_t bits);
+Attended stop_for_good(Stream& stream, Attention bits);    // exit
+Attended pause_stream(Stream& stream, Attention bits);
+Attended take_note(Stream& stream, Attention bits);        // of any bits: the loop reads them in `heeded`
+Attended learn_of_observers(Stream& stream, Attention bits);
 
 }  // namespace weft

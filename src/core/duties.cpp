@@ -57,14 +57,14 @@ void arm_descriptors(Process& of) {
 }  // namespace
 
 void have_timers_watched(Stream& stream) {
-    stream.loop.heeded &= ~attention::unwatched;
+    stream.loop.heeded = stream.loop.heeded.without(attention::unwatched);
     const std::uint64_t next_ns = stream.heap->timers.earliest();
     if (next_ns >= stream.sleep.alarm_ns.load()) return;   // none, or the stream is asked to look before
     stream.sleep.alarm_ns.store(next_ns);
     if (stream.of->lookout.watch(next_ns)) return;
     // It could not be started: the stream looks at its timers itself at each switch, and asks again.
     stream.sleep.alarm_ns.store(Timers::never);
-    stream.attention.fetch_or(attention::alarm);
+    stream.attention.fetch_or(attention::alarm.word);
 }
 
 void arm(Stream& stream, Timer& timer) {
@@ -73,7 +73,7 @@ void arm(Stream& stream, Timer& timer) {
     // The first to come due, and sooner than this stream is asked to look (that the lookout wakes for another one's sake helps nobody
     // here): at the next switch the scheduler sees whether it will sleep itself.
     if (timers.earliest() == timer.deadline_ns && stream.sleep.alarm_ns.load() > timer.deadline_ns) {
-        stream.attention.fetch_or(attention::alarm);
+        stream.attention.fetch_or(attention::alarm.word);
     }
 }
 
@@ -89,15 +89,15 @@ void arm_outside(Process& of, Timer& timer) {
     ask(zero, attention::alarm);
 }
 
-bool do_duties(Stream& stream, std::uint32_t bits) {
+bool do_duties(Stream& stream, Attention bits) {
     const Callbacks callbacks(stream);
     bool done = false;
-    const std::uint32_t taken = bits & (attention::alarm | attention::posted | attention::poll);
-    if (taken != 0) stream.attention.fetch_and(~taken);   // before the looks: what comes afterwards sets it again
-    if ((bits & attention::posted) != 0) done |= stream.posts.take_all() != 0;
-    if ((bits & attention::alarm) != 0) done |= look_at_timers(stream);
-    const bool polls = (bits & attention::polling) != 0 && ++stream.loop.rounds >= rounds_between_polls;
-    if (polls || (bits & attention::poll) != 0) {
+    const Attention taken = bits & (attention::alarm | attention::posted | attention::poll);
+    if (taken.any()) stream.attention.fetch_and(~taken.word);   // before the looks: what comes afterwards sets it again
+    if (bits.has(attention::posted)) done |= stream.posts.take_all() != 0;
+    if (bits.has(attention::alarm)) done |= look_at_timers(stream);
+    const bool polls = bits.has(attention::polling) && ++stream.loop.rounds >= rounds_between_polls;
+    if (polls || bits.has(attention::poll)) {
         stream.loop.rounds = 0;
         done |= run_pollers(stream);
     }
@@ -108,7 +108,7 @@ bool do_idle_duties(Stream& stream) {
     const Callbacks callbacks(stream);
     bool done = stream.posts.take_all() != 0;
     done |= look_at_timers(stream);
-    if ((stream.attention.load(std::memory_order_relaxed) & attention::polling) != 0) done |= run_pollers(stream);   // relaxed: a hint
+    if (stream.asked(std::memory_order_relaxed).has(attention::polling)) done |= run_pollers(stream);   // relaxed: a hint
     if (done) stream.loop.poll_sleep_ns = shortest_poll_sleep_ns;
     return done;
 }

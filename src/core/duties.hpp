@@ -21,7 +21,7 @@ void arm(Stream& stream, Timer& timer);
 void arm_outside(Process& of, Timer& timer);
 
 // Sees to the bits of attention that belong here, and takes them off. Returns whether something was done. From the scheduler's stack.
-bool do_duties(Stream& stream, std::uint32_t bits);
+bool do_duties(Stream& stream, Attention bits);
 
 // A stream without anything to run sees to its timers itself, by the time that it sleeps, and does not tell the lookout of them: they are
 // unwatched (attention::unwatched). Before its loop runs a unit after all, which may keep it busy for any time, it has them watched.

@@ -54,7 +54,7 @@ bool look_around(Stream& stream, std::uint64_t begin_ns) {
         for (int i = 0; i < 32; ++i) arch::pause();
         share_processor(stream);
         if (has_mail(stream)) return true;
-        if ((stream.attention.load(std::memory_order_relaxed) & attention::aside) != 0) return false;   // relaxed: a hint
+        if (stream.asked(std::memory_order_relaxed).has(attention::aside)) return false;   // relaxed: a hint
         stream.handed = pick(stream);
         if (stream.handed == nullptr) stream.handed = take_job(stream);
         if (stream.handed != nullptr) return true;

@@ -179,10 +179,10 @@ namespace {
 
 // Whether the stream was asked to stop and nothing waits for it: it stops then.
 bool should_stop(Stream& stream) {
-    const std::uint32_t bits = stream.attention.load();
-    if ((bits & attention::stop) == 0 || stream.levels.main_runs) return false;
+    const Attention bits = stream.asked();
+    if (!bits.has(attention::stop) || stream.levels.main_runs) return false;
     // What came before the stop, after the last look: a pool with bound units, a call.
-    if ((bits & (attention::adopt | attention::posted)) != 0) return false;
+    if (bits.has(attention::adopt | attention::posted)) return false;
     if (loop_hooks.has_kept(stream) || expects_bound(stream)) return false;
     return stream.handed == nullptr && sched::quiet(*stream.sched) &&
            (stream.own == nullptr || pool::quiet(*stream.own)) && (!stream.role.hidden || loop_hooks.leave_carriers(stream));
@@ -198,11 +198,11 @@ void end_of_units_time(Stream& stream) {
 
 // run_unit after the timers are seen to, and with the clock read around it (WEFT_TIMING=on), on a stream that is observed or not.
 void run_with_care(Stream& stream, Unit* unit) {
-    if ((stream.loop.heeded & attention::unwatched) != 0) have_timers_watched(stream);
+    if (stream.loop.heeded.has(attention::unwatched)) have_timers_watched(stream);
     // Of one that was stolen: from where. Of a scheduler that is not observed it is of no interest, and may be of long ago.
     const Pool* const from = std::exchange(stream.sched->stolen_from, nullptr);
     if (from != nullptr && unit->marked(Unit::observed)) trace_steal(stream, *unit, *from);
-    if ((stream.loop.heeded & attention::timing) == 0) return run_unit(stream, unit);
+    if (!stream.loop.heeded.has(attention::timing)) return run_unit(stream, unit);
     const std::uint64_t before = os::now_ns();
     stream.counters.add(trace::Count::scheduling_ns, before - stream.loop.clock_ns);
     stream.loop.clock_ns = before;
@@ -218,13 +218,13 @@ bool run_units(Stream& stream) {
             attend(stream);
             // A unit that another has left for by its name runs first: its pool may be one that nobody draws from.
             const bool leaves = stream.handed == nullptr && !stream.levels.main_runs;
-            if (leaves && (stream.loop.heeded & attention::replace) != 0) return false;
-            if (leaves && (stream.loop.heeded & attention::abandon) != 0) return true;
+            if (leaves && stream.loop.heeded.has(attention::replace)) return false;
+            if (leaves && stream.loop.heeded.has(attention::abandon)) return true;
         }
         Unit* unit = std::exchange(stream.handed, nullptr);
         if (unit == nullptr) unit = pick(stream);
         if (unit != nullptr) {
-            if ((stream.loop.heeded & (attention::timing | attention::unwatched | attention::observing)) != 0) [[unlikely]] {
+            if (stream.loop.heeded.has(attention::timing | attention::unwatched | attention::observing)) [[unlikely]] {
                 run_with_care(stream, unit);
             } else {
                 run_unit(stream, unit, Row::yes);

@@ -47,7 +47,7 @@ Unit* detail::successor_other(Stream& stream) {
     if (stream.through_home) return nullptr;
     if (stream.wanted()) {
         // The pollers' turn comes every so many rounds; until then only the round is counted.
-        const bool only_polling = stream.attention.load(std::memory_order_relaxed) == attention::polling;   // relaxed: as wanted()
+        const bool only_polling = stream.asked(std::memory_order_relaxed) == attention::polling;   // relaxed: as wanted()
         if (!only_polling || ++stream.loop.rounds >= rounds_between_polls) return nullptr;
     }
     return pick(stream);

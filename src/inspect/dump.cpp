@@ -205,7 +205,7 @@ private:
         char name[sizeof of.name] = {};
         os::peek(of.name, name, sizeof name - 1);   // as above
         const Unit* const running = running_on(of);
-        const std::uint32_t bits = of.attention.load();
+        const Attention bits = of.asked();
         line("stream %zu '%s': ", of.rank, name);
         Copy<Unit> unit;
         if (of.role.guest != nullptr && is_outside(*of.role.guest)) {
@@ -213,10 +213,10 @@ private:
         } else if (running != nullptr && unit.take(running)) {
             running_[running] = of.rank;
             line("runs unit %llu", static_cast<unsigned long long>(unit->id));
-            if ((bits & attention::pause) != 0) line(", is to pause");
+            if (bits.has(attention::pause)) line(", is to pause");
         } else if (of.carrier.thread_id.load() == 0) {
             line("not started");
-        } else if ((bits & attention::pause) != 0) {
+        } else if (bits.has(attention::pause)) {
             line("paused");
         } else {
             line(of.sleep.asleep.load() ? "asleep" : "idle");

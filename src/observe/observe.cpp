@@ -135,7 +135,7 @@ void tell_from_outside(Observers& of, const weft_observation& seen) {
     Stream* const stream = current_or_null();
     // A stream looks for what is asked of it, and then for a unit: listening may have begun between the two, and what the unit spawns is to
     // be observed too.
-    if (begins && stream != nullptr && !stream->telling.observed && (stream->attention.load() & attention::observing) != 0) note_observed(*stream);
+    if (begins && stream != nullptr && !stream->telling.observed && stream->asked().has(attention::observing)) note_observed(*stream);
     if (of.trace != nullptr) trace_unit(of, stream, what, unit, waits, object);
     if (wanted) {
         weft_observation seen{};
@@ -164,8 +164,8 @@ void observe_streams(Process& of, bool on) {
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         Stream* stream = of.streams[rank];
         if (stream == nullptr) continue;
-        if (!on) stream->attention.fetch_and(~attention::observing);
-        stream->attention.fetch_or(attention::observed | (on ? attention::observing : 0));
+        if (!on) stream->attention.fetch_and(~attention::observing.word);
+        stream->attention.fetch_or((attention::observed | attention::observing.only_if(on)).word);
     }
 }
 
@@ -244,7 +244,7 @@ void trace_stream(Stream& stream, Event what, std::uint64_t detail) {
 }
 
 void note_observed(Stream& stream) {
-    stream.telling.observed = (stream.attention.load() & attention::observing) != 0;
+    stream.telling.observed = stream.asked().has(attention::observing);
     stream.sched->stolen_from = nullptr;
     settle_homes(stream);
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "context/switch.hpp"
+#include "process/asked.hpp"
 #include "unit/unit.hpp"
 #include "weft/status.h"
 
@@ -55,10 +56,10 @@ enum class Attended : unsigned char {
     over,    // and to nothing more
 };
 struct AttentionHook {
-    static constexpr std::uint32_t always = 0;   // whichever bits are set
+    static constexpr Attention always{};   // whichever bits are set
 
-    std::uint32_t bits;
-    Attended (*call)(Stream& stream, std::uint32_t bits);
+    Attention bits;
+    Attended (*call)(Stream& stream, Attention bits);
 };
 extern const AttentionHook attention_hooks[9];
 

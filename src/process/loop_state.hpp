@@ -3,13 +3,15 @@
 
 #include <cstdint>
 
+#include "process/asked.hpp"
+
 namespace weft {
 
 // How many rounds of a stream's scheduler lie between two looks at the pollers, while it is busy.
 inline constexpr std::uint32_t rounds_between_polls = 16;
 
 struct Loop {
-    std::uint32_t heeded = 0;          // the bits of attention that attend() has seen, and attention::unwatched
+    Attention heeded{};                // the bits of attention that attend() has seen, and attention::unwatched
     std::uint32_t rounds = 0;          // of the scheduler since the pollers had their turn
     std::uint32_t passes_left = 1;     // of the stream from one unit to the next past its pools (sync/condition.cpp)
     std::uint32_t staying = 0;         // units that weft_unit_bind has bound to the stream

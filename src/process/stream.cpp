@@ -6,17 +6,17 @@
 namespace weft {
 
 // One that sleeps has no hart to lend.
-std::uint32_t mail_of(const Stream& stream) { return stream.attention.load() & ~(attention::leisurely | attention::aside); }
+Attention mail_of(const Stream& stream) { return stream.asked().without(attention::leisurely | attention::aside); }
 
 bool has_mail(const Stream& stream) {
     // What the main scheduler's own loop must see to, while it waits for something, is nothing that the loop beneath it could do.
-    const std::uint32_t not_ours = stream.levels.main_runs && stream.levels.depth == 0 ? attention::stop | attention::replace : 0;
-    return (mail_of(stream) & ~not_ours) != 0;
+    const Attention not_ours = (attention::stop | attention::replace).only_if(stream.levels.main_runs && stream.levels.depth == 0);
+    return mail_of(stream).without(not_ours).any();
 }
 
-void ask(Stream& stream, std::uint32_t bits) {
+void ask(Stream& stream, Attention bits) {
     // One that is paused sleeps on the word itself.
-    if ((stream.attention.fetch_or(bits) & attention::pause) != 0) os::futex_wake(stream.attention, 1);
+    if (Attention{stream.attention.fetch_or(bits.word)}.has(attention::pause)) os::futex_wake(stream.attention, 1);
     stream.sleep.sleeper.wake();
 }
 
@@ -24,8 +24,8 @@ void wait_for_wakers(const Stream& stream) {
     while (stream.ending.wakers.load() != 0) os::thread_yield();
 }
 
-void unask(Stream& stream, std::uint32_t bits) {
-    if ((stream.attention.fetch_and(~bits) & attention::pause) != 0) os::futex_wake(stream.attention, 1);
+void unask(Stream& stream, Attention bits) {
+    if (Attention{stream.attention.fetch_and(~bits.word)}.has(attention::pause)) os::futex_wake(stream.attention, 1);
 }
 
 }  // namespace weft

@@ -15,6 +15,7 @@
 #include "os/local.hpp"
 #include "poll/posts.hpp"
 #include "poll/timers.hpp"
+#include "process/asked.hpp"
 #include "process/carrier_thread.hpp"
 #include "process/ending.hpp"
 #include "process/job_types.hpp"
@@ -51,28 +52,6 @@ struct Heap {
     Heap(mem::SlabCache* of_units, mem::SlabCache* of_extras, mem::StackStore& store, std::uint64_t rank)
         : units(of_units), extras(of_extras), stacks(store), next_id((rank << 48) + 1) {}
 };
-
-// Asked of a stream from outside; bits of Stream::attention.
-namespace attention {
-inline constexpr std::uint32_t stop = 1;      // return once the pools are empty
-inline constexpr std::uint32_t pause = 2;     // run nothing until further notice
-inline constexpr std::uint32_t exit = 4;      // the process ends: stop where you are
-inline constexpr std::uint32_t timing = 8;    // always pass through the scheduler, which reads the clock
-inline constexpr std::uint32_t polling = 16;  // always pass through the scheduler, which makes the pollers' calls now and then
-inline constexpr std::uint32_t alarm = 32;    // look at the timers
-inline constexpr std::uint32_t posted = 64;   // make the calls that were posted
-inline constexpr std::uint32_t poll = 128;    // make the pollers' calls now
-inline constexpr std::uint32_t adopt = 256;   // a pool for bound units is there
-inline constexpr std::uint32_t replace = 512; // another main scheduler is there
-inline constexpr std::uint32_t observing = 1024;   // always pass through the scheduler: units are observed (observe.hpp)
-inline constexpr std::uint32_t observed = 2048;    // that has begun or ended
-inline constexpr std::uint32_t unwatched = 4096;   // in Loop::heeded alone: timers wait that the lookout does not know of; see duties.hpp
-inline constexpr std::uint32_t abandon = 8192;     // with stop: return now, and leave in the pools what waits there
-inline constexpr std::uint32_t lent = 16384;       // the hart may be a domain's (domain.hpp)
-inline constexpr std::uint32_t aside = 32768;      // lend the hart: others have a better claim to it (lending.hpp); stays until the stream has one again
-inline constexpr std::uint32_t relieved = 65536;   // it stands in for another stream, and that is over (rescue.hpp)
-inline constexpr std::uint32_t leisurely = timing | polling | observing | observed;   // nobody waits for an answer to them
-}  // namespace attention
 
 struct Nothing {};
 struct Nobody {
@@ -168,6 +147,8 @@ struct Stream {
     // Created units are counted by the ids that were given out; runs by how they ended.
     std::uint64_t counted(trace::Count which) const;
 
+    [[gnu::always_inline]] Attention asked(std::memory_order order = std::memory_order_seq_cst) const { return {attention.load(order)}; }
+
     // True: somebody wants something; the scheduler sees to it. relaxed: a hint, acted upon with acquire in attend().
     [[gnu::always_inline]] bool wanted() const { return !arch::is_zero(attention); }
 };
@@ -256,11 +237,11 @@ inline bool is_out_of_place(const Stream& stream, const Unit& unit) { return str
 
 // Somebody wants something that the stream must not sleep over.
 bool has_mail(const Stream& stream);
-std::uint32_t mail_of(const Stream& stream);   // the same bits of attention, for anybody: whoever is to see to them
+Attention mail_of(const Stream& stream);   // the same bits of attention, for anybody: whoever is to see to them
 
 // Asks the stream for something (bits of attention) and wakes it.
-void ask(Stream& stream, std::uint32_t bits);
-void unask(Stream& stream, std::uint32_t bits);
+void ask(Stream& stream, Attention bits);
+void unask(Stream& stream, Attention bits);
 
 // An OS thread that makes something for the stream known, and wakes it afterwards: the stream stays until then, though what runs there may have ended.
 class Waking {

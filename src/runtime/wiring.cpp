@@ -68,26 +68,26 @@ constinit const MarkHooks mark_hooks = {
 constinit const AttentionHook attention_hooks[] = {
     {attention::exit, stop_for_good},
     {attention::pause, pause_stream},
-    {AttentionHook::always, [](Stream& stream, std::uint32_t) {
+    {AttentionHook::always, [](Stream& stream, Attention) {
         hold_hart(stream);
         return Attended::go_on;
     }},
-    {attention::aside, [](Stream& stream, std::uint32_t) {
+    {attention::aside, [](Stream& stream, Attention) {
         if (step_aside(stream)) return Attended::anew;   // to what has come meanwhile
         attend_to_domains(stream);
         return Attended::over;
     }},
     {AttentionHook::always, take_note},
-    {attention::adopt, [](Stream& stream, std::uint32_t) {
+    {attention::adopt, [](Stream& stream, Attention) {
         adopt_bound_pool(stream);
         return Attended::go_on;
     }},
     {attention::observed, learn_of_observers},
-    {attention::alarm | attention::posted | attention::poll | attention::polling, [](Stream& stream, std::uint32_t bits) {
+    {attention::alarm | attention::posted | attention::poll | attention::polling, [](Stream& stream, Attention bits) {
         do_duties(stream, bits);
         return Attended::go_on;
     }},
-    {attention::lent, [](Stream& stream, std::uint32_t) {
+    {attention::lent, [](Stream& stream, Attention) {
         attend_to_domains(stream);
         return Attended::go_on;
     }},

@@ -466,7 +466,7 @@ Unit* take_handed(Stream& stream) {
 void serve(Stream& stream) {
     if (stream.serving.domain == stream.serving.lender) return;
     stream.serving.under_way = true;
-    if ((stream.loop.heeded & attention::unwatched) != 0) have_timers_watched(stream);   // it was idle, and may be busy here for any time
+    if (stream.loop.heeded.has(attention::unwatched)) have_timers_watched(stream);   // it was idle, and may be busy here for any time
     if (stream.role.guest != nullptr && !std::exchange(stream.role.guest->has_signal_stack, true)) stream.carrier.signal_stack.enter();
     while (stream.serving.domain != stream.serving.lender) {
         if (stream.wanted()) [[unlikely]] attend(stream);
@@ -717,7 +717,7 @@ weft_status take_successor(Stream& stream, Unit& context, Unit*& next) {
     const Domain& domain = *stream.serving.domain;
     next = nullptr;
     // relaxed: as wanted()
-    if ((stream.attention.load(std::memory_order_relaxed) & ~attention::leisurely) != 0 || claims_hart(stream) || &context == domain.registrant) [[unlikely]] {
+    if (stream.asked(std::memory_order_relaxed).without(attention::leisurely).any() || claims_hart(stream) || &context == domain.registrant) [[unlikely]] {
         make_ready(&stream, context);   // the hart may be taken away, or is not one that runs the registrant: the domain decides
     } else if (stream.wanted()) [[unlikely]] {
         stream.serving.transition = {What::run, &context, {}};

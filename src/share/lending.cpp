@@ -16,7 +16,7 @@ std::uint64_t slice_ns(const Process& of) { return of.settings.values.slice_ns; 
 
 // One that is busy, and has not been asked yet, nor waits. It may go to sleep at this moment: then it has no hart to lend, and says no.
 bool may_be_asked(const Stream* stream) {
-    return stream != nullptr && !stream->role.hidden && !stream->sleep.asleep.load() && (stream->attention.load() & attention::aside) == 0;
+    return stream != nullptr && !stream->role.hidden && !stream->sleep.asleep.load() && !stream->asked().has(attention::aside);
 }
 
 // Asks so many streams, each in its turn.

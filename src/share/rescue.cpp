@@ -80,7 +80,7 @@ void take_way(Stream& stream, const Way& way) {
     settle_way(stream);
 }
 
-bool goes_on(const Stream& stream) { return (stream.attention.load() & (attention::relieved | attention::stop)) == 0; }
+bool goes_on(const Stream& stream) { return !stream.asked().has(attention::relieved | attention::stop); }
 
 void run_what_waits(Stream& stream) {
     Process& of = *stream.of;
@@ -245,7 +245,7 @@ private:
             one.stand_in = one.stands_in = nullptr;
             if (stream == nullptr || stream->carrier.thread_id.load() == 0) continue;
             if (stream->role.guest != nullptr) ++guests_;
-            const bool paused = (stream->attention.load() & (attention::pause | attention::exit)) != 0;
+            const bool paused = stream->asked().has(attention::pause | attention::exit);
             one.heart.look(now_ns_, !paused && holder_of(of_, *stream) != nullptr, stream->counted(trace::Count::run),
                            [&](std::uint64_t& ns) { return os::thread_time(stream->carrier.thread_id.load(), ns); },
                            [&] { return os::thread_doing(stream->carrier.thread_id.load(), one.call); });

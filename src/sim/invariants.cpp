@@ -25,7 +25,7 @@ bool stands(const Guest& guest, Keeps where) { return guest.root.keeps.load() ==
 // It has given its hart back for want of work; not to a domain, and not because somebody wants it to rest.
 bool rests(const Stream& stream) {
     if (stream.role.guest != nullptr && !stands(*stream.role.guest, Keeps::waits) && !stands(*stream.role.guest, Keeps::wants)) return false;
-    return !stream.holds_hart && stream.serving.domain == nullptr && stream.carrier.thread_id.load() != 0 && (stream.attention.load() & (attention::pause | attention::exit)) == 0;
+    return !stream.holds_hart && stream.serving.domain == nullptr && stream.carrier.thread_id.load() != 0 && !stream.asked().has(attention::pause | attention::exit);
 }
 
 // A pool of the user's answers by his own code, which may do anything.

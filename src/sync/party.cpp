@@ -121,7 +121,7 @@ weft_status wake_elsewhere(Stream* stream, Unit& unit) noexcept {
 
 bool still_idle(Stream& stream) {
     // relaxed: as Stream::wanted(). That it is observed is nothing that the stream would see to.
-    const bool wanted = (stream.attention.load(std::memory_order_relaxed) & ~attention::observing) != 0;
+    const bool wanted = stream.asked(std::memory_order_relaxed).without(attention::observing).any();
     const bool guest = stream.role.guest != nullptr && stream.running == stream.role.guest->unit;
     return !wanted && !(guest && is_wanted_elsewhere(stream)) && sched::quiet(*stream.sched) && (stream.own == nullptr || pool::quiet(*stream.own));
 }

@@ -107,7 +107,7 @@ TEST(Observing, AfterTheLastHasGoneNothingIsToldAndTheShortWaysAreBack) {
     EXPECT_EQ(stream.spawning.ult_home, stream.direct);
     EXPECT_FALSE(stream.wanted());
     EXPECT_FALSE(weft::births.of(weft::Kind::lsa, true).marks.any());
-    EXPECT_EQ(stream.loop.heeded & weft::attention::observing, 0u);
+    EXPECT_FALSE(stream.loop.heeded.has(weft::attention::observing));
 }
 
 TEST(Observing, OtherStreamsAreObservedFromTheirNextSwitchOn) {

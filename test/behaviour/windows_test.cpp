@@ -559,7 +559,7 @@ TEST_F(Windows, AStopThatComesOnTheWayToSleepEndsTheStream) {
         Stop stop(where, made);
         nudge(pool, stop);
         std::thread outside([&] { EXPECT_EQ(weft_stream_free(made), WEFT_OK); });
-        if (forced) must_happen("it is asked", [&] { return (stream->attention.load() & weft::attention::stop) != 0; });
+        if (forced) must_happen("it is asked", [&] { return stream->asked().has(weft::attention::stop); });
         stop.let_go();
         outside.join();
         EXPECT_EQ(weft_stream_count(), 1u);
