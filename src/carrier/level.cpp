@@ -91,8 +91,7 @@ struct UnitSleeper : Sleeper {
 
     explicit UnitSleeper(Unit& of) : Sleeper([](Sleeper& self) {
         Unit& sleeping = static_cast<UnitSleeper&>(self).unit;
-        sleeping.life.move(State::waiting, State::ready);
-        resume_claimed(current_or_null(), sleeping);   // the last: it may be gone after this
+        resume_waiting(sleeping);   // the last: it may be gone after this
     }), unit(of) {}
 };
 
@@ -115,8 +114,7 @@ struct WorkWait : Suspension {
         } else if (sleeper.lie_down()) {                                                // 4b
             return;                                                                     // whoever claims it makes it ready
         }
-        self.life.move(State::waiting, State::ready);
-        resume_claimed(current_or_null(), self);
+        resume_waiting(self);
     }
 };
 

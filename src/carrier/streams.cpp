@@ -266,8 +266,7 @@ struct UnitWait : Suspension {
 
     void publish() {
         if (stream.ending.joint.announce_shared(&self) == Joint::Announced::waiting) return;
-        self.life.move(State::waiting, State::ready);
-        resume_claimed(current_or_null(), self);
+        resume_waiting(self);
     }
 };
 

@@ -20,8 +20,7 @@ struct GroupJoin : JoinWaiter, Suspension {
 
     void ended() {
         if (left.fetch_sub(1) != 1) return;
-        self.life.move(State::waiting, State::ready);
-        resume_claimed(current_or_null(), self);
+        resume_waiting(self);
     }
 };
 

@@ -111,8 +111,7 @@ struct UnitMoveWait : MoveWait, Suspension {
     UnitMoveWait(Unit& waiter, Unit& of)
         : MoveWait(of, [](MoveWait* raw) {
               Unit& woken = static_cast<UnitMoveWait*>(raw)->self;
-              woken.life.move(State::waiting, State::ready);
-              resume_claimed(current_or_null(), woken);
+              resume_waiting(woken);
           }), Suspension{waiter} {}
 
     void publish() { enrolment.begin(*this); }

@@ -48,7 +48,7 @@ void suspend_joiner(Stream& stream, Unit& joiner) {
 }  // namespace
 
 void promote(Stream& stream, Unit& unit) {
-    // Who has called it may itself have been called.
+    // The unit that has called it may itself have been called.
     Unit* light = &unit;
     Unit* link = unit.link;
     for (;;) {

@@ -19,8 +19,7 @@ struct UnitWait : Suspension, JobWaiter {
         if (!Shown::of(job).enroll(*this)) go_on();
     }
     void go_on() {
-        self.life.move(State::waiting, State::ready);
-        resume_claimed(current_or_null(), self);   // the last: this lies on its stack
+        resume_waiting(self);   // the last: this lies on its stack
     }
 };
 

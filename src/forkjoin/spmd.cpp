@@ -55,8 +55,7 @@ struct Team {
     // The last to come wakes the caller.
     void done() {
         if (left.fetch_sub(1) != 1) return;
-        caller->life.move(State::waiting, State::ready);
-        resume_claimed(current_or_null(), *caller);
+        resume_waiting(*caller);
     }
 };
 

@@ -7,6 +7,15 @@
 #include "process/registry.hpp"
 
 namespace weft {
+void take_way(Stream& stream, const Way& way) {
+    stream.sched = way.sched;
+    stream.direct = way.direct;
+    stream.common = way.common;
+    stream.standard = way.standard;
+    settle_homes(stream);
+    settle_way(stream);
+}
+
 bool has_pool(const Sched& sched, const Pool& pool) {
     for (std::size_t i = 0; i < sched.count; ++i) {
         if (sched.pools[i] == &pool) return true;

@@ -9,6 +9,9 @@ namespace weft {
 // several places to look at, or a turn to be counted.
 void settle_way(Stream& stream);
 
+// The stream's units come from there from now on, and go there.
+void take_way(Stream& stream, const Way& way);
+
 // Whether the scheduler picks from that pool.
 bool has_pool(const Sched& sched, const Pool& pool);
 

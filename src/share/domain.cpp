@@ -151,8 +151,7 @@ void complete(Domain& domain) {
         take_back_lent(unit, former);
     }
     drop_domain(domain);
-    unit.life.move(State::waiting, State::ready);
-    resume_claimed(current_or_null(), unit);
+    resume_waiting(unit);
 }
 
 namespace {
@@ -442,12 +441,7 @@ void set_domain(Stream& stream, Domain* domain) {
     } else {
         --stream.levels.depth;
     }
-    stream.sched = way.sched;
-    stream.direct = way.direct;
-    stream.common = way.common;
-    stream.standard = way.standard;
-    settle_homes(stream);
-    settle_way(stream);
+    take_way(stream, way);
 }
 
 namespace {

@@ -71,15 +71,6 @@ bool arrives(StandIn& self, Stream& stream) {
     return true;
 }
 
-void take_way(Stream& stream, const Way& way) {
-    stream.sched = way.sched;
-    stream.direct = way.direct;
-    stream.common = way.common;
-    stream.standard = way.standard;
-    settle_homes(stream);
-    settle_way(stream);
-}
-
 bool goes_on(const Stream& stream) { return !stream.asked().has(attention::relieved | attention::stop); }
 
 void run_what_waits(Stream& stream) {

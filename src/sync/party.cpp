@@ -34,8 +34,7 @@ struct FallAsleep : Suspension {
         // acq_rel: the release pairs with the exchange in wake(), whose caller needs the saved context; the acquire,
         // when it fails, with the same, for what the waker wrote.
         if (party.stance.compare_exchange_strong(seen, Party::asleep, std::memory_order_acq_rel, std::memory_order_acquire)) return;
-        self.life.move(State::waiting, State::ready);
-        resume_claimed(current_or_null(), self);
+        resume_waiting(self);
     }
 };
 
