@@ -14,16 +14,18 @@
 
 namespace weft::sync {
 
+using ChannelBits = Bits<struct ChannelTag, std::uint32_t>;
+
 template <class Who, class Orders = WordOrders>
 class BasicChannel {
 public:
     using Waiter = BasicWaiter<Who>;
-    using Word = BasicWord<Orders>;
+    using Word = BasicWord<Orders, ChannelBits>;
 
     // Bits of the word.
-    static constexpr std::uint32_t closed = 1;
-    static constexpr std::uint32_t readable = 2;   // an element is in it, or a sender waits
-    static constexpr std::uint32_t writable = 4;   // there is room, or a receiver waits
+    static constexpr ChannelBits closed{1};
+    static constexpr ChannelBits readable{2};   // an element is in it, or a sender waits
+    static constexpr ChannelBits writable{4};   // there is room, or a receiver waits
 
     struct Elements {
         std::size_t bytes;
@@ -32,7 +34,7 @@ public:
         void (*drop)(void* element);               // null: nothing
     };
 
-    BasicChannel(const Elements& elements, char* buffer) : elements_(elements), buffer_(buffer), word_(elements.capacity != 0 ? writable : 0) {}
+    BasicChannel(const Elements& elements, char* buffer) : elements_(elements), buffer_(buffer), word_(writable.only_if(elements.capacity != 0)) {}
 
     std::size_t length() const { return count_.load(std::memory_order_relaxed); }   // relaxed: a hint
     bool somebody_waits() const { return !senders_.empty() || !receivers_.empty(); }   // asked when nobody else knows it
@@ -44,8 +46,8 @@ public:
 
     // False: it was closed.
     bool close() {
-        const std::uint32_t seen = word_.lock();
-        if ((seen & closed) != 0) {
+        const ChannelBits seen = word_.lock();
+        if (seen.has(closed)) {
             word_.unlock(seen);
             return false;
         }
@@ -59,16 +61,16 @@ public:
 
     // ---- for several channels at once: between lock() and unlock() --------------------------------------
 
-    std::uint32_t lock() {
-        const std::uint32_t seen = word_.lock();
+    ChannelBits lock() {
+        const ChannelBits seen = word_.lock();
         check(seen);
         return seen;
     }
-    void unlock(std::uint32_t seen) { word_.unlock(outside(seen)); }
+    void unlock(ChannelBits seen) { word_.unlock(outside(seen)); }
 
     // Sends or receives waiter.item if it can be done now; the answer is the waiter's. Who was waiting for it is in `claimed`.
-    bool try_send(std::uint32_t seen, Waiter& waiter, Claimed<Who>& claimed) {
-        if ((seen & closed) != 0) return answer(waiter, Answer::closed);
+    bool try_send(ChannelBits seen, Waiter& waiter, Claimed<Who>& claimed) {
+        if (seen.has(closed)) return answer(waiter, Answer::closed);
         if (Waiter* receiver = claim_first(receivers_)) {
             move(receiver->item, waiter.item);
             claimed.add(*receiver, Answer::given);
@@ -78,7 +80,7 @@ public:
         put_in(waiter.item);
         return answer(waiter, Answer::given);
     }
-    bool try_receive(std::uint32_t seen, Waiter& waiter, Claimed<Who>& claimed) {
+    bool try_receive(ChannelBits seen, Waiter& waiter, Claimed<Who>& claimed) {
         if (length() != 0) {
             move(waiter.item, slot(first_));
             take_out();
@@ -93,13 +95,13 @@ public:
             claimed.add(*sender, Answer::given);
             return answer(waiter, Answer::given);
         }
-        if ((seen & closed) != 0) return answer(waiter, Answer::closed);
+        if (seen.has(closed)) return answer(waiter, Answer::closed);
         return false;
     }
     // While nobody runs, where it is not busy: what is seen from outside is how it stands.
     void check_whole() const {
-        const std::uint32_t seen = word_.look();
-        if ((seen & Word::busy) != 0) return;
+        const ChannelBits seen = word_.look();
+        if (Word::is_busy(seen)) return;
         check(seen);
         WEFT_ASSERT(outside(seen) == seen);
         sync::check_whole(senders_);
@@ -117,16 +119,16 @@ public:
     template <bool sends>
     class End {
     public:
-        using Word = BasicWord<Orders>;
+        using Word = BasicChannel::Word;
         explicit End(BasicChannel& of) : of_(of) {}
-        bool come() const { return (of_.word_.glance() & (closed | (sends ? writable : readable))) != 0; }
+        bool come() const { return of_.word_.glance().has(closed | (sends ? writable : readable)); }
         bool take(Waiter& waiter) {
-            const std::uint32_t seen = of_.lock();
+            const ChannelBits seen = of_.lock();
             return done(waiter, seen) || (of_.unlock(seen), false);
         }
         template <class By = Entrance>
         bool enter(Waiter& waiter, By&& by = {}) {
-            const std::uint32_t seen = by.lock_if(of_.word_, always);
+            const ChannelBits seen = by.lock_if(of_.word_, always);
             if (done(waiter, seen)) return false;
             enlist(ring(), waiter);
             by.let_go(of_.word_, of_.outside(seen));
@@ -140,7 +142,7 @@ public:
         WaiterRing<Who>& ring() { return sends ? of_.senders_ : of_.receivers_; }
 
         // Under the lock, which it lets go if it is done.
-        bool done(Waiter& waiter, std::uint32_t seen) {
+        bool done(Waiter& waiter, ChannelBits seen) {
             Claimed<Who> claimed;
             if (!(sends ? of_.try_send(seen, waiter, claimed) : of_.try_receive(seen, waiter, claimed))) return false;
             of_.unlock(seen);
@@ -155,11 +157,11 @@ public:
 
 private:
     // At the door, under the busy bit.
-    void check(std::uint32_t seen) const {
+    void check(ChannelBits seen) const {
         WEFT_ASSERT(length() <= elements_.capacity && (first_ < elements_.capacity || first_ == 0));
         WEFT_ASSERT(receivers_.empty() || length() == 0);
         WEFT_ASSERT(senders_.empty() || length() == elements_.capacity);
-        WEFT_ASSERT((seen & closed) == 0 || (senders_.empty() && receivers_.empty()));
+        WEFT_ASSERT(!seen.has(closed) || (senders_.empty() && receivers_.empty()));
     }
 
     static bool answer(Waiter& waiter, Answer is) {
@@ -168,14 +170,14 @@ private:
     }
 
     void leave(WaiterRing<Who>& ring, Waiter& waiter) {
-        const std::uint32_t seen = lock();
+        const ChannelBits seen = lock();
         sync::withdraw(ring, waiter);
         unlock(seen);
     }
 
     // What others see of it.
-    std::uint32_t outside(std::uint32_t seen) const {
-        std::uint32_t word = seen & closed;
+    ChannelBits outside(ChannelBits seen) const {
+        ChannelBits word = seen & closed;
         if (length() != 0 || !senders_.empty()) word |= readable;
         if (length() != elements_.capacity || !receivers_.empty()) word |= writable;
         return word;

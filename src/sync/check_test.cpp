@@ -10,7 +10,7 @@ namespace {
 TEST(SyncCheckDeathTest, AMutexWithWaitersThatAreNotThereStopsTheProcess) {
     if constexpr (!config::checked) GTEST_SKIP() << "structures are checked in checked builds";
     weft_mutex memory = WEFT_MUTEX_INIT;
-    memory.word = Mutex::held | Mutex::waiters;
+    memory.word = (Mutex::held | Mutex::waiters).word;
     EXPECT_DEATH(at<Mutex>(&memory).unlock_slow(), "does not hold");
     EXPECT_DEATH(at<Mutex>(&memory).check_whole(), "does not hold");
 }
@@ -19,7 +19,7 @@ TEST(SyncCheckDeathTest, AMutexThatIsHeldByNobodyStopsTheSimulator) {
     if constexpr (!config::checked) GTEST_SKIP() << "structures are checked in checked builds";
     weft_mutex memory = WEFT_MUTEX_INIT;
     at<Mutex>(&memory).check_whole();
-    memory.word = Mutex::held;
+    memory.word = Mutex::held.word;
     EXPECT_DEATH(at<Mutex>(&memory).check_whole(), "does not hold");
 }
 

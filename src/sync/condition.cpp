@@ -78,7 +78,7 @@ void wait_released(Stream& stream, Unit& self, Condition condition, Mutex mutex)
 // The holder waits and passes the mutex and the stream on, if there is one who is owed a signal.
 template <class By>
 [[gnu::always_inline]] inline weft_status pass_on(Stream& stream, Unit& self, Condition condition, Mutex mutex, By by) {
-    Word& word = mutex.word();   // the rest of the mutex is found by it, and need not be kept over the switch
+    Mutex::Word& word = mutex.word();   // the rest of the mutex is found by it, and need not be kept over the switch
     Waiter waiter(self);
     const Waiter* const next = condition.pass(mutex, waiter, [&](const Waiter& first) { return may_follow(first, self); }, by);
     if (next == nullptr) return wait_condition(condition, mutex, forever, nullptr, nullptr);
@@ -104,7 +104,7 @@ template <class By>
 }
 
 [[gnu::noinline]] weft_status pass_on_among_others(Stream& stream, Unit& self, Condition condition, Mutex mutex) noexcept {
-    return pass_on(stream, self, condition, mutex, Leaving<Word>());
+    return pass_on(stream, self, condition, mutex, Leaving<Condition::Word>());
 }
 
 }  // namespace

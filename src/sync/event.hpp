@@ -16,26 +16,28 @@ struct EventBody {
     plain<void*> value{nullptr};
 };
 
+using EventBits = Bits<struct EventTag, std::uint32_t>;
+
 template <class Who, class Orders = WordOrders>
 class BasicEvent {
 public:
     using Waiter = BasicWaiter<Who>;
-    using Word = BasicWord<Orders>;
+    using Word = BasicWord<Orders, EventBits>;
     using Body = EventBody<Who, Orders>;
 
-    static constexpr std::uint32_t is_set = 1;
+    static constexpr EventBits is_set{1};
 
     BasicEvent(Word& word, Body& body) : word_(word), body_(body) {}
 
     const void* address() const { return &word_; }
-    bool come() const { return (word_.look() & is_set) != 0; }
+    bool come() const { return word_.look().has(is_set); }
     // Of one that is set.
     void* value() const { return body_.value; }
 
     // set() in a process with one OS thread, where nobody waits, or one for whom it is the only thing. False: nothing has changed.
     // Otherwise `waiter` is to be woken, or is nobody.
     [[gnu::always_inline]] bool set_alone(void* value, Who& waiter) {
-        if (word_.look() != 0) [[unlikely]] return false;
+        if (word_.look().any()) [[unlikely]] return false;
         if (Waiter* const first = body_.ring.front()) {
             waiter = first->who;
             if (first->next != first || !waiter.certain()) [[unlikely]] return false;
@@ -49,8 +51,8 @@ public:
 
     // False: it was set already; nothing has changed.
     bool set(void* value) {
-        const std::uint32_t seen = word_.lock_if(unset);
-        if ((seen & is_set) != 0) return false;
+        const EventBits seen = word_.lock_if(unset);
+        if (seen.has(is_set)) return false;
         check(seen);
         body_.value = value;
         Claimed<Who> claimed(body_.ring, Answer::given);
@@ -61,7 +63,7 @@ public:
 
     // Back to not set. Not while somebody sets it, or must see that it was.
     void reset() {
-        if (come()) word_.unlock(0);
+        if (come()) word_.unlock({});
     }
 
     // ---- as an object to wait at ------------------------------------------------------------------------
@@ -73,8 +75,8 @@ public:
 
     template <class By = Entrance>
     bool enter(Waiter& waiter, By&& by = {}) {
-        const std::uint32_t seen = by.lock_if(word_, unset);
-        if (by.changed((seen & is_set) != 0)) return false;
+        const EventBits seen = by.lock_if(word_, unset);
+        if (by.changed(seen.has(is_set))) return false;
         check(seen);
         enlist(body_.ring, waiter);
         by.let_go_unchanged(word_, seen);
@@ -83,27 +85,27 @@ public:
 
     void withdraw(Waiter& waiter) {
         // A set takes everybody out; afterwards there is nothing to withdraw from.
-        if ((word_.lock_if(unset) & is_set) != 0) return;
+        if (word_.lock_if(unset).has(is_set)) return;
         sync::withdraw(body_.ring, waiter);
-        word_.unlock(0);
+        word_.unlock({});
     }
 
     // While nobody runs, where it is not busy: nobody waits for one that is set.
     void check_whole() const {
-        const std::uint32_t seen = word_.look();
-        if ((seen & Word::busy) != 0) return;
+        const EventBits seen = word_.look();
+        if (Word::is_busy(seen)) return;
         check(seen);
-        WEFT_ASSERT(sync::check_whole(body_.ring) == 0 || (seen & is_set) == 0);
+        WEFT_ASSERT(sync::check_whole(body_.ring) == 0 || !seen.has(is_set));
     }
 
 private:
     // At the door, under the busy bit.
-    void check(std::uint32_t seen) const {
-        WEFT_ASSERT((seen & ~(is_set | Word::busy)) == 0);
+    void check(EventBits seen) const {
+        WEFT_ASSERT(!seen.without(is_set | Word::busy).any());
         body_.ring.check();
     }
 
-    static bool unset(std::uint32_t word) { return (word & is_set) == 0; }
+    static bool unset(EventBits word) { return !word.has(is_set); }
 
     Word& word_;
     Body& body_;

@@ -21,13 +21,17 @@ enum class Urgency : std::uint8_t { normal = 0, high = 1, low = 2 };
 template <class Who, class Orders>
 struct MutexBody;
 
+using MutexBits = Bits<struct MutexTag, std::uint32_t>;
+template <class Orders>
+using MutexWord = BasicWord<Orders, MutexBits>;
+
 // What lies beside the word of a condition.
 template <class Who, class Orders>
 struct ConditionBody {
     WaiterRing<Who> ring;
     // Of those in the ring: the word of their condition, and the mutex that they have let go. Written by the first that comes.
     plain<BasicWord<Orders>*> word{nullptr};
-    atomic<BasicWord<Orders>*> mutex_word{nullptr};
+    atomic<MutexWord<Orders>*> mutex_word{nullptr};
     plain<MutexBody<Who, Orders>*> mutex_body{nullptr};
 };
 
@@ -47,14 +51,14 @@ template <class Who, class Orders = WordOrders>
 class BasicMutex {
 public:
     using Waiter = BasicWaiter<Who>;
-    using Word = BasicWord<Orders>;
+    using Word = MutexWord<Orders>;
     using Body = MutexBody<Who, Orders>;
 
     // Bits of the word.
-    static constexpr std::uint32_t recursive = 1;   // its holder may lock it again
-    static constexpr std::uint32_t held = 2;
-    static constexpr std::uint32_t waiters = 4;     // the ring is not empty: whoever lets go must look
-    static constexpr std::uint32_t awake = 8;       // one that was woken has not tried yet: nobody else is woken meanwhile
+    static constexpr MutexBits recursive{1};   // its holder may lock it again
+    static constexpr MutexBits held{2};
+    static constexpr MutexBits waiters{4};     // the ring is not empty: whoever lets go must look
+    static constexpr MutexBits awake{8};       // one that was woken has not tried yet: nobody else is woken meanwhile
 
     BasicMutex(Word& word, Body& body) : word_(word), body_(body) {}
 
@@ -78,10 +82,10 @@ public:
 
     // Lets one that is not recursive go, when nobody waits and no signal is owed. False: unlock_slow() it must be.
     bool unlock_quickly(void* identity) {
-        std::uint32_t seen = word_.glance();
+        MutexBits seen = word_.glance();
         if (seen != held || body_.signalled != nullptr) [[unlikely]] return false;
         set_owner(nullptr);
-        if (word_.leave(seen, 0)) [[likely]] return true;
+        if (word_.leave(seen, {})) [[likely]] return true;
         set_owner(identity);
         return false;
     }
@@ -89,9 +93,9 @@ public:
     // Lets it go. The first in the ring is woken to try for it, unless another is on its way; if it was overtaken often enough, it is
     // given the mutex.
     void unlock_slow() {
-        const std::uint32_t seen = word_.lock();
+        const MutexBits seen = word_.lock();
         check(seen);
-        WEFT_ASSERT((seen & held) != 0);
+        WEFT_ASSERT(seen.has(held));
         let_go(seen);
     }
 
@@ -104,19 +108,19 @@ public:
     template <class By = Entrance>
     bool enter(Waiter& waiter, By&& by = {}) {
         for (;;) {
-            std::uint32_t seen = by.lock_if(word_, [](std::uint32_t word) { return (word & held) != 0; });
-            if (!by.changed((seen & held) == 0)) {
+            MutexBits seen = by.lock_if(word_, [](MutexBits word) { return word.has(held); });
+            if (!by.changed(!seen.has(held))) {
                 check(seen);
                 insert(waiter);
-                by.let_go(word_, (seen & ~claim_of(waiter)) | waiters);
+                by.let_go(word_, seen.without(claim_of(waiter)) | waiters);
                 return true;
             }
-            if (word_.enter(seen, (seen & ~claim_of(waiter)) | held)) return false;
+            if (word_.enter(seen, seen.without(claim_of(waiter)) | held)) return false;
         }
     }
 
     void withdraw(Waiter& waiter) {
-        const std::uint32_t seen = word_.lock();
+        const MutexBits seen = word_.lock();
         check(seen);
         if (waiter.answer == Answer::awaited) remove(waiter);
         word_.unlock(with_waiters(seen));
@@ -126,16 +130,16 @@ public:
     // Nothing of the mutex is touched after that: they alone keep it alive.
     void adopt(Claimed<Who>& claimed) {
         if (claimed.empty()) return;
-        const std::uint32_t seen = word_.lock();
+        const MutexBits seen = word_.lock();
         check(seen);
         append(claimed);
-        if ((seen & held) != 0) return word_.unlock(seen | waiters);
+        if (seen.has(held)) return word_.unlock(seen | waiters);
         let_go(seen);
     }
 
-    // The same by the holder, who lets go: unlock_slow() with others to follow.
+    // By the holder, who lets go: unlock_slow() with others to follow.
     void unlock_to(Claimed<Who>& claimed) {
-        const std::uint32_t seen = word_.lock();
+        const MutexBits seen = word_.lock();
         check(seen);
         append(claimed);
         let_go(seen);
@@ -143,29 +147,29 @@ public:
 
     // While nobody runs, where it is not busy: those in the ring wait in the order of their urgency, and a mutex that nobody holds has no holder.
     void check_whole() const {
-        const std::uint32_t seen = word_.look();
-        if ((seen & Word::busy) != 0) return;
+        const MutexBits seen = word_.look();
+        if (Word::is_busy(seen)) return;
         check(seen);
         sync::check_whole(body_.ring);
         WEFT_ASSERT(body_.last_high == nullptr || urgency(*body_.last_high) == Urgency::high);
         WEFT_ASSERT(body_.first_low == nullptr || urgency(*body_.first_low) == Urgency::low);
-        WEFT_ASSERT((seen & held) != 0 ? owner() != nullptr : owner() == nullptr);
+        WEFT_ASSERT(seen.has(held) ? owner() != nullptr : owner() == nullptr);
         WEFT_ASSERT((body_.signalled == nullptr) == (body_.signals == 0));
     }
 
 private:
     // At the door, under the busy bit: no bit that means nothing; and whether somebody waits is said.
-    void check(std::uint32_t seen) const {
-        WEFT_ASSERT((seen & ~(recursive | held | waiters | awake | Word::busy)) == 0);
-        WEFT_ASSERT(((seen & waiters) != 0) == !body_.ring.empty());
+    void check(MutexBits seen) const {
+        WEFT_ASSERT(!seen.without(recursive | held | waiters | awake | Word::busy).any());
+        WEFT_ASSERT(seen.has(waiters) == !body_.ring.empty());
         body_.ring.check();
     }
 
     // Whoever takes it ends `claim`, a bit of the word or none.
-    bool take_word(std::uint32_t claim = 0) {
-        std::uint32_t seen = word_.glance();
-        if ((seen & (held | Word::busy)) != 0) [[unlikely]] return false;
-        return word_.enter(seen, (seen & ~claim) | held);
+    bool take_word(MutexBits claim = {}) {
+        MutexBits seen = word_.glance();
+        if (seen.has(held | Word::busy)) [[unlikely]] return false;
+        return word_.enter(seen, seen.without(claim) | held);
     }
 
     // Waiter::mark is the urgency and, above it, how often the waiter was woken.
@@ -176,7 +180,7 @@ private:
     static Urgency urgency(const Waiter& waiter) { return static_cast<Urgency>(waiter.mark & urgency_bits); }
     static bool was_woken(const Waiter& waiter) { return waiter.mark >= once; }
     // What one that tries takes from the word: that it is on its way. If it was somebody else's way, one more is woken than need be.
-    static std::uint32_t claim_of(const Waiter& waiter) { return was_woken(waiter) ? awake : 0; }
+    static MutexBits claim_of(const Waiter& waiter) { return awake.only_if(was_woken(waiter)); }
 
     static constexpr std::uintptr_t on_its_way = 1;   // in the owner's identity
     static void* given_to(void* identity) { return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(identity) | on_its_way); }
@@ -244,10 +248,10 @@ private:
         }
     }
 
-    std::uint32_t with_waiters(std::uint32_t seen) const { return body_.ring.empty() ? seen & ~waiters : seen | waiters; }
+    MutexBits with_waiters(MutexBits seen) const { return body_.ring.empty() ? seen.without(waiters) : seen | waiters; }
 
-    void let_go(std::uint32_t seen) {
-        Waiter* const next = (seen & awake) != 0 ? nullptr : claim_next();
+    void let_go(MutexBits seen) {
+        Waiter* const next = seen.has(awake) ? nullptr : claim_next();
         if (next == nullptr) {
             set_owner(nullptr);
             return word_.unlock(with_waiters(seen & (recursive | awake)));

@@ -17,7 +17,6 @@
 
 namespace weft::sync {
 
-using Word = BasicWord<>;
 using Mutex = BasicMutex<Whom>;
 using Condition = BasicCondition<Whom, WordOrders>;
 using Event = BasicEvent<Whom>;
@@ -33,19 +32,19 @@ template <class Object>
 [[gnu::always_inline]] inline Object at(void* memory) {
     constexpr std::uintptr_t mask = alignof(std::uint64_t) - 1;
     const auto address = reinterpret_cast<std::uintptr_t>(memory);
-    const std::uintptr_t body = (address + sizeof(Word) + mask) & ~mask;
-    return Object(*reinterpret_cast<Word*>(address), *reinterpret_cast<typename Object::Body*>(body));
+    const std::uintptr_t body = (address + sizeof(typename Object::Word) + mask) & ~mask;
+    return Object(*reinterpret_cast<typename Object::Word*>(address), *reinterpret_cast<typename Object::Body*>(body));
 }
 
 template <class Object, class Public>
-concept Fits = sizeof(Word) + 4 + sizeof(typename Object::Body) <= sizeof(Public) && alignof(typename Object::Body) <= 8;
+concept Fits = sizeof(typename Object::Word) + 4 + sizeof(typename Object::Body) <= sizeof(Public) && alignof(typename Object::Body) <= 8;
 static_assert(Fits<Mutex, weft_mutex> && sizeof(weft_mutex) <= 56);
 static_assert(Fits<Condition, weft_cond> && sizeof(weft_cond) <= 56);
 static_assert(Fits<Event, weft_event> && sizeof(weft_event) <= 56);
 static_assert(Fits<Semaphore, weft_semaphore> && Fits<Latch, weft_latch> && Fits<Barrier, weft_barrier> && Fits<RwLock, weft_rwlock>);
 static_assert(offsetof(Mutex::Body, owner) == 0, "a dump tells who holds it (inspect/dump.cpp)");
-static_assert(Mutex::recursive == 1, "WEFT_MUTEX_RECURSIVE_INIT");
-static_assert(Event::is_set == WEFT_EVENT_IS_SET);
+static_assert(Mutex::recursive.word == 1, "WEFT_MUTEX_RECURSIVE_INIT");
+static_assert(Event::is_set.word == WEFT_EVENT_IS_SET);
 static_assert(Semaphore::most == WEFT_COUNT_MAX && Latch::most == WEFT_COUNT_MAX);
 
 // The blocking halves that are more than wait_at(): mutex.cpp, condition.cpp, select.cpp.

@@ -154,7 +154,7 @@ bool spin_until(Come&& come) {
 // the object since the unit looked, and nobody looks before it has left.
 struct Alone {
     template <class Word, class May>
-    [[gnu::always_inline]] std::uint32_t lock_if(Word& word, May&&) const {
+    [[gnu::always_inline]] typename Word::Seen lock_if(Word& word, May&&) const {
         return word.look();
     }
     static bool changed(bool now) {
@@ -162,29 +162,29 @@ struct Alone {
         return false;
     }
     template <class Word>
-    void let_go(Word& word, std::uint32_t next) const {
+    void let_go(Word& word, typename Word::Seen next) const {
         word.unlock(next);
     }
     template <class Word>
-    void let_go_unchanged(Word&, std::uint32_t) const {}
+    void let_go_unchanged(Word&, typename Word::Seen) const {}
     static AfterSwitch after() { return {nullptr, nullptr}; }
 };
 
-// The same among others: the object's word stays busy until the unit's context is saved, and is let go by the first act of whatever runs
+// How it enters among others: the object's word stays busy until the unit's context is saved, and is let go by the first act of whatever runs
 // next, after().
 template <class Word>
 class Leaving {
 public:
     template <class May>
-    std::uint32_t lock_if(Word& word, May&& may) const {
+    typename Word::Seen lock_if(Word& word, May&& may) const {
         return word.lock_among_others(may);
     }
     static bool changed(bool now) { return now; }
-    void let_go(Word& word, std::uint32_t next) {
+    void let_go(Word& word, typename Word::Seen next) {
         word_ = &word;
         next_ = next;
     }
-    void let_go_unchanged(Word& word, std::uint32_t seen) { let_go(word, seen); }
+    void let_go_unchanged(Word& word, typename Word::Seen seen) { let_go(word, seen); }
     AfterSwitch after() {
         return {[](void* raw) {
             const Leaving kept = *static_cast<Leaving*>(raw);   // a copy: it lies on the stack of one who may go on soon
@@ -196,7 +196,7 @@ public:
 
 private:
     Word* word_;
-    std::uint32_t next_;
+    typename Word::Seen next_;
 };
 
 // A unit that was about to leave for `next`, and found what it wants, goes on in its turn.

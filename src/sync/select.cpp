@@ -76,7 +76,7 @@ Channel& channel_of(const weft_channel_case& one) {
 // The channels of the cases, each once, in the order of their addresses: all who lock several do so in this order.
 class Locked {
 public:
-    Locked(weft_channel_case* cases, std::size_t count, Channel** order, std::uint32_t* words) : order_(order), words_(words) {
+    Locked(weft_channel_case* cases, std::size_t count, Channel** order, ChannelBits* words) : order_(order), words_(words) {
         for (std::size_t i = 0; i < count; ++i) {
             if (cases[i].channel != nullptr) order_[count_++] = &channel_of(cases[i]);
         }
@@ -89,13 +89,13 @@ public:
     void unlock() {
         for (std::size_t i = 0; i < count_; ++i) order_[i]->unlock(words_[i]);
     }
-    std::uint32_t word(const Channel* of) const {
+    ChannelBits word(const Channel* of) const {
         return words_[std::lower_bound(order_, order_ + count_, of) - order_];
     }
 
 private:
     Channel** order_;
-    std::uint32_t* words_;
+    ChannelBits* words_;
     std::size_t count_ = 0;
 };
 
@@ -127,7 +127,7 @@ std::size_t do_one(weft_channel_case* cases, std::size_t count, std::size_t star
         Channel& channel = channel_of(cases[i]);
         Waiter waiter;
         waiter.item = cases[i].element;
-        const std::uint32_t word = locked.word(&channel);
+        const ChannelBits word = locked.word(&channel);
         const bool done = cases[i].send ? channel.try_send(word, waiter, claimed) : channel.try_receive(word, waiter, claimed);
         if (!done) continue;
         cases[i].status = waiter.answer == Answer::closed ? WEFT_CLOSED : WEFT_OK;
@@ -142,7 +142,7 @@ std::size_t do_one(weft_channel_case* cases, std::size_t count, std::size_t star
     const Caller caller;
     Places places(count);
     Array<Channel*> order(count);
-    Array<std::uint32_t> words(count);
+    Array<ChannelBits> words(count);
     if (places.none() || order.data() == nullptr || words.data() == nullptr) {
         return fail(WEFT_NO_MEMORY, "no memory to wait for %zu channels", count);
     }

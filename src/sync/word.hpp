@@ -5,11 +5,14 @@
 // While it is busy nobody else changes the word, so the holder of the bit may trust what lock() returned.
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <type_traits>
 
 #include "arch/look.hpp"
 #include "base/assert.hpp"
 #include "base/atomic.hpp"
+#include "base/bits.hpp"
 #include "base/probe.hpp"
 #include "os/alone.hpp"
 #include "os/spin.hpp"
@@ -27,57 +30,64 @@ struct WordOrders {
 };
 
 // For those who want the lock however the word stands.
-inline constexpr auto always = [](std::uint32_t) { return true; };
+inline constexpr auto always = [](auto) { return true; };
 
-template <class Orders = WordOrders>
+// `As` is what the word says beside the busy bit: a count, or bits of a type of their own (base/bits.hpp).
+template <class Orders = WordOrders, class As = std::uint32_t>
 class BasicWord {
+    static_assert(sizeof(As) == sizeof(std::uint32_t) && std::is_trivially_copyable_v<As>);
+    static constexpr std::uint32_t busy_bit = std::uint32_t{1} << 31;
+
 public:
-    static constexpr std::uint32_t busy = std::uint32_t{1} << 31;
+    using Seen = As;
+    static constexpr As busy{busy_bit};
 
     constexpr BasicWord() = default;
-    explicit constexpr BasicWord(std::uint32_t value) : value_(value) {}
+    explicit constexpr BasicWord(As value) : value_(number(value)) {}
 
     // How it stands, the busy bit included.
-    std::uint32_t look() const { return value_.load(Orders::look); }
+    As look() const { return seen_as(value_.load(Orders::look)); }
     // relaxed: a hint; whoever acts upon it does so by one of the next three, which compare.
-    std::uint32_t glance() const { return value_.load(std::memory_order_relaxed); }
+    As glance() const { return seen_as(value_.load(std::memory_order_relaxed)); }
 
-    // The same of some bits.
-    bool glance(std::uint32_t bits) const { return arch::any_of(value_, bits); }
+    // Whether one of these bits is set; relaxed too.
+    bool glance(As bits) const { return arch::any_of(value_, number(bits)); }
 
     // From `seen`, which the caller has read and is not busy, to `next`; false: it stands otherwise, and `seen` says how.
     // relaxed when it fails, in all three: it is tried again.
-    bool enter(std::uint32_t& seen, std::uint32_t next) { return change(seen, next, Orders::enter); }
-    bool leave(std::uint32_t& seen, std::uint32_t next) { return change(seen, next, Orders::leave); }
+    bool enter(As& seen, As next) { return change(seen, next, Orders::enter); }
+    bool leave(As& seen, As next) { return change(seen, next, Orders::leave); }
     // For a change that both gives and takes. acq_rel: enter and leave in one.
-    bool pass(std::uint32_t& seen, std::uint32_t next) { return change(seen, next, std::memory_order_acq_rel); }
+    bool pass(As& seen, As next) { return change(seen, next, std::memory_order_acq_rel); }
 
     // Takes the busy bit if `may(word)`, asked of the word without it; returns that word, and `may` of it says whether it was taken.
     // In a process with one OS thread it need not be set for others to see: whoever has it comes to its end before anybody else runs.
     template <class May>
-    [[gnu::always_inline]] std::uint32_t lock_if(May&& may) {
+    [[gnu::always_inline]] As lock_if(May&& may) {
         return os::alone() ? look() : lock_among_others(may);
     }
     template <class May>
-    [[gnu::always_inline]] std::uint32_t lock_among_others(May&& may) {
-        std::uint32_t seen = look();
-        if ((seen & busy) == 0 && (!may(seen) || enter(seen, seen | busy))) [[likely]] return seen;
+    [[gnu::always_inline]] As lock_among_others(May&& may) {
+        As seen = look();
+        if (!is_busy(seen) && (!may(seen) || enter(seen, seen | busy))) [[likely]] return seen;
         return lock_after_others(may);
     }
     // Takes the busy bit; returns the word without it.
-    [[gnu::always_inline]] std::uint32_t lock() {
+    [[gnu::always_inline]] As lock() {
         return lock_if(always);
     }
     // Lets it go; the word is `next`, which is not busy. Nothing of the object may be touched after this, since it may be gone.
-    void unlock(std::uint32_t next) { value_.store(next, Orders::leave); }
+    void unlock(As next) { value_.store(number(next), Orders::leave); }
+
+    static bool is_busy(As seen) { return (number(seen) & busy_bit) != 0; }
 
 private:
     template <class May>
-    [[gnu::noinline]] std::uint32_t lock_after_others(May& may) {
+    [[gnu::noinline]] As lock_after_others(May& may) {
         os::Patience patience;
         for (;;) {
-            std::uint32_t seen = look();
-            if ((seen & busy) != 0) {
+            As seen = look();
+            if (is_busy(seen)) {
                 probe(Probe::word_busy);
                 patience.wait();
             } else if (!may(seen) || enter(seen, seen | busy)) {
@@ -86,13 +96,19 @@ private:
         }
     }
 
-    [[gnu::always_inline]] bool change(std::uint32_t& seen, std::uint32_t next, std::memory_order order) {
+    static constexpr std::uint32_t number(As seen) { return std::bit_cast<std::uint32_t>(seen); }
+    static constexpr As seen_as(std::uint32_t value) { return std::bit_cast<As>(value); }
+
+    [[gnu::always_inline]] bool change(As& seen, As next, std::memory_order order) {
         if (os::alone()) {
             WEFT_ASSERT(glance() == seen);
-            value_.store(next, std::memory_order_relaxed);   // relaxed: there is nobody else
+            value_.store(number(next), std::memory_order_relaxed);   // relaxed: there is nobody else
             return true;
         }
-        return value_.compare_exchange_strong(seen, next, order, std::memory_order_relaxed);   // relaxed: see enter()
+        std::uint32_t was = number(seen);
+        const bool changed = value_.compare_exchange_strong(was, number(next), order, std::memory_order_relaxed);   // relaxed: see enter()
+        seen = seen_as(was);
+        return changed;
     }
 
     atomic<std::uint32_t> value_{0};
@@ -101,18 +117,18 @@ private:
 // How one who comes to wait enters an object and lets it go again. Two more, for units, are in party.hpp.
 struct Entrance {
     template <class Word, class May>
-    [[gnu::always_inline]] std::uint32_t lock_if(Word& word, May&& may) const {
+    [[gnu::always_inline]] typename Word::Seen lock_if(Word& word, May&& may) const {
         return word.lock_if(may);
     }
     // Whether what is wanted can be had `now`, under the lock, though the caller has looked for it in vain.
     static bool changed(bool now) { return now; }
     // The last act.
     template <class Word>
-    void let_go(Word& word, std::uint32_t next) const {
+    void let_go(Word& word, typename Word::Seen next) const {
         word.unlock(next);
     }
     template <class Word>
-    void let_go_unchanged(Word& word, std::uint32_t seen) const {
+    void let_go_unchanged(Word& word, typename Word::Seen seen) const {
         word.unlock(seen);
     }
 };

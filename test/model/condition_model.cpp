@@ -96,7 +96,7 @@ struct Meeting {
     }
 
     void nobody_left() {
-        WEFT_ASSERT(word.glance() == 0 && mutex.word.glance() == 0 && body.ring.empty() && mutex.body.ring.empty());
+        WEFT_ASSERT(word.glance() == 0 && !mutex.word.glance().any() && body.ring.empty() && mutex.body.ring.empty());
         WEFT_ASSERT(mutex.body.signalled == nullptr && mutex.body.signals == 0);
     }
 };

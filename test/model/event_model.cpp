@@ -33,7 +33,7 @@ struct SetAndWait : rl::test_suite<SetAndWait<Habits, Orders, waiting, hurried>,
         }
         parties[index].begin(false);   // its memory is used for something else
     }
-    void after() { WEFT_ASSERT(event.body.ring.empty() && event.word.glance() == 1); }
+    void after() { WEFT_ASSERT(event.body.ring.empty() && event.view().come()); }
 };
 
 // Two set it: one of them does.

@@ -30,7 +30,7 @@ struct Exclusion : rl::test_suite<Exclusion<Habits, Orders, threads, rounds, hur
         WEFT_ASSERT(guarded == sum);
         WEFT_ASSERT(!mutex.view().is_held() && mutex.view().owner() == nullptr && mutex.body.ring.empty());
         WEFT_ASSERT(mutex.body.last_high == nullptr && mutex.body.first_low == nullptr);
-        WEFT_ASSERT(mutex.word.glance() == 0);
+        WEFT_ASSERT(!mutex.word.glance().any());
     }
 };
 
@@ -70,8 +70,8 @@ struct Broken : rl::test_suite<Broken<wrong, threads>, threads> {
     }
     void unlock() {
         if (wrong != Wrong::looks_then_stores) return mutex.unlock();
-        if ((mutex.word.look() & (Mutex::waiters | Mutex::Word::busy)) != 0) return mutex.view().unlock_slow();
-        mutex.word.unlock(0);
+        if (mutex.word.look().has(Mutex::waiters | Mutex::Word::busy)) return mutex.view().unlock_slow();
+        mutex.word.unlock({});
     }
 };
 

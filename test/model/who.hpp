@@ -53,16 +53,16 @@ template <class Habits, class Word>
 struct Leaving {
     BasicParty<Habits>& party;
     Word* word = nullptr;
-    std::uint32_t next = 0;
+    typename Word::Seen next{};
 
     template <class May>
-    std::uint32_t lock_if(Word& of, May&& may) {
+    typename Word::Seen lock_if(Word& of, May&& may) {
         party.saved = 0;
         return of.lock_among_others(may);
     }
     static bool changed(bool now) { return now; }
-    void let_go_unchanged(Word& of, std::uint32_t seen) { let_go(of, seen); }
-    void let_go(Word& of, std::uint32_t to) {
+    void let_go_unchanged(Word& of, typename Word::Seen seen) { let_go(of, seen); }
+    void let_go(Word& of, typename Word::Seen to) {
         word = &of;
         next = to;
         if (!Habits::stays_busy) word->unlock(next);
