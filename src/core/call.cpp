@@ -39,7 +39,7 @@ template <class How, class Handle>
 }
 
 // A unit that was called has returned, but it has been promoted, or there is something to see to.
-[[gnu::noinline]] void return_carefully(Unit& unit) {
+[[gnu::noinline]] void return_slow(Unit& unit) {
     if (!unit.is_light()) end_promoted();
     if (unit.marked(Unit::extras)) end_locals(unit);   // which may suspend
     if (!unit.is_light()) end_promoted();
@@ -186,7 +186,7 @@ bool fetch_spare(Stream& stream) {
 void called_main(void* raw) {
     Unit& unit = *static_cast<Unit*>(raw);
     run_body(unit);
-    if (!unit.only_light_and_unmarked(Unit::at_end)) [[unlikely]] return_carefully(unit);
+    if (!unit.only_light_and_unmarked(Unit::at_end)) [[unlikely]] return_slow(unit);
 }
 
 Unit* end_called(Stream& stream, Unit& target) {
@@ -234,7 +234,7 @@ bool call_child(Stream& stream, Unit& child) {
     if (child.marked(Unit::observed)) observe(trace::Event::finish, child);
     stream.running = &self;
     self.life.move(State::ready, State::running);
-    end_unit_carefully(stream, child);
+    end_unit_slow(stream, child);
     return true;
 }
 

@@ -80,7 +80,7 @@ void end_unit(Stream& stream, Unit& unit) {
     if (!waiter.none()) tell(&unit, waiter);
 }
 
-void end_unit_carefully(Stream& stream, Unit& unit) {
+void end_unit_slow(Stream& stream, Unit& unit) {
     const bool refused = is_refused(static_cast<weft_status>(unit.outcome));
     if (!refused && !unit.marked(Unit::observed)) return end_unit(stream, unit);
     const Joint::Waiter waiter = publish_end<News::yes>(stream, unit);
@@ -103,12 +103,12 @@ Unit* end_for_joiner(Stream& stream, Unit& unit) {
     return waiter.is_unit() ? waiter.sole_unit() : wake_all_but_first(waiter);
 }
 
-void end_returned_carefully(Stream& stream, Unit& unit) {
+void end_returned_slow(Stream& stream, Unit& unit) {
     if (unit.has_jobs()) leave_jobs(stream, unit);
     stream.callable = &Stream::no_pool;   // the scheduler runs next
     if (unit.marked(Unit::observed)) observe(trace::Event::finish, unit);
     stream.running = nullptr;
-    end_unit_carefully(stream, unit);
+    end_unit_slow(stream, unit);
 }
 
 void finish_and_wake(Joint& joint) {
@@ -132,7 +132,7 @@ void end_on_user_stack(void* raw) {
     remember_user_stack(unit);
     mem::user_stack_done(unit.stack);
     unit.stack = nullptr;
-    end_unit_carefully(current(), unit);
+    end_unit_slow(current(), unit);
 }
 
 // Leaves the stack of a unit that has ended, for whoever runs next. We still stand on it: it may go only from the next
@@ -143,7 +143,7 @@ void end_on_user_stack(void* raw) {
 }
 
 // conclude() of a unit whose stack needs a last look, that is observed, or that has forked.
-[[noreturn, gnu::noinline]] void conclude_carefully(Stream& stream, Unit& unit, Unit* next) {
+[[noreturn, gnu::noinline]] void conclude_slow(Stream& stream, Unit& unit, Unit* next) {
     look_before_ending(stream, unit, next);
     if (unit.has(Unit::user_stack)) {
         // The stack's memory is the user's again from the end on, so the end is told from elsewhere.
@@ -151,7 +151,7 @@ void end_on_user_stack(void* raw) {
         context::abandon(way_to(stream, nullptr), {end_on_user_stack, &unit});
     }
     mem::Stack* const stack = std::exchange(unit.stack, nullptr);
-    end_unit_carefully(stream, unit);
+    end_unit_slow(stream, unit);
     depart(stream, stack, next);
 }
 
@@ -166,7 +166,7 @@ void detail::release_stack(void* stack) { current().heap->stacks.give(static_cas
         if (next != nullptr && foreign_pool(*next) != nullptr) make_ready(&current(), *std::exchange(next, nullptr));
     }
     Stream& now = current();
-    if (unit.has(Unit::careful_end) || unit.jobs_or_marked(Unit::at_leave)) [[unlikely]] conclude_carefully(now, unit, next);
+    if (unit.has(Unit::slow_end) || unit.jobs_or_marked(Unit::at_leave)) [[unlikely]] conclude_slow(now, unit, next);
     mem::Stack* const stack = std::exchange(unit.stack, nullptr);
     end_unit(now, unit);
     depart(now, stack, next);

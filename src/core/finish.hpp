@@ -40,13 +40,13 @@ inline weft_status outcome(const Unit& unit) {
 void end_unit(Stream& stream, Unit& unit);
 
 // end_unit() of one that may be observed, whose end has been told, or has not run: that somebody learns of it will be told, too.
-void end_unit_carefully(Stream& stream, Unit& unit);
+void end_unit_slow(Stream& stream, Unit& unit);
 
 // The end of a unit that has returned to its joiner, which learns it by that: the joiner.
 [[gnu::noinline]] Unit* end_for_joiner(Stream& stream, Unit& unit);
 
 // The end of a unit that the scheduler has called, and that is observed or has forked.
-[[gnu::noinline]] void end_returned_carefully(Stream& stream, Unit& unit);
+[[gnu::noinline]] void end_returned_slow(Stream& stream, Unit& unit);
 
 // The end of something else that can be waited for (a stream): its waiter is made ready. From any thread.
 void finish_and_wake(Joint& joint);

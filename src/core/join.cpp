@@ -126,7 +126,7 @@ template <Company company>
 
 // The general case: the unit may be any stream's.
 template <Company company>
-[[gnu::noinline]] weft_status join_with_care(Stream& stream, Unit& self, Unit& target) {
+[[gnu::noinline]] weft_status join_slow(Stream& stream, Unit& self, Unit& target) {
     if (weft_status status = may_join(target); status != WEFT_OK) return status;
     if (auto* home = foreign_pool(target)) return join_by_letter<company>(stream, self, target, *home);
     return join_towards<company>(stream, self, target, take_next(stream, target) ? &target : detail::successor(stream));
@@ -161,7 +161,7 @@ template <Company company>
     // The pool first, as in unit/whereabouts.hpp: in this stream's pool it is local by this stream's own word.
     if (target.pool_now() != stream->direct || !target.has(Unit::local) || self.kind == Kind::tasklet || target.has(Unit::primary) ||
         target.life.is(State::running)) [[unlikely]] {
-        status = join_with_care<company>(*stream, self, target);
+        status = join_slow<company>(*stream, self, target);
         stream = current_or_null();
         return means_end(status) ? Waited::told : Waited::refused;
     }
@@ -169,7 +169,7 @@ template <Company company>
     // its joiner before the joiner has left.
     probe(Probe::join_before_announce);
     if (target.joint.announce_local(&self) != Joint::Announced::waiting) [[unlikely]] {
-        status = join_with_care<company>(*stream, self, target);
+        status = join_slow<company>(*stream, self, target);
         stream = current_or_null();
         return means_end(status) ? Waited::told : Waited::refused;
     }

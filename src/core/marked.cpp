@@ -52,7 +52,7 @@ Stream& come_back_followed(Stream& now, const Unit& self) {
 
 }  // namespace
 
-[[gnu::noinline]] Stream& detail::leave_with_care(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how) {
+[[gnu::noinline]] Stream& detail::leave_slow(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how) {
     if (is_in_own_float(self)) return come_back_followed(leave_with_float(stream, self, next, after, how), self);
     look_before_leaving(stream, self, how);
     if (self.kind == Kind::hosted) return unit_hooks.leave_hosted(stream, self, next, after);
@@ -60,7 +60,7 @@ Stream& come_back_followed(Stream& now, const Unit& self) {
 }
 
 [[gnu::noinline]] Stream& detail::leave_in_catch(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how) {
-    if (self.kind == Kind::hosted) return leave_with_care(stream, self, next, after, how);   // whose exceptions are its pthread's
+    if (self.kind == Kind::hosted) return leave_slow(stream, self, next, after, how);   // whose exceptions are its pthread's
     const bool with_float = is_in_own_float(self);
     if (!with_float && how != Leaves::looked && self.light_or_marked(Unit::at_leave)) look_before_leaving(stream, self, how);
     const os::ExceptionGlobals kept = std::exchange(*stream.exceptions, {});

@@ -22,7 +22,7 @@ enum class Leaves : unsigned char {
 // Of a unit that has any mark of at_leave, is light, or has forked.
 void look_before_leaving(Stream& stream, Unit& unit, Leaves how);
 
-// Of one that has any mark of at_end, a flag of careful_end, or has forked. `next`: see finish(). It does not return where the unit ends otherwise.
+// Of one that has any mark of at_end, a flag of slow_end, or has forked. `next`: see finish(). It does not return where the unit ends otherwise.
 void look_before_ending(Stream& stream, Unit& unit, Unit* next);
 
 // How observers are told that the unit leaves.
@@ -31,7 +31,7 @@ void observe_leaving(Unit& unit, Leaves how);
 namespace detail {
 
 // One that is light, has forked, is hosted, or has marks of at_leave, leaves.
-Stream& leave_with_care(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how);
+Stream& leave_slow(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how);
 
 // A unit that handles an exception leaves, and handles it still when it comes back.
 Stream& leave_in_catch(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how);

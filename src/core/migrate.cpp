@@ -239,7 +239,7 @@ void moves_forked() {
     movers_waiting.store(0);
 }
 
-void tell_movers_slowly(const Unit* ended) { wake_all(take_waits(ended, Went::nowhere)); }
+void tell_movers_slow(const Unit* ended) { wake_all(take_waits(ended, Went::nowhere)); }
 
 // ---- staying where it is ----------------------------------------------------------------------------------
 

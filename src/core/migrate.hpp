@@ -41,13 +41,13 @@ weft_status set_pool(Unit& unit, Pool& to);
 // How many wait for some unit to move.
 extern atomic<unsigned> movers_waiting;
 
-void tell_movers_slowly(const Unit* ended);
+void tell_movers_slow(const Unit* ended);
 
 // A unit has ended, and may be gone: whoever waits for its move learns that. seq_cst, after the end was published: against one
 // who has counted itself and looks then whether the unit has ended.
 [[gnu::always_inline]] inline void tell_movers_of_end(const Unit* ended) {
     if constexpr (config::migration) {
-        if (movers_waiting.load(std::memory_order_seq_cst) != 0) [[unlikely]] tell_movers_slowly(ended);
+        if (movers_waiting.load(std::memory_order_seq_cst) != 0) [[unlikely]] tell_movers_slow(ended);
     }
 }
 

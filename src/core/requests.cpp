@@ -70,7 +70,7 @@ void end_unrun(Stream& stream, Unit& unit, weft_status outcome) {
     unit.life.move(State::ready, State::running);
     if (unit.marked(Unit::extras)) end_locals(unit);
     if (unit.marked(Unit::observed)) observe(trace::Event::finish, unit);
-    end_unit_carefully(stream, unit);
+    end_unit_slow(stream, unit);
 }
 
 }  // namespace weft

@@ -24,7 +24,7 @@ namespace {
 // ---- light units ---------------------------------------------------------------------------------------
 
 // A unit that was asked for something, or is observed, is about to be called. False: it has ended, or gone elsewhere.
-[[gnu::noinline]] bool begins_carefully(Stream& stream, Unit& unit) {
+[[gnu::noinline]] bool begins_slow(Stream& stream, Unit& unit) {
     if (!picked_starts(stream, unit)) return false;
     unit.life.move(State::ready, State::running);
     stream.running = &unit;
@@ -33,7 +33,7 @@ namespace {
 }
 
 [[gnu::always_inline]] inline bool begins(Stream& stream, Unit& unit) {
-    if (unit.marked(Unit::at_start)) [[unlikely]] return begins_carefully(stream, unit);
+    if (unit.marked(Unit::at_start)) [[unlikely]] return begins_slow(stream, unit);
     unit.life.move(State::ready, State::running);
     stream.running = &unit;
     return true;
@@ -51,7 +51,7 @@ namespace {
 
 // A unit that was called has returned, and has not suspended.
 [[gnu::always_inline]] inline void end_light(Stream& stream, Unit& unit) {
-    if (unit.jobs_or_marked(Unit::observed)) [[unlikely]] return end_returned_carefully(stream, unit);
+    if (unit.jobs_or_marked(Unit::observed)) [[unlikely]] return end_returned_slow(stream, unit);
     stream.running = nullptr;
     end_unit(stream, unit);
 }
@@ -197,7 +197,7 @@ void end_of_units_time(Stream& stream) {
 }
 
 // run_unit after the timers are seen to, and with the clock read around it (WEFT_TIMING=on), on a stream that is observed or not.
-void run_with_care(Stream& stream, Unit* unit) {
+void run_slow(Stream& stream, Unit* unit) {
     if (stream.loop.heeded.has(attention::unwatched)) have_timers_watched(stream);
     // Of one that was stolen: from where. Of a scheduler that is not observed it is of no interest, and may be of long ago.
     const Pool* const from = std::exchange(stream.sched->stolen_from, nullptr);
@@ -225,7 +225,7 @@ bool run_units(Stream& stream) {
         if (unit == nullptr) unit = pick(stream);
         if (unit != nullptr) {
             if (stream.loop.heeded.has(attention::timing | attention::unwatched | attention::observing)) [[unlikely]] {
-                run_with_care(stream, unit);
+                run_slow(stream, unit);
             } else {
                 run_unit(stream, unit, Row::yes);
             }

@@ -175,7 +175,7 @@ template weft_status spawn_elsewhere<false>(Pool*, void (*)(void*), void*, weft_
 template weft_status spawn_elsewhere<true>(Pool*, void (*)(void*), void*, weft_unit**, const void*) noexcept;
 
 template <bool tasklet>
-[[gnu::noinline]] weft_status spawn_slowly(Pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
+[[gnu::noinline]] weft_status spawn_slow(Pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
                                            weft_unit** handle, const void* site) noexcept {
     if (handle == nullptr && options == nullptr && body != nullptr) {
         if (Stream* const stream = current_or_null()) {
@@ -185,8 +185,8 @@ template <bool tasklet>
     }
     return spawn_with_options<tasklet>(pool, body, argument, options, handle, site);
 }
-template weft_status spawn_slowly<false>(Pool*, void (*)(void*), void*, const weft_unit_options*, weft_unit**, const void*) noexcept;
-template weft_status spawn_slowly<true>(Pool*, void (*)(void*), void*, const weft_unit_options*, weft_unit**, const void*) noexcept;
+template weft_status spawn_slow<false>(Pool*, void (*)(void*), void*, const weft_unit_options*, weft_unit**, const void*) noexcept;
+template weft_status spawn_slow<true>(Pool*, void (*)(void*), void*, const weft_unit_options*, weft_unit**, const void*) noexcept;
 
 template <pool::Place place>
 void launch_child_first(Unit& unit) {

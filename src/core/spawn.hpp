@@ -1,5 +1,5 @@
 // A unit is spawned: a descriptor is filled, and goes to a pool. The fast path is that of a stream into its own private pool, without options, and is
-// inlined into the C interface; all other ways begin with spawn_slowly() or spawn_elsewhere().
+// inlined into the C interface; all other ways begin with spawn_slow() or spawn_elsewhere().
 #pragma once
 
 #include "core/make_unit.hpp"
@@ -11,10 +11,10 @@ namespace weft {
 
 // weft_ult_spawn and weft_tasklet_spawn, of whatever arguments.
 template <bool tasklet>
-[[gnu::noinline]] weft_status spawn_slowly(Pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options, weft_unit** handle,
+[[gnu::noinline]] weft_status spawn_slow(Pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options, weft_unit** handle,
                                            const void* site) noexcept;
-extern template weft_status spawn_slowly<false>(Pool*, void (*)(void*), void*, const weft_unit_options*, weft_unit**, const void*) noexcept;
-extern template weft_status spawn_slowly<true>(Pool*, void (*)(void*), void*, const weft_unit_options*, weft_unit**, const void*) noexcept;
+extern template weft_status spawn_slow<false>(Pool*, void (*)(void*), void*, const weft_unit_options*, weft_unit**, const void*) noexcept;
+extern template weft_status spawn_slow<true>(Pool*, void (*)(void*), void*, const weft_unit_options*, weft_unit**, const void*) noexcept;
 
 // On a stream, without options, into any pool.
 template <bool tasklet>
@@ -28,14 +28,14 @@ template <bool tasklet>
                                                 const weft_unit_options* options, weft_unit** handle, const void* site) {
     Stream* const stream = current_or_null();
     if (stream == nullptr || body == nullptr || options != nullptr || handle == nullptr) [[unlikely]] {
-        return spawn_slowly<tasklet>(pool, body, argument, options, handle, site);
+        return spawn_slow<tasklet>(pool, body, argument, options, handle, site);
     }
     Pool* const home = tasklet ? stream->spawning.tasklet_home : stream->spawning.ult_home;
     if (pool != home && (pool != nullptr || home == Spawning::nowhere())) [[unlikely]] {
         return spawn_elsewhere<tasklet>(pool, body, argument, handle, site);
     }
     auto* unit = static_cast<Unit*>(stream->units->try_take());
-    if (unit == nullptr) [[unlikely]] return spawn_slowly<tasklet>(home, body, argument, nullptr, handle, site);
+    if (unit == nullptr) [[unlikely]] return spawn_slow<tasklet>(home, body, argument, nullptr, handle, site);
     unit->id = stream->take_id();
     describe(*unit, *home, body, argument, site);
     unit->begin_life(tasklet ? stream->spawning.birth_tasklet : stream->spawning.birth_ult);

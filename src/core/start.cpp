@@ -35,7 +35,7 @@ void end_promoted() {
     run_units();
 }
 
-void* begin_carefully(Stream& stream, Unit& unit) {
+void* begin_slow(Stream& stream, Unit& unit) {
     if (unit.kind == Kind::tasklet) return nullptr;
     if (unit.kind == Kind::hosted) return unit_hooks.begin_hosted(stream, unit);
     if (unit.stack == nullptr) {

@@ -24,13 +24,13 @@ void keep_exception() noexcept;
 }
 
 // The stack of a unit that starts and needs more care than begin() gives; null: none could be had.
-void* begin_carefully(Stream& stream, Unit& unit);
+void* begin_slow(Stream& stream, Unit& unit);
 
 namespace detail {
 
 // The context to start a ULT; null: no stack could be had, or it is a tasklet, which the scheduler runs.
 [[gnu::always_inline]] inline void* begin(Stream& stream, Unit& unit) {
-    if (stream.spare == nullptr || !unit.has(Unit::plain)) [[unlikely]] return begin_carefully(stream, unit);
+    if (stream.spare == nullptr || !unit.has(Unit::plain)) [[unlikely]] return begin_slow(stream, unit);
     unit.stack = stream.take_spare();
     return arch::prepare(unit.stack->top, unit_main);
 }

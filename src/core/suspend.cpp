@@ -61,7 +61,7 @@ template <pool::Place place>
 template void spawn_away<pool::Place::parent>(Stream&, Unit&);
 template void spawn_away<pool::Place::reviving_parent>(Stream&, Unit&);
 
-[[gnu::noinline]] void yield_with_care(Stream& stream, Unit& self) {
+[[gnu::noinline]] void yield_slow(Stream& stream, Unit& self) {
     SharedPool* const shared = sole_shared(stream);
     if (shared != nullptr && self.pool == shared && !self.light_or_marked(Unit::at_yield)) return yield_shared(stream, self, *shared);
     if (is_called_by_parent(self)) promote(stream, self);   // the parent is one of those that are ready

@@ -70,7 +70,7 @@ Unit* successor_other(Stream& stream);
 // resumed, on the stream returned.
 template <Leaves how>
 [[gnu::always_inline]] inline Stream& leave_plainly(Stream& stream, Unit& self, Unit* next, AfterSwitch after) {
-    if (how != Leaves::looked && self.light_or_marked(Unit::at_leave)) [[unlikely]] return leave_with_care(stream, self, next, after, how);
+    if (how != Leaves::looked && self.light_or_marked(Unit::at_leave)) [[unlikely]] return leave_slow(stream, self, next, after, how);
     const int error = *stream.errno_address;
     const context::Target target = way_to(stream, next);
     context::leave(&self.context, target, after);
@@ -169,10 +169,10 @@ extern template void spawn_away<pool::Place::parent>(Stream&, Unit&);
 extern template void spawn_away<pool::Place::reviving_parent>(Stream&, Unit&);
 
 // The running ULT goes to the end of its pool, and others run; returns at once when there is nobody.
-void yield_with_care(Stream& stream, Unit& self);
+void yield_slow(Stream& stream, Unit& self);
 [[gnu::always_inline]] inline void yield(Stream& stream, Unit& self) {
     PrivatePool* const direct = stream.direct;
-    if (self.pool != direct || stream.wanted() || self.light_or_marked(Unit::at_yield)) [[unlikely]] return yield_with_care(stream, self);
+    if (self.pool != direct || stream.wanted() || self.light_or_marked(Unit::at_yield)) [[unlikely]] return yield_slow(stream, self);
     // Nobody but this stream looks into its pool, and it does so after we have left: we may go there before.
     Unit* next = direct->rotate(&self);
     if (next == nullptr) return;

@@ -199,7 +199,7 @@ void go_in(Guest& guest) {
     guest.entries = 1;
 }
 
-[[gnu::noinline]] weft_status enter_carefully(Guest* guest) {
+[[gnu::noinline]] weft_status enter_slow(Guest* guest) {
     if (guest == nullptr) guest = make_guest();
     if (guest == nullptr) return no_memory();
     for (;;) {
@@ -333,7 +333,7 @@ weft_status enter_as_guest() noexcept {
     }
     auto* const guest = static_cast<Guest*>(key().get());
     Keeps seen = Keeps::loose;
-    if (guest == nullptr || !guest->root.keeps.compare_exchange_strong(seen, Keeps::held)) [[unlikely]] return enter_carefully(guest);
+    if (guest == nullptr || !guest->root.keeps.compare_exchange_strong(seen, Keeps::held)) [[unlikely]] return enter_slow(guest);
     go_in(*guest);
     return WEFT_OK;
 }

@@ -233,7 +233,7 @@ bool make_room_for_program(Process& of, bool (*attempt)(void*), void* argument, 
     if (unit.marked(Unit::observed)) observe(trace::Event::finish, unit);
     if (used_up(host)) host.spoilt = true;
     unit.stack = nullptr;
-    end_unit_carefully(stream, unit);
+    end_unit_slow(stream, unit);
     next = next != nullptr ? detail::unless_wanted(stream, next) : detail::successor(stream);
     const context::Target target = detail::way_to(stream, next);
     prepare_to_leave(stream, host, target);

@@ -246,7 +246,7 @@ inline bool picks_by_itself(const Stream& stream) { return stream.direct != null
 
 // Of wait_at(): whoever is no ULT, or has a deadline, or has nobody at hand to run next.
 template <class Object>
-[[gnu::noinline]] weft_status wait_with_care(Object object, Waiter& waiter, std::uint64_t deadline_ns, Waits what,
+[[gnu::noinline]] weft_status wait_slow(Object object, Waiter& waiter, std::uint64_t deadline_ns, Waits what,
                                              const void* address) noexcept {
     const Caller caller;
     if (!caller.may_wait()) return may_not_wait(caller, what);
@@ -277,7 +277,7 @@ template <class Object>
 [[gnu::always_inline]] inline weft_status wait_at(Object object, Waiter& waiter, std::uint64_t deadline_ns, Waits what, const void* address) {
     Stream* const stream = current_or_null();
     Unit* const next = stream == nullptr || deadline_ns != forever ? nullptr : weft::detail::successor_at_hand(*stream);
-    if (next == nullptr) [[unlikely]] return wait_with_care(object, waiter, deadline_ns, what, address);
+    if (next == nullptr) [[unlikely]] return wait_slow(object, waiter, deadline_ns, what, address);
     Unit& self = *stream->running;
     if (!os::alone()) [[unlikely]] return suspend_among_others(*stream, self, next, object, waiter, what, address);
     return suspend_by(*stream, self, next, object, Alone(), waiter, what, address);

@@ -49,7 +49,7 @@ struct Unit {
                                                    // stack is any spare one. Of kind Full, which has one of its own, from the start on
     static constexpr Flags scheduler{128};         // a scheduler's; its argument is that
     static constexpr Flags own_stack = user_stack | measured;        // its stack is no spare one; never with plain
-    static constexpr Flags careful_end = own_stack | primary;        // its end is looked at: a primary unit's may be that of a fork's child
+    static constexpr Flags slow_end = own_stack | primary;        // its end is looked at: a primary unit's may be that of a fork's child
 
     // Its own stream's, while it runs.
     using Shape = Bits<struct OfShape, std::uint8_t>;
@@ -280,7 +280,7 @@ struct Unit {
         const State state = life.now();
         WEFT_ASSERT(state != State::free && pool != nullptr && !has(internal));
         WEFT_ASSERT(kind >= Kind::full && kind <= Kind::hosted && kind != Kind::automatic);
-        WEFT_ASSERT(!has(plain) || !has(careful_end));
+        WEFT_ASSERT(!has(plain) || !has(slow_end));
         WEFT_ASSERT(joint.done() == (state == State::done));
         if (state == State::suspended || state == State::waiting) WEFT_ASSERT(context != nullptr && kind != Kind::tasklet);
         if (state == State::waiting) WEFT_ASSERT(waits <= Waits::suspend);

@@ -68,7 +68,7 @@ int set_with(Eventual eventual, void* value) { return weft_event_set(eventual.ev
     return set_with(eventual, place);
 }
 
-[[gnu::noinline]] int wait_slowly(Eventual eventual, void** value) {
+[[gnu::noinline]] int wait_slow(Eventual eventual, void** value) {
     if (caller() == Caller::tasklet) return ABT_ERR_EVENTUAL;
     return result_of(weft_event_wait(eventual.event(), value));
 }
@@ -101,7 +101,7 @@ int ABT_eventual_wait(ABT_eventual eventual, void** value) {
     const Eventual of(eventual);
     const weft_running* const self = weft::here::running();
     if (self != nullptr && self->kind != WEFT_KIND_TASKLET && of.is_set(value)) [[likely]] return ABT_SUCCESS;
-    return wait_slowly(of, value);
+    return wait_slow(of, value);
 }
 
 int ABT_eventual_timedwait(ABT_eventual eventual, void** value, const struct timespec* abstime) {

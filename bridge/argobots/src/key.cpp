@@ -17,7 +17,7 @@ Key* to_key(ABT_key key) { return reinterpret_cast<Key*>(key); }
 inline void* value_in(const Record* record, ABT_key key) { return record == nullptr ? nullptr : record->keys.get(*to_key(key)); }
 
 // Where it takes calls to know who it is that asks, or more than a look to find the value.
-[[gnu::noinline]] int get_mine_slowly(ABT_key key, void** value, int otherwise) {
+[[gnu::noinline]] int get_mine_slow(ABT_key key, void** value, int otherwise) {
     const weft_unit* const self = weft_unit_self();
     if (key_of_records() == nullptr) return otherwise;
     if (self == nullptr) return ABT_ERR_INV_XSTREAM;
@@ -32,7 +32,7 @@ inline void* value_in(const Record* record, ABT_key key) { return record == null
         const Record* const record = record_at_once(self);
         if (record != nullptr && record->keys.get_at_once(*to_key(key), value)) [[likely]] return ABT_SUCCESS;
     }
-    return get_mine_slowly(key, value, otherwise);
+    return get_mine_slow(key, value, otherwise);
 }
 
 int set_in(Record* record, ABT_key key, void* value) {

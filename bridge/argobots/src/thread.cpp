@@ -139,7 +139,7 @@ int read_attr(ABT_thread_attr given, weft_unit_options& how) {
 }
 
 // Everything but the plain case: an attribute, a unit without a handle, a child that begins at once.
-[[gnu::noinline]] int create_carefully(ABT_pool pool, void (*body)(void*), void* argument, ABT_thread_attr attr, ABT_thread* thread,
+[[gnu::noinline]] int create_slow(ABT_pool pool, void (*body)(void*), void* argument, ABT_thread_attr attr, ABT_thread* thread,
                                        bool child_first) {
     if (thread != nullptr && !child_first) *thread = ABT_THREAD_NULL;   // what it is if this fails
     if (is_null(pool)) return ABT_ERR_INV_POOL;
@@ -222,7 +222,7 @@ extern "C" {
 // ---- create, revive ----------------------------------------------------------------------------------------------------
 
 int ABT_thread_create(ABT_pool pool, void (*thread_func)(void*), void* arg, ABT_thread_attr attr, ABT_thread* newthread) {
-    if (newthread == nullptr || !is_null(attr) || is_null(pool)) [[unlikely]] return create_carefully(pool, thread_func, arg, attr, newthread, false);
+    if (newthread == nullptr || !is_null(attr) || is_null(pool)) [[unlikely]] return create_slow(pool, thread_func, arg, attr, newthread, false);
     const weft_status status =
         weft_ult_spawn_at(to_weft(pool), thread_func, arg, nullptr, reinterpret_cast<weft_unit**>(newthread), site_of(thread_func));
     return status == WEFT_OK ? ABT_SUCCESS : created_nothing(status, newthread);
@@ -231,7 +231,7 @@ int ABT_thread_create(ABT_pool pool, void (*thread_func)(void*), void* arg, ABT_
 int ABT_thread_create_to(ABT_pool pool, void (*thread_func)(void*), void* arg, ABT_thread_attr attr, ABT_thread* newthread) {
     if (is_null(pool)) return ABT_ERR_INV_POOL;
     if (const int error = may_begin_first(); error != ABT_SUCCESS) return error;
-    return create_carefully(pool, thread_func, arg, attr, newthread, true);
+    return create_slow(pool, thread_func, arg, attr, newthread, true);
 }
 
 int ABT_thread_create_on_xstream(ABT_xstream xstream, void (*thread_func)(void*), void* arg, ABT_thread_attr attr, ABT_thread* newthread) {
