@@ -25,7 +25,7 @@ weft_domain* to_handle(Domain* domain) { return handles::to_handle<weft_domain>(
 // What a context does to pause: on the transition stack its domain says what the hart does next.
 struct Pause : Suspension {
     static constexpr State state = State::suspended;
-    static constexpr Unit::Marks heeded = Unit::at_return;
+    static constexpr Unit::Marks handled = Unit::at_return;
 
     void (*call)(weft_unit* context, void* argument);
     void* argument;
@@ -45,7 +45,7 @@ struct Pause : Suspension {
 
 struct Handover : Suspension {
     static constexpr State state = State::suspended;
-    static constexpr Unit::Marks heeded = Unit::at_return;
+    static constexpr Unit::Marks handled = Unit::at_return;
 
     void (*call)(weft_unit* context, void* argument);
     void* argument;

@@ -36,7 +36,7 @@ Attended pause_stream(Stream& stream, Attention bits) {
 }
 
 Attended take_note(Stream& stream, Attention bits) {
-    stream.loop.heeded = bits | (stream.loop.heeded & attention::unwatched);
+    stream.loop.attended = bits | (stream.loop.attended & attention::unwatched);
     return Attended::go_on;
 }
 

@@ -15,7 +15,7 @@ void attend(Stream& stream);
 // The handlers of this room.
 Attended stop_for_good(Stream& stream, Attention bits);    // exit
 Attended pause_stream(Stream& stream, Attention bits);
-Attended take_note(Stream& stream, Attention bits);        // of any bits: the loop reads them in `heeded`
+Attended take_note(Stream& stream, Attention bits);        // of any bits: the loop reads them in `attended`
 Attended learn_of_observers(Stream& stream, Attention bits);
 
 }  // namespace weft

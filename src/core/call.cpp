@@ -227,7 +227,7 @@ bool call_child(Stream& stream, Unit& child) {
     Stream& now = current();
     *now.errno_address = error;
     if (now.running == &self) {
-        if (self.marked(Unit::at_return)) heed(self, Unit::at_return);
+        if (self.marked(Unit::at_return)) handle_requests(self, Unit::at_return);
         return true;
     }
     stream.keep_spare(stack);

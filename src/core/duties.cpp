@@ -20,7 +20,7 @@ bool look_at_timers(Stream& stream) {
     Timers& timers = stream.heap->timers;
     if (timers.earliest() == Timers::never) return false;
     const bool fired = timers.expire(os::now_ns()) != 0;
-    stream.loop.heeded |= attention::unwatched;
+    stream.loop.attended |= attention::unwatched;
     // Of a scheduler above the stream's own loop nobody knows what runs next when it has nothing.
     if (stream.levels.depth != 0 || !nothing_ready(stream)) have_timers_watched(stream);
     return fired;
@@ -57,7 +57,7 @@ void arm_descriptors(Process& of) {
 }  // namespace
 
 void have_timers_watched(Stream& stream) {
-    stream.loop.heeded = stream.loop.heeded.without(attention::unwatched);
+    stream.loop.attended = stream.loop.attended.without(attention::unwatched);
     const std::uint64_t next_ns = stream.heap->timers.earliest();
     if (next_ns >= stream.sleep.alarm_ns.load()) return;   // none, or the stream is asked to look before
     stream.sleep.alarm_ns.store(next_ns);
@@ -125,7 +125,7 @@ std::uint64_t sleep_limit(Stream& stream) {
     if (of.zero_waits.load()) limit_ns = std::min<std::uint64_t>(limit_ns, longest_poll_sleep_ns);   // another try
     // A stream that is to stop looks whether those have run that belong to its pools: another may have run the last.
     if (of.shortage.any()) limit_ns = std::min<std::uint64_t>(limit_ns, Shortage::longest_pause_ns);
-    stream.loop.heeded |= attention::unwatched;
+    stream.loop.attended |= attention::unwatched;
     stream.sleep.asleep.store(true);
     if (of.pollers.live() == 0) return limit_ns;
     arm_descriptors(of);

@@ -29,7 +29,7 @@ weft_status ask_to_end(Unit& unit) noexcept {
     return WEFT_OK;
 }
 
-Stream& heed(Unit& self, Unit::Marks which) {
+Stream& handle_requests(Unit& self, Unit::Marks which) {
     if (self.marked(which & Unit::observed)) observe(trace::Event::resume, self);
     which = which & Unit::requests;
     while (self.marked(which) && !self.marked(Unit::ending)) {
@@ -39,11 +39,11 @@ Stream& heed(Unit& self, Unit::Marks which) {
     return current();
 }
 
-bool heed_instead(Unit& self) {
+bool handle_requests_instead(Unit& self) {
     if (self.marked(Unit::ending)) return false;
     if (is_to_end(self)) end_cancelled(self);
     if (!move_away(self, true)) return false;
-    heed(self, Unit::requests);   // of what came meanwhile
+    handle_requests(self, Unit::requests);   // of what came meanwhile
     return true;
 }
 

@@ -10,7 +10,7 @@ namespace weft {
 
 // The unit that runs has come back: that is told if it is observed, and it does what it was asked to; of Unit::at_return, `which`.
 // Returns the stream that it comes back on, if it does.
-Stream& heed(Unit& self, Unit::Marks which);
+Stream& handle_requests(Unit& self, Unit::Marks which);
 
 // weft_unit_cancel.
 weft_status ask_to_end(Unit& unit) noexcept;
@@ -23,7 +23,7 @@ bool starts(Unit& unit);
 bool picked_starts(Stream& stream, Unit& unit);
 
 // The running ULT is about to yield. True: it has been elsewhere instead.
-bool heed_instead(Unit& self);
+bool handle_requests_instead(Unit& self);
 
 // A picked unit ends without having run.
 void end_unrun(Stream& stream, Unit& unit, weft_status outcome);

@@ -198,11 +198,11 @@ void end_of_units_time(Stream& stream) {
 
 // run_unit after the timers are seen to, and with the clock read around it (WEFT_TIMING=on), on a stream that is observed or not.
 void run_slow(Stream& stream, Unit* unit) {
-    if (stream.loop.heeded.has(attention::unwatched)) have_timers_watched(stream);
+    if (stream.loop.attended.has(attention::unwatched)) have_timers_watched(stream);
     // Of one that was stolen: from where. Of a scheduler that is not observed it is of no interest, and may be of long ago.
     const Pool* const from = std::exchange(stream.sched->stolen_from, nullptr);
     if (from != nullptr && unit->marked(Unit::observed)) trace_steal(stream, *unit, *from);
-    if (!stream.loop.heeded.has(attention::timing)) return run_unit(stream, unit);
+    if (!stream.loop.attended.has(attention::timing)) return run_unit(stream, unit);
     const std::uint64_t before = os::now_ns();
     stream.counters.add(trace::Count::scheduling_ns, before - stream.loop.clock_ns);
     stream.loop.clock_ns = before;
@@ -218,13 +218,13 @@ bool run_units(Stream& stream) {
             attend(stream);
             // A unit that another has left for by its name runs first: its pool may be one that nobody draws from.
             const bool leaves = stream.handed == nullptr && !stream.levels.main_runs;
-            if (leaves && stream.loop.heeded.has(attention::replace)) return false;
-            if (leaves && stream.loop.heeded.has(attention::abandon)) return true;
+            if (leaves && stream.loop.attended.has(attention::replace)) return false;
+            if (leaves && stream.loop.attended.has(attention::abandon)) return true;
         }
         Unit* unit = std::exchange(stream.handed, nullptr);
         if (unit == nullptr) unit = pick(stream);
         if (unit != nullptr) {
-            if (stream.loop.heeded.has(attention::timing | attention::unwatched | attention::observing)) [[unlikely]] {
+            if (stream.loop.attended.has(attention::timing | attention::unwatched | attention::observing)) [[unlikely]] {
                 run_slow(stream, unit);
             } else {
                 run_unit(stream, unit, Row::yes);

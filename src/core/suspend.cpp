@@ -69,7 +69,7 @@ template void spawn_away<pool::Place::reviving_parent>(Stream&, Unit&);
         promote(stream, self);   // and no more is to be seen to
         return yield(stream, self);
     }
-    if (self.marked(Unit::requests) && heed_instead(self)) [[unlikely]] return;
+    if (self.marked(Unit::requests) && handle_requests_instead(self)) [[unlikely]] return;
     Unit* next = successor(stream);
     // Nobody is ready, the scheduler would find out no more than we have, and the unit would come back here at once.
     if (next == nullptr && !stream.wanted() && !stream.through_home && draws_from(stream, *self.pool)) return;
@@ -81,7 +81,7 @@ namespace {
 
 struct UserSuspension : Suspension {
     static constexpr State state = State::suspended;
-    static constexpr Unit::Marks heeded = Unit::at_return;
+    static constexpr Unit::Marks handled = Unit::at_return;
     weft_unit* handle;   // made before somebody may free the unit
     void (*call)(weft_unit*, void*);
     void* argument;

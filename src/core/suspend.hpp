@@ -85,12 +85,12 @@ template <Leaves how>
     return handles_exception(stream) ? leave_in_catch(stream, self, next, after, how) : leave_plainly<how>(stream, self, next, after);
 }
 
-// The running ULT leaves and comes back, and does what it was asked to meanwhile, of `heeded`: as above.
+// The running ULT leaves and comes back, and does what it was asked to meanwhile, of `handled`: as above.
 template <Leaves how>
-[[gnu::always_inline]] inline Stream& leave_towards(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Unit::Marks heeded) {
+[[gnu::always_inline]] inline Stream& leave_towards(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Unit::Marks handled) {
     Stream& now = leave<how>(stream, self, next, after);
     // Asked of the stream who runs, `self` need not be kept over the switch.
-    if (now.running->marked(heeded)) [[unlikely]] return heed(*now.running, heeded);
+    if (now.running->marked(handled)) [[unlikely]] return handle_requests(*now.running, handled);
     return now;
 }
 
@@ -105,7 +105,7 @@ struct Suspension {
     // While it lasts: only what it waits for wakes the unit. A suspension that anybody may end is State::suspended.
     static constexpr State state = State::waiting;
     // What the unit does at once when it comes back. It is not cancelled then: it may hold what it has waited for.
-    static constexpr Unit::Marks heeded = Unit::after_wait;
+    static constexpr Unit::Marks handled = Unit::after_wait;
 };
 
 // The running ULT waits for the end of `target`, where only this stream can find it: it has been published already, to a
@@ -136,7 +136,7 @@ template <std::derived_from<Suspension> By>
         probe(Probe::suspend_before_publish);
         suspended.publish();
         probe(Probe::suspend_after_publish);
-    }, &by}, By::heeded);
+    }, &by}, By::handled);
     if (what != Waits::as_stated) {
         self.waits = Waits::as_stated;
         self.latest_lock = nullptr;   // `object` may have been a mutex, which it need not have got
@@ -153,7 +153,7 @@ template <std::derived_from<Suspension> By>
     self.life.move(State::running, State::waiting);
     stream.counters.add(trace::Count::suspended);
     detail::leave<Leaves::told>(stream, self, next, let_go);
-    if (self.marked(Unit::after_wait)) [[unlikely]] heed(self, Unit::after_wait);
+    if (self.marked(Unit::after_wait)) [[unlikely]] handle_requests(self, Unit::after_wait);
     self.waits = Waits::as_stated;
 }
 

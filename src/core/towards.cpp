@@ -43,7 +43,7 @@ weft_status take_suspended(Stream& stream, Unit& target) {
 
 struct PlainSuspension : Suspension {
     static constexpr State state = State::suspended;
-    static constexpr Unit::Marks heeded = Unit::at_return;
+    static constexpr Unit::Marks handled = Unit::at_return;
 
     void publish() {}   // whoever knows the unit may resume it
 };
@@ -96,7 +96,7 @@ weft_status leave_for(Unit& target, Leaving how, Named from) noexcept {
     if (how == Leaving::ends && self->has(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the program");
     if (how == Leaving::ends && !may_end(*stream, *self)) return still_forked();
     if (how != Leaving::ends && self->marked(Unit::cancel)) {   // before another is taken out of its pool for nothing
-        stream = &heed(*self, Unit::cancel);
+        stream = &handle_requests(*self, Unit::cancel);
     }
     if (is_called_by_parent(*self)) promote(*stream, *self);   // the target may be the parent, who is in no pool yet
     if (from == Named::popped && &target == self) return fail(WEFT_WRONG_STATE, "a unit cannot leave for itself");

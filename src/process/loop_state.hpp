@@ -11,7 +11,7 @@ namespace weft {
 inline constexpr std::uint32_t rounds_between_polls = 16;
 
 struct Loop {
-    Attention heeded{};                // the bits of attention that attend() has seen, and attention::unwatched
+    Attention attended{};              // the bits of attention that attend() has seen, and attention::unwatched
     std::uint32_t rounds = 0;          // of the scheduler since the pollers had their turn
     std::uint32_t passes_left = 1;     // of the stream from one unit to the next past its pools (sync/condition.cpp)
     std::uint32_t staying = 0;         // units that weft_unit_bind has bound to the stream

@@ -460,7 +460,7 @@ Unit* take_handed(Stream& stream) {
 void serve(Stream& stream) {
     if (stream.serving.domain == stream.serving.lender) return;
     stream.serving.under_way = true;
-    if (stream.loop.heeded.has(attention::unwatched)) have_timers_watched(stream);   // it was idle, and may be busy here for any time
+    if (stream.loop.attended.has(attention::unwatched)) have_timers_watched(stream);   // it was idle, and may be busy here for any time
     if (stream.role.guest != nullptr && !std::exchange(stream.role.guest->has_signal_stack, true)) stream.carrier.signal_stack.enter();
     while (stream.serving.domain != stream.serving.lender) {
         if (stream.wanted()) [[unlikely]] attend(stream);
