@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "abi/convert.hpp"
-#include "core/duties.hpp"
+#include "core/housekeeping.hpp"
 #include "os/clock.hpp"
 #include "runtime/blocking.hpp"
 #include "sync/objects.hpp"

@@ -7,7 +7,7 @@
 #include "base/handles.hpp"
 #include "carrier/level.hpp"
 #include "carrier/sentry.hpp"
-#include "core/duties.hpp"
+#include "core/housekeeping.hpp"
 #include "core/finish.hpp"
 #include "core/idle.hpp"
 #include "core/join.hpp"

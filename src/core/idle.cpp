@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/duties.hpp"
+#include "core/housekeeping.hpp"
 #include "core/jobs.hpp"
 #include "core/postpone.hpp"
 #include "hart/quota.hpp"
@@ -125,7 +125,7 @@ void idle(Stream& stream) {
     stream.units->flush();
     stream.heap->extras->flush();
     if (stream.spare != nullptr && stream.spare->next != nullptr) give_spares(stream);   // units have called each other, and many at once
-    if (!do_idle_duties(stream) && !look_around(stream, begin_ns) && !(stream.role.guest != nullptr && idle_hooks.lend_out(stream))) sleep(stream);
+    if (!do_idle_housekeeping(stream) && !look_around(stream, begin_ns) && !(stream.role.guest != nullptr && idle_hooks.lend_out(stream))) sleep(stream);
     stream.counters.add(trace::Count::idle_ns, os::now_ns() - begin_ns);
     note_stolen(stream);
 }

@@ -4,7 +4,7 @@
 
 #include "core/attention.hpp"
 #include "core/call.hpp"
-#include "core/duties.hpp"
+#include "core/housekeeping.hpp"
 #include "core/finish.hpp"
 #include "core/idle.hpp"
 #include "core/jobs.hpp"

@@ -22,7 +22,7 @@ inline constexpr Attention adopt{256};   // a pool for bound units is there
 inline constexpr Attention replace{512}; // another main scheduler is there
 inline constexpr Attention observing{1024};   // always pass through the scheduler: units are observed (observe.hpp)
 inline constexpr Attention observed{2048};    // that has begun or ended
-inline constexpr Attention unwatched{4096};   // in Loop::attended alone: timers wait that the lookout does not know of; see duties.hpp
+inline constexpr Attention unwatched{4096};   // in Loop::attended alone: timers wait that the lookout does not know of; see housekeeping.hpp
 inline constexpr Attention abandon{8192};     // with stop: return now, and leave in the pools what waits there
 inline constexpr Attention lent{16384};       // the hart may be a domain's (domain.hpp)
 inline constexpr Attention aside{32768};      // lend the hart: others have a better claim to it (lending.hpp); stays until the stream has one again

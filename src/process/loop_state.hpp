@@ -1,4 +1,4 @@
-// What a stream's loop keeps from round to round, of its turns, its duties and its times. core/run.cpp and core/duties.cpp own it; the stream alone writes it.
+// What a stream's loop keeps from round to round, of its turns, its housekeeping and its times. core/run.cpp and core/housekeeping.cpp own it; the stream alone writes it.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 #include "carrier/sentry.hpp"
 #include "carrier/streams.hpp"
 #include "core/attention.hpp"
-#include "core/duties.hpp"
+#include "core/housekeeping.hpp"
 #include "core/idle.hpp"
 #include "core/jobs.hpp"
 #include "core/marked.hpp"
@@ -84,7 +84,7 @@ constinit const AttentionHook attention_hooks[] = {
     }},
     {attention::observed, learn_of_observers},
     {attention::alarm | attention::posted | attention::poll | attention::polling, [](Stream& stream, Attention bits) {
-        do_duties(stream, bits);
+        do_housekeeping(stream, bits);
         return Attended::go_on;
     }},
     {attention::lent, [](Stream& stream, Attention) {

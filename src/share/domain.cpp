@@ -7,7 +7,7 @@
 #include "base/handles.hpp"
 #include "base/probe.hpp"
 #include "core/attention.hpp"
-#include "core/duties.hpp"
+#include "core/housekeeping.hpp"
 #include "core/idle.hpp"
 #include "core/jobs.hpp"
 #include "core/join.hpp"

@@ -7,7 +7,7 @@
 
 #include "base/probe.hpp"
 #include "carrier/streams.hpp"
-#include "core/duties.hpp"
+#include "core/housekeeping.hpp"
 #include "core/finish.hpp"
 #include "core/jobs.hpp"
 #include "core/may_end.hpp"

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <mutex>
 
-#include "core/duties.hpp"
+#include "core/housekeeping.hpp"
 #include "os/clock.hpp"
 #include "process/process.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "core/duties.hpp"
+#include "core/housekeeping.hpp"
 #include "hart/quota.hpp"
 #include "os/clock.hpp"
 #include "process/outside_wait.hpp"

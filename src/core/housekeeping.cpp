@@ -1,4 +1,4 @@
-#include "core/duties.hpp"
+#include "core/housekeeping.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -89,7 +89,7 @@ void arm_outside(Process& of, Timer& timer) {
     ask(zero, attention::alarm);
 }
 
-bool do_duties(Stream& stream, Attention bits) {
+bool do_housekeeping(Stream& stream, Attention bits) {
     const Callbacks callbacks(stream);
     bool done = false;
     const Attention taken = bits & (attention::alarm | attention::posted | attention::poll);
@@ -104,7 +104,7 @@ bool do_duties(Stream& stream, Attention bits) {
     return done;
 }
 
-bool do_idle_duties(Stream& stream) {
+bool do_idle_housekeeping(Stream& stream) {
     const Callbacks callbacks(stream);
     bool done = stream.posts.take_all() != 0;
     done |= look_at_timers(stream);

@@ -21,14 +21,14 @@ void arm(Stream& stream, Timer& timer);
 void arm_outside(Process& of, Timer& timer);
 
 // Sees to the bits of attention that belong here, and takes them off. Returns whether something was done. From the scheduler's stack.
-bool do_duties(Stream& stream, Attention bits);
+bool do_housekeeping(Stream& stream, Attention bits);
 
 // A stream without anything to run sees to its timers itself, by the time that it sleeps, and does not tell the lookout of them: they are
 // unwatched (attention::unwatched). Before its loop runs a unit after all, which may keep it busy for any time, it has them watched.
 void have_timers_watched(Stream& stream);
 
 // Before it sleeps: everything that is due. Returns whether something was done: then there may be work.
-bool do_idle_duties(Stream& stream);
+bool do_idle_housekeeping(Stream& stream);
 
 // How long an idle stream may sleep; os::forever: until it is woken. It has announced its sleep.
 std::uint64_t sleep_limit(Stream& stream);
