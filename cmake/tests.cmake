@@ -78,7 +78,7 @@ if(NOT WEFT_MIGRATION)
 endif()
 if(NOT WEFT_CANCEL)
   list(APPEND weft_left_out Cancel.* Cancelled.* Hosted.MayBeCancelled *CallFrom.AllOfARow* InvokeEnds.*Cancelled* Kinds.OneThatWaitsCanBeCancelled* Locals.ValuesAreDestroyedBefore*
-    Migrate.ACancelled* Observers.*Cancelled* Observers.HowAUnitEnded* Refused.* Revive.HowTheLastLife* Towards.ACancelled* Trace.CancellationsMigrations*)
+    Migrate.ACancelled* Observers.*Cancelled* Observers.HowAUnitEnded* Refused.* Revive.HowTheLastLife* YieldTo.ACancelled* Trace.CancellationsMigrations*)
 endif()
 if(NOT WEFT_OBSERVERS)
   list(APPEND weft_left_out Observers.* Observing.* Trace* Kinds.AnObserver* Rescue.IsSeenInTheTrace)

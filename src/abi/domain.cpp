@@ -55,7 +55,7 @@ struct Handover : Suspension {
 
 [[gnu::noinline]] void hand_over(Stream& stream, Unit& self, Unit* next, void (*publish)(weft_unit*, void*), void* argument) {
     Handover request{{self}, publish, argument};
-    suspend_towards(stream, request, next, Waits::as_stated, argument);
+    suspend_to(stream, request, next, Waits::as_stated, argument);
 }
 
 // WEFT_OK where the caller may pause: it is a ULT on a domain's hart.

@@ -14,7 +14,7 @@
 #include "core/revive.hpp"
 #include "core/spawn.hpp"
 #include "core/suspend.hpp"
-#include "core/towards.hpp"
+#include "core/yield_to.hpp"
 #include "inspect/list.hpp"
 #include "local/extras.hpp"
 #include "process/outlived.hpp"
@@ -158,42 +158,42 @@ weft_status weft_unit_yield_to(weft_unit* unit) noexcept {
 
 weft_status weft_unit_suspend_to(weft_unit* unit) noexcept {
     if (unit == nullptr) return is_null("unit");
-    return leave_for(*to_unit(unit), Leaving::suspends, Named::ready);
+    return hand_off_to(*to_unit(unit), Leaving::suspends, Named::ready);
 }
 
 weft_status weft_unit_exit_to(weft_unit* unit) noexcept {
     if (unit == nullptr) return is_null("unit");
-    return leave_for(*to_unit(unit), Leaving::ends, Named::ready);
+    return hand_off_to(*to_unit(unit), Leaving::ends, Named::ready);
 }
 
 weft_status weft_unit_resume_yield_to(weft_unit* unit) noexcept {
     if (unit == nullptr) return is_null("unit");
-    return leave_for(*to_unit(unit), Leaving::yields, Named::suspended);
+    return hand_off_to(*to_unit(unit), Leaving::yields, Named::suspended);
 }
 
 weft_status weft_unit_resume_suspend_to(weft_unit* unit) noexcept {
     if (unit == nullptr) return is_null("unit");
-    return leave_for(*to_unit(unit), Leaving::suspends, Named::suspended);
+    return hand_off_to(*to_unit(unit), Leaving::suspends, Named::suspended);
 }
 
 weft_status weft_unit_resume_exit_to(weft_unit* unit) noexcept {
     if (unit == nullptr) return is_null("unit");
-    return leave_for(*to_unit(unit), Leaving::ends, Named::suspended);
+    return hand_off_to(*to_unit(unit), Leaving::ends, Named::suspended);
 }
 
 weft_status weft_unit_yield_to_popped(weft_unit* unit) noexcept {
     if (unit == nullptr) return is_null("unit");
-    return leave_for(*to_unit(unit), Leaving::yields, Named::popped);
+    return hand_off_to(*to_unit(unit), Leaving::yields, Named::popped);
 }
 
 weft_status weft_unit_suspend_to_popped(weft_unit* unit) noexcept {
     if (unit == nullptr) return is_null("unit");
-    return leave_for(*to_unit(unit), Leaving::suspends, Named::popped);
+    return hand_off_to(*to_unit(unit), Leaving::suspends, Named::popped);
 }
 
 weft_status weft_unit_exit_to_popped(weft_unit* unit) noexcept {
     if (unit == nullptr) return is_null("unit");
-    return leave_for(*to_unit(unit), Leaving::ends, Named::popped);
+    return hand_off_to(*to_unit(unit), Leaving::ends, Named::popped);
 }
 
 weft_status weft_unit_run(weft_unit* unit) noexcept {

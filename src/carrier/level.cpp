@@ -15,7 +15,7 @@
 #include "core/run.hpp"
 #include "core/spawn.hpp"
 #include "core/suspend.hpp"
-#include "core/towards.hpp"
+#include "core/yield_to.hpp"
 #include "local/locals.hpp"
 #include "local/own_float.hpp"
 #include "observe/observe.hpp"

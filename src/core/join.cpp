@@ -114,13 +114,13 @@ template <Company company>
 
 // The unit is local to no other stream. `next`: taken out of its pool, or null: who runs meanwhile.
 template <Company company>
-[[gnu::noinline]] weft_status join_towards(Stream& stream, Unit& self, Unit& target, Unit* next) {
+[[gnu::noinline]] weft_status join_to(Stream& stream, Unit& self, Unit& target, Unit* next) {
     if (next == &target && may_call_taken(stream, target) && announce(target, Joint::Waiter(&self)) == Joint::Announced::waiting) {
         call_taken(stream, self, target);
         return outcome(target);
     }
     UnitJoin<company> request(self, target);
-    suspend_towards(stream, request, next, Waits::as_stated, to_handle(&target));
+    suspend_to(stream, request, next, Waits::as_stated, to_handle(&target));
     return request.answer();
 }
 
@@ -129,7 +129,7 @@ template <Company company>
 [[gnu::noinline]] weft_status join_slow(Stream& stream, Unit& self, Unit& target) {
     if (weft_status status = may_join(target); status != WEFT_OK) return status;
     if (auto* home = foreign_pool(target)) return join_by_letter<company>(stream, self, target, *home);
-    return join_towards<company>(stream, self, target, take_next(stream, target) ? &target : detail::successor(stream));
+    return join_to<company>(stream, self, target, take_next(stream, target) ? &target : detail::successor(stream));
 }
 
 // What a wait came to.
@@ -288,9 +288,9 @@ weft_status join_alone(Unit& unit) {
     return wait_in_unit<Company::none>(stream, unit, status) == Waited::ended ? outcome(unit) : status;
 }
 
-weft_status join_taken(Stream& stream, Unit& target) { return join_towards<Company::any>(stream, *stream.running, target, &target); }
+weft_status join_taken(Stream& stream, Unit& target) { return join_to<Company::any>(stream, *stream.running, target, &target); }
 
-weft_status join_taken_alone(Stream& stream, Unit& target) { return join_towards<Company::none>(stream, *stream.running, target, &target); }
+weft_status join_taken_alone(Stream& stream, Unit& target) { return join_to<Company::none>(stream, *stream.running, target, &target); }
 
 weft_status free_unended(Unit& unit) noexcept {
     Stream* stream = current_or_null();

@@ -209,7 +209,7 @@ void arrive_elsewhere(void* raw) {
     stream.counters.add(trace::Count::yielded);
     Unit* const next = detail::successor(stream);
     if (started) {
-        detail::leave_towards<Leaves::yields>(stream, self, next, {arrive_elsewhere, &self}, Unit::observed);
+        detail::leave_to<Leaves::yields>(stream, self, next, {arrive_elsewhere, &self}, Unit::observed);
     } else {
         detail::leave<Leaves::told>(stream, self, next, {arrive_elsewhere, &self});   // what has not begun neither yields nor goes on
     }

@@ -7,7 +7,7 @@
 namespace weft {
 namespace {
 
-using detail::leave_towards;
+using detail::leave_to;
 using detail::requeue;
 using detail::successor;
 using detail::unless_wanted;
@@ -37,7 +37,7 @@ void requeue_shared(void* raw) {
     Unit* const next = pop_shared(pool);
     if (next == nullptr) return;
     stream.counters.add(trace::Count::yielded);
-    leave_towards<Leaves::looked>(stream, self, next, {requeue_shared, &self}, Unit::at_return);
+    leave_to<Leaves::looked>(stream, self, next, {requeue_shared, &self}, Unit::at_return);
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ Unit* detail::successor_other(Stream& stream) {
 template <pool::Place place>
 [[gnu::noinline]] void spawn_away(Stream& stream, Unit& next) {
     stream.counters.add(trace::Count::yielded);
-    leave_towards<Leaves::yields>(stream, *stream.running, unless_wanted(stream, &next), {requeue<place>, stream.running}, Unit::at_return);
+    leave_to<Leaves::yields>(stream, *stream.running, unless_wanted(stream, &next), {requeue<place>, stream.running}, Unit::at_return);
 }
 template void spawn_away<pool::Place::parent>(Stream&, Unit&);
 template void spawn_away<pool::Place::reviving_parent>(Stream&, Unit&);
@@ -74,7 +74,7 @@ template void spawn_away<pool::Place::reviving_parent>(Stream&, Unit&);
     // Nobody is ready, the scheduler would find out no more than we have, and the unit would come back here at once.
     if (next == nullptr && !stream.wanted() && !stream.through_home && draws_from(stream, *self.pool)) return;
     stream.counters.add(trace::Count::yielded);
-    leave_towards<Leaves::yields>(stream, self, next, {requeue<pool::Place::yielded>, &self}, Unit::at_return);
+    leave_to<Leaves::yields>(stream, self, next, {requeue<pool::Place::yielded>, &self}, Unit::at_return);
 }
 
 namespace {

@@ -87,7 +87,7 @@ template <Leaves how>
 
 // The running ULT leaves and comes back, and does what it was asked to meanwhile, of `handled`: as above.
 template <Leaves how>
-[[gnu::always_inline]] inline Stream& leave_towards(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Unit::Marks handled) {
+[[gnu::always_inline]] inline Stream& leave_to(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Unit::Marks handled) {
     Stream& now = leave<how>(stream, self, next, after);
     // Asked of the stream who runs, `self` need not be kept over the switch.
     if (now.running->marked(handled)) [[unlikely]] return handle_requests(*now.running, handled);
@@ -115,19 +115,19 @@ struct Suspension {
     self.life.move(State::running, State::waiting);
     stream.counters.add(trace::Count::suspended);
     Unit* next = detail::successor(stream);
-    return detail::leave_towards<Leaves::waits>(stream, self, next, {nullptr, nullptr}, Unit::after_wait);
+    return detail::leave_to<Leaves::waits>(stream, self, next, {nullptr, nullptr}, Unit::after_wait);
 }
 
 // The running ULT suspends in favour of `next` (null: the scheduler), and by.publish() runs once its context is saved. Call it
 // from a noinline function.
 template <std::derived_from<Suspension> By>
-[[gnu::always_inline]] inline void suspend_towards(Stream& stream, By& by, Unit* next, Waits what, const void* object) {
+[[gnu::always_inline]] inline void suspend_to(Stream& stream, By& by, Unit* next, Waits what, const void* object) {
     Unit& self = by.self;
     if (what != Waits::as_stated) self.waits = what;
     self.waits_object = object;
     stream.counters.add(trace::Count::suspended);
     constexpr Leaves how = By::state == State::suspended ? Leaves::suspends : Leaves::waits;
-    detail::leave_towards<how>(stream, self, next, {[](void* raw) {
+    detail::leave_to<how>(stream, self, next, {[](void* raw) {
         // A copy where anybody may resume: somebody who knows the unit need not wait for publish() to tell him, and the
         // stack with the original may be in use again before publish() is called.
         using Kept = std::conditional_t<By::state == State::suspended, By, By&>;
@@ -159,7 +159,7 @@ template <std::derived_from<Suspension> By>
 
 template <std::derived_from<Suspension> By>
 [[gnu::always_inline]] inline void suspend(Stream& stream, By& by, Waits what, const void* object) {
-    suspend_towards(stream, by, detail::successor(stream), what, object);
+    suspend_to(stream, by, detail::successor(stream), what, object);
 }
 
 // The running ULT leaves for `next`, a unit that is in no pool, and goes to its own pool, as a parent that spawns or revives.
@@ -178,7 +178,7 @@ void yield_slow(Stream& stream, Unit& self);
     if (next == nullptr) return;
     stream.counters.add(trace::Count::yielded);
     self.life.move(State::running, State::ready);
-    detail::leave_towards<Leaves::looked>(stream, self, next, {nullptr, nullptr}, Unit::at_return);
+    detail::leave_to<Leaves::looked>(stream, self, next, {nullptr, nullptr}, Unit::at_return);
 }
 
 // weft_unit_suspend: the caller, a ULT, suspends, and publish(its handle, argument) is called once its context is saved; null: nothing is.

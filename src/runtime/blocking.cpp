@@ -199,7 +199,7 @@ struct StreamCall {
     CallFor call_for(*self, fn, argument);
     StreamCall call{call_for.fn(), call_for.argument(), *self};
     stream->counters.add(trace::Count::yielded);
-    detail::leave_towards<Leaves::yields>(*stream, *self, nullptr, {[](void* raw) { static_cast<StreamCall*>(raw)->make(); }, &call}, Unit::observed);
+    detail::leave_to<Leaves::yields>(*stream, *self, nullptr, {[](void* raw) { static_cast<StreamCall*>(raw)->make(); }, &call}, Unit::observed);
     set_errno(call.error);
     call_for.come_back();
 }

@@ -187,7 +187,7 @@ weft_status obtain_stream(Guest& guest) {
 
 // The unit waits for its turn.
 [[gnu::noinline]] void wait_for_turn(Stream& stream, Unit& self) {
-    detail::leave_towards<Leaves::yields>(stream, self, nullptr, {[](void* raw) {
+    detail::leave_to<Leaves::yields>(stream, self, nullptr, {[](void* raw) {
         static_cast<Unit*>(raw)->life.move(State::running, State::ready);
     }, &self}, Unit::at_return);
 }

@@ -71,7 +71,7 @@ void wait_released(Stream& stream, Unit& self, Condition condition, Mutex mutex)
     }
     Waiter waiter(self);
     Release release(self, condition, mutex, waiter);
-    suspend_towards(stream, release, successor, Waits::condition, condition.address());
+    suspend_to(stream, release, successor, Waits::condition, condition.address());
     if (waiter.answer != Answer::given) lock_again(mutex, waiter);
 }
 

@@ -9,7 +9,7 @@ using namespace weft::argobots;
 namespace {
 
 // Leaving for a named unit, by a call of Weft's. The caller must be a ULT and no main scheduler's, and so must the target.
-int leave_for(ABT_thread thread, weft_status (*leave)(weft_unit*), bool ends) {
+int hand_off_to(ABT_thread thread, weft_status (*leave)(weft_unit*), bool ends) {
     if (is_null(thread)) return ABT_ERR_INV_THREAD;
     if (const int error = must_be_ult(); error != ABT_SUCCESS) return error;
     weft_unit* const self = weft_unit_self();
@@ -54,12 +54,12 @@ int ABT_self_exit(void) {
     return weft_unit_exit() == WEFT_OK ? ABT_SUCCESS : ABT_ERR_INV_THREAD;   // the primary one, or a scheduler
 }
 
-int ABT_self_yield_to(ABT_thread thread) { return leave_for(thread, weft_unit_yield_to_popped, false); }
-int ABT_self_suspend_to(ABT_thread thread) { return leave_for(thread, weft_unit_suspend_to_popped, false); }
-int ABT_self_exit_to(ABT_thread thread) { return leave_for(thread, weft_unit_exit_to_popped, true); }
-int ABT_self_resume_yield_to(ABT_thread thread) { return leave_for(thread, weft_unit_resume_yield_to, false); }
-int ABT_self_resume_suspend_to(ABT_thread thread) { return leave_for(thread, weft_unit_resume_suspend_to, false); }
-int ABT_self_resume_exit_to(ABT_thread thread) { return leave_for(thread, weft_unit_resume_exit_to, true); }
+int ABT_self_yield_to(ABT_thread thread) { return hand_off_to(thread, weft_unit_yield_to_popped, false); }
+int ABT_self_suspend_to(ABT_thread thread) { return hand_off_to(thread, weft_unit_suspend_to_popped, false); }
+int ABT_self_exit_to(ABT_thread thread) { return hand_off_to(thread, weft_unit_exit_to_popped, true); }
+int ABT_self_resume_yield_to(ABT_thread thread) { return hand_off_to(thread, weft_unit_resume_yield_to, false); }
+int ABT_self_resume_suspend_to(ABT_thread thread) { return hand_off_to(thread, weft_unit_resume_suspend_to, false); }
+int ABT_self_resume_exit_to(ABT_thread thread) { return hand_off_to(thread, weft_unit_resume_exit_to, true); }
 
 int ABT_self_schedule(ABT_thread thread, ABT_pool pool) {
     // Nearly always; if not, nothing has happened, and what follows tells why.

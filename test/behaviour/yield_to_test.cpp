@@ -17,7 +17,7 @@ struct Track {
 
 }  // namespace
 
-TEST(Towards, AReadyUnitRunsNextAndTheCallerYieldsSuspendsOrEnds) {
+TEST(YieldTo, AReadyUnitRunsNextAndTheCallerYieldsSuspendsOrEnds) {
     for (const auto kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED}) {
         auto settings = with_streams(1);
         settings.pool = kind;
@@ -68,7 +68,7 @@ TEST(Towards, AReadyUnitRunsNextAndTheCallerYieldsSuspendsOrEnds) {
     }
 }
 
-TEST(Towards, OneThatIsNextAnywayRunsNextAndTheCallerGoesBehindTheOthers) {
+TEST(YieldTo, OneThatIsNextAnywayRunsNextAndTheCallerGoesBehindTheOthers) {
     Runtime runtime;
     Track track;
     Ult* next = nullptr;
@@ -86,7 +86,7 @@ TEST(Towards, OneThatIsNextAnywayRunsNextAndTheCallerGoesBehindTheOthers) {
     EXPECT_EQ(target.state(), WEFT_UNIT_DONE);
 }
 
-TEST(Towards, OneThatWasAskedForSomethingDoesItBeforeItLeavesForTheNext) {
+TEST(YieldTo, OneThatWasAskedForSomethingDoesItBeforeItLeavesForTheNext) {
     if ((weft_features() & WEFT_FEATURE_CANCEL) == 0) GTEST_SKIP() << "nobody can be asked";
     Runtime runtime;
     Track track;
@@ -103,7 +103,7 @@ TEST(Towards, OneThatWasAskedForSomethingDoesItBeforeItLeavesForTheNext) {
     EXPECT_EQ(track.steps, "t");
 }
 
-TEST(Towards, ATaskletThatIsNextIsRefused) {
+TEST(YieldTo, ATaskletThatIsNextIsRefused) {
     Runtime runtime;
     auto rtc = options();
     rtc.kind = WEFT_KIND_RTC;
@@ -115,7 +115,7 @@ TEST(Towards, ATaskletThatIsNextIsRefused) {
     tasklet.join();
 }
 
-TEST(Towards, ASuspendedUnitIsResumedAndRunsNext) {
+TEST(YieldTo, ASuspendedUnitIsResumedAndRunsNext) {
     Runtime runtime;
     for (const Call call : {weft_unit_resume_yield_to, weft_unit_resume_suspend_to, weft_unit_resume_exit_to}) {
         Track track;
@@ -140,7 +140,7 @@ TEST(Towards, ASuspendedUnitIsResumedAndRunsNext) {
     }
 }
 
-TEST(Towards, TwoUnitsHandEachOtherTheStream) {
+TEST(YieldTo, TwoUnitsHandEachOtherTheStream) {
     Runtime runtime;
     weft_unit* units[2] = {};
     int turns = 0;
@@ -164,7 +164,7 @@ TEST(Towards, TwoUnitsHandEachOtherTheStream) {
     EXPECT_EQ(turns, 2000);
 }
 
-TEST(Towards, AUnitOfASharedPoolThatNobodyDrawsFromRunsHere) {
+TEST(YieldTo, AUnitOfASharedPoolThatNobodyDrawsFromRunsHere) {
     Runtime runtime;
     weft_pool* pool = make_pool(WEFT_POOL_SHARED);
     weft_stream* ran_on = nullptr;
@@ -175,7 +175,7 @@ TEST(Towards, AUnitOfASharedPoolThatNobodyDrawsFromRunsHere) {
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
 
-TEST(Towards, TheUnitThatEndsMayHaveItsStackFromTheUserAndValues) {
+TEST(YieldTo, TheUnitThatEndsMayHaveItsStackFromTheUserAndValues) {
     Runtime runtime;
     static std::vector<char> memory;
     memory.resize(128 << 10);
@@ -205,7 +205,7 @@ TEST(Towards, TheUnitThatEndsMayHaveItsStackFromTheUserAndValues) {
     EXPECT_EQ(weft_key_free(key), WEFT_OK);
 }
 
-TEST(Towards, ACancelledUnitLeavesForNobody) {
+TEST(YieldTo, ACancelledUnitLeavesForNobody) {
     Runtime runtime;
     for (const Call call : {weft_unit_yield_to, weft_unit_suspend_to}) {
         bool ran = false;

@@ -13,12 +13,12 @@ enum class Leaving : unsigned char { yields, suspends, ends };
 enum class Named : unsigned char { ready, popped, suspended };
 
 // The running ULT leaves for `target`. Statuses as weft_unit_yield_to; when it ends, returns only with one that is not WEFT_OK.
-weft_status leave_for(Unit& target, Leaving how, Named from) noexcept;
+weft_status hand_off_to(Unit& target, Leaving how, Named from) noexcept;
 
 // Why the calling stream must not run the unit, which is ready or suspended, or WEFT_OK.
 weft_status may_run_here(const Unit& target);
 
-// leave_for(target, yields, ready).
+// hand_off_to(target, yields, ready).
 weft_status yield_to(Unit& target) noexcept;
 
 }  // namespace weft

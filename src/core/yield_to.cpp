@@ -1,4 +1,4 @@
-#include "core/towards.hpp"
+#include "core/yield_to.hpp"
 
 #include "core/announce.hpp"
 #include "core/call.hpp"
@@ -50,12 +50,12 @@ struct PlainSuspension : Suspension {
 
 [[gnu::noinline]] void leave_suspended(Stream& stream, Unit& self, Unit& target) {
     PlainSuspension request{{self}};
-    suspend_towards(stream, request, detail::unless_wanted(stream, &target), Waits::as_stated, nullptr);
+    suspend_to(stream, request, detail::unless_wanted(stream, &target), Waits::as_stated, nullptr);
 }
 
 [[gnu::noinline]] void leave_ready(Stream& stream, Unit& self, Unit& target, AfterSwitch requeued) {
     stream.counters.add(trace::Count::yielded);
-    detail::leave_towards<Leaves::yields>(stream, self, detail::unless_wanted(stream, &target), requeued, Unit::at_return);
+    detail::leave_to<Leaves::yields>(stream, self, detail::unless_wanted(stream, &target), requeued, Unit::at_return);
 }
 
 // How the one that leaves comes into its pool.
@@ -78,7 +78,7 @@ weft_status yield_to(Unit& target) noexcept {
         yield(*stream, *stream->running);
         return WEFT_OK;
     }
-    return leave_for(target, Leaving::yields, Named::ready);
+    return hand_off_to(target, Leaving::yields, Named::ready);
 }
 
 weft_status may_run_here(const Unit& target) {
@@ -87,7 +87,7 @@ weft_status may_run_here(const Unit& target) {
     return fail(WEFT_UNSUPPORTED, "unit %llu belongs to the private pool of another stream, which alone may run it", number(target));
 }
 
-weft_status leave_for(Unit& target, Leaving how, Named from) noexcept {
+weft_status hand_off_to(Unit& target, Leaving how, Named from) noexcept {
     Stream* stream = current_or_null();
     Unit* self = stream == nullptr ? nullptr : stream->running;
     if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a ULT leaves for another; this is none");
