@@ -95,7 +95,7 @@ set(weft_layer_scenarios
 # And those in which a refused call has found something.
 list(APPEND weft_layer_scenarios CppThread.IsJoinedUntilADeadline Observing.EachIsToldOfWhatItWants Replaced.OfStreamZeroWhosePrimaryUnitRunsOn
   Access.APromiseThatIsKeptIsNotNoticed Revive.AUnitOfAnyKindRunsAgainByTheSameHandle
-  Timer.OfAnOsThreadIsFiredByStreamZero)
+  Timer.OfAnOsThreadIsFiredByStreamZero Blocking.FindsAThreadForEachOfManyCalls)
 list(JOIN weft_layer_scenarios ":" weft_layer_scenarios)
 weft_simulation_test(faults_full full 1 1 --faults --filter=${weft_layer_scenarios})
 set(weft_shards 16)

@@ -144,8 +144,9 @@ struct HandOver : Suspension {
         const std::uint64_t again_ns = runs.crew.submit(call);
         if (again_ns == os::forever) return;
         runs.crew_alarm_ns.store(again_ns);
-        // Without a lookout nobody comes to see whether the call waits for long: then the crew grows now.
-        if (!runs.lookout.watch(again_ns)) runs.crew.grow(again_ns);
+        // Without a lookout nobody comes to see whether the call waits for long: then the crew grows now. By `again_ns` it would not where another
+        // call, which came later, is the first by now, and nobody would look after that one.
+        if (!runs.lookout.watch(again_ns)) runs.crew.grow(os::forever);
     }
 };
 

@@ -45,7 +45,7 @@ public:
     // A thread will make the call. Returns when it should be asked again whether there are enough of them (grow), or os::forever.
     std::uint64_t submit(Call& call);
 
-    // One more thread, if a call has waited too long. Returns as submit().
+    // One more thread, if a call has waited too long by then; os::forever: however long it has waited. Returns as submit().
     std::uint64_t grow(std::uint64_t now_ns);
 
     void stop();
