@@ -101,7 +101,9 @@ bool lists(std::string_view names, std::string_view name) {
     return false;
 }
 
-// The last array that was made, behind a word for the one before that: none is a leak once the program's setenv() has replaced it.
+// The last array that was made, behind two words: the one before that, and what was added. Neither is a leak once the program's setenv() has replaced the
+// array, or its unsetenv() has taken out what was added.
+constexpr std::size_t words_before = 2;
 char** made_before = nullptr;
 
 // Adds it to the environment, without what it has of the same name. setenv() could free the array that another thread is looking through in getenv(); an
@@ -111,7 +113,7 @@ void put_into_environment(const std::string& variable) {
     if (before == nullptr) return;
     std::size_t count = 0;
     while (before[count] != nullptr) ++count;
-    auto** const block = static_cast<char**>(std::malloc((count + 3) * sizeof(char*)));
+    auto** const block = static_cast<char**>(std::malloc((words_before + count + 2) * sizeof(char*)));
     char* const text = strdup(variable.c_str());
     if (block == nullptr || text == nullptr) {
         std::free(block);
@@ -119,7 +121,8 @@ void put_into_environment(const std::string& variable) {
         return;
     }
     block[0] = reinterpret_cast<char*>(std::exchange(made_before, block));
-    char** const made = block + 1;
+    block[1] = text;
+    char** const made = block + words_before;
     const std::size_t name = variable.find('=') + 1;
     char** const end = std::copy_if(before, before + count, made, [&](const char* one) { return std::strncmp(one, text, name) != 0; });
     end[0] = text;
