@@ -85,7 +85,7 @@ template <Leaves how>
     return handles_exception(stream) ? leave_in_catch(stream, self, next, after, how) : leave_plainly<how>(stream, self, next, after);
 }
 
-// The running ULT leaves and comes back, and does what it was asked to meanwhile, of `handled`: as above.
+// The running ULT leaves and comes back. Of what it was asked for meanwhile it then does what the marks `handled` say. Returns the stream that it comes back on.
 template <Leaves how>
 [[gnu::always_inline]] inline Stream& leave_to(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Unit::Marks handled) {
     Stream& now = leave<how>(stream, self, next, after);

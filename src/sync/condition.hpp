@@ -130,7 +130,7 @@ public:
     // While nobody runs, where it is not busy: the word counts the waiters, all of whom have let go one mutex.
     void check_whole() const {
         const std::uint32_t seen = word_.look();
-        if ((seen & Word::busy) != 0) return;
+        if (Word::is_busy(seen)) return;
         check(seen);
         WEFT_ASSERT(sync::check_whole(body_.ring) == seen);
         if (seen != 0) WEFT_ASSERT(body_.word == &word_ && body_.mutex_body != nullptr && body_.mutex_word.load() != nullptr);

@@ -30,7 +30,7 @@ public:
     bool count_down(std::uint32_t count) {
         for (;;) {
             std::uint32_t seen = word_.look();
-            if ((seen & Word::busy) != 0) seen = word_.lock_if([](std::uint32_t) { return false; });
+            if (Word::is_busy(seen)) seen = word_.lock_if([](std::uint32_t) { return false; });
             if (count > seen) return false;
             if (count == seen && count != 0) return end(count);
             if (count == 0 || word_.pass(seen, seen - count)) return true;
@@ -67,7 +67,7 @@ public:
     // While nobody runs, where it is not busy: at zero nobody waits.
     void check_whole() const {
         const std::uint32_t seen = word_.look();
-        if ((seen & Word::busy) != 0) return;
+        if (Word::is_busy(seen)) return;
         check(seen);
         WEFT_ASSERT(sync::check_whole(body_.ring) == 0 || seen != 0);
     }

@@ -125,7 +125,7 @@ public:
     // While nobody runs, where it is not busy.
     void check_whole() const {
         const std::uint32_t seen = word_.look();
-        if ((seen & Word::busy) != 0) return;
+        if (Word::is_busy(seen)) return;
         check(seen);
         sync::check_whole(body_.readers);
         sync::check_whole(body_.writers);
