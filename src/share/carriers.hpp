@@ -29,10 +29,10 @@ struct Carriers {
 
     // At the door, under the lock: more are busy than there are only where letters can wait for them.
     void check() const { WEFT_ASSERT(sent != nullptr || (count == 0 && busy == 0) || what == What::guests); }
-    // While nobody runs: `streams` draw from the pool of letters.
-    void check_whole(std::size_t streams) const {
+    // While nobody runs: `staying` streams draw from the pool of letters, and `leaving` others that have been told to end; those count until they have found no letter.
+    void check_whole(std::size_t staying, std::size_t leaving) const {
         check();
-        WEFT_ASSERT(streams == count);
+        WEFT_ASSERT(staying <= count && count <= staying + leaving);
         if (sent != nullptr) WEFT_ASSERT(busy <= count + pool::length(*sent));
     }
 

@@ -28,7 +28,7 @@ TEST(ShareCheckDeathTest, AStreamThatIsCountedAndDoesNotWaitStopsTheProcess) {
 TEST(ShareCheckDeathTest, ABusyCarrierWithoutAPoolOfLettersStopsTheProcess) {
     if constexpr (!config::checked) GTEST_SKIP() << "structures are checked in checked builds";
     Carriers carriers{no_process(), "test", Carriers::What::harts};
-    carriers.check_whole(0);
+    carriers.check_whole(0, 0);
     carriers.busy = 1;
     EXPECT_DEATH(carriers.check(), "does not hold");
 }

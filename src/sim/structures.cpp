@@ -59,14 +59,14 @@ void check_domain(const Process& of, const Domain& domain) {
     for (const Domain* child = domain.children; child != nullptr; child = child->sibling) check_domain(of, *child);
 }
 
-// Streams that take letters out of the pool of those, and have not been told to end.
-std::size_t carriers_of(const Process& of, const Carriers& by) {
-    std::size_t count = 0;
+void check_carriers(const Process& of, const Carriers& by) {
+    std::size_t staying = 0, leaving = 0;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         const Stream* const stream = of.streams[rank];
-        if (stream != nullptr && by.sent != nullptr && stream->levels.main->pools[0] == by.sent && !stream->ending.freeing.load() && !stream->ending.joint.done()) ++count;
+        if (stream == nullptr || by.sent == nullptr || stream->levels.main->pools[0] != by.sent || stream->ending.joint.done()) continue;
+        ++(stream->ending.freeing.load() ? leaving : staying);
     }
-    return count;
+    by.check_whole(staying, leaving);
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ void check_structures(Process& of) {
     of.rescue.check();
     of.shortage.check_whole();
     of.crew.check_whole();
-    for (const Carriers* by : {&of.carriers, &of.guest_threads, &of.rescue.carriers}) by->check_whole(carriers_of(of, *by));
+    for (const Carriers* by : {&of.carriers, &of.guest_threads, &of.rescue.carriers}) check_carriers(of, *by);
     if (check_keys != nullptr) check_keys();
 }
 
