@@ -78,8 +78,9 @@ TEST(RescueOfAll, AStreamIsStoodInForAnewWhileWhatStoodInForItBeforeIsStuck) {
         if (weft_stream_self() != weft_stream_at(0)) spin_until(second);   // there nobody would go on who ends that
     });
     EXPECT_EQ(spinner.join(), WEFT_OK);
+    // Nobody stands in, and nobody looks, where the spinner was the one that moved.
     const std::uint64_t looks = counter("/rescue/count/looks");
-    while (counter("/rescue/count/looks") < looks + 3) weft_unit_yield();   // until what stands in has been called back
+    while (counter("/rescue/count/looks") < looks + 3 && stays.state() != WEFT_UNIT_DONE) weft_unit_yield();   // until what stands in has been called back
     {
         Ult again([&] { spin_until(third); });
         Ult setter([&] { third = true; });
