@@ -33,6 +33,17 @@ TEST(ShareCheckDeathTest, ABusyCarrierWithoutAPoolOfLettersStopsTheProcess) {
     EXPECT_DEATH(carriers.check(), "does not hold");
 }
 
+TEST(ShareCheckDeathTest, ACarrierThatLeavesMayBeCountedAndOneThatStaysMust) {
+    if constexpr (!config::checked) GTEST_SKIP() << "structures are checked in checked builds";
+    Carriers carriers{no_process(), "test", Carriers::What::guests};
+    carriers.count = 1;
+    carriers.check_whole(1, 0);
+    carriers.check_whole(0, 1);
+    carriers.check_whole(1, 1);
+    EXPECT_DEATH(carriers.check_whole(2, 0), "does not hold");
+    EXPECT_DEATH(carriers.check_whole(0, 0), "does not hold");
+}
+
 TEST(ShareCheckDeathTest, AGuestOutsideThatHoldsAHartStopsTheSimulator) {
     if constexpr (!config::checked) GTEST_SKIP() << "structures are checked in checked builds";
     Guest guest;
