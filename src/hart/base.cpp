@@ -24,7 +24,7 @@ bool is_loose(const Root& root) { return root.guest && root.keeps.load() == Root
 }  // namespace
 
 std::size_t Base::room() const {
-    return limit() > granted() ? limit() - granted() : 0;
+    return limit() > counted_ ? limit() - counted_ : 0;
 }
 
 std::uint64_t Base::time_ns() {
@@ -83,7 +83,7 @@ void Base::fill() {
 void Base::ask_back() {
     bool shared = false;
     for (const Root* root = first_; root != nullptr; root = root->next) shared |= !root->told && (root->held != 0 || wanted(*root) != 0);
-    std::size_t lacking = shared && granted() > limit() ? granted() - limit() : 0;
+    std::size_t lacking = shared && counted_ > limit() ? counted_ - limit() : 0;
     for (const Root* root = first_; root != nullptr; root = root->next) {
         if (root->target > root->held) lacking += root->target - root->held;
     }
@@ -115,14 +115,14 @@ void Base::count(Root& root) {
     if (root.held++ == 0) root.since_ns = time_ns();
     root.served = ++order_;
     grants_.store(grants() + 1, std::memory_order_relaxed);   // relaxed: under the lock, as below
-    granted_.fetch_add(1, std::memory_order_relaxed);   // relaxed: under the lock, as below
+    ++counted_;
 }
 
 void Base::uncount(Root& root) {
     root.check();
     WEFT_ASSERT(root.held != 0);
     --root.held;
-    granted_.fetch_sub(1, std::memory_order_relaxed);
+    --counted_;
 }
 
 std::size_t Base::limit_in_effect() const {
@@ -161,6 +161,7 @@ Root* Base::settle() {
         if (root->held == 0) make_way_at_ns = std::min(make_way_at_ns, root->aside ? root->aside_since_ns + root->aside_for_ns : 0);
     }
     lacks_.store(lacks);
+    publish();
     if (make_way_at_ns != make_way_at_ns_.load(std::memory_order_relaxed)) make_way_at_ns_.store(make_way_at_ns, std::memory_order_relaxed);   // relaxed, both: a hint
     time_ns_ = 0;
     return granted;
@@ -174,7 +175,7 @@ void Base::tell_guests(bool lacking) {
 }
 
 bool Base::somebody_lacks() const {
-    if (granted() > limit_) return true;
+    if (counted_ > limit_) return true;
     for (const Root* root = first_; root != nullptr; root = root->next) {
         if (root->held < root->target || (root->held == 0 && wanted(*root) != 0)) return true;
     }
@@ -251,6 +252,7 @@ void Base::send_out() {
                 for (; root->coming != 0 && !root->guest; --root->coming) uncount(*root);
                 if (root->guest && wanted(*root) > root->held) some_guest = true;
             }
+            publish();
             if (some_guest) settle();
         }
         if (left) hooks_.closed(*to, hooks_.argument);
@@ -479,7 +481,7 @@ std::size_t Base::lacking(const Root** roots, std::size_t most) const {
 std::size_t Base::available() const {
     std::lock_guard guard(lock_);
     const std::size_t all = limit_in_effect();
-    std::size_t busy = granted();
+    std::size_t busy = counted_;
     for (const Root* root = first_; root != nullptr; root = root->next) busy -= is_loose(*root) ? 1 : 0;
     return all > busy ? all - busy : 0;
 }

@@ -196,13 +196,14 @@ public:
             WEFT_ASSERT(!root->guest || root->asked <= 1);
             WEFT_ASSERT(!root->guest || root->lacked.load() == said_lacking_);
         }
-        WEFT_ASSERT(held == granted());
+        WEFT_ASSERT(held == counted_ && held == granted());
         WEFT_ASSERT((lacked_.load() != 0) == said_lacking_);
     }
 
     // How often one was granted. relaxed, as below: a number.
     std::uint64_t grants() const { return grants_.load(std::memory_order_relaxed); }
-    // Harts that somebody has.
+    // Harts that somebody has, as the last change has left it. A hart that goes from one root to another is one all the while: a carrier that takes the next one
+    // along does not look for letters, and who reads this without the lock is not to take it for one that does (one_comes_soon).
     std::size_t granted() const { return granted_.load(std::memory_order_relaxed); }
 
 private:
@@ -214,6 +215,7 @@ private:
     Root* neediest() const;
     void count(Root& root);                 // a hart is the root's from now on
     void uncount(Root& root);
+    void publish() { granted_.store(counted_, std::memory_order_relaxed); }   // relaxed: a number, and changes come one after the other
     bool unlinked(Root& root);              // the last hart of one that is closing, or of a guest, is gone, and so is the root
     void link(Root& root);
     bool stays_in_place(Root& guest);
@@ -233,8 +235,8 @@ private:
 
     const Hooks hooks_;
     const std::uint64_t slice_ns_;
-    atomic<std::size_t> granted_{0};        // changed under the lock
-    atomic<std::uint64_t> grants_{0};       // likewise
+    atomic<std::size_t> granted_{0};        // counted_ at the end of the last change
+    atomic<std::uint64_t> grants_{0};       // changed under the lock
     atomic<std::size_t> withheld_{0};       // likewise
     atomic<std::uint64_t> look_at_ns_{os::forever};   // as this is
 
@@ -248,6 +250,7 @@ private:
     alignas(64) mutable os::Lock lock_;     // guards what follows
     std::size_t limit_ = 0;                 // as this settle() has found it: to ask is to read the clock
     std::size_t beyond_ = 0;
+    std::size_t counted_ = 0;               // what the roots hold, also amid a change
     Root* first_ = nullptr;                 // in the order in which they came
     Policy policy_;
     std::uint64_t time_ns_ = 0;             // of the change that is under way; 0: nobody has asked yet

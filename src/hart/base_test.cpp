@@ -12,7 +12,11 @@ namespace weft::hart {
 namespace {
 
 std::size_t harts = 0;
-std::size_t limit() noexcept { return harts; }
+void (*on_limit)() = nullptr;
+std::size_t limit() noexcept {
+    if (on_limit != nullptr) on_limit();
+    return harts;
+}
 
 constexpr std::uint64_t slice = 1000;
 std::uint64_t now = 0;
@@ -259,6 +263,21 @@ TEST_F(BaseTest, TheLimitIsLookedAtAlsoWhileALulledRootHasTheOnlyHart) {
     base.look();
     EXPECT_EQ(base.look_at_ns(), 2'000'000'000u) << "it asks for two";
     give_back(a);
+}
+
+TEST_F(BaseTest, AHartThatGoesOnToAnotherRootIsGrantedAllTheWhile) {
+    harts = 1;
+    base.request(a, 1);
+    base.request(b, 1);
+    static const Base* looked_at;
+    static std::size_t seen;
+    looked_at = &base;
+    seen = 99;
+    on_limit = [] { seen = looked_at->granted(); };   // amid the change
+    EXPECT_EQ(give_back(a), &b);
+    on_limit = nullptr;
+    EXPECT_EQ(seen, 1u);
+    EXPECT_EQ(base.granted(), 1u);
 }
 
 TEST_F(BaseTest, WhereNobodyCanBeSentTheHartStaysAndIsTriedAgain) {
