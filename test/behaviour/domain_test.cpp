@@ -41,21 +41,33 @@ public:
     }
     Library(const Library&) = delete;
 
-    // A context that calls body(*argument) when a hart comes.
+    // A context that calls body() when a hart comes.
     template <class Body>
     void add(Body& body) {
-        weft_unit* context = nullptr;
-        ASSERT_EQ(weft_context_init(nullptr, 0, &context), WEFT_OK) << weft_error_text();
-        contexts_.push_back(context);
-        {
-            std::lock_guard guard(lock_);
-            fresh_.push_back({context, [](void* raw) { (*static_cast<Body*>(raw))(); }, &body});
-        }
+        offer(make(), body);
         EXPECT_EQ(weft_domain_request(domain, 0), WEFT_OK);   // there is something to do
+    }
+    // By a hart of the domain's.
+    weft_unit* make() {
+        weft_unit* context = nullptr;
+        EXPECT_EQ(weft_context_init(nullptr, 0, &context), WEFT_OK) << weft_error_text();
+        contexts_.push_back(context);
+        return context;
+    }
+    // Nobody is told that there is something to do.
+    template <class Body>
+    void offer(weft_unit* context, Body& body) {
+        std::lock_guard guard(lock_);
+        fresh_.push_back({context, [](void* raw) { (*static_cast<Body*>(raw))(); }, &body});
+    }
+    // The next hart that comes by goes there.
+    void send_into(weft_domain* child) {
+        std::lock_guard guard(lock_);
+        next_ = child;
     }
 
     weft_domain* domain = nullptr;
-    atomic<int> entered{0}, given_back{0};
+    atomic<int> entered{0}, given_back{0}, found_nothing{0};
 
 private:
     struct Fresh {
@@ -70,6 +82,8 @@ private:
         if (__atomic_load_n(weft_domain_wanted(domain), __ATOMIC_RELAXED) != 0) {
             ++given_back;
             EXPECT_EQ(weft_domain_yield(), WEFT_OK);
+        } else if (weft_domain* const child = std::exchange(next_, nullptr)) {
+            EXPECT_EQ(weft_domain_enter(child), WEFT_OK);
         } else if (!ready_.empty() && (fresh_.empty() || ++turns_ % 4 != 0)) {
             EXPECT_EQ(weft_context_resume(ready_.front()), WEFT_OK) << weft_error_text();
             ready_.pop_front();
@@ -78,11 +92,13 @@ private:
             EXPECT_EQ(weft_context_run(first.context, first.body, first.argument), WEFT_OK) << weft_error_text();
             fresh_.pop_front();
         } else {
+            ++found_nothing;
             EXPECT_EQ(weft_domain_yield(), WEFT_OK);
         }
     }
 
     std::mutex lock_;
+    weft_domain* next_ = nullptr;
     std::deque<weft_unit*> ready_;
     std::deque<Fresh> fresh_;
     unsigned turns_ = 0;
@@ -339,6 +355,38 @@ TEST(Domain, OneThatHasMoreThanItsShareIsAskedForIt) {
     EXPECT_EQ(one.join(), WEFT_OK);
     EXPECT_EQ(other.join(), WEFT_OK);
     EXPECT_EQ(ended.load(), 2);
+}
+
+// One hart looks for something to do while a context runs on the other: it finds nothing, and the domain is lent none again until there is something. Then the context yields, and its hart goes
+// into a child, whose context keeps that hart until the first one has gone on.
+TEST(Domain, OneWhoseHartGoesIntoAChildIsLentAnotherForWhatHasYieldedOnIt) {
+    if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
+    Runtime runtime;
+    Ult caller([] {
+        atomic<bool> went_on{false};
+        weft_latch done;
+        EXPECT_EQ(weft_latch_init(&done, 2), WEFT_OK);
+        Library outer;
+        auto waits = [&] {
+            while (!went_on.load()) sched_yield();   // for an OS thread: with a yield of the context's own the hart would go up again
+            weft_latch_count_down(&done, 1);
+        };
+        weft_unit* first = outer.make();
+        Library inner;
+        auto yields = [&, within = inner.make()] {
+            while (outer.found_nothing.load() == 0) sched_yield();
+            inner.offer(within, waits);
+            outer.send_into(inner.domain);
+            EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+            went_on = true;
+            weft_latch_count_down(&done, 1);
+        };
+        outer.offer(first, yields);
+        EXPECT_EQ(weft_domain_request(outer.domain, 1), WEFT_OK);
+        EXPECT_EQ(weft_latch_wait(&done), WEFT_OK);
+        EXPECT_EQ(weft_domain_request(outer.domain, -1), WEFT_OK);
+    });
+    EXPECT_EQ(caller.join(), WEFT_OK);
 }
 
 TEST(Domain, AContextThatHasEndedRunsAgainOnTheDomainsOwnStack) {
