@@ -35,7 +35,8 @@ private:
     rlimit before_{};
 };
 
-constexpr std::size_t room = 64 << 20, too_many = 2000;   // 64 KiB each
+// Several times what the process itself may take meanwhile: one arena of malloc reserves 64 MiB. A unit's stack takes 64 KiB.
+constexpr std::size_t room = 256 << 20, too_many = 6000;
 
 void suspend(void*) { weft_unit_suspend(nullptr, nullptr); }
 
