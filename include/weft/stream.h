@@ -44,7 +44,8 @@ WEFT_API weft_status weft_stream_create(const weft_stream_options *options, weft
 WEFT_API weft_status weft_stream_kind_set(weft_stream *stream, weft_kind kind) WEFT_NOTHROW;
 
 /** Stops a stream once its pools are empty, waits for that, and frees it with its scheduler. Suspended units
- * that belong to its pools stay; a stream that draws from those pools later runs them.
+ * that belong to its pools stay; a stream that draws from those pools later runs them. Units of pools that only this stream
+ * draws from are waited for while they are in a domain that they have registered (an arena, members of weft_spmd), or bound to another stream (weft_unit_bind).
  *
  * Returns WEFT_OK, WEFT_INVALID, WEFT_NOT_INITIALIZED (it has gone with its runtime), WEFT_WRONG_CONTEXT (stream 0, or the caller runs on it, or is a tasklet), WEFT_BUSY
  * (somebody frees it already). From any thread or ult; may switch. Since 0.1. */

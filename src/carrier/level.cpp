@@ -455,7 +455,8 @@ bool run_should_stop(Stream& stream, Sched& by) {
     if (stream.own != nullptr) {
         if (Unit* unit = stream.own->pop()) run_below(stream, by, unit);
     }
-    return stream.asked().has(attention::stop) && !expects_bound(stream) && sched::quiet(by) && (stream.own == nullptr || pool::quiet(*stream.own));
+    return stream.asked().has(attention::stop) && !expects_bound(stream) && !expects_lent(by) && sched::quiet(by) &&
+           (stream.own == nullptr || pool::quiet(*stream.own)) && !one_returns(stream, by);
 }
 
 void run_wait(Stream& stream, Sched& by) {
@@ -465,7 +466,8 @@ void run_wait(Stream& stream, Sched& by) {
     }
     Level level(stream, by);
     if (stream.wanted()) attend(stream);
-    idle(stream);
+    if (stream.asked().has(attention::stop) && one_returns(stream, by)) os::thread_yield();
+    else idle(stream);
     run_handed(stream);
     level.leave(stream);
 }

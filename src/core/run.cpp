@@ -1,5 +1,6 @@
 #include "core/run.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/attention.hpp"
@@ -14,6 +15,7 @@
 #include "local/locals.hpp"
 #include "observe/observe.hpp"
 #include "os/clock.hpp"
+#include "os/thread.hpp"
 #include "process/hooks.hpp"
 #include "process/process.hpp"
 #include "process/way.hpp"
@@ -173,6 +175,47 @@ void run_handed(Stream& stream) {
 // Units that have bound themselves for a while go on on it alone. At the runtime's end those that wait by then never go on.
 bool expects_bound(const Stream& stream) { return stream.loop.staying != 0 && !process().running_out.load(); }
 
+namespace {
+
+// What only this stream draws from: its scheduler and itself.
+bool drawn_by_one(const Pool& pool) { return pool.drawers.load() <= Pool::of_one_stream; }
+
+struct Returning {
+    const Unit* asks;
+    const Sched& to;
+    bool found = false;
+};
+
+// A unit may be spawned or ended under our eyes, elsewhere: hidden from the thread sanitizer, as list.cpp's snapshot.
+[[gnu::no_sanitize_thread]] void look_whether_it_returns(void* object, void* raw) {
+    const auto& unit = *static_cast<const Unit*>(object);
+    auto& search = *static_cast<Returning*>(raw);
+    const State now = unit.life.now();
+    // While it waits for the end of its domain its pool is that domain's, but for the moment before it is made ready.
+    const bool returns = now == State::ready || now == State::running || (now == State::waiting && unit.waits == Waits::domain);
+    if (!returns || &unit == search.asks || unit.has(Unit::scheduler)) return;
+    const Sched& by = search.to;
+    search.found |= std::any_of(by.pools, by.pools + by.count, [&unit](const Pool* pool) { return pool == unit.pool && drawn_by_one(*pool); });
+}
+
+}  // namespace
+
+bool expects_lent(const Sched& by) {
+    const bool out = std::any_of(by.pools, by.pools + by.count, [](const Pool* pool) {
+        const std::uint32_t back = pool->came_back.load();   // first: one that comes back in between is expected still
+        return back != pool->lent.load() && drawn_by_one(*pool);
+    });
+    return out && !process().running_out.load();
+}
+
+// Seldom: looked for among all units.
+bool one_returns(const Stream& stream, const Sched& by) {
+    if (std::none_of(by.pools, by.pools + by.count, [](const Pool* pool) { return pool->lent.load() != 0; })) return false;
+    Returning search{stream.running, by};
+    process().descriptors.each(look_whether_it_returns, &search);
+    return search.found;
+}
+
 // ---- the loop ------------------------------------------------------------------------------------------
 
 namespace {
@@ -183,7 +226,7 @@ bool should_stop(Stream& stream) {
     if (!bits.has(attention::stop) || stream.levels.main_runs) return false;
     // What came before the stop, after the last look: a pool with bound units, a call.
     if (bits.has(attention::adopt | attention::posted)) return false;
-    if (loop_hooks.has_kept(stream) || expects_bound(stream)) return false;
+    if (loop_hooks.has_kept(stream) || expects_bound(stream) || expects_lent(*stream.sched)) return false;
     return stream.handed == nullptr && sched::quiet(*stream.sched) &&
            (stream.own == nullptr || pool::quiet(*stream.own)) && (!stream.role.hidden || loop_hooks.leave_carriers(stream));
 }
@@ -231,7 +274,11 @@ bool run_units(Stream& stream) {
             }
             continue;
         }
-        if (should_stop(stream)) return true;
+        if (should_stop(stream)) {
+            if (!one_returns(stream, *stream.sched)) return true;
+            os::thread_yield();
+            continue;
+        }
         stream.handed = take_job(stream);
         if (stream.handed != nullptr) continue;
         idle(stream);

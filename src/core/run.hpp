@@ -19,5 +19,10 @@ void run_handed(Stream& stream);
 
 // Whether units that have bound themselves to the stream are to go on there.
 bool expects_bound(const Stream& stream);
+// Of a stream's main scheduler: units of its pools, which nobody else draws from, are in domains of theirs, or bound to other streams for a while
+// (core/migrate.hpp), and go on here after that.
+bool expects_lent(const Sched& by);
+// One of those is back by its count and not in the pool yet: it is about to be pushed, or to yield. Nothing tells if it ends instead.
+bool one_returns(const Stream& stream, const Sched& by);
 
 }  // namespace weft

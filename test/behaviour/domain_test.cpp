@@ -389,6 +389,57 @@ TEST(Domain, OneWhoseHartGoesIntoAChildIsLentAnotherForWhatHasYieldedOnIt) {
     EXPECT_EQ(caller.join(), WEFT_OK);
 }
 
+// Only the stream draws from the pool that the unit comes back to.
+void free_under_a_unit_in_its_domain(weft_stream* stream) {
+    weft_pool* pool = nullptr;
+    EXPECT_EQ(weft_stream_pool(stream, &pool), WEFT_OK);
+    weft_latch begun, go;
+    EXPECT_EQ(weft_latch_init(&begun, 1), WEFT_OK);
+    EXPECT_EQ(weft_latch_init(&go, 1), WEFT_OK);
+    Ult unit([&] {
+        const Library library;
+        weft_latch_count_down(&begun, 1);
+        EXPECT_EQ(weft_latch_wait(&go), WEFT_OK);
+    }, nullptr, pool);
+    EXPECT_EQ(weft_latch_wait(&begun), WEFT_OK);
+    Ult goes([&] { weft_latch_count_down(&go, 1); });
+    EXPECT_EQ(weft_stream_free(stream), WEFT_OK);
+    EXPECT_EQ(unit.join(), WEFT_OK);
+    EXPECT_EQ(goes.join(), WEFT_OK);
+}
+
+TEST(Domain, OfAUnitEndsThoughTheStreamThatRunsItIsFreedMeanwhile) {
+    Runtime runtime;
+    weft_stream* stream = nullptr;
+    ASSERT_EQ(weft_stream_create(nullptr, &stream), WEFT_OK);
+    free_under_a_unit_in_its_domain(stream);
+}
+
+TEST(Domain, OfAUnitEndsThoughItsStreamWithASchedulerOfTheProgramsIsFreedMeanwhile) {
+    Runtime runtime;
+    weft_pool* pool = nullptr;
+    ASSERT_EQ(weft_pool_create(WEFT_POOL_SHARED, &pool), WEFT_OK);
+    weft_sched_ops ops{};
+    ops.size = sizeof ops;
+    ops.run = [](void* from, weft_sched* sched) {
+        while (!weft_sched_should_stop(sched)) {
+            weft_unit* unit = nullptr;
+            EXPECT_EQ(weft_pool_pop(static_cast<weft_pool*>(from), &unit), WEFT_OK);
+            if (unit != nullptr) weft_sched_run_unit(sched, unit);
+            else weft_sched_wait(sched);
+        }
+    };
+    weft_sched* sched = nullptr;
+    ASSERT_EQ(weft_sched_create_user(&ops, pool, &pool, 1, &sched), WEFT_OK);
+    weft_stream_options options{};
+    options.size = sizeof options;
+    options.sched = sched;
+    weft_stream* stream = nullptr;
+    ASSERT_EQ(weft_stream_create(&options, &stream), WEFT_OK);
+    free_under_a_unit_in_its_domain(stream);
+    EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+}
+
 TEST(Domain, AContextThatHasEndedRunsAgainOnTheDomainsOwnStack) {
     Runtime runtime;
     Ult caller([] {
