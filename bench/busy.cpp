@@ -17,7 +17,7 @@ void spawned(const weft_unit_options* options, std::size_t together, int rounds)
     std::vector<weft_unit*> units(together);
     for (std::size_t done = 0; done < count; done += together) {
         bench::must(weft_unit_spawn_many(nullptr, together, work, arguments.data(), options, units.data()));
-        bench::must(weft_unit_free_many(units.data(), together));
+        bench::must(weft_unit_join_free_many(units.data(), together));
     }
 }
 

@@ -16,7 +16,7 @@ void spawn_join_free_with(const weft_unit_options* options, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
         weft_unit* unit = nullptr;
         bench::must(weft_ult_spawn(pool, bench::nothing, nullptr, options, &unit));
-        bench::must(weft_unit_free(unit));
+        bench::must(weft_unit_join_free(unit));
     }
 }
 
@@ -31,7 +31,7 @@ void tasklets(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
         weft_unit* unit = nullptr;
         bench::must(weft_tasklet_spawn(pool, bench::nothing, nullptr, nullptr, &unit));
-        bench::must(weft_unit_free(unit));
+        bench::must(weft_unit_join_free(unit));
     }
 }
 
@@ -46,7 +46,7 @@ void in_bulk_of_256_with(const weft_unit_options* options, std::size_t count) {
     weft_unit* units[256];
     for (std::size_t i = 0; i < count; i += std::size(units)) {
         bench::must(weft_unit_spawn_many(pool, std::size(units), bench::nothing, nullptr, options, units));
-        bench::must(weft_unit_free_many(units, std::size(units)));
+        bench::must(weft_unit_join_free_many(units, std::size(units)));
     }
 }
 
@@ -65,7 +65,7 @@ void yield(std::size_t count) {
     };
     bench::must(weft_ult_spawn(pool, half, &count, nullptr, &other));
     half(&count);
-    bench::must(weft_unit_free(other));
+    bench::must(weft_unit_join_free(other));
 }
 
 void floor_one_by_one(std::size_t count) {

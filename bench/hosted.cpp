@@ -58,7 +58,7 @@ double of_a_switch(weft_kind kind) {
     weft_unit* units[2];
     must(weft_ult_spawn(nullptr, first, &pair, &how, &units[0]));
     must(weft_ult_spawn(nullptr, second, nullptr, &how, &units[1]));
-    must(weft_unit_free_many(units, 2));
+    must(weft_unit_join_free_many(units, 2));
     return pair.ns;
 }
 
@@ -72,7 +72,7 @@ double of_a_life(weft_kind kind, bool fresh) {
     for (int i = 0; i < count; ++i) {
         weft_unit* unit;
         must(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &how, &unit));
-        must(weft_unit_free(unit));
+        must(weft_unit_join_free(unit));
     }
     return (now_ns() - before) / count;
 }

@@ -53,7 +53,7 @@ struct Spawned {
         weft_unit* unit = nullptr;
         bench::must(weft_ult_spawn(nullptr, run, &b, nullptr, &unit));
         run(&a);
-        bench::must(weft_unit_free(unit));
+        bench::must(weft_unit_join_free(unit));
         self.result = a.result + b.result;
     }
 };

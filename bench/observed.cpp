@@ -21,7 +21,7 @@ void spawn_join(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
         weft_unit* unit = nullptr;
         bench::must(weft_ult_spawn(nullptr, nothing, nullptr, nullptr, &unit));
-        bench::must(weft_unit_free(unit));
+        bench::must(weft_unit_join_free(unit));
     }
 }
 
@@ -33,7 +33,7 @@ void yield(std::size_t count) {
     };
     bench::must(weft_ult_spawn(nullptr, half, &count, nullptr, &other));
     half(&count);
-    bench::must(weft_unit_free(other));
+    bench::must(weft_unit_join_free(other));
 }
 
 // One suspends, the other resumes it and yields to it.
@@ -47,7 +47,7 @@ void suspend(std::size_t count) {
         bench::must(weft_unit_resume(sleeper));
         bench::must(weft_unit_yield());
     }
-    bench::must(weft_unit_free(sleeper));
+    bench::must(weft_unit_join_free(sleeper));
 }
 
 struct Operation {

@@ -132,7 +132,7 @@ void yield_below(benchmark::State& state, weft_pool* own, std::size_t depth) {
         bench::must(weft_sched_push(pools[pools.size() - 2], create_sched({pools.back()}), nullptr, &sched));
     }
     bench::on_ult(pools.back(), [&] { bench::yield_among(state, pools.back(), 2); });
-    bench::must(weft_unit_free_many(scheds.data(), scheds.size()));
+    bench::must(weft_unit_join_free_many(scheds.data(), scheds.size()));
     for (std::size_t i = depth; i > 0; --i) free_pool(pools[i]);
 }
 

@@ -23,7 +23,7 @@ template <bool tasklet>
 template <bool tasklet>
 void one_by_one_of(benchmark::State& state, weft_pool* pool, const weft_unit_options* options) {
     while (state.KeepRunningBatch(bench::batch)) {
-        for (int i = 0; i < bench::batch; ++i) bench::must(weft_unit_free(spawn<tasklet>(pool, options)));
+        for (int i = 0; i < bench::batch; ++i) bench::must(weft_unit_join_free(spawn<tasklet>(pool, options)));
     }
 }
 
@@ -42,7 +42,7 @@ void bulk_by_one_call(benchmark::State& state, Subject subject, std::size_t coun
         std::vector<weft_unit*> units(count);
         while (state.KeepRunningBatch(static_cast<benchmark::IterationCount>(count))) {
             bench::must(weft_unit_spawn_many(subject.pool, count, bench::nothing, nullptr, options, units.data()));
-            bench::must(weft_unit_free_many(units.data(), count));
+            bench::must(weft_unit_join_free_many(units.data(), count));
         }
     });
 }
@@ -56,7 +56,7 @@ void bulk_by_single_calls(benchmark::State& state, Subject subject, std::size_t 
             } else {
                 for (auto& unit : units) unit = spawn<false>(subject.pool, subject.options);
             }
-            for (auto* unit : units) bench::must(weft_unit_free(unit));
+            for (auto* unit : units) bench::must(weft_unit_join_free(unit));
         }
     });
 }

@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
     clock.since = bench::processor_ns();
     for (auto* unit : units) bench::must(weft_unit_resume(unit));
     clock.lap("resume");
-    bench::must(weft_unit_free_many(units.data(), count));
+    bench::must(weft_unit_join_free_many(units.data(), count));
     clock.lap("run, join and free");
     return 0;
 }

@@ -129,7 +129,7 @@ void measure(const Streams& streams, int samples, int waker_cpu, int sleeper_cpu
     for (int i = 0; i < 2; ++i) {
         sleepers[i].stop.store(true);
         resume(sleepers[i]);
-        bench::must(weft_unit_free(ults[i]));
+        bench::must(weft_unit_join_free(ults[i]));
     }
 }
 

@@ -81,7 +81,7 @@ public:
     Ult(const Ult&) = delete;
     Ult& operator=(const Ult&) = delete;
     ~Ult() {
-        if (unit_ != nullptr) must(weft_unit_free(unit_));
+        if (unit_ != nullptr) must(weft_unit_join_free(unit_));
     }
 
 private:
@@ -97,7 +97,7 @@ void on_ult(weft_pool* pool, F f) {
     options.stack_bytes = 262144;
     weft_unit* unit = nullptr;
     must(weft_ult_spawn(pool, [](void* argument) { (*static_cast<F*>(argument))(); }, &f, &options, &unit));
-    must(weft_unit_free(unit));
+    must(weft_unit_join_free(unit));
 }
 
 }  // namespace bench

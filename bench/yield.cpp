@@ -25,7 +25,7 @@ void yield_among(benchmark::State& state, weft_pool* pool, weft_kind kind, std::
         yield();   // each of them has its stack now
         crowd.yield_together(true, yield);
         crowd.stop = true;
-        bench::must(weft_unit_free_many(others.data(), others.size()));
+        bench::must(weft_unit_join_free_many(others.data(), others.size()));
     });
 }
 
@@ -52,7 +52,7 @@ void yield_between_two(benchmark::State& state, weft_pool* pool, weft_kind kind)
         bench::must(weft_ult_spawn(pool, yield_back, &pair, &options, &other));
         pair.yield_to(other, true);
         pair.crowd.stop = true;
-        bench::must(weft_unit_free(other));
+        bench::must(weft_unit_join_free(other));
     });
 }
 

@@ -9,6 +9,6 @@ int main(void) {
     if (weft_init(NULL) != WEFT_OK) return fprintf(stderr, "%s\n", weft_error_text()), 1;
     if (weft_ult_spawn(NULL, hello, "warp", NULL, &units[0]) != WEFT_OK) return 1;
     if (weft_ult_spawn(NULL, hello, "weft", NULL, &units[1]) != WEFT_OK) return 1;
-    if (weft_unit_free_many(units, 2) != WEFT_OK) return 1; /* joins both first */
+    if (weft_unit_join_free_many(units, 2) != WEFT_OK) return 1; /* joins both first */
     return weft_finalize() == WEFT_OK ? 0 : 1;
 }

@@ -104,7 +104,7 @@ struct OneByOne {
         for (auto* unit : units) bench::must(weft_unit_join(unit));
     }
     static void free(std::vector<Handle>& units) {
-        for (auto* unit : units) bench::must(weft_unit_free(unit));
+        for (auto* unit : units) bench::must(weft_unit_join_free(unit));
     }
 };
 
@@ -114,7 +114,7 @@ struct Many {
         bench::must(weft_unit_spawn_many(nullptr, units.size(), bench::nothing, nullptr, nullptr, units.data()));
     }
     static void join(std::vector<Handle>& units) { bench::must(weft_unit_join_many(units.data(), units.size())); }
-    static void free(std::vector<Handle>& units) { bench::must(weft_unit_free_many(units.data(), units.size())); }
+    static void free(std::vector<Handle>& units) { bench::must(weft_unit_join_free_many(units.data(), units.size())); }
 };
 
 // ---- the steps -------------------------------------------------------------------------------------

@@ -41,7 +41,7 @@ void create_and_join(std::size_t forks) {
     std::array<weft_unit*, fork_count> units;
     for (std::size_t i = 0; i < forks; ++i) {
         for (auto& unit : units) bench::must(weft_ult_spawn(nullptr, bench::nothing, nullptr, nullptr, &unit));
-        for (auto* unit : units) bench::must(weft_unit_free(unit));
+        for (auto* unit : units) bench::must(weft_unit_join_free(unit));
     }
 }
 
@@ -83,7 +83,7 @@ struct Driver {
             for (std::size_t i = 0; i < times; ++i) leave(pair);
         });
         pair.stop = true;
-        bench::must(weft_unit_free(pair.second));
+        bench::must(weft_unit_join_free(pair.second));
     }
 
     void run() {
@@ -105,7 +105,7 @@ void measure(std::size_t streams, weft_kind kind) {
         bench::must(weft_ult_spawn(
             nullptr, [](void* raw) { static_cast<Driver*>(raw)->run(); }, &drivers[rank], &options, &units[rank]));
     }
-    bench::must(weft_unit_free_many(units.data(), units.size()));
+    bench::must(weft_unit_join_free_many(units.data(), units.size()));
     for (std::size_t operation = 0; operation < std::size(operations); ++operation) {
         std::vector<double> costs;
         for (const Driver& driver : drivers) costs.push_back(driver.costs[operation]);

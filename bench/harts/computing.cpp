@@ -51,7 +51,7 @@ double all_compute(weft_rescue rescue, std::size_t each_hart, std::uint64_t step
             mine.result = compute(mine.steps);
         }, &work[i], nullptr, &units[i]));
     }
-    bench::must(weft_unit_free_many(units.data(), count));
+    bench::must(weft_unit_join_free_many(units.data(), count));
     const std::uint64_t took = bench::now_ns() - from;
     std::uint64_t emergencies = 0;
     bench::must(weft_counter_read("/rescue/count/emergencies", &emergencies));

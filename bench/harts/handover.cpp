@@ -67,7 +67,7 @@ void between_two(int samples) {
         while (ended.load() != 3) turn();
         runs.request(-1);
     }
-    bench::must(weft_unit_free(other));
+    bench::must(weft_unit_join_free(other));
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ void as_unit(Gate& gate, weft_kind kind) {
     const weft_unit_options options = bench::options_of(kind);
     weft_unit* unit = nullptr;
     bench::must(weft_ult_spawn(nullptr, [](void* at) { static_cast<Gate*>(at)->pass(); }, &gate, &options, &unit));
-    bench::must(weft_unit_free(unit));
+    bench::must(weft_unit_join_free(unit));
 }
 
 void in_a_library(Gate& gate) {

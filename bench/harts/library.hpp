@@ -24,7 +24,7 @@ public:
         must(weft_domain_register(&ops, this, &domain_));
     }
     ~Library() {
-        for (weft_unit* context : contexts_) must(weft_unit_free(context));
+        for (weft_unit* context : contexts_) must(weft_unit_join_free(context));
         must(weft_domain_unregister(domain_));
     }
     Library(const Library&) = delete;

@@ -31,10 +31,10 @@ void between_units(benchmark::State& state, weft_pool* pool, weft_kind one, weft
         yield();   // it has its stack now
         with.crowd.yield_together(true, yield);
         with.crowd.stop = true;
-        bench::must(weft_unit_free(unit));
+        bench::must(weft_unit_join_free(unit));
     };
     bench::must(weft_ult_spawn(pool, measure, &both, &options, &measuring));
-    bench::must(weft_unit_free(measuring));
+    bench::must(weft_unit_join_free(measuring));
 }
 
 // Of two OS threads one runs: the other waits for its turn.

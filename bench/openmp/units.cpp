@@ -32,7 +32,7 @@ double median(std::vector<double> values) {
 template <class Body>
 void in_unit(Body body) {
     weft_unit* unit = nullptr;
-    if (weft_ult_spawn(nullptr, [](void* raw) { (*static_cast<Body*>(raw))(); }, &body, nullptr, &unit) != WEFT_OK || weft_unit_free(unit) != WEFT_OK) {
+    if (weft_ult_spawn(nullptr, [](void* raw) { (*static_cast<Body*>(raw))(); }, &body, nullptr, &unit) != WEFT_OK || weft_unit_join_free(unit) != WEFT_OK) {
         std::fprintf(stderr, "units: %s\n", weft_error_text());
         std::exit(1);
     }

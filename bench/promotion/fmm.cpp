@@ -204,7 +204,7 @@ private:
         }
         bool contended = false;
         for (std::size_t q = 0; q < count; ++q) contended |= weft_unit_try_join(units[q]) == WEFT_BUSY;
-        bench::must(weft_unit_free_many(units.data(), count));
+        bench::must(weft_unit_join_free_many(units.data(), count));
         contended_->add(contended);
     }
 

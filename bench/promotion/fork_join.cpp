@@ -60,13 +60,13 @@ void one_by_one(weft_pool* pool, Body body, void* const* arguments) {
     Units units;
     for (std::size_t i = 0; i < fork_count; ++i)
         bench::must(weft_ult_spawn(pool, body, arguments[i], nullptr, &units[i]));
-    for (weft_unit* unit : units) bench::must(weft_unit_free(unit));
+    for (weft_unit* unit : units) bench::must(weft_unit_join_free(unit));
 }
 
 void many(weft_pool* pool, Body body, void* const* arguments) {
     Units units;
     bench::must(weft_unit_spawn_many(pool, fork_count, body, arguments, nullptr, units.data()));
-    bench::must(weft_unit_free_many(units.data(), fork_count));
+    bench::must(weft_unit_join_free_many(units.data(), fork_count));
 }
 
 // Nobody joins: each unit says when it has done its part, and the parent sleeps until the last of them has.

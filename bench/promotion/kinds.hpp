@@ -122,7 +122,7 @@ inline bool fork_join(weft_kind kind, void (*body)(void*), const std::vector<voi
     bench::must(weft_unit_spawn_many(nullptr, arguments.size(), body, arguments.data(), &options, units.data()));
     const bool contended =
         std::any_of(units.begin(), units.end(), [](weft_unit* unit) { return weft_unit_try_join(unit) == WEFT_BUSY; });
-    bench::must(weft_unit_free_many(units.data(), units.size()));
+    bench::must(weft_unit_join_free_many(units.data(), units.size()));
     return contended;
 }
 

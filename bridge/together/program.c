@@ -53,7 +53,7 @@ static void work(void) {
         MUST(weft_ult_spawn(NULL, body, &data[i], &how, &made[i]) == WEFT_OK);
         give(made[i], (size_t)i);
     }
-    MUST(weft_unit_free_many(made, units) == WEFT_OK);
+    MUST(weft_unit_join_free_many(made, units) == WEFT_OK);
     MUST(ended == units && released == 2 * units);
 }
 

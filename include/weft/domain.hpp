@@ -127,7 +127,9 @@ public:
         return *this;
     }
     ~context() {
-        if (handle_ != nullptr) weft_unit_free(handle_);
+        if (handle_ == nullptr) return;
+        weft_unit_join(handle_);
+        weft_unit_free(handle_);
     }
 
     /** It as a unit. */

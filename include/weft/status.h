@@ -28,12 +28,11 @@ typedef enum weft_status {
     WEFT_NOT_INITIALIZED = 6, /**< weft_init has not been called, or all was finalized */
     WEFT_BUSY = 7,            /**< not yet, or somebody else has it; the call may be repeated */
     WEFT_UNSUPPORTED = 8,     /**< this machine, kernel or plug-in cannot do it, or the library was built without it (weft_features) */
-    WEFT_EXCEPTION = 9,       /**< the unit's body ended by an exception; see weft_unit_exception */
+    WEFT_NOT_RETURNED = 9,    /**< the unit has ended, and its body has not returned; see weft_unit_outcome_get. Since 0.7 */
     WEFT_ENVIRONMENT = 10,    /**< a WEFT_ variable has a value that is not legal */
     WEFT_SYSTEM = 11,         /**< the kernel refused (threads, affinity); the text says what */
     WEFT_TIMED_OUT = 12,      /**< the deadline came first; nothing was taken */
-    WEFT_CLOSED = 13,         /**< the channel is closed */
-    WEFT_CANCELLED = 14       /**< the unit ended because it was asked to; see weft_unit_cancel */
+    WEFT_CLOSED = 13          /**< the channel is closed */
 } weft_status;
 
 /** The name of `status` as it stands in this header, "WEFT_OK" for instance; "WEFT_?" for a number

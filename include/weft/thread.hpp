@@ -280,11 +280,10 @@ inline void swap(unit_handle& one, unit_handle& other) noexcept { one.swap(other
 
 namespace detail {
 
-// Waits for all of `units`; how they ended is asked afterwards, one by one. Throws when nothing was waited for.
+// Waits for all of `units`; how they have ended is asked afterwards, one by one. Throws when nothing was waited for.
 inline void wait_for_all(std::span<weft_unit* const> units) {
     const weft_status status = weft_unit_join_many(units.data(), units.size());
-    if (status == WEFT_OK || status == WEFT_EXCEPTION || status == WEFT_NO_MEMORY || status == WEFT_CANCELLED) return;
-    throw error(status);
+    if (!weft_unit_joined(status)) throw error(status);
 }
 
 }  // namespace detail
@@ -342,13 +341,12 @@ public:
     void join() {
         detail::wait_for_all(units_);
         std::exception_ptr first;
+        weft_unit_join_free_many(units_.data(), units_.size());
         for (weft_unit* unit : units_) {
-            const weft_status status = weft_unit_try_join(unit);
-            if (status == WEFT_OK || first) continue;
-            first = status == WEFT_EXCEPTION ? *static_cast<const std::exception_ptr*>(weft_unit_exception(unit))
-                                             : std::make_exception_ptr(error(status));
+            if (unit == nullptr) continue;  // it has returned
+            if (!first) first = detail::what_ended(unit);
+            weft_unit_free(unit);
         }
-        weft_unit_free_many(units_.data(), units_.size());
         units_.clear();
         state_.reset();
         if (first) std::rethrow_exception(first);

@@ -15,6 +15,7 @@
 #include <weft/pool.h>
 #include <weft/status.h>
 #include <weft/stream.h>
+#include <weft/unit.h>
 
 WEFT_BEGIN
 
@@ -107,7 +108,7 @@ typedef enum weft_observed {
     WEFT_OBSERVED_YIELD = 8,     /**< it leaves and stays ready: a yield, a spawn of a child that runs first, a migration, a
                                       call on the stream's stack; by itself */
     WEFT_OBSERVED_RESUME = 16,   /**< it goes on after one of the last two, maybe on another stream; by itself */
-    WEFT_OBSERVED_FINISH = 32,   /**< its body has ended, and its values with it (local.h); by itself; `status` says how */
+    WEFT_OBSERVED_FINISH = 32,   /**< its body has ended, and its values with it (local.h); by itself; `outcome` says how */
     WEFT_OBSERVED_JOIN = 64,     /**< the first one learns of its end: by whoever asks, or, where somebody waited already, by the
                                       unit that ends, before that one goes on. Once in each life. By what may free it unless it is
                                       detached */
@@ -130,7 +131,7 @@ typedef struct weft_observation {
     weft_pool *pool;       /**< where the unit goes when it becomes ready */
     const char *waits_for; /**< of SUSPEND: as weft_unit_info has it; "" otherwise. Static memory */
     const void *object;    /**< of SUSPEND: what it waits for, as weft_unit_info has it; NULL otherwise, or if there is none */
-    weft_status status;    /**< of FINISH, JOIN and FREE: how the unit has ended, as a join returns it; WEFT_OK otherwise */
+    weft_unit_outcome outcome; /**< of FINISH, JOIN and FREE: how the unit has ended; WEFT_OUTCOME_RETURNED otherwise */
 } weft_observation;
 
 /** Who observes units. */

@@ -82,7 +82,7 @@ typedef struct weft_unit_options {
  * pool     NULL: the main pool of the calling stream, or of stream 0 outside of streams
  * body     required
  * options  NULL for the defaults
- * unit     receives the handle, to be given to weft_unit_free; NULL detaches the unit: it frees itself
+ * unit     receives the handle, to be given to weft_unit_join_free; NULL detaches the unit: it frees itself
  *
  * Returns WEFT_OK, WEFT_NO_MEMORY (also: the pool has none for it; see weft_pool_ops.admit), WEFT_INVALID (a null body, too small a stack, no such priority, both
  * a pool and a stream, more than the scheduler's stack for a unit that runs on that), WEFT_WRONG_KIND (there is no such kind),
@@ -143,23 +143,24 @@ typedef struct weft_revive_options {
 WEFT_API weft_status weft_unit_revive_with(weft_pool *pool, void (*body)(void *), void *argument, const weft_revive_options *options,
                                            weft_unit *unit) WEFT_NOTHROW;
 
-/** Waits until the unit has ended; the handle stays valid. Any number may wait for one unit, each learns how it ended, and they go on in the order in which
- * they came. It may be freed when the joins of all others have returned.
+/** Waits until the unit has ended; the handle stays valid. Any number may wait for one unit; they go on in the order in which they came. The unit may be freed
+ * when the joins of all others have returned; weft_unit_outcome_get tells until then how it has ended.
  *
- * Returns how it ended: WEFT_OK, WEFT_EXCEPTION (see weft_unit_exception), WEFT_CANCELLED (see weft_unit_cancel), WEFT_NO_MEMORY
- * (no stack could be had and none would come free; the body did not run), WEFT_SYSTEM (the same of a hosted unit and its
- * pthread); weft_error_text says of these two what is missing. A unit without a stack waits for one as long as others run or
- * are ready that have one; for those that are suspended it waits some ten thousand tries, and not in weft_finalize, which
- * waits for none of the others either. Or why nothing was waited for: WEFT_INVALID, WEFT_BUSY (it is freed by somebody who waits, or
- * is detached), WEFT_WRONG_STATE (a unit cannot join itself, nor a scheduler that its stream runs), WEFT_WRONG_KIND (the caller is a tasklet and the
- * unit has not ended).
+ * A unit that needs a stack, or a pthread (WEFT_KIND_HOSTED), waits for one as long as others run or are ready that have one. For those that are suspended it waits
+ * some ten thousand tries, and not in weft_finalize, which waits for none of the others either. Then it ends without having run.
+ *
+ * Returns WEFT_OK (its body has returned) or WEFT_NOT_RETURNED (it has ended otherwise; weft_error_text says how). All other statuses mean that nothing was waited
+ * for: WEFT_INVALID, WEFT_BUSY (a call that frees it
+ * waits for it, or it is detached), WEFT_WRONG_STATE (a unit cannot join itself, nor a scheduler that its stream runs), WEFT_WRONG_KIND (the caller is a
+ * tasklet and the unit has not ended), WEFT_WRONG_CONTEXT (the caller is a scheduler and the unit has not ended).
  * From any thread or unit; a ULT may switch. Since 0.1. */
 WEFT_API weft_status weft_unit_join(weft_unit *unit) WEFT_NOTHROW;
 
-/** As weft_unit_join, but waits no longer than until the monotonic clock (weft_now_ns) shows `deadline_ns`: WEFT_TIMED_OUT; or
- * WEFT_NO_MEMORY also when there is none for the wait (the unit has not ended then: weft_unit_try_join says so). The unit may be joined
- * again afterwards, and others wait on for it. From any thread or unit; a ULT may switch.
- * Since 0.2. */
+/** Whether a join that has returned `status` has joined: the unit has ended. From anywhere; never switches. Since 0.7. */
+static inline bool weft_unit_joined(weft_status status) { return status == WEFT_OK || status == WEFT_NOT_RETURNED; }
+
+/** As weft_unit_join, but waits no longer than until the monotonic clock (weft_now_ns) shows `deadline_ns`: WEFT_TIMED_OUT. Also WEFT_NO_MEMORY: there is none
+ * for a wait with a deadline. After either the unit may be joined again, and others wait on for it. From any thread or unit; a ULT may switch. Since 0.2. */
 WEFT_API weft_status weft_unit_join_until(weft_unit *unit, uint64_t deadline_ns) WEFT_NOTHROW;
 
 /** As weft_unit_join, but returns WEFT_BUSY when the unit has not ended. Never switches. Since 0.1. */
@@ -168,41 +169,65 @@ WEFT_API weft_status weft_unit_try_join(weft_unit *unit) WEFT_NOTHROW;
 /** Waits until all of `count` units have ended: one suspension, however many they are, unless they are of a private pool, where
  * it takes one for each that is still at work when it is asked for. Null handles are passed over.
  *
- * Returns WEFT_OK, or the status of the first unit in order whose own is not WEFT_OK; WEFT_WRONG_STATE, WEFT_BUSY and
- * WEFT_WRONG_KIND as weft_unit_join, when nothing more can be waited for. From any thread or unit; a ULT may switch. Since 0.1. */
+ * Returns WEFT_OK (all bodies have returned) or WEFT_NOT_RETURNED (all units have ended; weft_error_text says how the first of those has ended whose body has not
+ * returned); otherwise as weft_unit_join, at the first that cannot be waited for. From any thread or unit; a ULT may switch.
+ * Since 0.1. */
 WEFT_API weft_status weft_unit_join_many(weft_unit *const *units, size_t count) WEFT_NOTHROW;
 
-/** Joins the unit if it has not ended, then frees it; the handle is invalid afterwards. Returns as weft_unit_join; the
- * unit is freed if and only if it has ended, that is, on WEFT_OK, WEFT_EXCEPTION, WEFT_CANCELLED, WEFT_NO_MEMORY and
- * WEFT_SYSTEM. WEFT_WRONG_STATE for the primary unit, WEFT_BUSY while others wait for the unit. From the call on nobody else may
- * begin to wait for the unit, or detach it. From any thread or unit; a ULT may switch.
- * Since 0.1. */
+/** How a unit has ended. */
+typedef enum weft_unit_outcome {
+    WEFT_OUTCOME_RETURNED = 0,  /**< its body has returned, or called weft_unit_exit */
+    WEFT_OUTCOME_EXCEPTION = 1, /**< an exception has left its body; see weft_unit_exception */
+    WEFT_OUTCOME_CANCELLED = 2, /**< it was asked to end; see weft_unit_cancel */
+    WEFT_OUTCOME_NO_STACK = 3,  /**< its body was not called: no stack could be had for it, and none would have come free */
+    WEFT_OUTCOME_NO_PTHREAD = 4 /**< its body was not called: it is of kind WEFT_KIND_HOSTED, and no pthread could be had for it */
+} weft_unit_outcome;
+
+/** How the unit has ended.
+ *
+ * outcome  required; receives it
+ *
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_BUSY (it has not ended). From any thread or unit; never switches. Since 0.7. */
+WEFT_API weft_status weft_unit_outcome_get(const weft_unit *unit, weft_unit_outcome *outcome) WEFT_NOTHROW;
+
+/** The exception that has left the unit's body: a pointer to a std::exception_ptr that lives as long as the unit, or NULL.
+ * Only after a join. From any thread or unit; never switches. Since 0.1. */
+WEFT_API void *weft_unit_exception(const weft_unit *unit) WEFT_NOTHROW;
+
+/** Frees a unit that has ended, in whatever way; the handle is invalid afterwards. Nobody else may wait for the unit, or ask anything of it.
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_BUSY (it has not ended). From any thread or unit; never switches. Since 0.7; before that the name was weft_unit_join_free's. */
 WEFT_API weft_status weft_unit_free(weft_unit *unit) WEFT_NOTHROW;
 
-/** As weft_unit_join_many, and frees each of them that has ended and sets its handle to NULL; on WEFT_WRONG_STATE, WEFT_BUSY and
- * WEFT_WRONG_KIND the unit that is meant and those after it keep theirs. Since 0.1. */
-WEFT_API weft_status weft_unit_free_many(weft_unit **units, size_t count) WEFT_NOTHROW;
+/** Joins the unit and, if its body has returned, frees it: one call for what nearly all units need. A unit that has ended otherwise is kept, so that nobody misses
+ * it: ask weft_unit_outcome_get and weft_unit_exception, then call weft_unit_free. From the call on nobody else may begin to wait for the unit, or detach it.
+ *
+ * Returns WEFT_OK (it has ended, and is freed), WEFT_NOT_RETURNED (it has ended, and is not freed; weft_error_text says how it has ended). Otherwise as
+ * weft_unit_join: nothing was waited for. Also WEFT_BUSY while others wait for the unit, WEFT_WRONG_STATE for the primary unit. From any thread or unit; a ULT
+ * may switch. Since 0.7. */
+WEFT_API weft_status weft_unit_join_free(weft_unit *unit) WEFT_NOTHROW;
+
+/** As weft_unit_join_many, and frees each of the units whose body has returned and sets its handle to NULL. Those that have ended otherwise keep their handles.
+ *
+ * Returns WEFT_OK (all are freed), WEFT_NOT_RETURNED (all have ended, and some are not freed; weft_error_text says how the first of them has ended). Otherwise as
+ * weft_unit_join_free, at the first that cannot be waited for: it and those after it are not freed. From any thread or unit; a ULT may switch. Since 0.7. */
+WEFT_API weft_status weft_unit_join_free_many(weft_unit **units, size_t count) WEFT_NOTHROW;
 
 /** Lets the unit free itself when it ends (or at once when it has ended); the handle is invalid afterwards. If its body throws
  * after that, std::terminate ends the process, as with a std::thread: nobody could learn of it. The same holds for a unit that
  * is spawned detached. Where no stack, or no pthread, can be had for a detached unit it does not end (as one that is joined, with
- * WEFT_NO_MEMORY or WEFT_SYSTEM): it stays ready, is tried again now and then, and runs when one comes free. Where none has found one for a
+ * WEFT_OUTCOME_NO_STACK or WEFT_OUTCOME_NO_PTHREAD): it stays ready, is tried again now and then, and runs when one comes free. Where none has found one for a
  * second a sentence on stderr says so, once; weft_finalize counts those that have never run as it counts suspended ones, and tells of them on
  * stderr. A unit that is detached after it has ended so is told of there, too.
  * Returns WEFT_OK, WEFT_INVALID, WEFT_BUSY (somebody waits for it), WEFT_WRONG_STATE (the primary unit). From any thread
  * or unit; never switches. Since 0.1. */
 WEFT_API weft_status weft_unit_detach(weft_unit *unit) WEFT_NOTHROW;
 
-/** The exception that ended the unit's body: a pointer to a std::exception_ptr that lives as long as the unit, or NULL.
- * Only after a join. From any thread or unit; never switches. Since 0.1. */
-WEFT_API void *weft_unit_exception(const weft_unit *unit) WEFT_NOTHROW;
-
 /** Ends the calling ULT at once. Destructors of its C++ frames do not run; exceptions that it handles are let go. Does not return, except with a
  * status: WEFT_WRONG_CONTEXT (outside of a ULT), WEFT_WRONG_KIND (in a tasklet), WEFT_WRONG_STATE (in the primary unit, whose
  * end is the program's; between a fork and its join; after weft_unit_end_disable). Since 0.1. */
 WEFT_API weft_status weft_unit_exit(void) WEFT_NOTHROW;
 
-/** Asks the unit to end. Cooperative: it ends with WEFT_CANCELLED, which its joiner learns, when it looks: a unit that has not
+/** Asks the unit to end. Cooperative: it ends with WEFT_OUTCOME_CANCELLED when it looks: a unit that has not
  * started, when its turn comes, without calling its body; a ULT that yields, before it leaves; one that comes back from a yield,
  * or from a suspension of the program's own (weft_unit_suspend), there. A wait of the library's (a join, say) goes to its end first,
  * since the unit may hold then what it has waited for. A unit that does not look ends as if nothing had been asked.

@@ -33,6 +33,28 @@ enum class unit_state {
     done = WEFT_UNIT_DONE            /**< its body has ended */
 };
 
+/** How a unit has ended. Since 0.7. */
+enum class unit_outcome {
+    returned = WEFT_OUTCOME_RETURNED,    /**< its body has returned, or called weft_unit_exit */
+    exception = WEFT_OUTCOME_EXCEPTION,  /**< an exception has left its body */
+    cancelled = WEFT_OUTCOME_CANCELLED,  /**< it was asked to end */
+    no_stack = WEFT_OUTCOME_NO_STACK,    /**< its body was not called: no stack could be had for it */
+    no_pthread = WEFT_OUTCOME_NO_PTHREAD /**< its body was not called: it is hosted, and no pthread could be had for it */
+};
+
+/** What a join throws when the unit has ended, but neither returned nor thrown. Its code() is WEFT_NOT_RETURNED. Since 0.7. */
+class WEFT_API not_returned : public error {
+public:
+    /** An error with the library's sentence about the last failing call of this OS thread. */
+    explicit not_returned(unit_outcome outcome) : error(WEFT_NOT_RETURNED), outcome_(outcome) {}
+
+    /** How the unit has ended. */
+    unit_outcome outcome() const noexcept { return outcome_; }
+
+private:
+    unit_outcome outcome_;
+};
+
 /** Tells units apart, as std::thread::id does threads: ordered, hashable, printable. */
 class unit_id {
 public:
@@ -107,6 +129,13 @@ public:
         return static_cast<unit_state>(state);
     }
 
+    /** How it has ended. Throws an error with WEFT_BUSY when it has not. Since 0.7. */
+    unit_outcome outcome() const {
+        weft_unit_outcome outcome = WEFT_OUTCOME_RETURNED;
+        check(weft_unit_outcome_get(handle_, &outcome));
+        return static_cast<unit_outcome>(outcome);
+    }
+
     /** Its stack. From the unit itself, or while it does not run. Throws for a tasklet, which has none. */
     stack_info stack() const {
         weft_stack_info info{};
@@ -168,6 +197,13 @@ struct closure_deleter {
 };
 using closure_ptr = std::unique_ptr<closure_base, closure_deleter>;
 
+// What a join throws for the unit, of which the latest call has said WEFT_NOT_RETURNED.
+[[gnu::cold, gnu::noinline]] inline std::exception_ptr what_ended(unit_ref unit) {
+    const unit_outcome outcome = unit.outcome();
+    if (outcome == unit_outcome::exception) return *static_cast<const std::exception_ptr*>(weft_unit_exception(unit.native_handle()));
+    return std::make_exception_ptr(not_returned(outcome));
+}
+
 [[noreturn, gnu::cold, gnu::noinline]] inline void end_outlived(const weft_unit* unit, const char* owner) noexcept {
     weft_unit_outlived(unit, owner);
     std::terminate();
@@ -223,8 +259,11 @@ public:
      *
      * Throws weft::error, and owns the unit still, when nothing could be waited for: WEFT_INVALID (not joinable),
      * WEFT_WRONG_STATE (a unit cannot join itself), WEFT_WRONG_KIND (a tasklet cannot wait), WEFT_BUSY (it is
-     * detached). Others may wait for it by its handle, and must be back before this is called or wait for it first. Throws weft::error with WEFT_NO_MEMORY, and owns nothing any more, when no stack could be had to
-     * run the body; with WEFT_CANCELLED when the unit ended by a cancellation. Where no runtime runs any more it ends the process as the destructor does. May switch. */
+     * detached). Others may wait for it by its handle, and must be back before this is called or wait for it first.
+     *
+     * Throws weft::not_returned, and owns nothing any more, when the unit was cancelled, or no stack or pthread could be had to run its body.
+     *
+     * Where no runtime runs any more it ends the process as the destructor does. May switch. */
     void join() {
         expect_runtime();
         settle(weft_unit_join(unit_));
@@ -275,8 +314,6 @@ private:
     bool join_before(std::uint64_t deadline) {
         const weft_status status = weft_unit_join_until(unit_, deadline);
         if (status == WEFT_TIMED_OUT) return false;
-        // For the wait there was none, or for the unit's stack?
-        if (status == WEFT_NO_MEMORY && weft_unit_try_join(unit_) == WEFT_BUSY) throw error(status, "WEFT_NO_MEMORY: no memory to wait with a deadline");
         settle(status);
         return true;
     }
@@ -288,38 +325,33 @@ private:
     void finish() noexcept {
         expect_runtime();
         const weft_status status = weft_unit_join(unit_);
-        if (status == WEFT_CANCELLED) return free_unrun();
+        if (status == WEFT_NOT_RETURNED && ref().outcome() == unit_outcome::cancelled) return free_unrun();
         settle(status);  // what it throws meets noexcept: std::terminate
     }
 
     // After a join with this status: frees the unit when it has ended, throws what there is to throw.
     void settle(weft_status status) {
         if (status == WEFT_OK) [[likely]] {
-            free_ended();
-            return;
+            weft_unit_free(std::exchange(unit_, nullptr));
+            static_cast<void>(closure_.release());  // the body has deleted it
+        } else if (status == WEFT_NOT_RETURNED) {
+            throw_outcome();
+        } else {
+            throw error(status);
         }
-        if (status == WEFT_EXCEPTION) {
-            const auto exception = *static_cast<const std::exception_ptr*>(weft_unit_exception(unit_));
-            free_ended();
-            std::rethrow_exception(exception);
-        }
-        if (status == WEFT_CANCELLED) {
-            free_unrun();
-            throw error(status, "WEFT_CANCELLED: the unit ended because it was asked to");
-        }
-        error failure(status);
-        if (status == WEFT_NO_MEMORY) free_unrun();
-        throw failure;
+    }
+
+    // Frees the unit, which has not returned, and throws what has ended it.
+    [[noreturn, gnu::cold, gnu::noinline]] void throw_outcome() {
+        const std::exception_ptr ended_by = detail::what_ended(unit_);
+        if (ref().outcome() == unit_outcome::exception) static_cast<void>(closure_.release());  // the body has deleted it
+        free_unrun();
+        std::rethrow_exception(ended_by);
     }
 
     void free_unrun() noexcept {
         weft_unit_free(std::exchange(unit_, nullptr));
-        closure_.reset();  // the body did not run, or not to its end
-    }
-
-    void free_ended() noexcept {
-        weft_unit_free(std::exchange(unit_, nullptr));
-        static_cast<void>(closure_.release());  // the body has deleted it
+        closure_.reset();  // unless the body has deleted it: it did not run, or not to its end
     }
 
     weft_unit* unit_ = nullptr;

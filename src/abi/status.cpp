@@ -15,9 +15,8 @@ const char* weft_status_name(weft_status status) noexcept {
     case WEFT_NOT_INITIALIZED: return "WEFT_NOT_INITIALIZED";
     case WEFT_BUSY: return "WEFT_BUSY";
     case WEFT_UNSUPPORTED: return "WEFT_UNSUPPORTED";
-    case WEFT_EXCEPTION: return "WEFT_EXCEPTION";
+    case WEFT_NOT_RETURNED: return "WEFT_NOT_RETURNED";
     case WEFT_ENVIRONMENT: return "WEFT_ENVIRONMENT";
-    case WEFT_CANCELLED: return "WEFT_CANCELLED";
     case WEFT_SYSTEM: return "WEFT_SYSTEM";
     case WEFT_TIMED_OUT: return "WEFT_TIMED_OUT";
     case WEFT_CLOSED: return "WEFT_CLOSED";

@@ -75,12 +75,30 @@ weft_status weft_unit_join_many(weft_unit* const* units, size_t count) noexcept 
     return join_many(units, count);
 }
 
-weft_status weft_unit_free(weft_unit* unit) noexcept {
-    if (unit == nullptr) return is_null("unit");
-    return free(*to_unit(unit));
+// weft_unit_outcome is weft::Outcome.
+static_assert(WEFT_OUTCOME_RETURNED == static_cast<int>(Outcome::returned) && WEFT_OUTCOME_EXCEPTION == static_cast<int>(Outcome::exception) &&
+              WEFT_OUTCOME_CANCELLED == static_cast<int>(Outcome::cancelled) && WEFT_OUTCOME_NO_STACK == static_cast<int>(Outcome::no_stack) &&
+              WEFT_OUTCOME_NO_PTHREAD == static_cast<int>(Outcome::no_pthread));
+
+weft_status weft_unit_outcome_get(const weft_unit* unit, weft_unit_outcome* outcome) noexcept {
+    if (unit == nullptr || outcome == nullptr) return is_null(unit == nullptr ? "unit" : "outcome");
+    const Unit& of = *to_unit(unit);
+    if (!of.joint.done()) return not_ended(of);
+    *outcome = static_cast<weft_unit_outcome>(of.outcome);
+    return WEFT_OK;
 }
 
-weft_status weft_unit_free_many(weft_unit** units, size_t count) noexcept {
+weft_status weft_unit_free(weft_unit* unit) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    return free_if_ended(*to_unit(unit));
+}
+
+weft_status weft_unit_join_free(weft_unit* unit) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    return join_and_free(*to_unit(unit));
+}
+
+weft_status weft_unit_join_free_many(weft_unit** units, size_t count) noexcept {
     if (units == nullptr && count != 0) return is_null("units");
     return join_many(units, count);
 }
@@ -93,7 +111,7 @@ weft_status weft_unit_detach(weft_unit* unit) noexcept {
 void* weft_unit_exception(const weft_unit* unit) noexcept {
     if (unit == nullptr) return nullptr;
     Unit* of = to_unit(unit);
-    return of->joint.done() && of->outcome == WEFT_EXCEPTION ? &of->exception() : nullptr;
+    return of->joint.done() && of->outcome == Outcome::exception ? &of->exception() : nullptr;
 }
 
 weft_status weft_unit_exit(void) noexcept { return exit_unit(); }
@@ -267,7 +285,7 @@ void* weft_unit_data(const weft_unit* unit) noexcept {
 weft_status weft_unit_argument(const weft_unit* unit, void** argument) noexcept {
     if (unit == nullptr || argument == nullptr) return is_null(unit == nullptr ? "unit" : "argument");
     const Unit* of = to_unit(unit);
-    if (of->joint.done() && of->outcome == WEFT_EXCEPTION) return fail(WEFT_WRONG_STATE, "the unit has ended by an exception, which is kept where its argument was");
+    if (of->joint.done() && of->outcome == Outcome::exception) return fail(WEFT_WRONG_STATE, "the unit has ended by an exception, which is kept where its argument was");
     *argument = of->argument;
     return WEFT_OK;
 }

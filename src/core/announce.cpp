@@ -91,7 +91,7 @@ namespace {
 
 // Several that the end of a unit has found. How it ended is looked at before anybody goes on: the first may free it.
 struct Crowd {
-    std::uint8_t outcome;
+    Outcome outcome;
     Joint::Row row;
 
     explicit Crowd(Joint::Waiter top) : outcome(static_cast<const Unit*>(top.other()->of)->outcome), row(take_crowd(top)) {}
@@ -128,7 +128,7 @@ Unit* wake_all_but_first(Joint::Waiter top) {
     return crowd.row.first.sole_unit();
 }
 
-Joint::Announced come_over(Unit& unit, JoinWaiter& waiter, void (*told)(JoinWaiter*, std::uint8_t)) {
+Joint::Announced come_over(Unit& unit, JoinWaiter& waiter, void (*told)(JoinWaiter*, Outcome)) {
     probe(Probe::join_before_crowd);
     return announce_over(unit, waiter, wake_crowd, told);
 }

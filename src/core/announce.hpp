@@ -29,7 +29,7 @@ void forget_noted(GivenUp& wait);   // unless that has been done
 Joint::Announced announce(Unit& unit, Joint::Waiter waiter);
 
 // announce() of one to whom that has said that it is taken: it waits besides others. `told` is called then instead of `wake`.
-Joint::Announced come_over(Unit& unit, JoinWaiter& waiter, void (*told)(JoinWaiter* waiter, std::uint8_t outcome));
+Joint::Announced come_over(Unit& unit, JoinWaiter& waiter, void (*told)(JoinWaiter* waiter, Outcome outcome));
 
 // Announces a waiter to a unit of another stream's private pool. Only that stream may touch the unit's Joint, so the announcement travels there
 // as a tasklet that needs no memory but the waiter's own.

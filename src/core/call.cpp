@@ -167,7 +167,7 @@ weft_status free_tasklet_by_call(Stream& stream, Unit& self, Unit& target) {
     const bool plainly = calling.call<out>(target);
     if (plainly) [[likely]] end_and_free(stream, target);
     calling.go_on();
-    return plainly ? WEFT_OK : free_ended(target);
+    return plainly ? WEFT_OK : free_returned(target);
 }
 template weft_status free_tasklet_by_call<Out::first>(Stream&, Unit&, Unit&);
 template weft_status free_tasklet_by_call<Out::taken>(Stream&, Unit&, Unit&);

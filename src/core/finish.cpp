@@ -54,7 +54,7 @@ template <News news>
 
 // Of a unit that has not run, and was detached only then: one that is detached before does not end so (shortage.hpp).
 [[gnu::cold, gnu::noinline]] void tell_everybody(const Unit& unit) {
-    tell_refusal(unit);
+    not_returned(unit);
     std::fprintf(stderr, "weft: %s; it was detached, so that nobody else is told\n", os::error_text());
 }
 
@@ -64,8 +64,8 @@ template <News news>
 // Whoever waits is told: a detached unit is freed, an OS thread woken, a group counted down.
 void tell(Unit* detached, Joint::Waiter waiter) {
     if (waiter.detached()) {
-        if (detached->outcome == WEFT_EXCEPTION) [[unlikely]] terminate_with(detached->exception());
-        if (is_refused(static_cast<weft_status>(detached->outcome))) [[unlikely]] tell_everybody(*detached);
+        if (detached->outcome == Outcome::exception) [[unlikely]] terminate_with(detached->exception());
+        if (is_refused(detached->outcome)) [[unlikely]] tell_everybody(*detached);
         if (detached->marked(Unit::observed)) detached->joint.detach_again();
         release(current_or_null(), *detached);
         return;
@@ -81,7 +81,7 @@ void end_unit(Stream& stream, Unit& unit) {
 }
 
 void end_unit_slow(Stream& stream, Unit& unit) {
-    const bool refused = is_refused(static_cast<weft_status>(unit.outcome));
+    const bool refused = is_refused(unit.outcome);
     if (!refused && !unit.marked(Unit::observed)) return end_unit(stream, unit);
     const Joint::Waiter waiter = publish_end<News::yes>(stream, unit);
     if (waiter.none()) return;
@@ -193,7 +193,7 @@ weft_status exit_unit() noexcept {
     if (self->has(Unit::primary) && !has_forked(*self)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the program");
     if (is_scheduler(*self)) return fail(WEFT_WRONG_STATE, "a scheduler ends by returning from run");
     if (!may_end(current(), *self)) return still_forked();
-    self->outcome = WEFT_OK;
+    self->outcome = Outcome::returned;
     finish();
 }
 
@@ -209,7 +209,7 @@ bool has_suspended(const Unit& unit) { return !unit.is_light() && (begins_light(
 
 void tidy_up(Unit& unit) {
     if (unit.marked(Unit::observed)) observe(trace::Event::free, unit);
-    if (unit.outcome == WEFT_EXCEPTION) unit.exception().~exception_ptr();
+    if (unit.outcome == Outcome::exception) unit.exception().~exception_ptr();
     if (unit.marked(Unit::extras)) drop_extras(unit, current_or_null());
     if (unit.marked(Unit::untidy)) forget_own_float(unit);
     if (const unsigned tag = unit.spawn_tag(); tag != 0) sites.learn(tag, has_suspended(unit));
@@ -218,30 +218,36 @@ void tidy_up(Unit& unit) {
 
 void give_outside(Unit& unit) { process().give_outside(unit); }
 
-weft_status free_ended(Unit& unit) noexcept {
-    const auto status = static_cast<weft_status>(unit.outcome);   // a refused one comes to free_unended(): it stays news
+weft_status free_returned(Unit& unit) noexcept {
+    if (unit.outcome != Outcome::returned) [[unlikely]] return not_returned(unit);
     release(current_or_null(), unit);
-    return status;
+    return WEFT_OK;
 }
 
 void release_detached(Unit& unit) {
-    if (is_refused(static_cast<weft_status>(unit.outcome)) && !unit.joint.done_and_known()) tell_everybody(unit);
+    if (is_refused(unit.outcome) && !unit.joint.done_and_known()) tell_everybody(unit);
     release(current_or_null(), unit);
 }
 
-void tell_refusal(const Unit& unit) {
-    if (!is_refused(static_cast<weft_status>(unit.outcome))) return;
+weft_status not_returned(const Unit& unit) {
     const auto id = static_cast<unsigned long long>(unit.id);
-    if (unit.kind == Kind::hosted) {
-        fail(WEFT_SYSTEM, "hosted unit %llu has not run: the kernel refused a pthread for it, and no other one would "
-                          "have come free (see ulimit -u and the cgroup's pids.max)", id);
-        return;
+    switch (unit.outcome) {
+    case Outcome::returned: break;
+    case Outcome::exception:
+        return fail(WEFT_NOT_RETURNED, "an exception has ended unit %llu, which has it (weft_unit_exception) until it is freed", id);
+    case Outcome::cancelled: return fail(WEFT_NOT_RETURNED, "unit %llu was cancelled; it is still to be freed", id);
+    case Outcome::no_stack: {
+        const std::size_t wanted = unit.wanted_stack_bytes();
+        const std::size_t bytes = wanted != 0 ? wanted : process().settings.values.stack_bytes;
+        return fail(WEFT_NOT_RETURNED, "unit %llu has not run: no stack of %zu bytes could be had, and none would have come free; "
+                    "have fewer units at once, or smaller stacks (WEFT_STACK_BYTES, stack_bytes), or see "
+                    "ulimit -v, the cgroup's memory.max and vm.max_map_count", id, bytes);
     }
-    const std::size_t wanted = unit.wanted_stack_bytes();
-    const std::size_t bytes = wanted != 0 ? wanted : process().settings.values.stack_bytes;
-    fail(WEFT_NO_MEMORY, "unit %llu has not run: no stack of %zu bytes could be had, and none would have come free; "
-                         "have fewer units at once, or smaller stacks (WEFT_STACK_BYTES, stack_bytes), or see "
-                         "ulimit -v, the cgroup's memory.max and vm.max_map_count", id, bytes);
+    case Outcome::no_pthread:
+        return fail(WEFT_NOT_RETURNED, "hosted unit %llu has not run: the kernel refused a pthread for it, and no other one would "
+                    "have come free (see ulimit -u and the cgroup's pids.max)", id);
+    }
+    return WEFT_OK;
 }
 
 }  // namespace weft

@@ -15,23 +15,16 @@ namespace weft {
 // ---- how it has ended --------------------------------------------------------------------------------
 
 // The unit ends, or has ended, so.
-inline void end_with(Unit& unit, weft_status outcome) {
-    unit.outcome = static_cast<std::uint8_t>(outcome);
+inline void end_with(Unit& unit, Outcome outcome) {
+    unit.outcome = outcome;
     unit.mark(Unit::untidy);
 }
 
-// Whether the unit has not run for want of a stack, or of a pthread; `outcome` is how it has ended.
-constexpr bool is_refused(weft_status outcome) { return outcome == WEFT_NO_MEMORY || outcome == WEFT_SYSTEM; }
+// WEFT_NOT_RETURNED, and how the unit has ended instead.
+[[gnu::cold, gnu::noinline]] weft_status not_returned(const Unit& unit);
 
-// Says so, where that is how it has ended.
-[[gnu::cold, gnu::noinline]] void tell_refusal(const Unit& unit);
-
-// How a unit has ended.
-inline weft_status outcome(const Unit& unit) {
-    const auto how = static_cast<weft_status>(unit.outcome);
-    if (how != WEFT_OK) [[unlikely]] tell_refusal(unit);
-    return how;
-}
+// What a join of the unit comes to, which has ended.
+inline weft_status ended_status(const Unit& unit) { return unit.outcome == Outcome::returned ? WEFT_OK : not_returned(unit); }
 
 // ---- the slow end --------------------------------------------------------------------------------------
 
@@ -85,8 +78,8 @@ void give_outside(Unit& unit);
 // A unit that was detached when it had ended is released.
 void release_detached(Unit& unit);
 
-// Releases a unit that has ended, and returns how.
-[[gnu::noinline]] weft_status free_ended(Unit& unit) noexcept;
+// Releases a unit that has ended, if its body has returned.
+[[gnu::noinline]] weft_status free_returned(Unit& unit) noexcept;
 
 // ---- the inlined end -----------------------------------------------------------------------------------
 

@@ -36,8 +36,8 @@ namespace {
 // What one is told that is not alone, and who has not been told (none) reads the unit's outcome itself. Not 0, so that one look tells which.
 struct Told {
     static constexpr std::uint8_t none = 0, refused = 0xff;
-    static constexpr std::uint8_t ended(std::uint8_t outcome) { return static_cast<std::uint8_t>(outcome + 1); }
-    static weft_status status(std::uint8_t told) { return told == refused ? busy_status() : outcome_told(static_cast<std::uint8_t>(told - 1)); }
+    static constexpr std::uint8_t ended(Outcome outcome) { return static_cast<std::uint8_t>(static_cast<unsigned>(outcome) + 1); }
+    static weft_status status(std::uint8_t told) { return told == refused ? busy_status() : status_of(static_cast<Outcome>(told - 1)); }
 };
 
 // Whether one who comes when others wait already waits besides.
@@ -77,14 +77,14 @@ struct UnitJoin : Suspension {
 
     [[gnu::noinline]] Joint::Announced come_over() {
         auto& waiter = *new (later) Later(*this);
-        return weft::come_over(target, waiter, [](JoinWaiter* raw, std::uint8_t outcome) {
+        return weft::come_over(target, waiter, [](JoinWaiter* raw, Outcome outcome) {
             UnitJoin& to = static_cast<Later*>(raw)->by;
             to.told = Told::ended(outcome);
             resume_waiting(to.self);
         });
     }
 
-    weft_status answer() const { return told == Told::none ? outcome(target) : Told::status(told); }
+    weft_status answer() const { return told == Told::none ? ended_status(target) : Told::status(told); }
 };
 
 template <Company company>
@@ -117,7 +117,7 @@ template <Company company>
 [[gnu::noinline]] weft_status join_to(Stream& stream, Unit& self, Unit& target, Unit* next) {
     if (next == &target && may_call_taken(stream, target) && announce(target, Joint::Waiter(&self)) == Joint::Announced::waiting) {
         call_taken(stream, self, target);
-        return outcome(target);
+        return ended_status(target);
     }
     UnitJoin<company> request(self, target);
     suspend_to(stream, request, next, Waits::as_stated, to_handle(&target));
@@ -132,49 +132,42 @@ template <Company company>
     return join_to<company>(stream, self, target, take_next(stream, target) ? &target : detail::successor(stream));
 }
 
-// What a wait came to.
-enum class Waited : unsigned char {
-    ended,      // the unit has ended, and says how
-    told,       // `status` says how; the unit may be gone
-    refused,    // `status` says why it was not waited for
-};
-
 // `stream` becomes the one that the joiner comes back on.
 template <Company company>
-[[gnu::always_inline]] inline Waited wait_in_unit(Stream*& stream, Unit& target, weft_status& status) {
+[[gnu::always_inline]] inline weft_status wait_in_unit(Stream*& stream, Unit& target) {
     Unit& self = *stream->running;
     if (target.joint.untouched()) [[likely]] {
         if (may_call_at_once(*stream, target)) [[likely]] {
             call_and_wait<Out::first, Frees::no>(*stream, self, target);
             stream = current_or_null();
-            return Waited::ended;
+            return ended_status(target);
         }
         weft_unit* const alone = to_handle(&target);
         const bool called = call_row(*stream, self, &alone, 1) != 0;
         stream = current_or_null();
-        if (called) return Waited::ended;
+        if (called) return ended_status(target);
     }
     if (target.joint.done()) {
         learn(target);
-        return Waited::ended;
+        return ended_status(target);
     }
     // The pool first, as in unit/whereabouts.hpp: in this stream's pool it is local by this stream's own word.
     if (target.pool_now() != stream->direct || !target.has(Unit::local) || self.kind == Kind::tasklet || target.has(Unit::primary) ||
         target.life.is(State::running)) [[unlikely]] {
-        status = join_slow<company>(*stream, self, target);
+        const weft_status status = join_slow<company>(*stream, self, target);
         stream = current_or_null();
-        return means_end(status) ? Waited::told : Waited::refused;
+        return status;
     }
     // The target ends on this stream, as a unit of its private pool, and nobody else looks at its Joint: it may know
     // its joiner before the joiner has left.
     probe(Probe::join_before_announce);
     if (target.joint.announce_local(&self) != Joint::Announced::waiting) [[unlikely]] {
-        status = join_slow<company>(*stream, self, target);
+        const weft_status status = join_slow<company>(*stream, self, target);
         stream = current_or_null();
-        return means_end(status) ? Waited::told : Waited::refused;
+        return status;
     }
     stream = &suspend_published(*stream, self, target);
-    return Waited::ended;
+    return ended_status(target);
 }
 
 // ---- one unit, from an OS thread -------------------------------------------------------------------
@@ -191,7 +184,7 @@ struct ThreadJoin : JoinWaiter {
     template <Company company>
     void settle(Joint::Announced answer) {
         if (company == Company::any && answer == Joint::Announced::taken) {
-            answer = come_over(*letter.target, *this, [](JoinWaiter* raw, std::uint8_t outcome) {
+            answer = come_over(*letter.target, *this, [](JoinWaiter* raw, Outcome outcome) {
                 auto* self = static_cast<ThreadJoin*>(raw);
                 self->told.store(Told::ended(outcome));
                 self->gate.open();
@@ -224,7 +217,7 @@ template <Company company>
     const OutsideWait outside;
     request.gate.wait();
     const std::uint8_t told = request.told.load();
-    return told == Told::none ? outcome(target) : Told::status(told);
+    return told == Told::none ? ended_status(target) : Told::status(told);
 }
 
 // As Letter, but nobody waits for it, so it has memory of its own.
@@ -253,7 +246,7 @@ template <Company company>
 [[gnu::cold, gnu::noinline]] weft_status join_outside(Stream* stream, Unit& unit) {
     if (unit.joint.done()) {
         learn(unit);
-        return outcome(unit);
+        return ended_status(unit);
     }
     if (weft_status status = may_join(unit); status != WEFT_OK) return status;
     return join_from_thread<company>(unit);
@@ -261,55 +254,65 @@ template <Company company>
 
 }  // namespace
 
-weft_status outcome_told(std::uint8_t outcome) {
-    const auto how = static_cast<weft_status>(outcome);
-    if (how == WEFT_NO_MEMORY) return fail(how, "the unit has not run: no stack could be had for it, and none would have come free (see WEFT_STACK_BYTES, ulimit -v, the cgroup's memory.max)");
-    if (how == WEFT_SYSTEM) return fail(how, "the hosted unit has not run: the kernel refused a pthread for it (see ulimit -u and the cgroup's pids.max)");
-    return how;
+weft_status not_ended(const Unit& unit) { return fail(WEFT_BUSY, "unit %llu has not ended", static_cast<unsigned long long>(unit.id)); }
+
+weft_status status_of(Outcome outcome) {
+    switch (outcome) {
+    case Outcome::returned: break;
+    case Outcome::exception: return fail(WEFT_NOT_RETURNED, "an exception has ended the unit");
+    case Outcome::cancelled: return fail(WEFT_NOT_RETURNED, "the unit was cancelled");
+    case Outcome::no_stack:
+        return fail(WEFT_NOT_RETURNED, "the unit has not run: no stack could be had for it, and none would have come free (see WEFT_STACK_BYTES, ulimit -v, the cgroup's memory.max)");
+    case Outcome::no_pthread:
+        return fail(WEFT_NOT_RETURNED, "the hosted unit has not run: the kernel refused a pthread for it (see ulimit -u and the cgroup's pids.max)");
+    }
+    return WEFT_OK;
 }
 
 weft_status try_join(Unit& unit) noexcept {
-    if (!unit.joint.done()) return fail(WEFT_BUSY, "the unit has not ended");
+    if (!unit.joint.done()) return not_ended(unit);
     if (!unit.joint.done_and_known()) learn(unit);
-    return outcome(unit);
+    return ended_status(unit);
 }
 
 weft_status join_unended(Unit& unit) {
     Stream* stream = current_or_null();
     if (stream == nullptr || stream->running == nullptr) [[unlikely]] return join_outside<Company::any>(stream, unit);
-    weft_status status;
-    return wait_in_unit<Company::any>(stream, unit, status) == Waited::ended ? outcome(unit) : status;
+    return wait_in_unit<Company::any>(stream, unit);
 }
 
 weft_status join_alone(Unit& unit) {
     Stream* stream = current_or_null();
     if (stream == nullptr || stream->running == nullptr) [[unlikely]] return join_outside<Company::none>(stream, unit);
-    weft_status status;
-    return wait_in_unit<Company::none>(stream, unit, status) == Waited::ended ? outcome(unit) : status;
+    return wait_in_unit<Company::none>(stream, unit);
 }
 
 weft_status join_taken(Stream& stream, Unit& target) { return join_to<Company::any>(stream, *stream.running, target, &target); }
 
 weft_status join_taken_alone(Stream& stream, Unit& target) { return join_to<Company::none>(stream, *stream.running, target, &target); }
 
-weft_status free_unended(Unit& unit) noexcept {
+weft_status free_if_ended(Unit& unit) noexcept {
+    if (!unit.joint.done()) return not_ended(unit);
+    if (!unit.joint.done_and_known()) learn(unit);
+    release(current_or_null(), unit);
+    return WEFT_OK;
+}
+
+weft_status join_and_free_unended(Unit& unit) noexcept {
     Stream* stream = current_or_null();
-    weft_status status;
     if (stream == nullptr || stream->running == nullptr) [[unlikely]] {
-        status = join_outside<Company::none>(stream, unit);
-        if (means_end(status)) release(current_or_null(), unit);
+        const weft_status status = join_outside<Company::none>(stream, unit);
+        if (status == WEFT_OK) release(current_or_null(), unit);
         return status;
     }
-    if (take_next(*stream, unit)) return free_taken(*stream, unit);
+    if (take_next(*stream, unit)) return join_and_free_taken(*stream, unit);
     if (stream->callable->ready.front() == &unit) {
         weft_unit* handle = to_handle(&unit);
         if (call_row(*stream, *stream->running, &handle, 1) != 0) return WEFT_OK;
         stream = current_or_null();
     }
-    const Waited waited = wait_in_unit<Company::none>(stream, unit, status);
-    if (waited == Waited::refused) [[unlikely]] return status;
-    if (waited == Waited::ended) status = outcome(unit);
-    release(stream, unit);
+    const weft_status status = wait_in_unit<Company::none>(stream, unit);
+    if (status == WEFT_OK) [[likely]] release(stream, unit);
     return status;
 }
 

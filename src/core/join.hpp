@@ -9,6 +9,7 @@ namespace weft {
 // Whether the caller may wait for the unit's end: if not, why. And why not when another does.
 weft_status may_join(const Unit& target);
 weft_status busy_status();
+weft_status not_ended(const Unit& unit);
 
 // Waits for the end, also where others do, unless that has come and is news. From a ULT, or an OS thread that is no stream.
 [[gnu::noinline]] weft_status join_unended(Unit& unit);
@@ -17,7 +18,7 @@ weft_status busy_status();
 [[gnu::cold, gnu::noinline]] weft_status join_alone(Unit& unit);
 
 [[gnu::always_inline]] inline weft_status join(Unit& unit) {
-    return unit.joint.done_and_known() ? static_cast<weft_status>(unit.outcome) : join_unended(unit);
+    return unit.joint.done_and_known() ? ended_status(unit) : join_unended(unit);
 }
 
 // join() of one that has ended; WEFT_BUSY: it has not.
@@ -27,48 +28,45 @@ weft_status try_join(Unit& unit) noexcept;
 [[gnu::noinline]] weft_status join_taken(Stream& stream, Unit& target);
 [[gnu::noinline]] weft_status join_taken_alone(Stream& stream, Unit& target);
 
-// Joins all of them; frees them as well, and sets the handles to null, unless the handles are const.
+// Joins all of them; unless the handles are const it frees those whose bodies have returned as well, and sets their handles to null.
 template <class Handle>
 weft_status join_many(Handle* units, std::size_t count);
 extern template weft_status join_many(weft_unit**, std::size_t);
 extern template weft_status join_many(weft_unit* const*, std::size_t);
 
-// How a unit that may be gone has ended, by one who was told it.
-weft_status outcome_told(std::uint8_t outcome);
+// What a join comes to of a unit that may be gone, by one who was told how it has ended.
+weft_status status_of(Outcome outcome);
 
-// Whether a join with this status means that the unit has ended.
-constexpr bool means_end(weft_status status) {
-    return status == WEFT_OK || status == WEFT_EXCEPTION || status == WEFT_NO_MEMORY || status == WEFT_SYSTEM || status == WEFT_CANCELLED;
-}
+// Gives the descriptor of a unit back that has ended; WEFT_BUSY: it has not.
+weft_status free_if_ended(Unit& unit) noexcept;
 
-// Joins and releases; the latter only if the unit has ended (that is, unless the status says why not).
-[[gnu::noinline]] weft_status free_unended(Unit& unit) noexcept;
+// Joins a unit, and gives its descriptor back if its body has returned; WEFT_NOT_RETURNED: it has ended otherwise.
+[[gnu::noinline]] weft_status join_and_free_unended(Unit& unit) noexcept;
 
-// As free_unended(), where may_call_at_once() has said so, or of a unit that has been taken out of its pool and may be called.
+// As join_and_free_unended(), where may_call_at_once() has said so, or of a unit that has been taken out of its pool and may be called.
 template <Out out>
-[[gnu::always_inline]] inline weft_status free_by_call(Stream& stream, Unit& self, Unit& unit) {
+[[gnu::always_inline]] inline weft_status join_and_free_by_call(Stream& stream, Unit& self, Unit& unit) {
     const bool freed = call_and_wait<out, Frees::yes>(stream, self, unit);
-    return freed ? WEFT_OK : free_ended(unit);
+    return freed ? WEFT_OK : free_returned(unit);
 }
 
-// The running ULT frees a unit that take_next() has given it.
-[[gnu::always_inline]] inline weft_status free_taken(Stream& stream, Unit& unit) {
+// The running ULT joins and frees a unit that take_next() has given it.
+[[gnu::always_inline]] inline weft_status join_and_free_taken(Stream& stream, Unit& unit) {
     Unit& self = *stream.running;
-    if (unit.untouched() && unit.plain_and_unasked()) [[likely]] return free_by_call<Out::taken>(stream, self, unit);
+    if (unit.untouched() && unit.plain_and_unasked()) [[likely]] return join_and_free_by_call<Out::taken>(stream, self, unit);
     if (may_call_taken_tasklet(stream, unit)) return free_tasklet_by_call<Out::taken>(stream, self, unit);
     const weft_status status = join_taken_alone(stream, unit);
-    if (means_end(status)) release(current_or_null(), unit);
+    if (status == WEFT_OK) release(current_or_null(), unit);
     return status;
 }
 
-// Joins and releases.
-[[gnu::always_inline]] inline weft_status free(Unit& unit) noexcept {
+[[gnu::always_inline]] inline weft_status join_and_free(Unit& unit) noexcept {
     Stream* const stream = current_or_null();
     if (stream != nullptr && stream->callable->ready.front() == &unit) {
-        if (may_call_at_once(*stream, unit)) [[likely]] return free_by_call<Out::first>(*stream, *stream->running, unit);
+        if (may_call_at_once(*stream, unit)) [[likely]] return join_and_free_by_call<Out::first>(*stream, *stream->running, unit);
         if (may_call_tasklet_at_once(*stream, unit)) return free_tasklet_by_call<Out::first>(*stream, *stream->running, unit);
     }
-    return unit.joint.done_and_known() ? free_ended(unit) : free_unended(unit);
+    return unit.joint.done_and_known() ? free_returned(unit) : join_and_free_unended(unit);
 }
 
 weft_status detach(Unit& unit);

@@ -29,7 +29,7 @@ struct GroupJoin : JoinWaiter, Suspension {
 [[gnu::noinline]] void join_group(Unit& self, weft_unit* const* units, std::size_t count) {
     GroupJoin group(self);
     for (std::size_t i = 0; i < count; ++i) {
-        Unit* unit = to_unit(units[i], "weft_unit_join_many or weft_unit_free_many");
+        Unit* unit = to_unit(units[i], "weft_unit_join_many or weft_unit_join_free_many");
         if (unit == nullptr || unit == &self || unit->has_now(Unit::local) || unit->joint.done()) continue;
         group.left.fetch_add(1);
         if (announce(*unit, Joint::Waiter(&group)) != Joint::Announced::waiting) group.left.fetch_sub(1);
@@ -37,30 +37,17 @@ struct GroupJoin : JoinWaiter, Suspension {
     if (group.left.load() > 1) suspend(current(), group, Waits::join_many, units);
 }
 
-// How the first unit ended, in their order, that did not end well.
-struct Worst {
-    weft_status status = WEFT_OK;
-    std::size_t place = SIZE_MAX;
-
-    void note(weft_status of, std::size_t at) {
-        if (of == WEFT_OK || at > place) return;
-        status = of;
-        place = at;
-    }
-};
-
 // Calls those that are next in the common pool as their turns come; others draw from it meanwhile, so that some may be passed over. What is not freed here will
 // be asked for once more.
 template <class Handle>
-[[gnu::noinline]] void call_those_at_hand(Handle* units, std::size_t count, Worst& worst) {
+[[gnu::noinline]] void call_those_at_hand(Handle* units, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
         Stream& stream = current();
         Unit* const unit = to_unit(units[i], call_on_many<Handle>);
         if (unit == nullptr || !take_next(stream, *unit)) continue;
         if constexpr (std::is_const_v<Handle>) {
             join_taken(stream, *unit);
-        } else if (const weft_status status = free_taken(stream, *unit); means_end(status)) {
-            worst.note(status, i);
+        } else if (join_and_free_taken(stream, *unit) == WEFT_OK) {
             units[i] = nullptr;
         }
     }
@@ -73,9 +60,9 @@ weft_status join_many(Handle* units, std::size_t count) {
     Stream* stream = current_or_null();
     Unit* self = stream == nullptr ? nullptr : stream->running;
     const bool shared = count > 1 && units[0] != nullptr && !to_unit(units[0], call_on_many<Handle>)->has_now(Unit::local);
-    Worst worst;
+    const Unit* unreturned = nullptr;   // the first of those that have ended otherwise
     if (shared && self != nullptr && self->kind != Kind::tasklet) {
-        call_those_at_hand(units, count, worst);
+        call_those_at_hand(units, count);
         join_group(*self, units, count);
     }
     for (std::size_t i = 0; i < count;) {
@@ -91,18 +78,17 @@ weft_status join_many(Handle* units, std::size_t count) {
             }
         }
         // Most have ended: one load.
-        const weft_status status = unit.joint.done_and_known() ? outcome(unit) : std::is_const_v<Handle> ? join_unended(unit) : join_alone(unit);
-        if (status == WEFT_BUSY || status == WEFT_WRONG_KIND || status == WEFT_WRONG_STATE || status == WEFT_WRONG_CONTEXT) {
-            return status;
-        }
-        worst.note(status, i);
-        if constexpr (!std::is_const_v<Handle>) {
+        const weft_status status = unit.joint.done_and_known() ? ended_status(unit) : std::is_const_v<Handle> ? join_unended(unit) : join_alone(unit);
+        if (!weft_unit_joined(status)) return status;
+        if (status != WEFT_OK) {
+            if (unreturned == nullptr) unreturned = &unit;
+        } else if constexpr (!std::is_const_v<Handle>) {
             release(current_or_null(), unit);
             units[i] = nullptr;
         }
         ++i;
     }
-    return worst.status;
+    return unreturned == nullptr ? WEFT_OK : not_returned(*unreturned);
 }
 template weft_status join_many(weft_unit**, std::size_t);
 template weft_status join_many(weft_unit* const*, std::size_t);

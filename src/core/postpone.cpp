@@ -55,17 +55,17 @@ bool stacks_may_come_free(Process& of, std::uint64_t tries) {
 bool is_detached(const Unit& unit) { return unit.joint.announced().detached(); }
 
 // Whoever joins the unit learns that it has not run.
-void do_without(Stream& stream, Unit& unit, weft_status lacking) {
+void do_without(Stream& stream, Unit& unit, Outcome outcome) {
     if (is_detached(unit)) return unit_hooks.keep_for_stack(stream, unit);
-    end_unrun(stream, unit, lacking);
+    end_unrun(stream, unit, outcome);
 }
 
 // Nobody would give a stack back, neither for this unit nor for those that wait in its pool and were tried with it.
-void give_up(Stream& stream, Unit& unit, weft_status lacking) {
+void give_up(Stream& stream, Unit& unit, Outcome outcome) {
     stream.scarcity.condemned = pool::length(*unit.pool);
     stream.scarcity.postponed = 0;
     stream.scarcity.postponed_in_a_row = 0;
-    do_without(stream, unit, lacking);
+    do_without(stream, unit, outcome);
     stream.scarcity.finished_then = stream.counters.read(trace::Count::finished);
 }
 
@@ -80,26 +80,26 @@ bool is_condemned(Stream& stream) {
 }  // namespace
 
 // No stack could be had. The unit waits for one to come free; when nothing runs any more that could free one, because
-// all streams that hold a hart are in the same need, it ends with that status, or waits apart if nobody would learn of that. So it does when nobody has a stack to free: a unit
+// all streams that hold a hart are in the same need, it ends so, or waits apart if nobody would learn of that. So it does when nobody has a stack to free: a unit
 // that looks again and again for the end of this one would keep its stream from that need for ever. And so it does where another
 // than this stream alone may put it back into its pool.
 void postpone(Stream& stream, Unit& unit) {
     Process& of = process();
-    const weft_status lacking = unit.kind == Kind::hosted ? WEFT_SYSTEM : WEFT_NO_MEMORY;
+    const Outcome outcome = unit.kind == Kind::hosted ? Outcome::no_pthread : Outcome::no_stack;
     if (of.shortage.any() && is_detached(unit)) return unit_hooks.keep_for_stack(stream, unit);   // behind those who wait there
-    if (unit.pool->one_pushes() || (unit.kind == Kind::hosted && of.hosts.in_use() == 0)) return do_without(stream, unit, lacking);
+    if (unit.pool->one_pushes() || (unit.kind == Kind::hosted && of.hosts.in_use() == 0)) return do_without(stream, unit, outcome);
     if (is_condemned(stream)) {
-        do_without(stream, unit, lacking);
+        do_without(stream, unit, outcome);
         stream.scarcity.finished_then = stream.counters.read(trace::Count::finished);
         return;
     }
     stream.counters.add(trace::Count::postponed);
     const bool look = look_is_due(++stream.scarcity.postponed);
-    if (look && !stacks_may_come_free(of, stream.scarcity.postponed)) return give_up(stream, unit, lacking);
+    if (look && !stacks_may_come_free(of, stream.scarcity.postponed)) return give_up(stream, unit, outcome);
     const bool all_tried = ++stream.scarcity.postponed_in_a_row > pool::length(*unit.pool) + 1;
     if (all_tried && !std::exchange(stream.scarcity.starving, true)) of.starving.fetch_add(1);
     const std::size_t granted = of.base.granted();
-    if (all_tried && of.starving.load() >= granted) return give_up(stream, unit, lacking);
+    if (all_tried && of.starving.load() >= granted) return give_up(stream, unit, outcome);
     if (granted > 1) os::thread_yield();
     pool::push(*unit.pool, &unit, pool::Place::last);
 }

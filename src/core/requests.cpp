@@ -14,7 +14,7 @@ namespace {
 bool is_to_end(const Unit& self) { return self.marked(Unit::cancel) && may_end(current(), self); }
 
 [[noreturn]] void end_cancelled(Unit& self) {
-    end_with(self, WEFT_CANCELLED);
+    end_with(self, Outcome::cancelled);
     finish();
 }
 
@@ -53,19 +53,19 @@ bool starts(Unit& unit) {
         if (unit.marked(Unit::observed)) observe(trace::Event::start, unit);
         return true;
     }
-    end_with(unit, WEFT_CANCELLED);
+    end_with(unit, Outcome::cancelled);
     return false;
 }
 
 bool picked_starts(Stream& stream, Unit& unit) {
     if (is_to_end(unit)) {
-        end_unrun(stream, unit, WEFT_CANCELLED);
+        end_unrun(stream, unit, Outcome::cancelled);
         return false;
     }
     return !unit.marked(Unit::migrate) || !move_unstarted(unit);
 }
 
-void end_unrun(Stream& stream, Unit& unit, weft_status outcome) {
+void end_unrun(Stream& stream, Unit& unit, Outcome outcome) {
     end_with(unit, outcome);
     unit.life.move(State::ready, State::running);
     if (unit.marked(Unit::extras)) end_locals(unit);

@@ -26,6 +26,6 @@ bool picked_starts(Stream& stream, Unit& unit);
 bool handle_requests_instead(Unit& self);
 
 // A picked unit ends without having run.
-void end_unrun(Stream& stream, Unit& unit, weft_status outcome);
+void end_unrun(Stream& stream, Unit& unit, Outcome outcome);
 
 }  // namespace weft

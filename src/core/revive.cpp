@@ -51,7 +51,7 @@ weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, 
         if (stack != nullptr) give_stack_back(stream, stack);
         return not_admitted();
     }
-    if (unit.outcome == WEFT_EXCEPTION) unit.exception().~exception_ptr();
+    if (unit.outcome == Outcome::exception) unit.exception().~exception_ptr();
     if (Extras* extras = extras_of(unit)) {
         std::lock_guard guard(extras->lock);
         extras->target = nullptr;   // asked too late for the last life

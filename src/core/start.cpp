@@ -54,7 +54,7 @@ void* begin_slow(Stream& stream, Unit& unit) {
 void keep_exception() noexcept {
     Unit& unit = *current().running;
     new (&unit.argument) std::exception_ptr(std::current_exception());
-    end_with(unit, WEFT_EXCEPTION);
+    end_with(unit, Outcome::exception);
 }
 
 }  // namespace weft

@@ -105,7 +105,7 @@ weft_status hand_off_to(Unit& target, Leaving how, Named from) noexcept {
     switch (how) {
     case Leaving::yields: leave_ready(*stream, *self, target, {way_back(from), self}); break;
     case Leaving::suspends: leave_suspended(*stream, *self, target); break;
-    case Leaving::ends: self->outcome = WEFT_OK; finish(&target);
+    case Leaving::ends: self->outcome = Outcome::returned; finish(&target);
     }
     return WEFT_OK;
 }

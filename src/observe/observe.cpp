@@ -56,7 +56,7 @@ void record(trace::Ring& to, Event what, const Unit& unit, Waits waits, const vo
     }
     case Event::finish: {
         trace::Record made = record_of(what, unit, 0);
-        made.outcome = unit.outcome;
+        made.outcome = static_cast<std::uint8_t>(unit.outcome);
         return to.add(made);
     }
     case Event::yield:
@@ -146,7 +146,7 @@ void tell_from_outside(Observers& of, const weft_observation& seen) {
         seen.pool = handles::to_handle<weft_pool>(handles::Thing::pool, unit.pool_now());
         seen.waits_for = what == Event::suspend ? name_of(waits) : "";
         seen.object = object;
-        if (what == Event::finish || what == Event::join || what == Event::free) seen.status = static_cast<weft_status>(unit.outcome);
+        if (what == Event::finish || what == Event::join || what == Event::free) seen.outcome = static_cast<weft_unit_outcome>(unit.outcome);
         if (stream != nullptr) {
             tell_from_stream(of, *stream, seen);
         } else {

@@ -267,7 +267,7 @@ private:
         case Event::suspend: return suspend(entry);
         case Event::yield: return leave(entry, "\"left\":\"yielded\"");
         case Event::finish:
-            return leave(entry, std::string("\"left\":\"finished\",\"status\":\"") + weft_status_name(static_cast<weft_status>(record.outcome)) + "\"");
+            return leave(entry, std::string("\"left\":\"finished\",\"outcome\":\"") + name_of(static_cast<Outcome>(record.outcome)) + "\"");
         case Event::cancel: return instant(entry, "cancel");
         case Event::promote: return instant(entry, "promote");
         case Event::migrate: return instant(entry, "migrate", ",\"pool\":\"" + hex(record.detail) + "\"");

@@ -96,7 +96,7 @@ void drop_suspended(void* object, void* argument) {
     if (is_scheduler(*unit)) return;   // it waits for those that are counted
     if (!unit->has(Unit::primary) && !unit->life.is(State::free)) note_left(*unit);
     if (never_goes_on(*unit)) ++dropped;
-    if (unit->life.is(State::done) && unit->outcome == WEFT_EXCEPTION) unit->exception().~exception_ptr();
+    if (unit->life.is(State::done) && unit->outcome == Outcome::exception) unit->exception().~exception_ptr();
 }
 
 void destroy_heaps(Process& of) {

@@ -19,7 +19,7 @@ struct TimedJoin : JoinWaiter {
     Unit& target;
     bool busy = false;                     // the unit is detached: nobody may wait for it
     bool told = false;                     // how it ended, where others wait, too: one of them may free it
-    std::uint8_t outcome = 0;
+    Outcome outcome = Outcome::returned;
     atomic<bool> over{false};              // the Joint knows nothing of it any more; of the stream of a unit that is local
     atomic<std::uint32_t> owners{2};       // who waits; and the Joint, or the letter to it
     atomic<std::uint32_t> stage{on_its_way};   // of the letter that announces
@@ -47,7 +47,7 @@ struct TimedJoin : JoinWaiter {
     }
 
     void settle(Joint::Announced answer) {
-        if (answer == Joint::Announced::taken) answer = come_over(target, *this, [](JoinWaiter* raw, std::uint8_t ended_so) {
+        if (answer == Joint::Announced::taken) answer = come_over(target, *this, [](JoinWaiter* raw, Outcome ended_so) {
             auto& self = *static_cast<TimedJoin*>(raw);
             self.told = true;
             self.outcome = ended_so;
@@ -125,12 +125,12 @@ struct TimedJoin : JoinWaiter {
     }
     const bool woken = record->party.park(deadline_ns, Waits::join, to_handle(&target));
     const bool busy = woken && record->busy, told = woken && record->told;   // else a letter may be settling that
-    const std::uint8_t ended_so = told ? record->outcome : std::uint8_t{0};
+    const Outcome ended_so = told ? record->outcome : Outcome::returned;
     if (!woken) record->give_up(home != nullptr);
     record->let_go();
     if (!woken) return too_late();
     if (busy) return busy_status();
-    return told ? outcome_told(ended_so) : outcome(target);
+    return told ? status_of(ended_so) : ended_status(target);
 }
 
 }  // namespace weft::sync

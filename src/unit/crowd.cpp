@@ -18,7 +18,7 @@ os::Lock& lock_of(const void* unit) { return all_crowds[reinterpret_cast<std::ui
 
 }  // namespace
 
-Joint::Announced announce_over(Unit& unit, JoinWaiter& waiter, void (*wake)(JoinWaiter*), void (*told)(JoinWaiter*, std::uint8_t)) {
+Joint::Announced announce_over(Unit& unit, JoinWaiter& waiter, void (*wake)(JoinWaiter*), void (*told)(JoinWaiter*, Outcome)) {
     waiter.of = &unit;
     waiter.wake = wake;
     waiter.told = told;
@@ -58,7 +58,7 @@ bool forget_given_up_in_crowd(Joint& joint) {
             joint.withdraw_from_crowd(*gone.other());
         }
         if (gone.crowd()) {
-            gone.other()->told(gone.other(), 0);
+            gone.other()->told(gone.other(), Outcome::returned);
         } else {
             gone.other()->wake(gone.other());
         }

@@ -9,7 +9,7 @@ namespace weft {
 
 // Announces one who comes when somebody waits already; that need not be so any more. It is `told`, and before all others, of those who came before. `wake`: what
 // the end of the unit calls for all of them. taken: the unit is detached. Of a local unit on its stream.
-Joint::Announced announce_over(Unit& unit, JoinWaiter& waiter, void (*wake)(JoinWaiter*), void (*told)(JoinWaiter*, std::uint8_t));
+Joint::Announced announce_over(Unit& unit, JoinWaiter& waiter, void (*wake)(JoinWaiter*), void (*told)(JoinWaiter*, Outcome));
 
 // As Joint::withdraw(), of one that may have come over others, or others over it.
 bool withdraw(Unit& unit, JoinWaiter& waiter);

@@ -20,6 +20,7 @@
 
 #include "base/assert.hpp"
 #include "base/atomic.hpp"
+#include "unit/state.hpp"
 
 namespace weft {
 
@@ -38,7 +39,7 @@ struct JoinWaiter {
     // What follows is written when it comes over another, and is nobody's before.
     plain<std::uintptr_t> below;                                    // the word that it found: who waits besides
     const void* of;                                                 // the unit that they wait for
-    void (*told)(JoinWaiter* self, std::uint8_t outcome);           // instead of `wake`; how the unit ended
+    void (*told)(JoinWaiter* self, Outcome outcome);                // instead of `wake`; how the unit ended
 };
 
 // The orders of Joint; a model test passes weaker ones, which must fail.

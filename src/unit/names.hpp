@@ -1,4 +1,4 @@
-// What people read of a kind and of a state. "?" for what is none: a descriptor may be read while it changes.
+// What people read of a kind, of a state and of an outcome. "?" for what is none: a descriptor may be read while it changes.
 #pragma once
 
 #include "unit/state.hpp"
@@ -28,6 +28,17 @@ constexpr const char* name_of(State state) {
     case State::suspended: return "suspended";
     case State::done: return "done";
     case State::waiting: return "waiting";
+    }
+    return "?";
+}
+
+constexpr const char* name_of(Outcome outcome) {
+    switch (outcome) {
+    case Outcome::returned: return "returned";
+    case Outcome::exception: return "exception";
+    case Outcome::cancelled: return "cancelled";
+    case Outcome::no_stack: return "no stack";
+    case Outcome::no_pthread: return "no pthread";
     }
     return "?";
 }

@@ -33,6 +33,18 @@ enum class State : std::uint8_t {
     waiting,     // its context is saved, and one waker knows it
 };
 
+// How a unit has ended.
+enum class Outcome : std::uint8_t {
+    returned,     // from its body, or by weft_unit_exit
+    exception,    // which its descriptor keeps
+    cancelled,
+    no_stack,     // its body was not called: no stack could be had, and none would have come free
+    no_pthread,   // its body was not called: a hosted unit without a pthread
+};
+
+// Whether its body was not called, for want of something.
+constexpr bool is_refused(Outcome outcome) { return outcome >= Outcome::no_stack; }
+
 // As the program sees it.
 constexpr State shown(State state) { return state == State::waiting ? State::suspended : state; }
 

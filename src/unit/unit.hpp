@@ -99,7 +99,7 @@ struct Unit {
     Kind kind = Kind::tasklet;
     Flags flags{};
     union {
-        std::uint8_t outcome = 0;              // a weft_status, valid once done
+        Outcome outcome = Outcome::returned;   // valid once done
         bool wants_fresh;                      // of a hosted one, until it starts: a pthread that no unit has had
         Waits waits;                           // of a waiting unit
     };
@@ -126,7 +126,7 @@ struct Unit {
         std::uint8_t state = static_cast<std::uint8_t>(State::ready);
         Kind kind = Kind::lsa;
         Flags flags{};
-        std::uint8_t outcome = 0;
+        Outcome outcome = Outcome::returned;
         Shape shape{};
         Marks marks{};
         std::uint16_t tag = 0;          // the priority; the generation counts only in a build that checks

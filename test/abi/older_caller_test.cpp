@@ -73,7 +73,7 @@ TEST_F(OlderCaller, OptionsOfAUnitThatEndEarlyLeaveTheRestAtTheDefaults) {
     ASSERT_EQ(weft_ult_spawn(nullptr, [](void* p) { *static_cast<bool*>(p) = true; }, &ran, &options.whole, &unit), WEFT_OK)
         << weft_error_text();
     EXPECT_STREQ(weft_unit_name(unit), "");
-    ASSERT_EQ(weft_unit_free(unit), WEFT_OK);
+    ASSERT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_TRUE(ran);
 }
 
@@ -96,7 +96,7 @@ TEST_F(OlderCaller, WhatIsKnownOfAStackIsWrittenOnlyAsFarAsTheCallerKnowsIt) {
     };
     weft_unit* unit = nullptr;
     ASSERT_EQ(weft_ult_spawn(nullptr, body, &info, nullptr, &unit), WEFT_OK);
-    ASSERT_EQ(weft_unit_free(unit), WEFT_OK);
+    ASSERT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_GT(info.whole.bytes, 0u);
     EXPECT_TRUE(info.untouched(end));
 }

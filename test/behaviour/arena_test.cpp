@@ -77,7 +77,7 @@ TEST(Arena, ACallbackOnItsHartIsOutsideOfIt) {
         }, raw, nullptr, &at.spawned), WEFT_OK);
     }, &seen), WEFT_OK);
     EXPECT_EQ(unit.free(), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(seen.spawned), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(seen.spawned), WEFT_OK);
     EXPECT_EQ(seen.domain, nullptr);
 }
 
@@ -93,7 +93,7 @@ TEST(Arena, WhatIsSpawnedChildFirstForAPoolBeginsThere) {
         EXPECT_EQ(weft_ult_spawn(pool_of(0), [](void* to) { *static_cast<weft_domain**>(to) = weft_domain_self(); }, &seen, &options, &child), WEFT_OK);
         EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) { EXPECT_NE(weft_domain_self(), nullptr); }, nullptr, &options, nullptr), WEFT_OK);
     });
-    EXPECT_EQ(weft_unit_free(child), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(child), WEFT_OK);
     EXPECT_EQ(seen, nullptr);
 }
 
@@ -526,7 +526,7 @@ TEST(Arena, WhatCannotBeIsRefused) {
         ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void* raw) {
             EXPECT_EQ(weft_arena_execute(static_cast<weft_arena*>(raw), [](void*) {}, nullptr), WEFT_WRONG_CONTEXT);
         }, arena, nullptr, &tasklet), WEFT_OK);
-        EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     }
     EXPECT_EQ(weft_arena_free(arena), WEFT_OK);
     EXPECT_EQ(weft_arena_free(nullptr), WEFT_OK);

@@ -94,7 +94,7 @@ bool may_be(weft_kind kind) { return kind == WEFT_KIND_SC || kind == WEFT_KIND_R
         EXPECT_EQ(weft_ult_spawn(pool, body, argument, chosen, &unit), WEFT_OK) << weft_error_text();
         kind = kind_of(unit);
         EXPECT_TRUE(may_be(kind)) << kind;
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     }
     return kind;
 }
@@ -106,7 +106,7 @@ bool may_be(weft_kind kind) { return kind == WEFT_KIND_SC || kind == WEFT_KIND_R
         weft_unit* unit = nullptr;
         EXPECT_EQ(weft_ult_spawn(nullptr, body, argument, chosen, &unit), WEFT_OK) << weft_error_text();
         kind = kind_of(unit);
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     }
     return kind;
 }
@@ -118,7 +118,7 @@ bool may_be(weft_kind kind) { return kind == WEFT_KIND_SC || kind == WEFT_KIND_R
         weft_unit* unit = nullptr;
         EXPECT_EQ(weft_ult_spawn(nullptr, suspends_if, i % of == 0 ? &kind : nullptr, nullptr, &unit), WEFT_OK);
         kind = kind_of(unit);
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     }
     return kind;
 }
@@ -162,7 +162,7 @@ TEST(Auto, UnitsThatJoinWhatReturnsAtOnceComeToSc) {
         child.kind = WEFT_KIND_ROC;
         weft_unit* unit = nullptr;
         EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &child, &unit), WEFT_OK);
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     };
     EXPECT_EQ(here(enough, joins), WEFT_KIND_SC);
     EXPECT_EQ(place().share, 0);
@@ -376,7 +376,7 @@ TEST(Auto, IsLsaInPrivatePoolsAndLearnsNothingThere) {
         weft_unit* units[10];
         ASSERT_EQ(weft_unit_spawn_many(nullptr, 10, returns, nullptr, how, units), WEFT_OK);
         for (weft_unit* unit : units) EXPECT_EQ(kind_of(unit), WEFT_KIND_LSA);
-        EXPECT_EQ(weft_unit_free_many(units, 10), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free_many(units, 10), WEFT_OK);
     }
     EXPECT_TRUE(places().empty());
     weft_pool* pool = make_pool(WEFT_POOL_SHARED);   // a pool that others draw from, of a stream whose own is private
@@ -400,7 +400,7 @@ TEST(Auto, UnitsSpawnedTogetherAreOfOnePlace) {
             ASSERT_EQ(weft_unit_spawn_many(nullptr, count, returns, nullptr, nullptr, units), WEFT_OK);
             kind = kind_of(units[0]);
             for (weft_unit* unit : units) EXPECT_EQ(kind_of(unit), kind);
-            EXPECT_EQ(weft_unit_free_many(units, count), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free_many(units, count), WEFT_OK);
         }
         EXPECT_EQ(kind, WEFT_KIND_SC);
         EXPECT_GT(place().samples, 60u);
@@ -465,7 +465,7 @@ TEST(Auto, OptionsThatLeaveNoChoiceTeachNothing) {
             weft_unit* unit = nullptr;
             ASSERT_EQ(weft_ult_spawn(nullptr, i % 2 == 0 ? returns : suspends, nullptr, chosen, &unit), WEFT_OK) << weft_error_text();
             EXPECT_EQ(kind_of(unit), forced ? WEFT_KIND_FULL : WEFT_KIND_LSA);
-            EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         }
         std::uint32_t samples = 0;
         for (const Place& one : places()) samples += one.samples;
@@ -539,7 +539,7 @@ TEST(Auto, SeveralStreamsLearnOfOnePlace) {
             for (std::size_t i = 0; i < enough; ++i) {
                 weft_unit* unit = nullptr;
                 EXPECT_EQ(weft_ult_spawn(nullptr, counts, &ran, &chosen, &unit), WEFT_OK);
-                EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+                EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
             }
         };
         Ult a(spawn, nullptr, pool_of(0)), b(spawn, nullptr, pool_of(1)), c(spawn, nullptr, pool_of(2));
@@ -555,9 +555,9 @@ TEST(Auto, ExceptionsOfSamplesAreTheJoiners) {
     for (std::size_t i = 0; i < 3 * between_samples; ++i) {
         weft_unit* unit = nullptr;
         ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { throw std::runtime_error("why"); }, nullptr, nullptr, &unit), WEFT_OK);
-        EXPECT_EQ(weft_unit_join(unit), WEFT_EXCEPTION);
+        EXPECT_EQ(outcome_of(unit), WEFT_OUTCOME_EXCEPTION);
         EXPECT_NE(weft_unit_exception(unit), nullptr);
-        EXPECT_EQ(weft_unit_free(unit), WEFT_EXCEPTION);
+        EXPECT_EQ(end_of(unit), WEFT_OUTCOME_EXCEPTION);
     }
     EXPECT_GE(place().samples, 2u);
 }
@@ -581,7 +581,7 @@ TEST(Auto, SamplesKeepTheirNamesAndWhereTheyWereSpawned) {
         }, &seen);
         EXPECT_EQ(seen.addresses, std::set<const void*>{place().address});
         EXPECT_EQ(seen.named, chosen == nullptr ? 0 : count);
-        EXPECT_EQ(weft_unit_free_many(units, count), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free_many(units, count), WEFT_OK);
     }
     EXPECT_GE(place().samples, 4u);
 }
@@ -592,6 +592,6 @@ TEST(Auto, ASampleThatRunsAgainIsNone) {
     ASSERT_EQ(weft_ult_spawn(nullptr, suspends, nullptr, nullptr, &unit), WEFT_OK);   // the first one is a sample
     EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
     ASSERT_EQ(weft_unit_revive(nullptr, suspends, nullptr, unit), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_EQ(place().samples, 0u);
 }

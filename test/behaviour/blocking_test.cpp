@@ -109,7 +109,7 @@ TEST(Blocking, IsAPlainCallOutsideOfStreamsAndRefusedWhereNobodyCanWait) {
     ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) {
         EXPECT_EQ(weft_blocking([](void*) { ADD_FAILURE() << "called"; }, nullptr), WEFT_WRONG_KIND);
     }, nullptr, nullptr, &tasklet), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
 }
 
 // ---- the stream's stack ----------------------------------------------------------------------------
@@ -166,7 +166,7 @@ TEST(StreamStack, IsAPlainCallWhereTheCallerStandsOnALargeStackAlready) {
         EXPECT_EQ(weft_on_stream_stack(large_frame, &answer), WEFT_OK);
         EXPECT_EQ(answer, 'y');
     }, nullptr, nullptr, &tasklet), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     EXPECT_EQ(weft_on_stream_stack(nullptr, nullptr), WEFT_INVALID);
 }
 

@@ -216,7 +216,7 @@ TEST(Call, OfARowThatIsJoinedTogetherOneThatSuspendsLetsTheOthersRun) {
         Ult fifth(name("5"));
         weft_unit* units[] = {first.handle(), second.handle(), nullptr, third.handle(), fourth.handle(), fifth.handle()};
         if (freed) {
-            EXPECT_EQ(weft_unit_free_many(units, 6), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free_many(units, 6), WEFT_OK);
             for (weft_unit* unit : units) EXPECT_EQ(unit, nullptr);
             for (Ult* gone : {&first, &second, &third, &fourth, &fifth}) gone->forget();
         } else {
@@ -227,15 +227,15 @@ TEST(Call, OfARowThatIsJoinedTogetherOneThatSuspendsLetsTheOthersRun) {
     }
 }
 
-TEST(Call, OfARowTheFirstStatusThatIsNotOkIsTold) {
+TEST(Call, OfARowOneThatHasNotReturnedIsTold) {
     Runtime runtime;
     warm_up();
     Ult first([] {}), second([] { throw std::runtime_error("second"); }), third([] { weft_unit_exit(); }), fourth([] {});
     weft_unit* units[] = {first.handle(), second.handle(), third.handle(), fourth.handle()};
-    EXPECT_EQ(weft_unit_join_many(units, 4), WEFT_EXCEPTION);
+    EXPECT_EQ(weft_unit_join_many(units, 4), WEFT_NOT_RETURNED);
     EXPECT_NE(weft_unit_exception(units[1]), nullptr);
     EXPECT_EQ(first.free(), WEFT_OK);
-    EXPECT_EQ(second.free(), WEFT_EXCEPTION);
+    EXPECT_EQ(second.end(), WEFT_OUTCOME_EXCEPTION);
     EXPECT_EQ(third.free(), WEFT_OK);
     EXPECT_EQ(fourth.free(), WEFT_OK);
 }
@@ -249,7 +249,7 @@ TEST(Call, OfARowThatIsJoinedInAnotherOrderThanItIsRunInAllHaveEnded) {
         Ult first(name("1")), second(name("2")), third(name("3")), fourth(name("4"));
         weft_unit* units[] = {first.handle(), third.handle(), second.handle(), fourth.handle()};
         if (freed) {
-            EXPECT_EQ(weft_unit_free_many(units, 4), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free_many(units, 4), WEFT_OK);
             for (Ult* gone : {&first, &second, &third, &fourth}) gone->forget();
         } else {
             EXPECT_EQ(weft_unit_join_many(units, 4), WEFT_OK);
@@ -304,7 +304,7 @@ TEST(Call, ATaskletRunsOnTheSchedulersStackAndLeavesErrnoAlone) {
         errno = EDOM;
     }, &seen, nullptr, &tasklet), WEFT_OK);
     weft_unit* const handle = tasklet;
-    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     EXPECT_EQ(seen.self, handle);
     EXPECT_EQ(seen.error, 0);
     EXPECT_EQ(seen.yielded, WEFT_WRONG_KIND);
@@ -318,7 +318,7 @@ TEST(Call, ATaskletThatIsFreedAtOnceHasTheEndOfAnyOther) {
     warm_up();
     weft_unit* tasklet = nullptr;
     ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) { throw std::runtime_error("tasklet"); }, nullptr, nullptr, &tasklet), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(tasklet), WEFT_EXCEPTION);
+    EXPECT_EQ(end_of(tasklet), WEFT_OUTCOME_EXCEPTION);
 
     static weft_key* key;
     static int dropped;
@@ -326,7 +326,7 @@ TEST(Call, ATaskletThatIsFreedAtOnceHasTheEndOfAnyOther) {
     ASSERT_EQ(weft_key_create([](void* value) { dropped += *static_cast<int*>(value); }, &key), WEFT_OK);
     int one = 1;
     ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void* value) { EXPECT_EQ(weft_local_set(key, value), WEFT_OK); }, &one, nullptr, &tasklet), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     EXPECT_EQ(dropped, 1);
     EXPECT_EQ(weft_key_free(key), WEFT_OK);
 
@@ -335,10 +335,10 @@ TEST(Call, ATaskletThatIsFreedAtOnceHasTheEndOfAnyOther) {
     ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void* to) {
         auto& unit = *static_cast<weft_unit**>(to);
         ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) {}, nullptr, nullptr, &unit), WEFT_OK);
-        EXPECT_EQ(weft_unit_free(unit), WEFT_WRONG_KIND);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_WRONG_KIND);
     }, &child, nullptr, &tasklet), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(child), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(child), WEFT_OK);
     EXPECT_EQ(units_alive(), 1u);
 }
 
@@ -380,9 +380,9 @@ TEST(Call, AnExceptionOfItIsAStatusAndLeavesTheJoinersAlone) {
     Runtime runtime;
     warm_up();
     Ult child([] { throw std::runtime_error("thrown"); });
-    EXPECT_EQ(child.join(), WEFT_EXCEPTION);
+    EXPECT_EQ(child.outcome(), WEFT_OUTCOME_EXCEPTION);
     EXPECT_NE(weft_unit_exception(child.handle()), nullptr);
-    EXPECT_EQ(child.free(), WEFT_EXCEPTION);
+    EXPECT_EQ(child.end(), WEFT_OUTCOME_EXCEPTION);
     try {
         throw std::runtime_error("mine");
     } catch (const std::runtime_error&) {
@@ -460,7 +460,7 @@ TEST(Call, ATaskletIsRefusedAsAlways) {
     }, &both, nullptr, &tasklet), WEFT_OK);
     Ult child([] {});
     both.child = child.handle();
-    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     EXPECT_EQ(both.status, WEFT_WRONG_KIND);
     EXPECT_EQ(child.free(), WEFT_OK);
 }
@@ -536,7 +536,7 @@ struct Busy {
             while (!self->stop) {
                 weft_unit* child = nullptr;
                 EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, nullptr, &child), WEFT_OK);
-                EXPECT_EQ(weft_unit_free(child), WEFT_OK);
+                EXPECT_EQ(weft_unit_join_free(child), WEFT_OK);
                 ++self->rounds;
             }
         }, this, nullptr, &unit), WEFT_OK);
@@ -548,7 +548,7 @@ struct Busy {
     }
     ~Busy() {
         stop = true;
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     }
 };
 
@@ -637,12 +637,12 @@ TEST_P(CallFrom, AUnitThatSuspendsEndsLikeAnyOther) {
             EXPECT_EQ(waker.free(), WEFT_OK);
             throw std::runtime_error("child");
         });
-        EXPECT_EQ(child.free(), WEFT_EXCEPTION);
+        EXPECT_EQ(child.end(), WEFT_OUTCOME_EXCEPTION);
         EXPECT_EQ(order, "123");
     }
 }
 
-TEST_P(CallFrom, AllOfARowAreFreedWhateverBecomesOfThem) {
+TEST_P(CallFrom, AllOfARowThatReturnAreFreedWhateverBecomesOfTheOthers) {
     warm_up();
     for (const bool freed : {false, true}) {
         std::string order;
@@ -658,15 +658,17 @@ TEST_P(CallFrom, AllOfARowAreFreedWhateverBecomesOfThem) {
         EXPECT_EQ(weft_unit_cancel(fourth.handle()), WEFT_OK);
         weft_unit* units[] = {begun.handle(), nullptr, first.handle(), second.handle(), third.handle(), fourth.handle()};
         if (freed) {
-            EXPECT_EQ(weft_unit_free_many(units, 6), WEFT_EXCEPTION);
-            for (weft_unit* unit : units) EXPECT_EQ(unit, nullptr);
-            for (Ult* gone : {&begun, &first, &second, &third, &fourth}) gone->forget();
+            weft_unit* const left[] = {begun.handle(), nullptr, nullptr, nullptr, nullptr, fourth.handle()};
+            EXPECT_EQ(weft_unit_join_free_many(units, 6), WEFT_NOT_RETURNED);
+            EXPECT_NE(std::string(weft_error_text()).find("exception"), std::string::npos) << "of the first: " << weft_error_text();
+            EXPECT_TRUE(std::equal(std::begin(units), std::end(units), left));
+            for (Ult* gone : {&first, &second, &third}) gone->forget();
         } else {
-            EXPECT_EQ(weft_unit_join_many(units, 6), WEFT_EXCEPTION);
-            EXPECT_EQ(begun.free(), WEFT_EXCEPTION);
-            EXPECT_EQ(fourth.free(), WEFT_CANCELLED);
+            EXPECT_EQ(weft_unit_join_many(units, 6), WEFT_NOT_RETURNED);
             for (Ult* kept : {&first, &second, &third}) EXPECT_EQ(kept->free(), WEFT_OK);
         }
+        EXPECT_EQ(begun.end(), WEFT_OUTCOME_EXCEPTION);
+        EXPECT_EQ(fourth.end(), WEFT_OUTCOME_CANCELLED);
         EXPECT_EQ(order, "2");
     }
     EXPECT_EQ(units_alive(), 1u);
@@ -785,7 +787,7 @@ TEST_P(ChildFirst, AChildThatExitsOrThrowsOrIsDetachedLetsItsParentGoOn) {
     for (int i = 0; i < 3; ++i) {
         Ult exits([] { weft_unit_exit(); }, &how), throws([] { throw std::runtime_error("child"); }, &how);
         EXPECT_EQ(exits.free(), WEFT_OK);
-        EXPECT_EQ(throws.free(), WEFT_EXCEPTION);
+        EXPECT_EQ(throws.end(), WEFT_OUTCOME_EXCEPTION);
         int runs = 0;
         auto run = [](void* times) { ++*static_cast<int*>(times); };
         auto yield_and_run = [](void* times) {
@@ -814,9 +816,9 @@ TEST_P(ChildFirst, AParentThatIsAskedToEndMeanwhileDoesSoWhenItComesBack) {
             EXPECT_EQ(weft_ult_spawn(nullptr, ask, &asked, &how, &made), WEFT_OK);
             went_on = true;
         });
-        EXPECT_EQ(parent.free(), WEFT_CANCELLED);
+        EXPECT_EQ(parent.end(), WEFT_OUTCOME_CANCELLED);
         EXPECT_FALSE(went_on);
-        EXPECT_EQ(weft_unit_free(made), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(made), WEFT_OK);
     }
 }
 

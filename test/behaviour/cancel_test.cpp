@@ -20,8 +20,8 @@ TEST(Cancel, AUnitThatHasNotStartedEndsWithoutItsBody) {
     bool ran = false;
     Ult unit([&] { ran = true; });
     EXPECT_EQ(weft_unit_cancel(unit.handle()), WEFT_OK);
-    EXPECT_EQ(unit.join(), WEFT_CANCELLED);
-    EXPECT_EQ(unit.free(), WEFT_CANCELLED);
+    EXPECT_EQ(unit.outcome(), WEFT_OUTCOME_CANCELLED);
+    EXPECT_EQ(unit.end(), WEFT_OUTCOME_CANCELLED);
     EXPECT_FALSE(ran);
     EXPECT_EQ(units_alive(), 1u);
 }
@@ -44,13 +44,14 @@ TEST(Cancel, AllKindsInAllPoolsEndSoAndAreJoinedFromAnywhere) {
         for (int i = 0; i < 3; ++i) EXPECT_EQ(weft_unit_cancel(units[i]), WEFT_OK);
         {
             Stream stream(pool);
-            std::thread outside([&] { EXPECT_EQ(weft_unit_join(units[0]), WEFT_CANCELLED); });
-            EXPECT_EQ(weft_unit_join_many(units + 1, 2), WEFT_CANCELLED);
+            std::thread outside([&] { EXPECT_EQ(outcome_of(units[0]), WEFT_OUTCOME_CANCELLED); });
+            EXPECT_EQ(weft_unit_join_many(units + 1, 2), WEFT_NOT_RETURNED);
             EXPECT_EQ(weft_unit_join(units[3]), WEFT_OK);
             outside.join();
         }
-        EXPECT_EQ(weft_unit_free_many(units, 4), WEFT_CANCELLED);
-        EXPECT_EQ(units[0], nullptr);
+        EXPECT_EQ(weft_unit_join_free_many(units, 4), WEFT_NOT_RETURNED);
+        EXPECT_EQ(units[3], nullptr);
+        for (int i = 0; i < 3; ++i) EXPECT_EQ(end_of(units[i]), WEFT_OUTCOME_CANCELLED);
         EXPECT_EQ(ran, 1);
         EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
     }
@@ -67,7 +68,7 @@ TEST(Cancel, AUnitEndsBeforeItYieldsItself) {
         ++step;
     });
     Ult other([] {});
-    EXPECT_EQ(unit.join(), WEFT_CANCELLED);
+    EXPECT_EQ(unit.outcome(), WEFT_OUTCOME_CANCELLED);
     EXPECT_EQ(step, 1);
 }
 
@@ -85,7 +86,7 @@ TEST(Cancel, AUnitThatWaitsInItsPoolEndsWhenItsTurnComes) {
         });
         while (turns < 3) weft_unit_yield();
         EXPECT_EQ(weft_unit_cancel(unit.handle()), WEFT_OK);
-        EXPECT_EQ(unit.join(), WEFT_CANCELLED);
+        EXPECT_EQ(unit.outcome(), WEFT_OUTCOME_CANCELLED);
         EXPECT_EQ(turns, 3);
     }
 }
@@ -103,7 +104,7 @@ TEST(Cancel, ASuspendedUnitEndsWhenItIsResumed) {
     weft_unit_yield();
     EXPECT_EQ(unit.state(), WEFT_UNIT_SUSPENDED) << "the request alone wakes nobody";
     EXPECT_EQ(bed.wake(), WEFT_OK);
-    EXPECT_EQ(unit.join(), WEFT_CANCELLED);
+    EXPECT_EQ(unit.outcome(), WEFT_OUTCOME_CANCELLED);
     EXPECT_FALSE(woke);
 }
 
@@ -121,7 +122,7 @@ TEST(Cancel, AJoinGoesToItsEndFirst) {
     until([&] { return bed.occupied() && unit.state() == WEFT_UNIT_SUSPENDED; });
     EXPECT_EQ(weft_unit_cancel(unit.handle()), WEFT_OK);
     EXPECT_EQ(bed.wake(), WEFT_OK);
-    EXPECT_EQ(unit.join(), WEFT_CANCELLED);
+    EXPECT_EQ(unit.outcome(), WEFT_OUTCOME_CANCELLED);
     EXPECT_EQ(step, 1);
     EXPECT_EQ(units_alive(), 2u) << "the child was freed by its joiner";
 }
@@ -150,7 +151,7 @@ TEST(Cancel, AUnitThatHasDisabledItsEndEndsOnceThatIsEnabled) {
         weft_unit_yield();
         step = 3;
     });
-    EXPECT_EQ(unit.join(), WEFT_CANCELLED);
+    EXPECT_EQ(unit.outcome(), WEFT_OUTCOME_CANCELLED);
     EXPECT_EQ(step, 2);
 }
 
@@ -175,7 +176,7 @@ TEST(Cancel, TheEndIsDisabledInUltsOnly) {
     EXPECT_EQ(weft_unit_end_enable(), WEFT_WRONG_CONTEXT);
     Runtime runtime;
     weft_unit* const tasklet = spawn_tasklet([](void*) { EXPECT_EQ(weft_unit_end_disable(), WEFT_WRONG_CONTEXT); });
-    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
 }
 
 TEST(Cancel, FramesAreLeftAndHandlersAreLetGo) {
@@ -192,7 +193,7 @@ TEST(Cancel, FramesAreLeftAndHandlersAreLetGo) {
         }
     });
     Ult other([] { EXPECT_EQ(std::current_exception(), nullptr); });
-    EXPECT_EQ(unit.join(), WEFT_CANCELLED);
+    EXPECT_EQ(unit.outcome(), WEFT_OUTCOME_CANCELLED);
     EXPECT_EQ(destroyed, 1) << "the exception, and not what stood in the frame";
     EXPECT_EQ(other.join(), WEFT_OK);
 }
@@ -221,7 +222,7 @@ TEST(Cancel, ARunningUnitIsCancelledFromOutside) {
     }, nullptr, stream.pool());
     until_set(running);
     EXPECT_EQ(weft_unit_cancel(unit.handle()), WEFT_OK);
-    EXPECT_EQ(unit.join(), WEFT_CANCELLED);
+    EXPECT_EQ(unit.outcome(), WEFT_OUTCOME_CANCELLED);
 }
 
 TEST(Cancel, IsRefusedForThePrimaryUnitAndForOneThatHasEnded) {

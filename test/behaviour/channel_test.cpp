@@ -261,7 +261,7 @@ TEST(Channel, RefusesWhatMakesNoSense) {
         int mine = 1;
         EXPECT_EQ(weft_channel_send(static_cast<weft_channel*>(to), &mine, WEFT_FOREVER), WEFT_WRONG_KIND);
     }, channel, nullptr, &tasklet), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     {
         Ult waits([&] { EXPECT_EQ(weft_channel_receive(channel, &value, WEFT_FOREVER), WEFT_CLOSED); });
         until([] { return waiting_for("channel") == 1; });

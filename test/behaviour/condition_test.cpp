@@ -375,7 +375,7 @@ TEST(Condition, RefusesWhatMakesNoSense) {
         EXPECT_EQ(weft_cond_wait(&cond, &mine), WEFT_WRONG_KIND);
         ASSERT_EQ(weft_mutex_unlock(&mine), WEFT_OK);
     }, nullptr, nullptr, &tasklet), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ TEST(Counters, TheStreamsSumsEqualTheTotals) {
             Ult b([] { weft_unit_yield(); }, nullptr, second.pool());
             weft_unit* tasklet = nullptr;
             ASSERT_EQ(weft_tasklet_spawn(second.pool(), [](void*) {}, nullptr, nullptr, &tasklet), WEFT_OK);
-            EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
         }
         until_others_rest();
         all = all_counters();
@@ -143,7 +143,7 @@ TEST(Counters, UnitsOnAStackOfTheProgramsAreAmongThoseThatHaveFinished) {
     chosen.stack_bytes = sizeof stack;
     weft_unit* unit = nullptr;
     ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &chosen, &unit), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_EQ(counter("/units/count/finished"), counter("/units/count/created"));
 }
 
@@ -300,7 +300,7 @@ TEST(Units, EachLiveOneIsPrintedWithWhatItWaitsForAndItsSpawnSite) {
     EXPECT_NE(line.find("\tdone\t"), std::string::npos) << line;
     line = line_of(weft_unit_self());
     EXPECT_NE(line.find("\trunning\t"), std::string::npos) << line;
-    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     EXPECT_EQ(bed.wake(), WEFT_OK);
 }
 
@@ -321,5 +321,5 @@ TEST(Units, TheSpawnSiteLiesInTheFunctionThatSpawned) {
     EXPECT_NE(seen.site, nullptr);
     EXPECT_NE(seen.site, here);
     EXPECT_EQ(weft_unit_each(nullptr, nullptr), WEFT_INVALID);
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
 }

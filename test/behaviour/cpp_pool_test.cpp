@@ -460,7 +460,7 @@ TEST(CppScheduler, IsPushedIntoAPoolAndReplaced) {
     weft::thread inner({.pool = below}, [] {});
     weft_unit* unit = lower.push_into(pool, 5);
     EXPECT_FALSE(lower);
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     inner.join();
     stream.set_scheduler(weft::scheduler(weft::scheduler_kind::basic_wait, {below}));
     weft::thread late({.stream = stream, .bound = true}, [&] { EXPECT_EQ(weft::this_stream::self(), stream); });

@@ -73,7 +73,7 @@ TEST(Stop, ACallbackRunsWhereStopIsRequested) {
     EXPECT_EQ(on, weft::this_thread::get_id());
 }
 
-TEST(Cancelled, AJoinThrowsTheStatusAndTheArgumentsAreDestroyed) {
+TEST(Cancelled, AJoinThrowsTheOutcomeAndTheArgumentsAreDestroyed) {
     Runtime runtime;
     for (const bool begun : {false, true}) {
         const auto held = std::make_shared<int>(1);
@@ -85,8 +85,10 @@ TEST(Cancelled, AJoinThrowsTheStatusAndTheArgumentsAreDestroyed) {
         try {
             thread.join();
             ADD_FAILURE() << "it was cancelled";
-        } catch (const weft::error& error) {
-            EXPECT_EQ(error.code(), WEFT_CANCELLED);
+        } catch (const weft::not_returned& error) {
+            EXPECT_EQ(error.code(), WEFT_NOT_RETURNED);
+            EXPECT_EQ(error.outcome(), weft::unit_outcome::cancelled);
+            EXPECT_NE(std::string(error.what()).find("cancelled"), std::string::npos) << error.what();
         }
         EXPECT_FALSE(thread.joinable());
         EXPECT_EQ(held.use_count(), 1);

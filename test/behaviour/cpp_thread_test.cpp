@@ -302,7 +302,7 @@ TEST_P(CppThread, TheClosureIsDestroyedOnceWhenThereIsNoMemoryForAStack) {
         thread.join();
     });
     weft::os::fault_hook = nullptr;
-    EXPECT_EQ(code, WEFT_NO_MEMORY);
+    EXPECT_EQ(code, WEFT_NOT_RETURNED);
     EXPECT_FALSE(ran);
     EXPECT_EQ(ends, 1);
 }

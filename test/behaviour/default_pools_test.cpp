@@ -25,7 +25,7 @@ bool is_shared() {
         const std::uint64_t deadline = weft_now_ns() + patience_ms * ms;
         while (!ran && weft_now_ns() < deadline) std::this_thread::yield();
         const bool came = ran;
-        EXPECT_EQ(weft_unit_free(other), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(other), WEFT_OK);
         ran = came;
     });
     EXPECT_EQ(waits.join(), WEFT_OK);
@@ -172,7 +172,7 @@ TEST(PoolsOfStreams, KeepTheUnitThatIsNextForTheirStream) {
         EXPECT_EQ(weft_ult_spawn(pool_of(0), [](void*) {}, nullptr, nullptr, &next), WEFT_OK);
         is_next = true;
         wait_for(asked);
-        EXPECT_EQ(weft_unit_free(next), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(next), WEFT_OK);
     }, &here);
     Ult other([&] {
         other_runs = true;
@@ -233,9 +233,9 @@ TEST(PoolsOfStreams, AUnitThatALaterStreamHasStolenOutlivesThatStream) {
     EXPECT_EQ(weft_stream_free(later), WEFT_OK);
     EXPECT_EQ(weft_unit_resume(stolen.unit), WEFT_OK);
     over = true;
-    EXPECT_EQ(weft_unit_free(first.unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(first.unit), WEFT_OK);
     if (second.unit != nullptr) {
-        EXPECT_EQ(weft_unit_free(second.unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(second.unit), WEFT_OK);
     }
 }
 

@@ -36,7 +36,7 @@ public:
     }
     // The one that has made it ends it.
     ~Library() {
-        for (weft_unit* context : contexts_) EXPECT_EQ(weft_unit_free(context), WEFT_OK);
+        for (weft_unit* context : contexts_) EXPECT_EQ(weft_unit_join_free(context), WEFT_OK);
         EXPECT_EQ(weft_domain_unregister(domain), WEFT_OK) << weft_error_text();
     }
     Library(const Library&) = delete;
@@ -484,7 +484,7 @@ TEST(Domain, AContextThatHasEndedRunsAgainOnTheDomainsOwnStack) {
             EXPECT_EQ(weft_context_run(of.context, [](void*) {}, nullptr), WEFT_OK) << weft_error_text();
         }, &one), WEFT_OK);
         EXPECT_EQ(weft_unit_join(one.context), WEFT_OK);
-        EXPECT_EQ(weft_unit_free(one.context), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(one.context), WEFT_OK);
         EXPECT_EQ(weft_domain_unregister(domain), WEFT_OK);
     });
     EXPECT_EQ(caller.join(), WEFT_OK);
@@ -702,7 +702,7 @@ TEST(Domain, WhatCannotBeIsRefused) {
     weft_unit* tasklet = nullptr;
     auto in_tasklet = [&] { EXPECT_EQ(weft_domain_register(&ops, nullptr, &domain), WEFT_WRONG_CONTEXT); };
     EXPECT_EQ(weft_tasklet_spawn(nullptr, [](void* raw) { (*static_cast<decltype(in_tasklet)*>(raw))(); }, &in_tasklet, nullptr, &tasklet), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     Ult caller([&] {
         Library outer;
         EXPECT_EQ(weft_domain_yield(), WEFT_WRONG_CONTEXT) << "a context runs, and no callback";
@@ -740,7 +740,7 @@ TEST(Domain, ContextsThatOnlyWaitForMoreToDoAreNotCountedAtTheRuntimesEnd) {
             runtime.expected = WEFT_BUSY;   // for the other one
         } else {
             EXPECT_EQ(weft_unit_resume(contexts[0]), WEFT_OK);
-            EXPECT_EQ(weft_unit_free(contexts[0]), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free(contexts[0]), WEFT_OK);
         }
     }
 }

@@ -98,7 +98,7 @@ TEST(DomainWindows, AStreamStaysUntilWhoSentAHartToItHasWokenIt) {
     caller.sent->await();
 
     must_happen("the registrant goes on", [&] { return caller.thread.load() != 0; });
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     atomic<bool> freed{false};
     std::thread freer([&] {
         EXPECT_EQ(weft_stream_free(stream), WEFT_OK) << weft_error_text();

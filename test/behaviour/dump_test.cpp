@@ -62,12 +62,12 @@ atomic<int> dump_came_back{0};
 [[gnu::noinline]] void dump_on_child() {
     weft_unit* child = nullptr;
     EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, nullptr, &child), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(child), WEFT_OK);   // it leaves its stack for the next, which is called on it
+    EXPECT_EQ(weft_unit_join_free(child), WEFT_OK);   // it leaves its stack for the next, which is called on it
     EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {
         EXPECT_EQ(weft_event_set(&dump_child_is_there, nullptr), WEFT_OK);
         dump_on_event();
     }, nullptr, nullptr, &child), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(child), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(child), WEFT_OK);
     ++dump_came_back;
 }
 [[gnu::noinline]] void dump_unstarted(void*) { ++dump_came_back; }
@@ -208,7 +208,7 @@ public:
         EXPECT_EQ(deep_.wake(), WEFT_OK);
         EXPECT_EQ(aligned_.wake(), WEFT_OK);
         units_.clear();
-        EXPECT_EQ(weft_unit_free(unstarted_), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unstarted_), WEFT_OK);
         EXPECT_EQ(dump_came_back, 13);
     }
     Parked(const Parked&) = delete;
@@ -294,7 +294,7 @@ TEST(Dump, IsMadeFromAnywhere) {
         EXPECT_NE(part_of(dump, "(full, waiting) for the end of unit ").find(" testing::Test::Run()+0x"), std::string::npos) << dump;
         EXPECT_EQ(times(dump, "(tasklet, running) on stream 0"), 1u) << dump;
     }, nullptr, nullptr, &tasklet), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     std::thread outside([] { Parked::expect_in(dumped(), false); });
     outside.join();
 }
@@ -382,7 +382,7 @@ TEST(Dump, OfAUnitThatHasBeenFreedIsEmpty) {
     Runtime runtime;
     weft_unit* unit = nullptr;
     ASSERT_EQ(weft_ult_spawn(nullptr, dump_unstarted, nullptr, nullptr, &unit), WEFT_OK);
-    ASSERT_EQ(weft_unit_free(unit), WEFT_OK);
+    ASSERT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_EQ(dumped(unit), "");
 }
 

@@ -49,7 +49,7 @@ TEST(Embedding, DataHangOnAUnitFromWhenTheyAreGivenUntilItIsFreed) {
         ASSERT_EQ(weft_unit_revive(nullptr, [](void*) {}, nullptr, unit), WEFT_OK);
         EXPECT_EQ(weft_unit_data(unit), &one) << "another life has what the one before had";
         EXPECT_EQ(released, 0);
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         EXPECT_EQ(released, 1);
         auto nobodys = [](void*) { EXPECT_EQ(weft_unit_data_set(weft_unit_self(), &ten, release), WEFT_OK); };
         ASSERT_EQ(weft_ult_spawn(nullptr, nobodys, nullptr, nullptr, nullptr), WEFT_OK);
@@ -112,7 +112,7 @@ TEST(Embedding, UnitsWithDataHaveNothingOfThoseThatHadTheMemoryBefore) {
             how.release = i % 2 == 0 ? release : nullptr;
             ASSERT_EQ(weft_ult_spawn(nullptr, i % 2 == 0 ? +body : [](void*) { EXPECT_EQ(weft_unit_data(nullptr), nullptr); }, nullptr, &how, &units[i]), WEFT_OK);
         }
-        EXPECT_EQ(weft_unit_free_many(units, at_once), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free_many(units, at_once), WEFT_OK);
         EXPECT_EQ(released, round * at_once / 2);
     }
     EXPECT_EQ(weft_key_free(key), WEFT_OK);
@@ -193,7 +193,7 @@ TEST(Embedding, WhoCallsLearnsWhatKindOfUnitItIs) {
     EXPECT_EQ(weft_unit_self_kind(), WEFT_KIND_FULL) << "the primary unit";
     weft_unit* tasklet = nullptr;
     ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) { EXPECT_EQ(weft_unit_self_kind(), WEFT_KIND_TASKLET); }, nullptr, nullptr, &tasklet), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
 }
 
 TEST(Embedding, AUnitTellsItsArgumentItsSiteAndWhetherItIsDetached) {
@@ -215,7 +215,7 @@ TEST(Embedding, AUnitTellsItsArgumentItsSiteAndWhetherItIsDetached) {
     EXPECT_EQ(weft_unit_argument(unit, &argument), WEFT_OK);
     EXPECT_EQ(argument, &second);
     EXPECT_EQ(weft_unit_argument_set(unit, &first), WEFT_WRONG_STATE);
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     auto asks = [](void*) {
         bool mine = false;
         EXPECT_EQ(weft_unit_detached(weft_unit_self(), &mine), WEFT_OK);
@@ -338,7 +338,7 @@ TEST(Embedding, AUnitBelongsToThePoolThatItIsSaidToFromItsNextPushOn) {
             EXPECT_EQ(now_of(unit), to);
             EXPECT_EQ(length(to), 0u) << "it is not put there";
             EXPECT_EQ(weft_pool_push(to, unit), WEFT_OK);
-            EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
             // One that is suspended.
             Bed bed;
             weft_stream* on = nullptr;
@@ -425,7 +425,7 @@ TEST(Embedding, OneThatIsCalledByItsJoinerEndsInThePoolThatItWentOverTo) {
                     EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
                 }
                 if (way != 2) {
-                    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+                    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
                 }
                 weft_unit_yield();
                 EXPECT_EQ(counting.joined, ++expected) << "kind " << of << ", way " << way;
@@ -436,7 +436,7 @@ TEST(Embedding, OneThatIsCalledByItsJoinerEndsInThePoolThatItWentOverTo) {
             void* arguments[8];
             std::fill(std::begin(arguments), std::end(arguments), users);
             ASSERT_EQ(weft_unit_spawn_many(nullptr, 8, goes, arguments, &how, row), WEFT_OK);
-            EXPECT_EQ(weft_unit_free_many(row, 8), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free_many(row, 8), WEFT_OK);
             EXPECT_EQ(counting.joined, expected + 8);
             EXPECT_EQ(counting.members, 0);
             EXPECT_EQ(weft_pool_free(users), WEFT_OK);
@@ -574,12 +574,12 @@ TEST(Embedding, ARevivedUnitMayBeginBeforeTheCallerGoesOn) {
         EXPECT_EQ(parent.join(), WEFT_OK);
         EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
         EXPECT_EQ(steps, "11p2q2");
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         weft_unit* tasklet = nullptr;
         ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) {}, nullptr, nullptr, &tasklet), WEFT_OK);
         EXPECT_EQ(weft_unit_join(tasklet), WEFT_OK);
         EXPECT_EQ(weft_unit_revive_with(nullptr, [](void*) {}, nullptr, &how, tasklet), WEFT_UNSUPPORTED);
-        EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     }
 }
 
@@ -646,6 +646,6 @@ TEST(Embedding, WithOwnStacksNoUnitOfKindAutoStandsOnItsSchedulersStack) {
         weft_kind kind;
         EXPECT_EQ(weft_unit_kind(unit, &kind), WEFT_OK);
         ASSERT_NE(kind, WEFT_KIND_SC) << i;
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     }
 }

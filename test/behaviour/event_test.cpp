@@ -205,7 +205,7 @@ TEST(Event, RefusesWhatMakesNoSense) {
         EXPECT_EQ(weft_event_set(unset, nullptr), WEFT_OK);
         EXPECT_EQ(weft_event_wait(unset, nullptr), WEFT_OK) << "no wait is needed";
     }, &event, nullptr, &tasklet), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
 }
 
 // ---- future ----------------------------------------------------------------------------------------

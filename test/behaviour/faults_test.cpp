@@ -72,9 +72,9 @@ struct Probed {
     }
     void end() {
         if (unit == nullptr) return;
-        const weft_status status = weft_unit_free(unit);
-        EXPECT_TRUE(status == WEFT_OK || status == WEFT_NO_MEMORY) << weft_status_name(status);
-        EXPECT_EQ(runs, status == WEFT_OK ? 1 : 0) << "a unit without a stack does not run";
+        const weft_unit_outcome outcome = end_of(unit);
+        EXPECT_TRUE(outcome == WEFT_OUTCOME_RETURNED || outcome == WEFT_OUTCOME_NO_STACK) << outcome;
+        EXPECT_EQ(runs, outcome == WEFT_OUTCOME_RETURNED ? 1 : 0) << "a unit without a stack does not run";
     }
 };
 
@@ -209,7 +209,7 @@ TEST(Faults, AUnitWithoutAStackEndsThoughOneLooksForItsEndInALoop) {
         ASSERT_EQ(weft_unit_spawn_many(pool_of(streams - 1), units.size(), [](void*) {}, nullptr, &lazy, units.data()), WEFT_OK);
         for (weft_unit* unit : units) {
             while (weft_unit_try_join(unit) == WEFT_BUSY) weft_unit_yield();
-            EXPECT_EQ(weft_unit_free(unit), WEFT_NO_MEMORY);
+            EXPECT_EQ(end_of(unit), WEFT_OUTCOME_NO_STACK);
         }
         Faults::disarm();
     }
@@ -249,7 +249,7 @@ TEST(Faults, AHostedUnitThatIsRefusedAPthreadTellsItsJoinerWhy) {
     weft_unit* unit = nullptr;
     Faults::arm({Door::thread}, 1, 1L << 60);
     ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &hosted, &unit), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(unit), WEFT_SYSTEM);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_NOT_RETURNED);
     EXPECT_NE(std::string(weft_error_text()).find("refused a pthread"), std::string::npos) << weft_error_text();
     EXPECT_NE(std::string(weft_error_text()).find("ulimit -u"), std::string::npos) << weft_error_text();
     Faults::disarm();
@@ -422,7 +422,7 @@ TEST(Faults, AUnitWithoutAStackRunsWhenOneComesFree) {
     Faults::disarm();
 }
 
-TEST(Faults, UnitsThatNobodyCanGiveAStackEndWithThatStatusOnAllStreams) {
+TEST(Faults, UnitsThatNobodyCanGiveAStackEndAndSaySoOnAllStreams) {
     if (!weft::config::checked) return;   // as above
     const Deadline deadline(60);
     for (const weft_pool_kind kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
@@ -435,7 +435,7 @@ TEST(Faults, UnitsThatNobodyCanGiveAStackEndWithThatStatusOnAllStreams) {
         for (std::size_t i = 0; i < probed.size(); ++i) {
             ASSERT_EQ(weft_ult_spawn(pool_of(i % 3), Probed::body, &probed[i], &chosen, &probed[i].unit), WEFT_OK);
         }
-        for (auto& one : probed) EXPECT_EQ(weft_unit_join(one.unit), WEFT_NO_MEMORY);
+        for (auto& one : probed) EXPECT_EQ(outcome_of(one.unit), WEFT_OUTCOME_NO_STACK);
         for (auto& one : probed) one.end();
         Faults::disarm();
         Ult after([] {}, &chosen);

@@ -73,7 +73,7 @@ TEST(Features, WhoNeedsNoMigrationIsSpawnedWhateverIsIn) {
     const weft_status came_to = weft_ult_spawn(nullptr, nothing, nullptr, &options, &unit);
     expect_migration(came_to, "weft_ult_spawn with on_migration");
     if (came_to == WEFT_OK) {
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     }
     EXPECT_EQ(weft_test::units_alive(), 1u);
 }
@@ -83,7 +83,7 @@ TEST(Features, CancellationIsInOrRefused) {
     bool ran = false;
     Ult unit([&] { ran = true; });
     expect_as_built(weft_unit_cancel(unit.handle()), WEFT_FEATURE_CANCEL, "WEFT_CANCEL", "weft_unit_cancel");
-    EXPECT_EQ(unit.free(), is_in(WEFT_FEATURE_CANCEL) ? WEFT_CANCELLED : WEFT_OK);
+    EXPECT_EQ(unit.end(), is_in(WEFT_FEATURE_CANCEL) ? WEFT_OUTCOME_CANCELLED : WEFT_OUTCOME_RETURNED);
     EXPECT_EQ(ran, !is_in(WEFT_FEATURE_CANCEL));
 }
 

@@ -116,9 +116,9 @@ private:
             EXPECT_EQ(weft_ult_spawn(nullptr, body, &children[i], &chosen, &units[i]), WEFT_OK) << weft_error_text();
         }
         if (random() % 2 == 0) {
-            EXPECT_EQ(weft_unit_free_many(units.data(), count), WEFT_OK) << weft_error_text();
+            EXPECT_EQ(weft_unit_join_free_many(units.data(), count), WEFT_OK) << weft_error_text();
         } else {
-            for (weft_unit* unit : units) EXPECT_EQ(weft_unit_free(unit), WEFT_OK) << weft_error_text();
+            for (weft_unit* unit : units) EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK) << weft_error_text();
         }
     }
 
@@ -163,9 +163,9 @@ TEST(Followed, AUnitThatIsCalledByItsJoinerFindsNoWordOfThat) {
             EXPECT_EQ(weft_ult_spawn(nullptr, [](void* raw) { *static_cast<void**>(raw) = read_word(); }, &seen[i], &chosen, &units[i]), WEFT_OK);
         }
         if (kind == WEFT_KIND_FULL) {
-            for (weft_unit* unit : units) EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+            for (weft_unit* unit : units) EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         } else {
-            EXPECT_EQ(weft_unit_free_many(units.data(), 5), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free_many(units.data(), 5), WEFT_OK);
         }
         for (void* const word_of_unit : seen) EXPECT_EQ(word_of_unit, nullptr) << kind;
         EXPECT_EQ(read_word(), mine);
@@ -327,7 +327,7 @@ TEST(Followed, ThreadLocalMemoryIsOwnOnlyWhereNoOtherUnitRunsByIt) {
         static bool own;
         weft_unit* unit = nullptr;
         EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) { own = weft_thread_local_own(); }, nullptr, &chosen, &unit), WEFT_OK);
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         EXPECT_EQ(own, kind == WEFT_KIND_HOSTED) << kind;
     }
 }

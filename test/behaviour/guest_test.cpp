@@ -98,10 +98,10 @@ TEST(Guest, WhatAUnitHasNotLeftIsNotTheNextOnes) {
     ASSERT_EQ(weft_ult_spawn(nullptr, enters, nullptr, nullptr, &unit), WEFT_OK);
     ASSERT_EQ(weft_unit_join(unit), WEFT_OK);
     ASSERT_EQ(weft_unit_revive(nullptr, leaves, nullptr, unit), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     for (const auto body : {+enters, +leaves}) {
         ASSERT_EQ(weft_ult_spawn(nullptr, body, nullptr, nullptr, &unit), WEFT_OK);
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     }
 }
 
@@ -316,7 +316,7 @@ TEST(Guest, RegistersADomainWithItsOwnHartAndHasItBack) {
             ASSERT_EQ(weft_context_init(nullptr, 0, &context), WEFT_OK);
             own.fresh = context;
             EXPECT_EQ(weft_latch_wait(&done), WEFT_OK);
-            EXPECT_EQ(weft_unit_free(context), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free(context), WEFT_OK);
             EXPECT_EQ(own.ran.load(), 1);
             EXPECT_EQ(weft_domain_unregister(own.domain), WEFT_OK);
             EXPECT_EQ(weft_domain_self(), nullptr);
@@ -337,7 +337,7 @@ TEST(Guest, GoesOnThoughAChildThatRanFirstTakesItsHartIntoADomain) {
         weft_unit* child = nullptr;
         const auto team_of_one = [](void*) { EXPECT_EQ(weft_spmd(1, [](void*) {}, nullptr), WEFT_OK); };
         ASSERT_EQ(weft_ult_spawn(nullptr, team_of_one, nullptr, &options, &child), WEFT_OK);
-        EXPECT_EQ(weft_unit_free(child), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(child), WEFT_OK);
     });
 }
 

@@ -58,7 +58,7 @@ TEST(Guest, ThatSleepsGoesOnInTimeThoughAContextYieldsOnItsThread) {
         EXPECT_EQ(weft_domain_request(domain.domain, 1), WEFT_OK);
         for (int i = 0; i < 3; ++i) EXPECT_EQ(weft_sleep_for(1'000'000), WEFT_OK);
         over = true;
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         EXPECT_EQ(weft_domain_request(domain.domain, -1), WEFT_OK);
     });
 }

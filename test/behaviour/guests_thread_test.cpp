@@ -105,7 +105,7 @@ struct SmallDomain {
         }
         EXPECT_EQ(weft_domain_request(domain, 3), WEFT_OK);
         EXPECT_EQ(weft_latch_wait(&all), WEFT_OK);
-        for (weft_unit* context : contexts) EXPECT_EQ(weft_unit_free(context), WEFT_OK);
+        for (weft_unit* context : contexts) EXPECT_EQ(weft_unit_join_free(context), WEFT_OK);
         EXPECT_EQ(weft_domain_unregister(domain), WEFT_OK);
     }
     // Until it is seen what rounds are for.

@@ -45,7 +45,7 @@ weft_unit* spawned() {
 
 weft_unit* freed_unit() {
     weft_unit* const unit = spawned();
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     return unit;
 }
 
@@ -55,7 +55,7 @@ constexpr char freed[] = "stale handle 0x.* has been freed";
 
 TEST_F(HandlesDeathTest, AUnitFreedTwiceIsToldWithTheCall) {
     weft_unit* const unit = freed_unit();
-    EXPECT_DEATH(weft_unit_free(unit), "weft: weft_unit_free: stale handle 0x.*: its unit has been freed; a unit is freed once");
+    EXPECT_DEATH(weft_unit_join_free(unit), "weft: weft_unit_join_free: stale handle 0x.*: its unit has been freed; a unit is freed once");
 }
 
 TEST_F(HandlesDeathTest, AUnitJoinedAfterItWasFreedIsToldAlsoWhereAnotherHasItsPlace) {
@@ -64,22 +64,22 @@ TEST_F(HandlesDeathTest, AUnitJoinedAfterItWasFreedIsToldAlsoWhereAnotherHasItsP
     EXPECT_DEATH(weft_unit_join(unit), "weft_unit_join: stale handle");
     EXPECT_DEATH(weft_unit_resume(unit), "weft_unit_resume: stale handle");
     EXPECT_DEATH(weft_unit_yield_to(unit), "weft_unit_yield_to: stale handle");
-    EXPECT_EQ(weft_unit_free(next), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(next), WEFT_OK);
 }
 
 TEST_F(HandlesDeathTest, UnitsFreedTogetherAreToldWithThatCall) {
     weft_unit* units[] = {spawned(), freed_unit()};
     weft_unit* const joined[] = {units[0], units[1]};
-    EXPECT_DEATH(weft_unit_free_many(units, 2), "weft_unit_free_many: stale handle");
+    EXPECT_DEATH(weft_unit_join_free_many(units, 2), "weft_unit_join_free_many: stale handle");
     EXPECT_DEATH(weft_unit_join_many(joined, 2), "weft_unit_join_many: stale handle");
-    EXPECT_EQ(weft_unit_free(units[0]), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(units[0]), WEFT_OK);
 }
 
 TEST_F(HandlesDeathTest, AUnitIsGoneWithTheRuntime) {
     weft_unit* const unit = spawned();
     EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
     finalize();
-    EXPECT_DEATH(weft_unit_free(unit), "weft_unit_free: stale handle 0x.*: its unit has gone with the runtime");
+    EXPECT_DEATH(weft_unit_join_free(unit), "weft_unit_join_free: stale handle 0x.*: its unit has gone with the runtime");
 }
 
 TEST_F(HandlesDeathTest, APoolIsToldAlsoWhereAnotherHasItsPlace) {
@@ -145,7 +145,7 @@ TEST_F(HandlesDeathTest, ALastingKeyIsToldAlsoWhereItIsReadWithoutACall) {
     options.key = next;
     ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &options, &unit), WEFT_OK);
     EXPECT_EQ(weft::here::value_of(unit, next), &one);
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_EQ(weft_key_free(next), WEFT_OK);
 }
 

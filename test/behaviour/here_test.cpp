@@ -37,7 +37,7 @@ TEST(Here, IsWhatTheCallsSay) {
             options.kind = kind;
             weft_unit* unit = nullptr;
             ASSERT_EQ(weft_ult_spawn(nullptr, agree, nullptr, &options, &unit), WEFT_OK) << weft_error_text();
-            EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
             expect_agreement(true);
         }
         std::thread outside([] { expect_agreement(false); });
@@ -72,7 +72,7 @@ TEST(Here, DataAreTheUnitsOwn) {
         options.data = i % 2 == 0 ? &of_unit : nullptr;
         ASSERT_EQ(weft_ult_spawn(nullptr, body, options.data, &options, &units[i]), WEFT_OK) << weft_error_text();
     }
-    EXPECT_EQ(weft_unit_free_many(units.data(), units.size()), WEFT_OK) << weft_error_text();
+    EXPECT_EQ(weft_unit_join_free_many(units.data(), units.size()), WEFT_OK) << weft_error_text();
     Ult late([] {
         expect_agreement(true);
         EXPECT_EQ(weft_unit_data(nullptr), nullptr) << "what was freed has left nothing";
@@ -97,5 +97,5 @@ TEST(Here, IsReadAnewOnEachStream) {
             weft_unit_yield();
         }
     }, nullptr, nullptr, units.data()), WEFT_OK) << weft_error_text();
-    EXPECT_EQ(weft_unit_free_many(units.data(), units.size()), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free_many(units.data(), units.size()), WEFT_OK);
 }

@@ -15,9 +15,9 @@ inline weft_unit_options hosted() {
 }
 
 template <class Body>
-weft_status run_hosted(Body body, const weft_unit_options& how = hosted()) {
+weft_unit_outcome run_hosted(Body body, const weft_unit_options& how = hosted()) {
     Ult unit(body, &how);
-    return unit.free();
+    return unit.end();
 }
 
 // Not inlined: a compiler may keep what belongs to a thread over a call that switches, in what is native.

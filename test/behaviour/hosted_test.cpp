@@ -36,7 +36,7 @@ thread_local int plain = 7;
 TEST(Hosted, RunsAndEnds) {
     Runtime runtime;
     int ran = 0;
-    EXPECT_EQ(run_hosted([&] { ++ran; }), WEFT_OK);
+    EXPECT_EQ(run_hosted([&] { ++ran; }), WEFT_OUTCOME_RETURNED);
     EXPECT_EQ(ran, 1);
     EXPECT_EQ(counter("/hosts/count/live"), 1u);
     EXPECT_EQ(counter("/hosts/count/in-use"), 0u);
@@ -58,7 +58,7 @@ TEST(Hosted, IsAPthreadOfItsOwnAndSoIsNobodyElse) {
         EXPECT_TRUE(pthread_equal(its, self()));
         EXPECT_EQ(plain, 2);
         EXPECT_EQ(error(), 22);
-    }), WEFT_OK);
+    }), WEFT_OUTCOME_RETURNED);
     EXPECT_FALSE(pthread_equal(its, mine));
     EXPECT_TRUE(pthread_equal(self(), mine));
     EXPECT_EQ(plain, 1);
@@ -85,7 +85,7 @@ TEST(Hosted, LeavesForUnitsOfOtherKindsAndComesBack) {
                 EXPECT_EQ(pthread_equal(there, mine) != 0, kind != WEFT_KIND_HOSTED);
                 EXPECT_TRUE(pthread_equal(its, self()));
             }
-        }), WEFT_OK);
+        }), WEFT_OUTCOME_RETURNED);
         EXPECT_TRUE(pthread_equal(self(), mine));
     }
 }
@@ -102,7 +102,7 @@ TEST(Hosted, WhoLeavesIsMadeKnownByWhoeverComesNext) {
         }, &known_by);
     };
     const auto how = hosted();
-    EXPECT_EQ(run_hosted([] { EXPECT_EQ(run_hosted([] {}), WEFT_OK); }), WEFT_OK);   // two pthreads are there
+    EXPECT_EQ(run_hosted([] { EXPECT_EQ(run_hosted([] {}), WEFT_OK); }), WEFT_OUTCOME_RETURNED);   // two pthreads are there
     EXPECT_EQ(run_hosted([&] {
         leave();   // for the primary unit, or the scheduler
         EXPECT_TRUE(pthread_equal(known_by, carrier));
@@ -116,7 +116,7 @@ TEST(Hosted, WhoLeavesIsMadeKnownByWhoeverComesNext) {
         known_by = {};
         leave();   // for one that goes on
         EXPECT_TRUE(pthread_equal(known_by, second));
-    }), WEFT_OK);
+    }), WEFT_OUTCOME_RETURNED);
 }
 
 TEST(Hosted, AnExceptionIsKeptForItsJoinerAndMayBeHandledAcrossASuspension) {
@@ -135,8 +135,8 @@ TEST(Hosted, AnExceptionIsKeptForItsJoinerAndMayBeHandledAcrossASuspension) {
             EXPECT_STREQ(caught.what(), "one");
         }
         EXPECT_EQ(std::current_exception(), nullptr);
-    }), WEFT_OK);
-    EXPECT_EQ(run_hosted([] { throw std::runtime_error("out"); }), WEFT_EXCEPTION);
+    }), WEFT_OUTCOME_RETURNED);
+    EXPECT_EQ(run_hosted([] { throw std::runtime_error("out"); }), WEFT_OUTCOME_EXCEPTION);
 }
 
 TEST(Hosted, ItsStackIsThePthreads) {
@@ -158,7 +158,7 @@ TEST(Hosted, ItsStackIsThePthreads) {
         info.size = sizeof info;
         EXPECT_EQ(weft_unit_stack(weft_unit_self(), &info), WEFT_OK);
         EXPECT_EQ(info.lowest, lowest);
-    }, how), WEFT_OK);
+    }, how), WEFT_OUTCOME_RETURNED);
 }
 
 TEST(Hosted, KeepsTheFloatingPointControlWords) {
@@ -176,7 +176,7 @@ TEST(Hosted, KeepsTheFloatingPointControlWords) {
         EXPECT_EQ(fegetround(), FE_UPWARD);
         EXPECT_EQ(other.free(), WEFT_OK);
         EXPECT_EQ(fegetround(), FE_UPWARD);
-    }), WEFT_OK);
+    }), WEFT_OUTCOME_RETURNED);
     EXPECT_EQ(fegetround(), FE_TONEAREST);
 }
 
@@ -196,7 +196,7 @@ TEST(Hosted, ASystemCallSetsTheThreadPointerWhereThereIsNoInstruction) {
         yield();
         EXPECT_TRUE(pthread_equal(self(), its));
         EXPECT_EQ(other.free(), WEFT_OK);
-    }), WEFT_OK);
+    }), WEFT_OUTCOME_RETURNED);
     EXPECT_TRUE(pthread_equal(self(), mine));
     weft::arch::sets_thread_pointer_by_instruction.store(before);
 }
@@ -229,7 +229,7 @@ TEST(Hosted, WhatItCannotBeIsRefused) {
     how.kind = WEFT_KIND_LSA;
     how.fresh = true;
     EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &how, &unit), WEFT_INVALID);
-    EXPECT_EQ(run_hosted([] { EXPECT_EQ(weft_unit_run(weft_unit_self()), WEFT_WRONG_KIND); }), WEFT_OK);
+    EXPECT_EQ(run_hosted([] { EXPECT_EQ(weft_unit_run(weft_unit_self()), WEFT_WRONG_KIND); }), WEFT_OUTCOME_RETURNED);
 }
 
 TEST(Hosted, LivesAgain) {
@@ -243,7 +243,7 @@ TEST(Hosted, LivesAgain) {
         yield();
         *static_cast<int*>(raw) += 10;
     }, &ran, unit), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_EQ(ran, 11);
 }
 
@@ -255,7 +255,7 @@ TEST(Hosted, MayBeCancelled) {
     }, &how);
     yield();
     EXPECT_EQ(weft_unit_cancel(cancelled.handle()), WEFT_OK);
-    EXPECT_EQ(cancelled.free(), WEFT_CANCELLED);
+    EXPECT_EQ(cancelled.end(), WEFT_OUTCOME_CANCELLED);
 }
 
 TEST(Hosted, MayExitAndSpawnChildFirst) {
@@ -263,7 +263,7 @@ TEST(Hosted, MayExitAndSpawnChildFirst) {
     EXPECT_EQ(run_hosted([] {
         weft_unit_exit();
         ADD_FAILURE();
-    }), WEFT_OK);
+    }), WEFT_OUTCOME_RETURNED);
     EXPECT_EQ(run_hosted([] {
         auto first = hosted();
         first.child_first = true;
@@ -276,7 +276,7 @@ TEST(Hosted, MayExitAndSpawnChildFirst) {
         EXPECT_EQ(child.free(), WEFT_OK);
         EXPECT_EQ(ran, 1);
         EXPECT_TRUE(pthread_equal(self(), mine));
-    }), WEFT_OK);
+    }), WEFT_OUTCOME_RETURNED);
 }
 
 TEST(Hosted, OneThatExitsInAHandlerLeavesNoExceptionToTheNext) {
@@ -287,8 +287,8 @@ TEST(Hosted, OneThatExitsInAHandlerLeavesNoExceptionToTheNext) {
         } catch (int) {
             weft_unit_exit();
         }
-    }), WEFT_OK);
-    EXPECT_EQ(run_hosted([] { EXPECT_EQ(std::current_exception(), nullptr); }), WEFT_OK);
+    }), WEFT_OUTCOME_RETURNED);
+    EXPECT_EQ(run_hosted([] { EXPECT_EQ(std::current_exception(), nullptr); }), WEFT_OUTCOME_RETURNED);
     EXPECT_EQ(counter("/hosts/count/started"), 1u);
 }
 
@@ -300,7 +300,7 @@ TEST(Hosted, AFreshPthreadDoesNotTouchTheErrnoOfItsUnit) {
             errno = i;
             for (int turn = 0; turn < 20; ++turn) std::this_thread::yield();
             EXPECT_EQ(errno, i);
-        }, fresh()), WEFT_OK);
+        }, fresh()), WEFT_OUTCOME_RETURNED);
     }
 }
 
@@ -319,7 +319,7 @@ TEST(Hosted, SuspendsIsResumedFromAfarAndBlocks) {
         EXPECT_TRUE(pthread_equal(self(), mine));
         EXPECT_EQ(weft_sleep_for(1000), WEFT_OK);
         EXPECT_TRUE(pthread_equal(self(), mine));
-    }), WEFT_OK);
+    }), WEFT_OUTCOME_RETURNED);
 }
 
 // ---- one after the other -----------------------------------------------------------------------------------
@@ -330,11 +330,11 @@ TEST(HostedPool, APthreadIsUsedAgainAndPlainVariablesAreAsTheLastUnitLeftThem) {
     EXPECT_EQ(run_hosted([&] {
         first = self();
         plain = 42;
-    }), WEFT_OK);
+    }), WEFT_OUTCOME_RETURNED);
     EXPECT_EQ(run_hosted([&] {
         second = self();
         EXPECT_EQ(plain, 42);
-    }), WEFT_OK);
+    }), WEFT_OUTCOME_RETURNED);
     EXPECT_TRUE(pthread_equal(first, second));
     EXPECT_EQ(counter("/hosts/count/started"), 1u);
 }
@@ -342,10 +342,10 @@ TEST(HostedPool, APthreadIsUsedAgainAndPlainVariablesAreAsTheLastUnitLeftThem) {
 TEST(HostedPool, AFreshOneHasThemAsTheyBegin) {
     Runtime runtime;
     for (int i = 0; i < 3; ++i) {
-        EXPECT_EQ(run_hosted([&] { EXPECT_EQ(std::exchange(plain, 42), 7); }, fresh()), WEFT_OK);
+        EXPECT_EQ(run_hosted([&] { EXPECT_EQ(std::exchange(plain, 42), 7); }, fresh()), WEFT_OUTCOME_RETURNED);
     }
     EXPECT_EQ(counter("/hosts/count/started"), 3u);
-    EXPECT_EQ(run_hosted([&] { EXPECT_EQ(plain, 42); }), WEFT_OK);
+    EXPECT_EQ(run_hosted([&] { EXPECT_EQ(plain, 42); }), WEFT_OUTCOME_RETURNED);
     EXPECT_EQ(counter("/hosts/count/started"), 3u);
 }
 
@@ -376,7 +376,7 @@ TEST(HostedPool, APreparedStackThatIsTooSmallIsLeftForAnotherUnit) {
         stack.size = sizeof stack;
         EXPECT_EQ(weft_unit_stack(weft_unit_self(), &stack), WEFT_OK);
         EXPECT_GE(stack.bytes, std::size_t{64} << 20);
-    }, large), WEFT_OK);
+    }, large), WEFT_OUTCOME_RETURNED);
     EXPECT_EQ(counter("/hosts/count/started"), 2u);
     EXPECT_EQ(weft_hosted_prepare(1, 64 << 20), WEFT_OK);
     EXPECT_EQ(counter("/hosts/count/started"), 2u);
@@ -406,7 +406,7 @@ TEST(HostedPool, IdleOnesEndOneAfterTheOtherForWhoeverNeedsTheRoom) {
     EXPECT_EQ(weft_hosted_make_room(Attempt::make, &attempt), WEFT_OK);
     EXPECT_EQ(counter("/hosts/count/live"), 1u);
     EXPECT_GE(attempt.made, 2);
-    EXPECT_EQ(run_hosted([] {}), WEFT_OK);
+    EXPECT_EQ(run_hosted([] {}), WEFT_OUTCOME_RETURNED);
     EXPECT_EQ(counter("/hosts/count/started"), 3u);
 }
 
@@ -461,7 +461,7 @@ TEST(HostedPool, DestructorsRunBeforeTheUnitIsJoined) {
             EXPECT_EQ(pthread_setspecific(key, value), 0);
             EXPECT_EQ(pthread_setspecific(other, value), 0);
             yield();
-        }), WEFT_OK);
+        }), WEFT_OUTCOME_RETURNED);
         EXPECT_EQ(told, (std::vector<std::string>{"object", "key"}));
         EXPECT_TRUE(pthread_equal(self(), mine));
     }

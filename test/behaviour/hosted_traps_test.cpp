@@ -26,6 +26,7 @@
 #include "test/behaviour/file.hpp"
 #include "test/behaviour/hosted.hpp"
 #include "weft/domain.h"
+#include "weft/thread.hpp"
 
 namespace {
 
@@ -78,11 +79,11 @@ TEST(HostedTraps, PthreadExitEndsTheUnitAndUnwinds) {
                 pthread_exit(nullptr);
             }();
             ADD_FAILURE();
-        }), WEFT_OK);
+        }), WEFT_OUTCOME_RETURNED);
     }
     EXPECT_EQ(unwound, 6);
     EXPECT_EQ(counter("/hosts/count/used-up"), 3u);
-    EXPECT_EQ(run_hosted([] { yield(); }), WEFT_OK);
+    EXPECT_EQ(run_hosted([] { yield(); }), WEFT_OUTCOME_RETURNED);
 }
 
 TEST(HostedTraps, PthreadCancelEndsTheUnitWhereAThreadWouldBeCancelled) {
@@ -102,7 +103,7 @@ TEST(HostedTraps, PthreadCancelEndsTheUnitWhereAThreadWouldBeCancelled) {
     EXPECT_EQ(pthread_cancel(its), 0);
     EXPECT_EQ(unit.free(), WEFT_OK);
     EXPECT_EQ(unwound, 1);
-    EXPECT_EQ(run_hosted([] { pthread_testcancel(); }), WEFT_OK);
+    EXPECT_EQ(run_hosted([] { pthread_testcancel(); }), WEFT_OUTCOME_RETURNED);
 }
 
 TEST(HostedTraps, ACancellationThatComesTooLateIsNotForTheNextUnit) {
@@ -115,7 +116,7 @@ TEST(HostedTraps, ACancellationThatComesTooLateIsNotForTheNextUnit) {
             ran = true;
             EXPECT_EQ(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr), 0);
             EXPECT_EQ(pthread_cancel(self()), 0);
-        }), WEFT_OK);
+        }), WEFT_OUTCOME_RETURNED);
         EXPECT_TRUE(ran);
     }
 }
@@ -158,16 +159,45 @@ void limit_threads(rlim_t most) {
     ASSERT_EQ(setrlimit(RLIMIT_NPROC, &limit), 0);
 }
 
-TEST(HostedTraps, WithoutAPthreadTheUnitEndsWithAStatus) {
+TEST(HostedTraps, WithoutAPthreadTheUnitEndsAndSaysSo) {
     if (geteuid() != 0) GTEST_SKIP() << "needs a user of its own, whose processes are counted";
     in_child([] {
         limit_threads(1);
         Runtime runtime;
         int ran = 0;
-        EXPECT_EQ(run_hosted([&] { ++ran; }), WEFT_SYSTEM);
+        EXPECT_EQ(run_hosted([&] { ++ran; }), WEFT_OUTCOME_NO_PTHREAD);
         EXPECT_EQ(ran, 0);
         EXPECT_GE(counter("/hosts/count/refused"), 1u);
         EXPECT_EQ(counter("/hosts/count/live"), 0u);
+    });
+}
+
+// What owns it in C++ throws once, and owns nothing afterwards: else its destructor would end the process.
+TEST(HostedTraps, WithoutAPthreadAThreadOfCxxIsJoinedAndGone) {
+    if (geteuid() != 0) GTEST_SKIP() << "needs a user of its own, whose processes are counted";
+    in_child([] {
+        limit_threads(1);
+        Runtime runtime;
+        const auto outcome_thrown = [](auto join) {
+            try {
+                join();
+            } catch (const weft::not_returned& thrown) {
+                EXPECT_NE(std::string(thrown.what()).find("refused a pthread"), std::string::npos) << thrown.what();
+                return thrown.outcome();
+            }
+            return weft::unit_outcome::returned;
+        };
+        const weft::attributes wanted{.kind = weft::unit_kind::hosted};
+        weft::thread one(wanted, [] {});
+        EXPECT_EQ(outcome_thrown([&] { one.join(); }), weft::unit_outcome::no_pthread);
+        EXPECT_FALSE(one.joinable());
+        weft::thread_group group = weft::spawn_many(wanted, 3, [] {});
+        EXPECT_EQ(outcome_thrown([&] { group.join(); }), weft::unit_outcome::no_pthread);
+        EXPECT_FALSE(group.joinable());
+        std::vector<weft::thread> several;
+        for (int i = 0; i < 3; ++i) several.emplace_back(wanted, [] {});
+        EXPECT_EQ(outcome_thrown([&] { weft::join_all(several); }), weft::unit_outcome::no_pthread);
+        for (const weft::thread& thread : several) EXPECT_FALSE(thread.joinable());
     });
 }
 
@@ -182,10 +212,10 @@ TEST(HostedTraps, WherePthreadsAreRefusedSomeArePreparedAndUnitsRunAllTheSame) {
         // One that needs a larger stack gets the room of one that was prepared and is too small for it.
         weft_unit_options large = hosted();
         large.stack_bytes = 64 << 20;
-        EXPECT_EQ(run_hosted([] {}, large), live == 0 ? WEFT_SYSTEM : WEFT_OK);
+        EXPECT_EQ(run_hosted([] {}, large), live == 0 ? WEFT_OUTCOME_NO_PTHREAD : WEFT_OUTCOME_RETURNED);
         EXPECT_LE(counter("/hosts/count/live"), live);
         int ran = 0;
-        for (int i = 0; i < 10; ++i) EXPECT_EQ(run_hosted([&] { ++ran; }), live == 0 ? WEFT_SYSTEM : WEFT_OK);
+        for (int i = 0; i < 10; ++i) EXPECT_EQ(run_hosted([&] { ++ran; }), live == 0 ? WEFT_OUTCOME_NO_PTHREAD : WEFT_OUTCOME_RETURNED);
         EXPECT_EQ(ran, live == 0 ? 0 : 10);
     });
 }
@@ -214,9 +244,9 @@ TEST(HostedTraps, WithFewPthreadsUnitsWaitForOneAnother) {
         for (int i = 0; i < 5; ++i) units.push_back(std::make_unique<Ult>([&] { weft_barrier_wait(&barrier); }, &how));
         int met = 0;
         for (const auto& unit : units) {
-            const weft_status status = unit->join();
-            met += status == WEFT_OK;
-            EXPECT_TRUE(status == WEFT_OK || status == WEFT_SYSTEM) << status;
+            const weft_unit_outcome outcome = unit->outcome();
+            met += outcome == WEFT_OUTCOME_RETURNED;
+            EXPECT_TRUE(outcome == WEFT_OUTCOME_RETURNED || outcome == WEFT_OUTCOME_NO_PTHREAD) << outcome;
             if (met == 4) break;   // the fifth waits for somebody
         }
         EXPECT_EQ(met, 4);
@@ -270,7 +300,7 @@ void with_hosted_units_about(Body body) {
             while (!over.load()) yield();
         }, &how));
     }
-    EXPECT_EQ(run_hosted([] {}), WEFT_OK);
+    EXPECT_EQ(run_hosted([] {}), WEFT_OUTCOME_RETURNED);
     until([&] { return there.load() == 5; });
     body();
     const std::vector<uid_t> all = users();
@@ -294,7 +324,7 @@ TEST(HostedTraps, AHostedUnitSetsTheIdsOfAllThreads) {
                 set_user();
                 EXPECT_TRUE(pthread_equal(mine, self()));
                 yield();
-            }), WEFT_OK);
+            }), WEFT_OUTCOME_RETURNED);
         });
     });
 }
@@ -375,7 +405,7 @@ TEST(HostedTraps, ThePthreadItselfTakesNoSignalButThatOfTheIds) {
         for (std::string word; file >> word;) {
             if (word == "SigBlk:") file >> std::hex >> masked;
         }
-    }), WEFT_OK);
+    }), WEFT_OUTCOME_RETURNED);
     constexpr std::uint64_t ids = std::uint64_t{1} << 32, never = std::uint64_t{1} << (SIGKILL - 1) | std::uint64_t{1} << (SIGSTOP - 1);
     EXPECT_EQ(masked, ~(ids | never));
 }
@@ -444,7 +474,7 @@ TEST(HostedTraps, RestartableSequencesAreOfNobodyWhereHostedUnitsRun) {
         EXPECT_EQ(run_hosted([] {
             EXPECT_LT(noted_cpu(), 0);
             EXPECT_GE(sched_getcpu(), 0);
-        }), WEFT_OK);
+        }), WEFT_OUTCOME_RETURNED);
         EXPECT_LT(noted_cpu(), 0);
         EXPECT_GE(sched_getcpu(), 0);
     }).join();
@@ -523,7 +553,7 @@ TEST(HostedTraps, ALibraryThatIsOpenedLaterHasItsVariablesForEach) {
         variable = reinterpret_cast<int* (*)()>(dlsym(library, "variable_of_thread"));
         ASSERT_NE(variable, nullptr);
         EXPECT_EQ(*variable(), 17);
-    }), WEFT_OK);
+    }), WEFT_OUTCOME_RETURNED);
     EXPECT_EQ(weft_event_set(&opened, nullptr), WEFT_OK);
     for (const auto& unit : units) EXPECT_EQ(unit->free(), WEFT_OK);
     for (std::size_t i = 0; i < seen.size(); ++i) {
@@ -583,7 +613,7 @@ TEST(HostedTraps, TheyAreContextsOfADomainAndRegisterOne) {
     Runtime runtime(2);
     Ult plainly(run_in_a_domain);
     EXPECT_EQ(plainly.free(), WEFT_OK);
-    EXPECT_EQ(run_hosted(run_in_a_domain), WEFT_OK);
+    EXPECT_EQ(run_hosted(run_in_a_domain), WEFT_OUTCOME_RETURNED);
 }
 
 TEST(HostedTraps, ADumpShowsWhereOneStands) {

@@ -68,12 +68,12 @@ void add(JoinersOfOne& to, weft_unit* target, As as, std::uint64_t deadline_ns =
 }
 
 TEST_P(Joiners, LearnAllOfThemHowTheUnitEnded) {
-    for (const weft_status end : {WEFT_OK, WEFT_EXCEPTION, WEFT_CANCELLED}) {
-        if (end == WEFT_CANCELLED && (weft_features() & WEFT_FEATURE_CANCEL) == 0) continue;
+    for (const weft_unit_outcome end : {WEFT_OUTCOME_RETURNED, WEFT_OUTCOME_EXCEPTION, WEFT_OUTCOME_CANCELLED}) {
+        if (end == WEFT_OUTCOME_CANCELLED && (weft_features() & WEFT_FEATURE_CANCEL) == 0) continue;
         Bed bed;
         Ult target([&] {
             bed.sleep();
-            if (end == WEFT_EXCEPTION) throw std::runtime_error("the end");
+            if (end == WEFT_OUTCOME_EXCEPTION) throw std::runtime_error("the end");
         }, nullptr, pool());
         until([&] { return bed.occupied(); });
         JoinersOfOne joiners;
@@ -87,17 +87,18 @@ TEST_P(Joiners, LearnAllOfThemHowTheUnitEnded) {
         Ult other([&] { elsewhere_learnt = weft_unit_join(target.handle()); }, nullptr, elsewhere());
         let_them_wait();
         for (auto& joiner : joiners) EXPECT_FALSE(joiner->back);
-        if (end == WEFT_CANCELLED) {
+        if (end == WEFT_OUTCOME_CANCELLED) {
             EXPECT_EQ(weft_unit_cancel(target.handle()), WEFT_OK);
         }
         EXPECT_EQ(bed.wake(), WEFT_OK);
         EXPECT_EQ(other.join(), WEFT_OK);
-        EXPECT_EQ(elsewhere_learnt, end);
+        const weft_status learnt = end == WEFT_OUTCOME_RETURNED ? WEFT_OK : WEFT_NOT_RETURNED;
+        EXPECT_EQ(elsewhere_learnt, learnt);
         for (auto& joiner : joiners) {
             until_set(joiner->back);
-            EXPECT_EQ(joiner->learnt, end);
+            EXPECT_EQ(joiner->learnt, learnt);
         }
-        EXPECT_EQ(target.free(), end);
+        EXPECT_EQ(target.end(), end);
     }
 }
 
@@ -109,11 +110,11 @@ TEST_P(Joiners, KeepTheUnitFromBeingFreedOrDetached) {
     for (const As as : {As::unit, As::thread}) {
         add(joiners, target.handle(), as);
         until([] { return waiting_for("join") == 1; });   // else the free might wait, as the first
-        EXPECT_EQ(weft_unit_free(target.handle()), WEFT_BUSY);
+        EXPECT_EQ(weft_unit_join_free(target.handle()), WEFT_BUSY);
         weft_unit* row[] = {target.handle()};
-        EXPECT_EQ(weft_unit_free_many(row, 1), WEFT_BUSY);
+        EXPECT_EQ(weft_unit_join_free_many(row, 1), WEFT_BUSY);
         EXPECT_EQ(row[0], target.handle());
-        Doing(As::thread, [&] { EXPECT_EQ(weft_unit_free(target.handle()), WEFT_BUSY); }).join();
+        Doing(As::thread, [&] { EXPECT_EQ(weft_unit_join_free(target.handle()), WEFT_BUSY); }).join();
         if (GetParam() != Home::foreign_private) {   // whose stream alone could say
             EXPECT_EQ(weft_unit_detach(target.handle()), WEFT_BUSY);
         }
@@ -132,13 +133,12 @@ TEST_P(Joiners, LearnTheEndThoughTheFirstFreesTheUnitAtOnce) {
     weft_unit* target = nullptr;
     ASSERT_EQ(weft_ult_spawn(pool(), [](void* raw) {
         static_cast<Bed*>(raw)->sleep();
-        throw 1;
     }, &bed, nullptr, &target), WEFT_OK);
     until([&] { return bed.occupied(); });
     atomic<weft_status> freed{WEFT_BUSY};
     weft_unit* next[4] = {};   // one of them has the descriptor, before the others look
     Doing first(As::unit, [&] {
-        freed = weft_unit_free(target);
+        freed = weft_unit_join_free(target);
         for (weft_unit*& unit : next) EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, nullptr, &unit), WEFT_OK);
     });
     let_them_wait();
@@ -151,11 +151,11 @@ TEST_P(Joiners, LearnTheEndThoughTheFirstFreesTheUnitAtOnce) {
     EXPECT_EQ(bed.wake(), WEFT_OK);
     for (auto& joiner : joiners) {
         until_set(joiner->back);
-        EXPECT_EQ(joiner->learnt, WEFT_EXCEPTION);
+        EXPECT_EQ(joiner->learnt, WEFT_OK);
     }
     first.join();
-    EXPECT_EQ(freed, WEFT_EXCEPTION);
-    EXPECT_EQ(weft_unit_free_many(next, 4), WEFT_OK);
+    EXPECT_EQ(freed, WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free_many(next, 4), WEFT_OK);
 }
 
 TEST_P(Joiners, LeaveByTheirDeadlinesAndDisturbNobody) {
@@ -200,7 +200,7 @@ TEST_P(Joiners, MayFreeTheUnitWhenTheOthersHaveLeft) {
         EXPECT_EQ(joiner->learnt, WEFT_TIMED_OUT);
     }
     let_them_wait();
-    Doing last(As::unit, [&] { EXPECT_EQ(weft_unit_free(target), WEFT_OK) << weft_error_text(); });
+    Doing last(As::unit, [&] { EXPECT_EQ(weft_unit_join_free(target), WEFT_OK) << weft_error_text(); });
     let_them_wait();
     EXPECT_EQ(bed.wake(), WEFT_OK);
     last.join();
@@ -315,7 +315,7 @@ TEST_P(JoinersOfACalled, WaitBesideTheOneThatCalls) {
                 others.push_back(std::make_unique<std::thread>([&] {
                     ++on_their_way;
                     const weft_status status = weft_unit_join(handle);
-                    if (status != WEFT_EXCEPTION) wrong = status;
+                    if (status != WEFT_NOT_RETURNED) wrong = status;
                     ++told;
                 }));
             }
@@ -328,7 +328,7 @@ TEST_P(JoinersOfACalled, WaitBesideTheOneThatCalls) {
             throw 1;
         });
         handle = target.handle();
-        EXPECT_EQ(target.join(), WEFT_EXCEPTION);
+        EXPECT_EQ(target.outcome(), WEFT_OUTCOME_EXCEPTION);
         until([&] { return told == 2; });
         for (auto& other : others) other->join();
         EXPECT_EQ(wrong, WEFT_OK);
@@ -352,7 +352,7 @@ TEST(JoinersOfATasklet, LearnItsEndAllOfThem) {
         until_set(joiner->back);
         EXPECT_EQ(joiner->learnt, WEFT_OK);
     }
-    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
 }
 
 // It moves from a private pool to a shared one while they wait.

@@ -53,7 +53,7 @@ TEST(Kinds, EachRunsItsBodyOnceAndIsOfItsKind) {
             weft_unit* units[count];
             for (weft_unit*& unit : units) ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { ++ran; }, nullptr, &chosen, &unit), WEFT_OK) << weft_error_text();
             for (weft_unit* unit : units) EXPECT_EQ(kind_of(unit), kind);
-            EXPECT_EQ(weft_unit_free_many(units, count), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free_many(units, count), WEFT_OK);
             EXPECT_EQ(ran, 50);
         }
         EXPECT_EQ(promoted(), 0u);
@@ -152,7 +152,7 @@ TEST(Kinds, AnScThatHasNotSuspendedKeepsItsFrameWhenItEndsATaskletThatIsNext) {
                 if (joined) {
                     EXPECT_EQ(weft_unit_join(tasklet), WEFT_OK);
                 }
-                EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+                EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
                 EXPECT_TRUE(std::all_of(frame, frame + sizeof frame, [](char each) { return each == 'u'; }));
                 ended.set();
             }, &sc);
@@ -176,7 +176,7 @@ TEST(Kinds, ATaskletThatTriesToSuspendGetsAStatusAndGoesOn) {
     ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, nullptr, &other), WEFT_OK);
     EXPECT_EQ(tasklet.join(), WEFT_OK);
     EXPECT_TRUE(went_on);
-    EXPECT_EQ(weft_unit_free(other), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(other), WEFT_OK);
 }
 
 TEST(Kinds, AnyMixtureLiesInOnePool) {
@@ -198,7 +198,7 @@ TEST(Kinds, AnyMixtureLiesInOnePool) {
                 };
                 ASSERT_EQ(weft_ult_spawn(pool, body, reinterpret_cast<void*>(suspends ? i % 4 : 0), &chosen, &units[i]), WEFT_OK);
             }
-            EXPECT_EQ(weft_unit_free_many(units, count), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free_many(units, count), WEFT_OK);
             EXPECT_EQ(ran, count);
         }
         EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
@@ -250,7 +250,7 @@ TEST(Kinds, OneThatWaitsCanBeCancelledTimedOutAndResumed) {
         until([&] { return sleeper.state() == WEFT_UNIT_SUSPENDED; });
         EXPECT_EQ(weft_unit_join_until(sleeper.handle(), weft_now_ns()), WEFT_TIMED_OUT);
         EXPECT_EQ(weft_unit_cancel(cancelled.handle()), WEFT_OK);
-        EXPECT_EQ(cancelled.free(), WEFT_CANCELLED);
+        EXPECT_EQ(cancelled.end(), WEFT_OUTCOME_CANCELLED);
         EXPECT_EQ(weft_unit_resume(sleeper.handle()), WEFT_OK);
         EXPECT_EQ(sleeper.free(), WEFT_OK);
         EXPECT_EQ(dozer.free(), WEFT_OK);
@@ -304,8 +304,8 @@ TEST(Kinds, AnExceptionThatLeavesTheBodyIsTheJoiners) {
         Ult at_once([] { throw std::runtime_error("at once"); }, &chosen);
         Ult later([&] { if (kind != WEFT_KIND_RTC) weft_unit_yield(); throw std::runtime_error("later"); }, &chosen);
         run_until_done(later.handle());
-        EXPECT_EQ(at_once.free(), WEFT_EXCEPTION);
-        EXPECT_EQ(later.free(), WEFT_EXCEPTION);
+        EXPECT_EQ(at_once.end(), WEFT_OUTCOME_EXCEPTION);
+        EXPECT_EQ(later.end(), WEFT_OUTCOME_EXCEPTION);
     }
 }
 
@@ -328,7 +328,7 @@ struct Fib {
         weft_unit* unit = nullptr;
         EXPECT_EQ(weft_ult_spawn(nullptr, run, &one, &chosen, &unit), WEFT_OK);
         run(&two);
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         self.result = one.result + two.result;
     }
 };
@@ -356,7 +356,7 @@ TEST(Kinds, StacksOfThePromotedComeBack) {
             weft_unit* units[20];
             for (weft_unit*& unit : units) ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { weft_unit_yield(); }, nullptr, &chosen, &unit), WEFT_OK);
             weft_unit_yield();
-            EXPECT_EQ(weft_unit_free_many(units, 20), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free_many(units, 20), WEFT_OK);
         };
         round();
         const std::uint64_t created = counter("/stacks/count/created"), before = promoted();
@@ -386,7 +386,7 @@ TEST(Kinds, WhatStandsOnTheSchedulersStackIsRefusedMoreThanThat) {
         chosen.stack = nullptr;
         chosen.stack_bytes = 100 << 10;
         ASSERT_EQ(weft_ult_spawn(nullptr, nothing, nullptr, &chosen, &unit), WEFT_OK) << weft_error_text();
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     }
     auto measured = of_kind(WEFT_KIND_SC);
     measured.measure_stack = true;
@@ -399,7 +399,7 @@ TEST(Kinds, WhatDoesNotCountOfATaskletIsPassedOver) {
     given.child_first = true;
     weft_unit* unit = nullptr;
     ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) {}, nullptr, &given, &unit), WEFT_OK) << weft_error_text();
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     given.kind = WEFT_KIND_RTC;   // a ULT's spawn, which has been asked for both
     EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &given, &unit), WEFT_UNSUPPORTED);
 }
@@ -413,7 +413,7 @@ TEST(Kinds, SsAndScAreRefusedToChildFirst) {
         const bool refused = kind == WEFT_KIND_SS || kind == WEFT_KIND_SC;
         EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &chosen, &unit), refused ? WEFT_UNSUPPORTED : WEFT_OK) << kind;
         if (!refused) {
-            EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         }
     }
     auto tasklet = of_kind(WEFT_KIND_RTC);
@@ -446,13 +446,13 @@ TEST(Kinds, SsAndScNeedASchedulerThatPicks) {
             const bool refused = kind == WEFT_KIND_SS || kind == WEFT_KIND_SC;
             EXPECT_EQ(weft_ult_spawn(pool, [](void*) {}, nullptr, &chosen, &unit), refused ? WEFT_UNSUPPORTED : WEFT_OK) << kind;
             if (!refused) {
-                EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+                EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
             } else {
                 EXPECT_NE(std::string(weft_error_text()).find("take RoC"), std::string::npos) << weft_error_text();
             }
         }
         // Those that were there before are run as ULTs with stacks of their own.
-        EXPECT_EQ(weft_unit_free_many(before, 2), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free_many(before, 2), WEFT_OK);
         EXPECT_EQ(ran, 2);
     }
     const auto chosen = of_kind(WEFT_KIND_SC);
@@ -460,7 +460,7 @@ TEST(Kinds, SsAndScNeedASchedulerThatPicks) {
     EXPECT_EQ(weft_ult_spawn(pool, yields, nullptr, &chosen, &unit), WEFT_OK) << "its scheduler has gone";
     {
         Stream stream(pool);
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     }
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
@@ -479,8 +479,8 @@ TEST(Kinds, UnderASchedulerThatIsAUnitAllRunToo) {
     weft_sched* sched = make_sched(WEFT_SCHED_BASIC, {pool});
     weft_unit* of_it = nullptr;
     ASSERT_EQ(weft_sched_push(pool_of(0), sched, nullptr, &of_it), WEFT_OK) << weft_error_text();
-    EXPECT_EQ(weft_unit_free_many(units.data(), units.size()), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(of_it), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free_many(units.data(), units.size()), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(of_it), WEFT_OK);
     EXPECT_EQ(ran, 5);
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
@@ -529,7 +529,7 @@ TEST(Kinds, ARevivedOneIsPromotedAnew) {
         ASSERT_EQ(weft_ult_spawn(nullptr, suspends, nullptr, &chosen, &unit), WEFT_OK);
         EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
         ASSERT_EQ(weft_unit_revive(nullptr, suspends, nullptr, unit), WEFT_OK) << weft_error_text();
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         EXPECT_EQ(promoted() - before, 2u);
     }
 }
@@ -554,7 +554,7 @@ TEST(Kinds, AnObserverIsToldOfThePromotionBeforeTheUnitLeaves) {
     ASSERT_EQ(weft_observer_add(&how, &observer), WEFT_OK);
     run_until_done(unit);
     EXPECT_EQ(weft_observer_remove(observer), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     const auto at = std::find(seen.begin(), seen.end(), WEFT_OBSERVED_PROMOTE);
     ASSERT_NE(at, seen.end());
     EXPECT_EQ(std::count(seen.begin(), seen.end(), WEFT_OBSERVED_PROMOTE), 1);

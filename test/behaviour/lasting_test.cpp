@@ -137,7 +137,7 @@ TEST_F(Lasting, ManyLibrariesHaveEachItsOwn) {
             }
         }
         released.store(0);
-        EXPECT_EQ(weft_unit_free_many(units.data(), units.size()), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free_many(units.data(), units.size()), WEFT_OK);
         EXPECT_EQ(released.load(), sum);
         units.clear();
     }
@@ -157,7 +157,7 @@ TEST_F(Lasting, AKeyThatIsFreedReleasesWhatUnitsHaveAndTheNextOneSeesNothing) {
         for (weft_unit* const unit : units) EXPECT_EQ(weft_unit_local_set(unit, key, number(1)), WEFT_OK);
         EXPECT_EQ(weft_unit_local_set(units[0], other, number(1000)), WEFT_OK);
         EXPECT_EQ(weft_unit_join(units[0]), WEFT_OK);
-        EXPECT_EQ(weft_unit_free(std::exchange(units[1], nullptr)), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(std::exchange(units[1], nullptr)), WEFT_OK);
         EXPECT_EQ(released.load(), 1u);
         key.free();
         EXPECT_EQ(released.load(), 200u) << "each once";
@@ -167,7 +167,7 @@ TEST_F(Lasting, AKeyThatIsFreedReleasesWhatUnitsHaveAndTheNextOneSeesNothing) {
         }
         for (weft_unit* const unit : units) EXPECT_EQ(unit == nullptr ? nullptr : value_of(unit, next), nullptr);
         EXPECT_EQ(weft_unit_local_set(units[2], next, number(10'000)), WEFT_OK);
-        EXPECT_EQ(weft_unit_free_many(units.data(), units.size()), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free_many(units.data(), units.size()), WEFT_OK);
         EXPECT_EQ(released.load(), 11'200u);
     }
 }
@@ -264,7 +264,7 @@ TEST_F(Lasting, AKeyIsFreedWhileUnitsEndOnOtherStreams) {
         there.stream = weft_stream_at(1);
         Ult frees([&] {
             for (weft_unit*& unit : units) {
-                EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+                EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
                 begun.store(true);
                 if (reinterpret_cast<std::uintptr_t>(&unit) % 5 == 0) weft_unit_yield();
             }
@@ -403,5 +403,5 @@ TEST_F(Lasting, WithoutMemoryNothingIsSet) {
     keys.back()->free();
     weft::os::fault_hook.store(nullptr);
     EXPECT_EQ(released.load(), 300u);
-    EXPECT_EQ(weft_unit_free_many(units.data(), units.size()), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free_many(units.data(), units.size()), WEFT_OK);
 }

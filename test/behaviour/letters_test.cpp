@@ -29,7 +29,7 @@ TEST(Outside, AnOsThreadSpawnsJoinsAndFreesUnits) {
         weft_unit* many[50];
         ASSERT_EQ(weft_unit_spawn_many(stream.pool(), 50, [](void* count) { ++*static_cast<atomic<int>*>(count); },
                                        std::vector<void*>(50, &ran).data(), nullptr, many), WEFT_OK);
-        EXPECT_EQ(weft_unit_free_many(many, 50), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free_many(many, 50), WEFT_OK);
         over = true;
     });
     until_set(over);
@@ -86,9 +86,9 @@ TEST(Outside, APrivateUnitThatOthersWaitForIsNotFreedWhereverTheyAre) {
     until([&] { return bed.occupied() && first.state() == WEFT_UNIT_SUSPENDED; });
     // Letters are served in the order in which they come: a unit sent after the first join's letter has run after it.
     Ult(([] {}), nullptr, stream.pool()).join();
-    std::thread thread([&] { EXPECT_EQ(weft_unit_free(sleeper.handle()), WEFT_BUSY); });
+    std::thread thread([&] { EXPECT_EQ(weft_unit_join_free(sleeper.handle()), WEFT_BUSY); });
     thread.join();
-    EXPECT_EQ(weft_unit_free(sleeper.handle()), WEFT_BUSY);
+    EXPECT_EQ(weft_unit_join_free(sleeper.handle()), WEFT_BUSY);
     EXPECT_EQ(bed.wake(), WEFT_OK);
     EXPECT_EQ(first.join(), WEFT_OK);
 }
@@ -214,7 +214,7 @@ TEST(Mixed, TaskletsAndUltsOfManyMakersAllRun) {
             weft_unit* tasklet = nullptr;
             EXPECT_EQ(weft_tasklet_spawn(pool, count, nullptr, nullptr, &tasklet), WEFT_OK);
             Ult ult([&] { weft_unit_yield(); ++ran; }, nullptr, pools[(start + static_cast<unsigned>(i) / 2) % 4]);
-            EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
             EXPECT_EQ(ult.free(), WEFT_OK);
         }
     };

@@ -80,44 +80,44 @@ TEST_F(Locals, ValuesAreDestroyedBeforeTheJoinerLearnsOfTheEndHoweverItComes) {
         destroyed.clear();
         std::uintptr_t expected = 0;
         auto set = [](std::uintptr_t value) { EXPECT_EQ(weft_local_set(*key, number(value)), WEFT_OK); };
-        auto ends = [&](Ult& unit, weft_status how) {
-            EXPECT_EQ(unit.join(), how);
+        auto ends = [&](Ult& unit, weft_unit_outcome how) {
+            EXPECT_EQ(unit.outcome(), how);
             EXPECT_EQ(destroyed.count(number(++expected)), 1u);
         };
         Ult returns([&] { set(1); });
-        ends(returns, WEFT_OK);
+        ends(returns, WEFT_OUTCOME_RETURNED);
         Ult waits([&] {
             set(2);
             weft_unit_yield();
         });
-        ends(waits, WEFT_OK);
+        ends(waits, WEFT_OUTCOME_RETURNED);
         Ult exits([&] {
             set(3);
             weft_unit_exit();
         });
-        ends(exits, WEFT_OK);
+        ends(exits, WEFT_OUTCOME_RETURNED);
         Ult throws([&] {
             set(4);
             throw 4;
         });
-        ends(throws, WEFT_EXCEPTION);
+        ends(throws, WEFT_OUTCOME_EXCEPTION);
         Ult cancelled([&] {
             set(5);
             weft_unit_cancel(weft_unit_self());
             weft_unit_yield();
         });
-        ends(cancelled, WEFT_CANCELLED);
+        ends(cancelled, WEFT_OUTCOME_CANCELLED);
         Ult not_begun([] {});
         EXPECT_EQ(weft_unit_local_set(not_begun.handle(), made, number(6)), WEFT_OK);
         EXPECT_EQ(weft_unit_cancel(not_begun.handle()), WEFT_OK);
-        ends(not_begun, WEFT_CANCELLED);
+        ends(not_begun, WEFT_OUTCOME_CANCELLED);
         weft_unit* tasklet = nullptr;
         ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) { weft_local_set(*key, number(7)); }, nullptr, nullptr, &tasklet), WEFT_OK);
-        EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
         ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) {}, nullptr, nullptr, &tasklet), WEFT_OK);
         EXPECT_EQ(weft_unit_local_set(tasklet, made, number(8)), WEFT_OK);
         EXPECT_EQ(weft_unit_cancel(tasklet), WEFT_OK);
-        EXPECT_EQ(weft_unit_free(tasklet), WEFT_CANCELLED);
+        EXPECT_EQ(end_of(tasklet), WEFT_OUTCOME_CANCELLED);
         EXPECT_EQ(destroyed, (std::multiset<void*>{number(1), number(2), number(3), number(4), number(5), number(6), number(7), number(8)}));
     }
 }

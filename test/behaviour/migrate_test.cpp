@@ -81,7 +81,7 @@ TEST(Migrate, ATaskletThatHasNotStartedRunsWhereItWasSentAndOneThatHasIsRefused)
         refused = weft_unit_migrate_to_pool(weft_unit_self(), weft_test::pool_of(0));
     }, nullptr, nullptr, &unit), WEFT_OK);
     go_to(unit, target);
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_EQ(ran_on, there.handle());
     EXPECT_EQ(refused, WEFT_WRONG_STATE);
 }
@@ -429,7 +429,7 @@ TEST(Migrate, ACancelledUnitDoesNotGo) {
     Ult unit([] {});
     go_to(unit.handle(), there.pool());
     EXPECT_EQ(weft_unit_cancel(unit.handle()), WEFT_OK);
-    EXPECT_EQ(unit.join(), WEFT_CANCELLED);
+    EXPECT_EQ(unit.outcome(), WEFT_OUTCOME_CANCELLED);
     EXPECT_EQ(pool_of(unit), weft_test::pool_of(0));
 }
 
@@ -469,6 +469,6 @@ TEST(Migrate, WhatIsRefusedHasItsStatus) {
     other = waits.handle();
     go_to(other, there.pool());
     ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) { status = weft_unit_migrate_wait(other); }, nullptr, nullptr, &tasklet), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     EXPECT_EQ(status, WEFT_WRONG_KIND);
 }

@@ -228,7 +228,7 @@ TEST(Migration, AUnitStartsWithEmptyStateWhateverItsSpawnerIsIn) {
             } else {
                 ASSERT_EQ(weft_ult_spawn(movers.pool(), expect_empty, nullptr, &chosen, &child), WEFT_OK);
             }
-            EXPECT_EQ(weft_unit_free(child), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free(child), WEFT_OK);
             EXPECT_EQ(error(), EDOM);
             EXPECT_EQ(current(), own.what());
         }
@@ -245,7 +245,7 @@ TEST(Migration, WhatAUnitThrowsArrivesAtAJoinerOnAnotherStream) {
                 move();
                 throw Own(id, i);
             }, nullptr, movers.pool());
-            ASSERT_EQ(child.join(), WEFT_EXCEPTION);
+            ASSERT_EQ(child.outcome(), WEFT_OUTCOME_EXCEPTION);
             auto* kept = static_cast<std::exception_ptr*>(weft_unit_exception(child.handle()));
             ASSERT_NE(kept, nullptr);
             try {

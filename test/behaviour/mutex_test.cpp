@@ -308,7 +308,7 @@ TEST(Mutex, RefusesWhatMakesNoSense) {
         EXPECT_EQ(weft_mutex_lock(&mine), WEFT_OK) << "no wait is needed";
         EXPECT_EQ(weft_mutex_unlock(&mine), WEFT_OK);
     }, &mutex, nullptr, &tasklet), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
 }
 

@@ -80,8 +80,8 @@ TEST_P(NoStack, WhoLooksForTheEndOfOneInALoopFindsIt) {
     const std::vector<weft_unit*> units = suspended(too_many);
     weft_status status;
     while ((status = weft_unit_try_join(units.back())) == WEFT_BUSY) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
-    EXPECT_EQ(status, WEFT_NO_MEMORY);
-    EXPECT_EQ(weft_unit_free(units.back()), WEFT_NO_MEMORY);
+    EXPECT_EQ(status, WEFT_NOT_RETURNED);
+    EXPECT_EQ(end_of(units.back()), WEFT_OUTCOME_NO_STACK);
 }
 
 // Were each tried once for each of the others, it would take minutes.
@@ -93,7 +93,7 @@ TEST_P(NoStack, EachOfManyTakesNoMoreTriesThanOneOfFew) {
     Ult joiner([&] {
         const std::vector<weft_unit*> units = suspended(scaled(30'000));
         for (std::size_t i = units.size() - 1; i > units.size() / 2; --i) {
-            EXPECT_EQ(weft_unit_free(units[i]), WEFT_NO_MEMORY);
+            EXPECT_EQ(end_of(units[i]), WEFT_OUTCOME_NO_STACK);
         }
     });
     EXPECT_EQ(joiner.join(), WEFT_OK);
@@ -116,21 +116,21 @@ TEST_P(NoStack, WhoeverAsksHowItEndedIsToldWhy) {
         weft_unit_join(nullptr);   // which leaves another text
         return all && text.find("ulimit -v") != std::string::npos;
     };
-    EXPECT_EQ(weft_unit_join(units.back()), WEFT_NO_MEMORY);   // before it has ended,
+    EXPECT_EQ(weft_unit_join(units.back()), WEFT_NOT_RETURNED);   // before it has ended,
     EXPECT_TRUE(said("65536"));
-    EXPECT_EQ(weft_unit_join(units.back()), WEFT_NO_MEMORY);   // and afterwards
+    EXPECT_EQ(weft_unit_join(units.back()), WEFT_NOT_RETURNED);   // and afterwards
     EXPECT_TRUE(said("65536"));
-    EXPECT_EQ(weft_unit_try_join(units.back()), WEFT_NO_MEMORY);
+    EXPECT_EQ(weft_unit_try_join(units.back()), WEFT_NOT_RETURNED);
     EXPECT_TRUE(said("65536"));
-    EXPECT_EQ(weft_unit_join_until(units.back(), weft_now_ns()), WEFT_NO_MEMORY);
+    EXPECT_EQ(weft_unit_join_until(units.back(), weft_now_ns()), WEFT_NOT_RETURNED);
     EXPECT_TRUE(said("65536"));
-    EXPECT_EQ(weft_unit_join_many(&units.back(), 1), WEFT_NO_MEMORY);
+    EXPECT_EQ(weft_unit_join_many(&units.back(), 1), WEFT_NOT_RETURNED);
     EXPECT_TRUE(said("65536"));
-    EXPECT_EQ(weft_unit_join_until(units[too_many - 2], in_ms(20'000)), WEFT_NO_MEMORY);
+    EXPECT_EQ(weft_unit_join_until(units[too_many - 2], in_ms(20'000)), WEFT_NOT_RETURNED);
     EXPECT_TRUE(said("65536"));
-    EXPECT_EQ(weft_unit_free(large), WEFT_NO_MEMORY);
+    EXPECT_EQ(weft_unit_join_free(large), WEFT_NOT_RETURNED);
     EXPECT_TRUE(said("1048576"));
-    EXPECT_EQ(weft_unit_free_many(&units.back(), 1), WEFT_NO_MEMORY);
+    EXPECT_EQ(weft_unit_join_free_many(&units.back(), 1), WEFT_NOT_RETURNED);
     EXPECT_TRUE(said("65536"));
 }
 

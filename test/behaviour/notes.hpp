@@ -19,7 +19,7 @@ struct Seen {
     weft_pool* pool;
     std::string waits_for;
     const void* object;
-    weft_status status;
+    weft_unit_outcome outcome;
 };
 
 inline char letter(weft_observed what) {
@@ -127,7 +127,7 @@ private:
         if (seen.what == WEFT_OBSERVED_PROMOTE) return;   // it depends on the kind: kinds_test.cpp
         errno = 77;   // nobody shall see this
         std::lock_guard guard(lock_);
-        seen_.push_back({letter(seen.what), seen.unit, weft_unit_self(), seen.stream, seen.pool, seen.waits_for, seen.object, seen.status});
+        seen_.push_back({letter(seen.what), seen.unit, weft_unit_self(), seen.stream, seen.pool, seen.waits_for, seen.object, seen.outcome});
     }
 
     weft_observer* observer_ = nullptr;

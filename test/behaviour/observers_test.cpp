@@ -38,18 +38,18 @@ TEST(Observers, AUnitIsCreatedStartedFinishedJoinedAndFreedOnceEach) {
             EXPECT_EQ(spawner(nullptr, nothing, nullptr, &how, &freed), WEFT_OK);
             EXPECT_EQ(spawner(nullptr, nothing, nullptr, nullptr, &joined), WEFT_OK);
             weft_unit *const first = freed, *const second = joined;
-            EXPECT_EQ(weft_unit_free(freed), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free(freed), WEFT_OK);
             EXPECT_EQ(weft_unit_join(joined), WEFT_OK);
             EXPECT_EQ(notes.life(second), "csfj");
             EXPECT_EQ(weft_unit_join(joined), WEFT_OK) << "a second time is no news";
             EXPECT_EQ(weft_unit_try_join(joined), WEFT_OK);
-            EXPECT_EQ(weft_unit_free(joined), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free(joined), WEFT_OK);
             EXPECT_EQ(notes.life(first), "csfjx");
             EXPECT_EQ(notes.life(second), "csfjx");
             for (const Seen& seen : notes.of(second)) {
                 EXPECT_EQ(seen.waits_for, "");
                 EXPECT_EQ(seen.object, nullptr);
-                EXPECT_EQ(seen.status, WEFT_OK);
+                EXPECT_EQ(seen.outcome, WEFT_OUTCOME_RETURNED);
                 EXPECT_NE(seen.pool, nullptr);
             }
         }
@@ -61,7 +61,7 @@ TEST(Observers, WhoDoesItIsTheCallingUnit) {
     weft_unit* const self = weft_unit_self();
     Notes notes;
     weft_unit* unit = spawn(yield_once);
-    weft_unit_free(unit);
+    weft_unit_join_free(unit);
     std::string by;
     for (const Seen& seen : notes.of(unit)) by += seen.self == unit ? 'u' : seen.self == self ? 'm' : '?';
     EXPECT_EQ(notes.life(unit), "csyrfjx");
@@ -73,7 +73,7 @@ TEST(Observers, AJoinerThatCouldCallItsUnitSuspendsAndResumes) {
     weft_unit* const self = weft_unit_self();
     Notes notes;
     weft_unit* unit = spawn(nothing);
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     std::string order;
     for (const Seen& seen : notes.all()) order += seen.unit == self ? static_cast<char>(std::toupper(seen.what)) : seen.what;
     EXPECT_EQ(order, "cWsfjRx");
@@ -113,7 +113,7 @@ TEST(Observers, AnEndThatNobodyWaitedForIsLearnedOnce) {
         weft_stream* const learned_on = notes.at(units[3], 3).stream;
         EXPECT_TRUE(learned_on == nullptr || learned_on == notes.at(units[3], 2).stream);
         std::vector<weft_unit*> kept(units, units + 4);
-        EXPECT_EQ(weft_unit_free_many(units, 4), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free_many(units, 4), WEFT_OK);
         for (weft_unit* unit : kept) EXPECT_EQ(notes.life(unit), "csfjx");
     }
 }
@@ -144,7 +144,7 @@ TEST(Observers, AnEndThatComesWhileSomebodyBeginsToWaitIsLearnedOnce) {
             while (!weft::to_unit(unit)->joint.done()) std::this_thread::yield();
             let = true;
         });
-        auto join = [&] { EXPECT_EQ(weft_unit_free(unit), WEFT_OK); };
+        auto join = [&] { EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK); };
         if (from_outside) {
             std::thread(join).join();
         } else {
@@ -165,7 +165,7 @@ TEST(Observers, ManyUnitsAtOnceAreToldOfOneByOne) {
         Notes notes;
         std::vector<weft_unit*> units(20'000);
         EXPECT_EQ(weft_unit_spawn_many(nullptr, units.size(), nothing, nullptr, nullptr, units.data()), WEFT_OK);
-        EXPECT_EQ(weft_unit_free_many(units.data(), units.size()), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free_many(units.data(), units.size()), WEFT_OK);
         notes.stop();
         const auto lives = notes.lives();
         EXPECT_EQ(lives.size(), units.size());
@@ -202,7 +202,7 @@ TEST(Observers, AChildThatRunsFirstStartsWhileItsParentYields) {
     std::string order;
     for (const Seen& seen : notes.all()) order += seen.unit == self ? static_cast<char>(std::toupper(seen.what)) : seen.what;
     EXPECT_EQ(order, "cYsfR");
-    EXPECT_EQ(weft_unit_free(child), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(child), WEFT_OK);
     EXPECT_EQ(notes.life(child), "csfjx");
 }
 
@@ -233,7 +233,7 @@ TEST(Observers, ASuspensionSaysWhatForAndEndsWithAResume) {
             const void* object;
         } all[] = {{sleeper, "suspend", &bed}, {locker, "mutex", &mutex}, {listener, "event", &event}, {dozer, "sleep", nullptr}};
         for (const auto& one : all) {
-            EXPECT_EQ(weft_unit_free(one.unit), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free(one.unit), WEFT_OK);
             EXPECT_EQ(without_pairs(notes.life(one.unit), {"wr"}), "csfjx") << one.waits_for;
             EXPECT_NE(notes.life(one.unit), "csfjx");
             for (const Seen& seen : notes.of(one.unit)) {
@@ -266,7 +266,7 @@ TEST(Observers, AConditionAndABlockingCallAreWaitedFor) {
     weft_cond_signal(&shared.condition);
     weft_mutex_unlock(&shared.mutex);
     for (weft_unit* unit : {waits, blocks}) {
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         EXPECT_EQ(without_pairs(notes.life(unit), {"wr"}), "csfjx");
         EXPECT_NE(notes.life(unit), "csfjx");
     }
@@ -278,21 +278,21 @@ TEST(Observers, LeavingForANamedUnitIsAYieldASuspensionOrAnEnd) {
     Notes notes;
     weft_unit* target = spawn(yield_once);
     EXPECT_EQ(weft_unit_yield_to(target), WEFT_OK);
-    weft_unit_free(target);
+    weft_unit_join_free(target);
     EXPECT_EQ(notes.life(target), "csyrfjx");
     weft_unit* goes = nullptr;
     target = spawn([](void* unit) { EXPECT_EQ(weft_unit_resume_yield_to(*static_cast<weft_unit**>(unit)), WEFT_OK); }, &goes);
     goes = spawn([](void* unit) { EXPECT_EQ(weft_unit_suspend_to(static_cast<weft_unit*>(unit)), WEFT_OK); }, target);
     EXPECT_EQ(weft_unit_yield_to(goes), WEFT_OK);
-    weft_unit_free(target);
-    weft_unit_free(goes);
+    weft_unit_join_free(target);
+    weft_unit_join_free(goes);
     EXPECT_EQ(notes.life(goes), "cswrfjx");
     EXPECT_EQ(notes.life(target), "csyrfjx");
     weft_unit* last = spawn(nothing);
     weft_unit* ends = spawn([](void* unit) { weft_unit_exit_to(static_cast<weft_unit*>(unit)); }, last);
     EXPECT_EQ(weft_unit_yield_to(ends), WEFT_OK);
-    weft_unit_free(ends);
-    weft_unit_free(last);
+    weft_unit_join_free(ends);
+    weft_unit_join_free(last);
     EXPECT_EQ(notes.life(ends), "csfjx");
     EXPECT_EQ(notes.life(last), "csfjx");
 }
@@ -302,11 +302,11 @@ TEST(Observers, HowAUnitEndedIsTold) {
     Notes notes;
     weft_unit* throws = spawn([](void*) { throw std::runtime_error("no"); });
     weft_unit* exits = spawn([](void*) { weft_unit_exit(); });
-    EXPECT_EQ(weft_unit_free(throws), WEFT_EXCEPTION);
-    EXPECT_EQ(weft_unit_free(exits), WEFT_OK);
+    EXPECT_EQ(end_of(throws), WEFT_OUTCOME_EXCEPTION);
+    EXPECT_EQ(weft_unit_join_free(exits), WEFT_OK);
     EXPECT_EQ(notes.life(throws), "csfjx");
     EXPECT_EQ(notes.life(exits), "csfjx");
-    for (const Seen& seen : notes.of(throws)) EXPECT_EQ(seen.status, seen.what == 'c' || seen.what == 's' ? WEFT_OK : WEFT_EXCEPTION) << seen.what;
+    for (const Seen& seen : notes.of(throws)) EXPECT_EQ(seen.outcome, seen.what == 'c' || seen.what == 's' ? WEFT_OUTCOME_RETURNED : WEFT_OUTCOME_EXCEPTION) << seen.what;
 }
 
 TEST(Observers, AUnitThatIsCancelledBeforeItsTurnHasNoStart) {
@@ -319,13 +319,13 @@ TEST(Observers, AUnitThatIsCancelledBeforeItsTurnHasNoStart) {
     });
     for (weft_unit* unit : {ult, tasklet}) EXPECT_EQ(weft_unit_cancel(unit), WEFT_OK);
     for (weft_unit* unit : {ult, tasklet}) {
-        EXPECT_EQ(weft_unit_free(unit), WEFT_CANCELLED);
+        EXPECT_EQ(end_of(unit), WEFT_OUTCOME_CANCELLED);
         EXPECT_EQ(notes.life(unit), "ckfjx");
-        EXPECT_EQ(notes.at(unit, 2).status, WEFT_CANCELLED);
+        EXPECT_EQ(notes.at(unit, 2).outcome, WEFT_OUTCOME_CANCELLED);
     }
     weft_unit_yield();
     EXPECT_EQ(weft_unit_cancel(yields), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(yields), WEFT_CANCELLED);
+    EXPECT_EQ(end_of(yields), WEFT_OUTCOME_CANCELLED);
     EXPECT_EQ(without_pairs(notes.life(yields), {"yr"}), "csykrfjx");
 }
 
@@ -346,7 +346,7 @@ TEST(Observers, AMigrationIsToldWithTheNewPool) {
         until([&] { return notes.life(started) == "csy"; });
         EXPECT_EQ(weft_unit_migrate_to_pool(started, pool), WEFT_OK);
         for (weft_unit* unit : {unstarted, tasklet, started}) {
-            EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
             for (const Seen& seen : notes.of(unit)) {
                 EXPECT_TRUE(seen.what != 'm' || seen.pool == pool);
                 EXPECT_TRUE(seen.what != 'f' || seen.stream == other.handle());
@@ -369,17 +369,17 @@ TEST(Observers, ARevivedUnitLivesOnceMore) {
         weft_unit* unit = spawn(nothing);
         EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
         EXPECT_EQ(weft_unit_revive(nullptr, yield_once, nullptr, unit), WEFT_OK);
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         EXPECT_EQ(without_pairs(notes.life(unit), {"yr"}), "csfjvsfjx");
         EXPECT_EQ(weft_unit_revive(nullptr, nothing, nullptr, unseen), WEFT_OK);
-        EXPECT_EQ(weft_unit_free(unseen), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unseen), WEFT_OK);
         EXPECT_EQ(notes.life(unseen), "vsfjx");
         unit = spawn(nothing);
         EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
         notes.stop();
         const std::size_t before = notes.count();
         EXPECT_EQ(weft_unit_revive(nullptr, nothing, nullptr, unit), WEFT_OK);
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         EXPECT_EQ(notes.count(), before);
     }
 }
@@ -396,8 +396,8 @@ TEST(Observers, AStackOfTheUsersAndAMeasuredOneAreNoExceptions) {
     auto measure = options();
     measure.measure_stack = true;
     EXPECT_EQ(weft_ult_spawn(nullptr, nothing, nullptr, &measure, &measured), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(on_memory), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(measured), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(on_memory), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(measured), WEFT_OK);
     EXPECT_EQ(without_pairs(notes.life(on_memory), {"yr"}), "csfjx");
     EXPECT_EQ(notes.life(measured), "csfjx");
 }
@@ -408,7 +408,7 @@ TEST(Observers, ValuesOfAUnitAreDestroyedBeforeItsEndIsTold) {
     weft_key* key = nullptr;
     EXPECT_EQ(weft_key_create([](void*) { weft_unit_yield(); }, &key), WEFT_OK);
     weft_unit* unit = spawn([](void* of) { EXPECT_EQ(weft_local_set(static_cast<weft_key*>(of), of), WEFT_OK); }, key);
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_EQ(notes.life(unit), "csyrfjx");
     EXPECT_EQ(weft_key_free(key), WEFT_OK);
 }
@@ -419,7 +419,7 @@ TEST(Observers, AnOsThreadThatSpawnsIsOnNoStream) {
     weft_unit* unit = nullptr;
     std::thread([&] {
         unit = spawn(nothing);
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     }).join();
     EXPECT_EQ(notes.life(unit), "csfjx");
     EXPECT_EQ(notes.at(unit, 0).stream, nullptr);
@@ -437,8 +437,8 @@ TEST(Observers, SchedulersAreNotObserved) {
     how.size = sizeof how;
     EXPECT_EQ(weft_sched_push(pool_of(0), sched, &how, &by), WEFT_OK) << weft_error_text();
     weft_unit* unit = spawn(yield_once, nullptr, pool);
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(by), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(by), WEFT_OK);
     EXPECT_EQ(notes.life(by), "");
     EXPECT_EQ(notes.life(unit), "csyrfjx");
     notes.stop();

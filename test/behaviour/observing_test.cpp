@@ -12,11 +12,11 @@ TEST(Observing, EachIsToldOfWhatItWants) {
     Runtime runtime;
     Notes all, ends(WEFT_OBSERVED_FINISH | WEFT_OBSERVED_FREE);
     weft_unit* unit = spawn(nothing);
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_EQ(all.life(unit), "csfjx");
     EXPECT_EQ(ends.life(unit), "fx");
     all.stop();
-    EXPECT_EQ(weft_unit_free(spawn(nothing)), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(spawn(nothing)), WEFT_OK);
     EXPECT_EQ(all.life(unit), "csfjx");
     EXPECT_GE(ends.count(), 4u);
 }
@@ -67,9 +67,9 @@ TEST(Observing, AnObserverCannotAddOrRemoveObservers) {
         if (weft_observer_remove(of.observer) == WEFT_WRONG_CONTEXT) ++of.refused;
     };
     EXPECT_EQ(weft_observer_add(&options, &self.observer), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(spawn(nothing)), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(spawn(nothing)), WEFT_OK);
     EXPECT_EQ(self.refused, 2);
-    std::thread([] { EXPECT_EQ(weft_unit_free(spawn(nothing)), WEFT_OK); }).join();
+    std::thread([] { EXPECT_EQ(weft_unit_join_free(spawn(nothing)), WEFT_OK); }).join();
     EXPECT_EQ(self.refused, 4);
     EXPECT_EQ(weft_observer_remove(self.observer), WEFT_OK);
 }
@@ -85,7 +85,7 @@ TEST(Observing, ErrnoStaysAsItWas) {
         const int kept = errno;
         EXPECT_EQ(kept, 5);
     });
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_EQ(notes.life(unit), "csyrfjx");
 }
 
@@ -100,8 +100,8 @@ TEST(Observing, AfterTheLastHasGoneNothingIsToldAndTheShortWaysAreBack) {
     const std::size_t before = notes.count();
     notes.stop();
     EXPECT_EQ(bed.wake(), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(spawn(yield_once)), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(spawn(yield_once)), WEFT_OK);
     EXPECT_EQ(notes.count(), before);
     EXPECT_EQ(stream.spawning.tasklet_home, stream.direct);
     EXPECT_EQ(stream.spawning.ult_home, stream.direct);
@@ -117,11 +117,11 @@ TEST(Observing, OtherStreamsAreObservedFromTheirNextSwitchOn) {
     until_others_rest();
     for (int round = 0; round < 20; ++round) {
         Notes notes;
-        weft_unit* unit = spawn([](void*) { EXPECT_EQ(weft_unit_free(spawn(nothing)), WEFT_OK); }, nullptr, pool_of(1));
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        weft_unit* unit = spawn([](void*) { EXPECT_EQ(weft_unit_join_free(spawn(nothing)), WEFT_OK); }, nullptr, pool_of(1));
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         notes.stop();
         EXPECT_EQ(notes.lives(), (std::vector<std::string>{"csfjx", "cswrfjx"}));
-        EXPECT_EQ(weft_unit_free(spawn(yield_once, nullptr, pool_of(1))), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(spawn(yield_once, nullptr, pool_of(1))), WEFT_OK);
     }
 }
 
@@ -161,7 +161,7 @@ TEST(Observing, WhoRemovesOneWaitsForItsCallsToReturn) {
         } else {
             remove();
         }
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     }
 }
 
@@ -174,7 +174,7 @@ TEST(Observing, ComeAndGoWhileStreamsWork) {
             weft_unit* units[8];
             EXPECT_EQ(weft_unit_spawn_many(nullptr, 4, yield_once, nullptr, nullptr, units), WEFT_OK);
             for (int i = 4; i < 8; ++i) units[i] = i % 2 == 0 ? spawn(nothing) : spawn_tasklet(nothing);
-            EXPECT_EQ(weft_unit_free_many(units, 8), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free_many(units, 8), WEFT_OK);
             std::this_thread::yield();   // the primary unit's stream is to have a turn
         }
     };
@@ -183,7 +183,7 @@ TEST(Observing, ComeAndGoWhileStreamsWork) {
     std::thread outside([&] {
         while (!stop) {
             weft_unit* unit = spawn(nothing);
-            EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         }
     });
     for (int round = 0; round < 20; ++round) {
@@ -210,7 +210,7 @@ TEST(Observing, ComeAndGoWhileStreamsWork) {
     }
     stop = true;
     outside.join();
-    for (weft_unit* unit : workers) EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    for (weft_unit* unit : workers) EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
 }
 
 TEST(Observing, InCppTheyLiveAsLongAsTheirObject) {
@@ -219,10 +219,10 @@ TEST(Observing, InCppTheyLiveAsLongAsTheirObject) {
     {
         weft::observer first(WEFT_OBSERVED_CREATE, [&](const weft_observation&) noexcept { ++created; });
         weft::observer second(std::move(first));
-        EXPECT_EQ(weft_unit_free(spawn(nothing)), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(spawn(nothing)), WEFT_OK);
     }
     EXPECT_EQ(created, 1);
-    EXPECT_EQ(weft_unit_free(spawn(nothing)), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(spawn(nothing)), WEFT_OK);
     EXPECT_EQ(created, 1);
     EXPECT_THROW(weft::observer(0, [](const weft_observation&) noexcept {}), weft::error);
 }

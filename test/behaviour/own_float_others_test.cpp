@@ -76,7 +76,7 @@ private:
 bool has_hosted() {
     weft_unit* unit = nullptr;
     const auto how = hosted();
-    return weft_ult_spawn(nullptr, [](void*) {}, nullptr, &how, &unit) == WEFT_OK && weft_unit_free(unit) == WEFT_OK;
+    return weft_ult_spawn(nullptr, [](void*) {}, nullptr, &how, &unit) == WEFT_OK && weft_unit_join_free(unit) == WEFT_OK;
 }
 
 // Units with and without that take turns there, and leave in each way.
@@ -238,7 +238,7 @@ TEST(OwnFloatBeside, JobsOfTaskletsRunWithTheirOwnersWhoeverTakesThem) {
         of[i] = i % 3 == 0 ? FE_TONEAREST : modes[i % 4];
         ASSERT_EQ(weft_tasklet_spawn(nullptr, fork, &of[i], i % 3 == 0 ? nullptr : &how, &row[i]), WEFT_OK);
     }
-    EXPECT_EQ(weft_unit_free_many(row, 12), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free_many(row, 12), WEFT_OK);
     EXPECT_EQ(rounding(), FE_TONEAREST);
 }
 
@@ -277,7 +277,7 @@ TEST(OwnFloatBeside, AJobThatATaskletRunsForAnotherRunsWithTheOtherOnes) {
             });
             seen_here = rounding();
         }, has_own ? &runtime : nullptr, has_own ? &how : nullptr, &tasklet), WEFT_OK);
-        EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
         EXPECT_EQ(seen_there, has_own ? FE_DOWNWARD : FE_TONEAREST);
         EXPECT_EQ(seen_here, has_own ? FE_UPWARD : FE_TONEAREST);
     }

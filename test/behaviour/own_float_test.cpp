@@ -110,7 +110,7 @@ TEST_P(OwnFloat, OfOneThatEndsIsNobodys) {
                     weft_unit_yield();
                 }
             }, &how);
-            EXPECT_EQ(ends.join(), way == 1 ? WEFT_EXCEPTION : way == 3 ? WEFT_CANCELLED : WEFT_OK);
+            EXPECT_EQ(ends.outcome(), way == 1 ? WEFT_OUTCOME_EXCEPTION : way == 3 ? WEFT_OUTCOME_CANCELLED : WEFT_OUTCOME_RETURNED);
             Ult next([] { EXPECT_EQ(rounding(), FE_TONEAREST); });
             EXPECT_EQ(next.free(), WEFT_OK);
             EXPECT_EQ(rounding(), FE_TONEAREST) << kind << ' ' << way;
@@ -128,7 +128,7 @@ TEST_P(OwnFloat, OfATaskletIsItsOwn) {
                 std::fesetround(FE_UPWARD);
             }, nullptr, &how, &unit), WEFT_OK);
         }
-        EXPECT_EQ(weft_unit_free_many(row, 3), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free_many(row, 3), WEFT_OK);
         EXPECT_EQ(rounding(), FE_TONEAREST);
     }
 }
@@ -198,7 +198,7 @@ TEST_P(OwnFloat, IsThereInAnotherLife) {
             weft_unit_yield();
             EXPECT_EQ(rounding(), FE_UPWARD);
         }, nullptr, unit), WEFT_OK);
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         EXPECT_EQ(rounding(), FE_TONEAREST) << kind;
     }
 }
@@ -235,7 +235,7 @@ TEST(OwnFloats, AreGivenToAllByASetting) {
             EXPECT_EQ(rounding(), FE_TONEAREST);
             std::fesetround(FE_UPWARD);
         }, nullptr, nullptr, row), WEFT_OK);
-        EXPECT_EQ(weft_unit_free_many(row, 8), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free_many(row, 8), WEFT_OK);
         for (auto& unit : units) EXPECT_EQ(unit->free(), WEFT_OK);
         EXPECT_EQ(rounding(), FE_TONEAREST);
     }

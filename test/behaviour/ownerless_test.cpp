@@ -56,13 +56,13 @@ TEST(Ownerless, GivesItsUnitsInTheirOrderToWhoeverPops) {
     {
         Stream other(shared), owner(pool);
         EXPECT_EQ(weft_pool_pop(pool, &none), WEFT_WRONG_CONTEXT) << "it has an owner";
-        EXPECT_EQ(weft_unit_free_many(units, 6), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free_many(units, 6), WEFT_OK);
     }
     EXPECT_EQ(ran, 6);
     weft_unit* later = spawn(pool, count, &ran);
     EXPECT_EQ(pop(pool), later) << "the owner has gone";
     EXPECT_EQ(weft_unit_run(later), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(later), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(later), WEFT_OK);
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
     EXPECT_EQ(weft_pool_free(shared), WEFT_OK);
 }
@@ -96,7 +96,7 @@ TEST(Ownerless, AJoinerFromBeforeThePopLearnsOfTheEndElsewhere) {
         }
         EXPECT_EQ(joiner.join(), WEFT_OK);
         thread.join();
-        EXPECT_EQ(weft_unit_free_many(units, 3), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free_many(units, 3), WEFT_OK);
         EXPECT_EQ(ran, 3);
     }
 }
@@ -130,7 +130,7 @@ TEST(Ownerless, LettersThatAStreamLeavesBehindAreAnswered) {
         EXPECT_EQ(busy.join(), WEFT_OK);
     }
     EXPECT_EQ(ran, 1);
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
 
@@ -183,7 +183,7 @@ TEST(Ownerless, ManyPopAndPushAndJoinAtOnce) {
                 if ((i + how) % 5 == 4) {
                     EXPECT_EQ(weft_unit_detach(unit), WEFT_OK);
                 } else {
-                    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+                    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
                 }
             }
             --spawning;

@@ -46,7 +46,7 @@ void run_as(weft_kind kind, std::function<void()> body) {
     const auto chosen = of_kind(kind);
     weft_unit* unit = nullptr;
     ASSERT_EQ(weft_ult_spawn(nullptr, [](void* raw) { (*static_cast<std::function<void()>*>(raw))(); }, &body, &chosen, &unit), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
 }
 
 }  // namespace
@@ -582,7 +582,7 @@ TEST(InvokeEnds, AUnitIsCancelledAfterItsJoin) {
     until_set(yields);
     EXPECT_EQ(weft_unit_cancel(unit.handle()), WEFT_OK);
     asked = true;
-    EXPECT_EQ(unit.join(), WEFT_CANCELLED);
+    EXPECT_EQ(unit.outcome(), WEFT_OUTCOME_CANCELLED);
     EXPECT_TRUE(second);
     EXPECT_TRUE(after_join);
     EXPECT_FALSE(after_yield);

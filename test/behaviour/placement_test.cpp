@@ -77,7 +77,7 @@ TEST(Placement, AStreamThatSleepsWakesForTheFirstUnitBoundToIt) {
     weft_unit* tasklet = nullptr;
     static weft_stream* seen;
     ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) { seen = weft_stream_self(); }, nullptr, &how, &tasklet), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     EXPECT_EQ(seen, stream);
 }
 
@@ -102,7 +102,7 @@ TEST(Placement, ABoundUnitIsFreedDetachedAndJoinedLikeAnyOther) {
     ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { ++ran; }, nullptr, &how, nullptr), WEFT_OK);
     weft_unit* many[10] = {};
     ASSERT_EQ(weft_unit_spawn_many(nullptr, 10, [](void*) { ++ran; }, nullptr, &how, many), WEFT_OK);
-    EXPECT_EQ(weft_unit_free_many(many, 10), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free_many(many, 10), WEFT_OK);
     until([] { return ran == 11; });
     until([] { return units_alive() == 1; });
 }

@@ -114,8 +114,8 @@ TEST(PriorityPool, TaskletsAndUnitsSpawnedTogetherHavePrioritiesToo) {
     int priority = 0;
     EXPECT_EQ(weft_unit_priority(tasklet, &priority), WEFT_OK);
     EXPECT_EQ(priority, 2);
-    EXPECT_EQ(weft_unit_free_many(many, 2), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free_many(many, 2), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     EXPECT_EQ(order, (std::vector<int>{1, 2, 2}));
 }
 

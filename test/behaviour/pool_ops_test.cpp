@@ -180,8 +180,8 @@ TEST(UserPool, LearnsWhichUnitsBelongToItAndWhenTheyDoNoMore) {
         auto how = options();
         how.child_first = true;
         Ult child([] {}, &how, pool);
-        EXPECT_EQ(weft_unit_free_many(many, 100), WEFT_OK);
-        EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free_many(many, 100), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
         EXPECT_EQ(child.join(), WEFT_OK);
         EXPECT_EQ(diary.attached.size(), 102u);
         EXPECT_EQ(diary.detached.size(), 102u);
@@ -266,7 +266,7 @@ TEST(Admission, APoolThatHasNoRoomRefusesASpawnWhichHasNotBeen) {
             diary.room = 1;
             ASSERT_EQ(way.spawn(pool, &unit), WEFT_OK) << way.name;
             if (unit != nullptr) {
-                EXPECT_EQ(weft_unit_free(unit), WEFT_OK) << way.name;
+                EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK) << way.name;
             }
             until([&] { return diary.members() == 0 && units_alive() == alive; });   // a detached one is let go of after the pool has been told of its end
         }
@@ -321,7 +321,7 @@ TEST(Admission, OfMany) {
         EXPECT_EQ(weft_pool_push_many(pool, popped, 100), WEFT_OK);
         EXPECT_EQ(diary.room, 0);
         Stream stream(pool);
-        EXPECT_EQ(weft_unit_free_many(many, 100), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free_many(many, 100), WEFT_OK);
         EXPECT_EQ(weft_pool_free(shared), WEFT_OK);
     }
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
@@ -414,7 +414,7 @@ TEST(Admission, AMigrationThatIsRefusedIsDroppedAndThoseWhoWaitForItAreTold) {
         EXPECT_EQ(weft_unit_migrate_to_pool(tasklet, pool), WEFT_OK);
         Stream stream(shared);
         EXPECT_EQ(fresh.join(), WEFT_OK);
-        EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
         EXPECT_EQ(diary.asked_from, std::vector<weft_pool*>(4, shared));
     }
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);

@@ -138,7 +138,7 @@ TEST(Pool, ADequeTakesMoreThanItsRingHolds) {
     ran = 0;
     std::vector<weft_unit*> units(count);
     ASSERT_EQ(weft_unit_spawn_many(nullptr, count, [](void*) { ++ran; }, nullptr, nullptr, units.data()), WEFT_OK);
-    EXPECT_EQ(weft_unit_free_many(units.data(), count), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free_many(units.data(), count), WEFT_OK);
     EXPECT_EQ(ran, count);
 }
 

@@ -37,8 +37,8 @@ weft_status spawn_child_first(weft_unit*) {
 
 constexpr Call join{"join", weft_unit_join};
 constexpr Call join_many{"join_many", [](weft_unit* unit) { return weft_unit_join_many(&unit, 1); }};
-constexpr Call free_unit{"free", weft_unit_free};
-constexpr Call free_many{"free_many", [](weft_unit* unit) { return weft_unit_free_many(&unit, 1); }};
+constexpr Call join_free{"join_free", weft_unit_join_free};
+constexpr Call join_free_many{"join_free_many", [](weft_unit* unit) { return weft_unit_join_free_many(&unit, 1); }};
 constexpr Call detach{"detach", weft_unit_detach};
 constexpr Call exit_unit{"exit", [](weft_unit*) { return weft_unit_exit(); }};
 constexpr Call yield{"yield", [](weft_unit*) { return weft_unit_yield(); }};
@@ -115,8 +115,8 @@ constexpr ByCaller by_caller[] = {
     {resume_exit_to,    context, kind,    context},
     {join,              done,    kind,    context},
     {join_many,         done,    kind,    context},
-    {free_unit,         done,    kind,    context},
-    {free_many,         done,    kind,    context},
+    {join_free,         done,    kind,    context},
+    {join_free_many,         done,    kind,    context},
     {migrate_wait,      done,    kind,    context},
     {local_set,         context, done,    context},
     {child_first,       context, context, context},
@@ -138,7 +138,7 @@ TEST_F(Refused, OutsideOfUnitsInATaskletAndOnASchedulersStack) {
     ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) {
         for (const auto& row : by_caller) expect(row.call, target, row.tasklet, "in a tasklet");
     }, nullptr, nullptr, &tasklet), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     atomic<bool> over{false};
     std::function<void()> all = [&] {
         for (const auto& row : by_caller) expect(row.call, ready.handle(), row.scheduler, "on a scheduler's stack");
@@ -163,7 +163,7 @@ struct ByUnit {
 constexpr ByUnit by_unit[] = {
     // call              itself running ready  suspended waiting ended  tasklet primary
     {join,               state, done,   done,  done,     done,   done,  done,   state},
-    {free_unit,          state, done,   done,  done,     done,   done,  done,   state},
+    {join_free,          state, done,   done,  done,     done,   done,  done,   state},
     {detach,             done,  done,   done,  done,     done,   done,  done,   state},
     {yield_to,           state, state,  done,  state,    state,  state, kind,   state},
     {suspend_to,         state, state,  done,  state,    state,  state, kind,   state},
@@ -219,7 +219,7 @@ TEST_F(Refused, ForAUnitThatIsItselfRunsIsReadySuspendedWaitsOrHasEnded) {
     EXPECT_EQ(bed.wake(), WEFT_OK);
     EXPECT_EQ(child_bed.wake(), WEFT_OK);
     Stream drawer(still);
-    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     for (Ult* unit : {&running, &ready, &suspended, &waiting}) EXPECT_EQ(unit->join(), WEFT_OK);
 }
 
@@ -297,5 +297,5 @@ TEST_F(Refused, ATaskletThatHasStartedGoesNowhere) {
     for (const Call& call : {migrate, resume, yield_to, resume_yield_to}) EXPECT_NE(call.call(tasklet), WEFT_OK) << call.name;
     EXPECT_EQ(migrate.call(tasklet), WEFT_WRONG_STATE);
     stop = true;
-    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
 }

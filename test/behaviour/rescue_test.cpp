@@ -131,7 +131,7 @@ TEST_P(RescueOf, AUnitThatMustSetAFlagForWhichBothStreamsSpinRuns) {
         EXPECT_EQ(one.join(), WEFT_OK);
         EXPECT_EQ(other.join(), WEFT_OK);
     }
-    EXPECT_EQ(weft_unit_free(setter), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(setter), WEFT_OK);
     EXPECT_GE(counter("/rescue/count/emergencies"), 1u);
 }
 
@@ -236,7 +236,7 @@ TEST_P(RescueOf, AUnitRunsThatWritesWhatBothStreamsReadFromAPipe) {
         EXPECT_EQ(one.join(), WEFT_OK);
         EXPECT_EQ(other.join(), WEFT_OK);
     }
-    EXPECT_EQ(weft_unit_free(writer), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(writer), WEFT_OK);
     close(ends[0]);
     close(ends[1]);
 }
@@ -544,7 +544,7 @@ TEST(Rescue, ARescuedUnitSpawnsWaitsAndEndsAsAnyOther) {
         EXPECT_EQ(one.join(), WEFT_OK);
         EXPECT_EQ(other.join(), WEFT_OK);
     }
-    EXPECT_EQ(weft_unit_free(rescued), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(rescued), WEFT_OK);
     EXPECT_EQ(children.load(), 50);
     EXPECT_TRUE(elsewhere.load());
 }
@@ -572,7 +572,7 @@ public:
     ~Crowd() {
         EXPECT_EQ(weft_latch_wait(&ended_), WEFT_OK);
         EXPECT_EQ(weft_domain_request(domain_, 1 - count_), WEFT_OK);
-        for (weft_unit* context : contexts_) EXPECT_EQ(weft_unit_free(context), WEFT_OK);
+        for (weft_unit* context : contexts_) EXPECT_EQ(weft_unit_join_free(context), WEFT_OK);
         EXPECT_EQ(weft_domain_unregister(domain_), WEFT_OK) << weft_error_text();
     }
     void give_up() { given_up_ = true; }

@@ -59,7 +59,7 @@ TEST(Revive, AUnitOfAnyKindRunsAgainByTheSameHandle) {
             EXPECT_STREQ(weft_unit_name(unit), "phoenix");
             EXPECT_EQ(weft_unit_kind(unit, &after), WEFT_OK);
             EXPECT_EQ(before, after);
-            EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         }
     }
     EXPECT_EQ(weft_pool_free(shared), WEFT_OK);
@@ -81,7 +81,7 @@ TEST(Revive, AUsersStackIsNoSmallerInALaterLife) {
         ASSERT_EQ(weft_unit_revive(nullptr, nothing, nullptr, unit), WEFT_OK) << life;
         EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
     }
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
 }
 
 TEST(Revive, TheStackOfEachLifeComesBack) {
@@ -97,7 +97,7 @@ TEST(Revive, TheStackOfEachLifeComesBack) {
             ASSERT_EQ(weft_unit_revive(nullptr, [](void*) { weft_unit_yield(); }, nullptr, unit), WEFT_OK);
             EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
         }
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         EXPECT_EQ(counter("/stacks/count/created"), created) << kind;
     }
 }
@@ -107,17 +107,17 @@ TEST(Revive, HowTheLastLifeEndedIsForgotten) {
     Stream there;
     weft_unit* unit = nullptr;
     ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { throw 1; }, nullptr, nullptr, &unit), WEFT_OK);
-    EXPECT_EQ(weft_unit_join(unit), WEFT_EXCEPTION);
+    EXPECT_EQ(outcome_of(unit), WEFT_OUTCOME_EXCEPTION);
     auto nothing = [](void*) {};
     ASSERT_EQ(weft_unit_revive(nullptr, nothing, nullptr, unit), WEFT_OK);
     EXPECT_EQ(weft_unit_cancel(unit), WEFT_OK);
-    EXPECT_EQ(weft_unit_join(unit), WEFT_CANCELLED);
+    EXPECT_EQ(outcome_of(unit), WEFT_OUTCOME_CANCELLED);
     EXPECT_EQ(weft_unit_exception(unit), nullptr);
     ASSERT_EQ(weft_unit_revive(nullptr, nothing, nullptr, unit), WEFT_OK);
     EXPECT_EQ(weft_unit_migrate_to_pool(unit, there.pool()), WEFT_OK);
     EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
     ASSERT_EQ(weft_unit_revive(nullptr, nothing, nullptr, unit), WEFT_OK);   // local again, in this life
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_EQ(units_alive(), 1u);
 }
 
@@ -146,7 +146,7 @@ TEST(Revive, WhatWasSaidOfMigrationStaysAndValuesDoNot) {
     EXPECT_EQ(weft_unit_migratable_set(unit, false), WEFT_OK);
     ASSERT_EQ(weft_unit_revive(nullptr, body, nullptr, unit), WEFT_OK);
     EXPECT_EQ(weft_unit_migrate_to_pool(unit, there.pool()), WEFT_UNSUPPORTED);
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_EQ(weft_key_free(key), WEFT_OK);
 }
 

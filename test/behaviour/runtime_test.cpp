@@ -295,7 +295,7 @@ TEST(Finalize, FreesWhatTheProgramHasNot) {
     Runtime runtime(2);
     weft_unit* never_freed = nullptr;
     ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { throw std::string("an exception that nobody asks for"); }, nullptr, nullptr, &never_freed), WEFT_OK);
-    EXPECT_EQ(weft_unit_join(never_freed), WEFT_EXCEPTION);
+    EXPECT_EQ(outcome_of(never_freed), WEFT_OUTCOME_EXCEPTION);
     weft_pool* pool = make_pool(WEFT_POOL_DEQUE);
     weft_sched* sched = nullptr;
     ASSERT_EQ(weft_sched_create(WEFT_SCHED_BASIC, &pool, 1, &sched), WEFT_OK);

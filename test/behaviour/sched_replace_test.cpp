@@ -261,7 +261,7 @@ TEST(Replaced, WhileASchedulerBelowHasItsTurn) {
         until([&] { return sched_of(stream.handle()) == next; });
     }
     stop = true;
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_EQ(busy.join(), WEFT_OK);
 }
 

@@ -72,7 +72,7 @@ TEST(Stacked, RunsItsUnitsInItsTurnAndItsParentsLaterUnitsAfterIt) {
         for (int i = 0; i < 3; ++i) units.push_back(std::make_unique<Ult>([&, i] { order.push_back(2 + i); }, nullptr, below));
         weft_unit* unit = push(pool_of(0), make_sched(WEFT_SCHED_BASIC, {below}));
         Ult after([&] { order.push_back(5); });
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK) << "it ends when nothing belongs to it any more";
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK) << "it ends when nothing belongs to it any more";
     }
     EXPECT_EQ(order, (std::vector<int>{1, 2, 3, 4, 5}));
     EXPECT_EQ(weft_pool_free(below), WEFT_OK) << "the scheduler has been freed";
@@ -97,7 +97,7 @@ TEST(Stacked, TheStreamTellsHowManyRunBelowAUnit) {
             EXPECT_EQ(weft_pool_pop(popped_from, &popped), WEFT_OK);
             EXPECT_EQ(weft_unit_run(popped), WEFT_OK);
         }, nullptr, below);
-        EXPECT_EQ(weft_unit_free(push(pool_of(0), make_sched(WEFT_SCHED_BASIC, {below}))), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(push(pool_of(0), make_sched(WEFT_SCHED_BASIC, {below}))), WEFT_OK);
     }
     EXPECT_EQ(of_unit, 1u);
     EXPECT_EQ(of_child, 2u);
@@ -118,7 +118,7 @@ TEST(Stacked, YieldsToItsParentWhenItsTurnIsOver) {
         for (int i = 0; i < 4; ++i) units.push_back(std::make_unique<Ult>([&] { order += 'b'; }, nullptr, below));
         weft_unit* unit = push(pool_of(0), make_sched(WEFT_SCHED_BASIC, {below}), 2);
         Ult parents([&] { order += 'P'; weft_unit_yield(); order += 'Q'; });
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     }
     EXPECT_EQ(order, "bbPbbQ");
 }
@@ -133,7 +133,7 @@ TEST(Stacked, OneWhoseUnitsYieldForEverKeepsNobodyWaiting) {
         weft_unit* unit = push(pool_of(0), make_sched(WEFT_SCHED_BASIC, {below}));
         Ult parents([&] { stop = true; });
         EXPECT_EQ(parents.join(), WEFT_OK);
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         EXPECT_EQ(a.join(), WEFT_OK);
         EXPECT_EQ(b.join(), WEFT_OK);
     }
@@ -153,7 +153,7 @@ TEST(Stacked, OneWhoseUnitHasATeamThatYieldsForEverKeepsNobodyWaiting) {
         weft_unit* unit = push(pool_of(0), with_loop ? loop.make({below}) : make_sched(WEFT_SCHED_BASIC, {below}));
         Ult parents([&] { stop = true; });
         EXPECT_EQ(parents.join(), WEFT_OK);
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         EXPECT_EQ(caller.join(), WEFT_OK);
     }
 }
@@ -183,7 +183,7 @@ TEST(Stacked, NestsToAnyDepth) {
             order.push_back(i);
         }, nullptr, pools[i]));
     }
-    EXPECT_EQ(weft_unit_free(first), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(first), WEFT_OK);
     EXPECT_EQ(order.size(), static_cast<std::size_t>(depth));
     units.clear();
     for (int i = 1; i <= depth; ++i) EXPECT_EQ(weft_pool_free(pools[i]), WEFT_OK) << i;
@@ -203,7 +203,7 @@ TEST(Stacked, SleepsWhileItsUnitsAreSuspendedAndUsesNothing) {
             until_others_rest();   // its stream sleeps: the scheduler does not ask again and again
             EXPECT_EQ(bed.wake(), WEFT_OK);
         }
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         EXPECT_EQ(sleeper.join(), WEFT_OK);
         EXPECT_EQ(woken, 5);
         EXPECT_EQ(weft_pool_free(below), WEFT_OK);
@@ -227,9 +227,9 @@ TEST(Stacked, WaitsForAUnitThatIsBoundToItsStreamForAWhile) {
         ++*static_cast<int*>(raw);
     }, &turns, nullptr, &bound), WEFT_OK);
     weft_unit* unit = push(pool_of(0), sched);
-    EXPECT_EQ(weft_unit_free(bound), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(bound), WEFT_OK);
     EXPECT_EQ(turns, 1);
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
 
@@ -248,7 +248,7 @@ TEST(Stacked, WaitsForAUnitThatRunsAndEndsOnAnotherStream) {
     for (int i = 0; i < 100; ++i) weft_unit_yield();
     EXPECT_EQ(weft_unit_try_join(unit), WEFT_BUSY);
     ends = true;
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_EQ(parent.join(), WEFT_OK);
     EXPECT_EQ(child->join(), WEFT_OK);
     child.reset();
@@ -267,8 +267,8 @@ TEST(Stacked, WaitsForAUnitThatIsInADomainForAWhile) {
         weft_unit_yield();
     }, nullptr, nullptr, &away), WEFT_OK);
     weft_unit* unit = push(pool_of(0), sched);
-    EXPECT_EQ(weft_unit_free(away), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(away), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
 
@@ -284,8 +284,8 @@ TEST(Stacked, WaitsForASchedulerInItsPoolThatWaits) {
     EXPECT_EQ(weft_unit_try_join(outer), WEFT_BUSY);
     EXPECT_EQ(bed.wake(), WEFT_OK);
     EXPECT_EQ(sleeper.join(), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(inner), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(outer), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(inner), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(outer), WEFT_OK);
 }
 
 TEST(Stacked, OneThatRunsIsNotWhereItsStreamsGuestsGo) {
@@ -299,7 +299,7 @@ TEST(Stacked, OneThatRunsIsNotWhereItsStreamsGuestsGo) {
             EXPECT_EQ(weft_unit_pool(weft_unit_self(), &came_to), WEFT_OK);
         }, nullptr, below);
         weft_unit* unit = push(pool_of(0), make_sched(WEFT_SCHED_BASIC, {below}));
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     }
     EXPECT_EQ(came_to, pool_of(0)) << "not to the pool of the scheduler that ran it there";
     EXPECT_EQ(weft_pool_free(below), WEFT_OK);
@@ -320,7 +320,7 @@ TEST(Stacked, MayGoOnOnAnotherStreamAtEachTurn) {
         }
         weft_unit* unit = push(common, make_sched(WEFT_SCHED_BASIC, {below}), 3);
         for (int i = 0; i < 20; ++i) units.push_back(std::make_unique<Ult>([] { for (int k = 0; k < 50; ++k) weft_unit_yield(); }, nullptr, common));
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         units.clear();
         EXPECT_EQ(turns, 1000);
     }
@@ -337,7 +337,7 @@ TEST(Stacked, IsGivenBackWhenItIsNotAutomaticAndPushedAgain) {
         EXPECT_EQ(weft_sched_free(sched), WEFT_BUSY);
         weft_unit* second = nullptr;
         EXPECT_EQ(weft_sched_push(pool_of(0), sched, nullptr, &second), WEFT_BUSY);
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     }
     EXPECT_EQ(weft_sched_free(sched), WEFT_OK);
     EXPECT_EQ(weft_pool_free(below), WEFT_OK);
@@ -358,7 +358,7 @@ TEST(Stacked, OneThatOwnsItsLoopRunsByTurnsAndWaitsAsAUnit) {
     for (int i = 0; i < 100; ++i) weft_unit_yield();
     EXPECT_EQ(loop.returned, 0) << "a unit of its pool is suspended";
     EXPECT_EQ(bed.wake(), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_EQ(sleeper.join(), WEFT_OK);
     EXPECT_GE(loop.waits, 1);
     EXPECT_EQ(loop.returned, 1);

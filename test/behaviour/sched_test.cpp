@@ -165,7 +165,7 @@ TEST(Sched, AUsersRunOwnsItsLoop) {
             Ult unit([&] { weft_unit_yield(); ++ended; }, nullptr, pool);
             weft_unit* tasklet = nullptr;
             ASSERT_EQ(weft_tasklet_spawn(pool, [](void* to) { ++*static_cast<atomic<int>*>(to); }, &ended, nullptr, &tasklet), WEFT_OK);
-            EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
             EXPECT_EQ(unit.join(), WEFT_OK);
             if (i % 5 == 0) until_others_rest();
         }

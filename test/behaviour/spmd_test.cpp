@@ -174,7 +174,7 @@ TEST(Spmd, IsRefusedWhereNobodyCouldWait) {
     EXPECT_EQ(weft_spmd(0, [](void*) {}, nullptr), WEFT_OK);
     weft_unit* tasklet = nullptr;
     ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) { EXPECT_EQ(weft_spmd(1, [](void*) {}, nullptr), WEFT_WRONG_CONTEXT); }, nullptr, nullptr, &tasklet), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
 }
 
 }  // namespace

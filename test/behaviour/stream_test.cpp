@@ -349,7 +349,7 @@ TEST(Stream, WhatCannotBeFreedHasItsStatus) {
         auto* to = static_cast<Try*>(raw);
         to->status = weft_stream_free(to->stream);
     }, &attempt, nullptr, &tasklet), WEFT_OK);
-    weft_unit_free(tasklet);
+    weft_unit_join_free(tasklet);
     EXPECT_EQ(attempt.status, WEFT_WRONG_CONTEXT);
     auto wrong = stream_options();
     wrong.size = 0;

@@ -31,6 +31,27 @@ public:
     weft_status expected = WEFT_OK;   // of the finalize
 };
 
+// Joins a unit. How it has ended.
+inline weft_unit_outcome outcome_of(weft_unit* unit) {
+    const weft_status status = weft_unit_join(unit);
+    EXPECT_TRUE(weft_unit_joined(status)) << weft_error_text();
+    weft_unit_outcome outcome{};
+    EXPECT_EQ(weft_unit_outcome_get(unit, &outcome), WEFT_OK) << weft_error_text();
+    EXPECT_EQ(outcome == WEFT_OUTCOME_RETURNED, status == WEFT_OK);
+    return outcome;
+}
+
+// Joins a unit, and frees it however it has ended. How that was.
+inline weft_unit_outcome end_of(weft_unit* unit) {
+    const weft_status status = weft_unit_join_free(unit);
+    if (status == WEFT_OK) return WEFT_OUTCOME_RETURNED;
+    EXPECT_EQ(status, WEFT_NOT_RETURNED) << weft_error_text();
+    const weft_unit_outcome outcome = outcome_of(unit);
+    EXPECT_NE(outcome, WEFT_OUTCOME_RETURNED);
+    EXPECT_EQ(weft_unit_free(unit), WEFT_OK) << weft_error_text();
+    return outcome;
+}
+
 // A unit with a lambda for its body, joined and freed at the end.
 class Ult {
 public:
@@ -40,12 +61,14 @@ public:
             << weft_error_text();
     }
     ~Ult() {
-        if (unit_ != nullptr) free();
+        if (unit_ != nullptr) end();
     }
     Ult(const Ult&) = delete;
 
     weft_status join() { return weft_unit_join(unit_); }
-    weft_status free() { return weft_unit_free(std::exchange(unit_, nullptr)); }
+    weft_status free() { return weft_unit_join_free(std::exchange(unit_, nullptr)); }
+    weft_unit_outcome outcome() { return outcome_of(unit_); }
+    weft_unit_outcome end() { return end_of(std::exchange(unit_, nullptr)); }
     weft_unit* handle() const { return unit_; }
     void forget() { unit_ = nullptr; }   // somebody else has freed it
     weft_unit_state state() const {

@@ -125,7 +125,7 @@ TEST(TimedJoins, AreRefusedAsOthersAre) {
     of = target.handle();
     weft_unit* tasklet = nullptr;
     ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) { EXPECT_EQ(weft_unit_join_until(of, in_ms(1)), WEFT_WRONG_KIND); }, nullptr, nullptr, &tasklet), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     EXPECT_EQ(bed.wake(), WEFT_OK);
 }
 

@@ -139,7 +139,7 @@ TEST(Sleep, IsRefusedWhereNobodyCouldSleep) {
     Runtime runtime;
     weft_unit* tasklet = nullptr;
     ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) { EXPECT_EQ(weft_sleep_for(ms), WEFT_WRONG_KIND); }, nullptr, nullptr, &tasklet), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
 }
 
 TEST(Timer, FiresOnceAndNotTooEarly) {

@@ -50,8 +50,8 @@ TEST(Trace, AUnitIsASliceForEachTimeThatItRan) {
         id = weft_unit_id(unit);
         weft_unit* tasklet = nullptr;
         EXPECT_EQ(weft_tasklet_spawn(nullptr, nothing, nullptr, nullptr, &tasklet), WEFT_OK);
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
-        EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     }
     const Trace trace(file);
     EXPECT_EQ(trace.faults(), "");
@@ -64,7 +64,7 @@ TEST(Trace, AUnitIsASliceForEachTimeThatItRan) {
     }
     EXPECT_EQ(trace.left("twice", "yielded").size(), 1u);
     ASSERT_EQ(trace.left("twice", "finished").size(), 1u);
-    EXPECT_EQ(trace.left("twice", "finished")[0]["args"]["status"].text, "WEFT_OK");
+    EXPECT_EQ(trace.left("twice", "finished")[0]["args"]["outcome"].text, "returned");
     EXPECT_EQ(trace.with("s", "spawn").size(), 2u);
     EXPECT_EQ(trace.with("f", "spawn").size(), 2u);
     std::size_t tasklets = 0;
@@ -90,7 +90,7 @@ TEST(Trace, AWaitIsAnArrowAndSaysWhatFor) {
         weft_mutex_unlock(&mutex);
         weft_event_set(&event, nullptr);
         EXPECT_EQ(weft_unit_resume(suspends), WEFT_OK);
-        for (weft_unit* unit : {locker, listener, suspends}) EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        for (weft_unit* unit : {locker, listener, suspends}) EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     }
     const Trace trace(file);
     EXPECT_EQ(trace.faults(), "");
@@ -116,7 +116,7 @@ TEST(Trace, StealsAndSleepsAreOnTheTrackOfTheirStream) {
         atomic<bool> ran{false};
         weft_unit* unit = spawn("stolen", [](void* flag) { static_cast<atomic<bool>*>(flag)->store(true); }, &ran, pool_of(0));
         while (!ran) std::this_thread::yield();   // this stream runs nothing else meanwhile
-        EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         until_others_rest();
     }
     const Trace trace(file);
@@ -139,15 +139,15 @@ TEST(Trace, CancellationsMigrationsAndOtherLivesAreSeen) {
         Runtime runtime(traced(file));
         weft_unit* cancelled = spawn("cancelled", nothing);
         EXPECT_EQ(weft_unit_cancel(cancelled), WEFT_OK);
-        EXPECT_EQ(weft_unit_free(cancelled), WEFT_CANCELLED);
+        EXPECT_EQ(end_of(cancelled), WEFT_OUTCOME_CANCELLED);
         weft_unit* again = spawn("again", nothing);
         EXPECT_EQ(weft_unit_join(again), WEFT_OK);
         EXPECT_EQ(weft_unit_revive(nullptr, nothing, nullptr, again), WEFT_OK);
-        EXPECT_EQ(weft_unit_free(again), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(again), WEFT_OK);
         Stream other;
         weft_unit* goes = spawn("goes", [](void*) { weft_unit_yield(); });
         EXPECT_EQ(weft_unit_migrate_to_stream(goes, other.handle()), WEFT_OK);
-        EXPECT_EQ(weft_unit_free(goes), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(goes), WEFT_OK);
     }
     const Trace trace(file);
     EXPECT_EQ(trace.faults(), "");
@@ -168,9 +168,9 @@ TEST(Trace, ManyStreamsThatComeAndGoAndOsThreadsAreTracks) {
             weft_unit* units[300] = {};
             EXPECT_EQ(weft_unit_spawn_many(nullptr, 300, [](void*) { weft_unit_yield(); }, nullptr, nullptr, units), WEFT_OK);
             weft_unit* there = spawn("there", [](void*) { weft_sleep_until(weft_now_ns() + 1000); }, nullptr, passing.pool());
-            std::thread([] { EXPECT_EQ(weft_unit_free(spawn("from outside", nothing)), WEFT_OK); }).join();
-            EXPECT_EQ(weft_unit_free(there), WEFT_OK);
-            EXPECT_EQ(weft_unit_free_many(units, 300), WEFT_OK);
+            std::thread([] { EXPECT_EQ(weft_unit_join_free(spawn("from outside", nothing)), WEFT_OK); }).join();
+            EXPECT_EQ(weft_unit_join_free(there), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free_many(units, 300), WEFT_OK);
         }
     }
     const Trace trace(file);
@@ -189,7 +189,7 @@ TEST(Trace, NamesMayHoldWhateverBytes) {
     {
         Runtime runtime(traced(file));
         for (const char* name : {"quote\" back\\slash", "new\nline\ttab", "gr\xc3\xbc\xc3\x9f", "broken\xff\xc3"}) {
-            EXPECT_EQ(weft_unit_free(spawn(name, nothing)), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free(spawn(name, nothing)), WEFT_OK);
         }
     }
     const Trace trace(file);
@@ -205,7 +205,7 @@ TEST(Trace, AFullRingLosesItsOldestAndSaysHowMany) {
         weft_settings settings = traced(file);
         settings.trace_events = 16;
         Runtime runtime(settings);
-        for (int i = 0; i < 100; ++i) EXPECT_EQ(weft_unit_free(spawn(i == 99 ? "last" : "", nothing)), WEFT_OK);
+        for (int i = 0; i < 100; ++i) EXPECT_EQ(weft_unit_join_free(spawn(i == 99 ? "last" : "", nothing)), WEFT_OK);
     }
     const Trace trace(file);
     EXPECT_EQ(trace.faults(), "");
@@ -265,7 +265,7 @@ TEST(TraceDeathTest, AProgramThatExitsInAUnitWritesItOnce) {
         const weft_settings settings = with_streams(2);
         weft_init(&settings);
         weft_unit* unit = spawn("leaves", [](void*) { std::exit(3); });
-        weft_unit_free(unit);
+        weft_unit_join_free(unit);
     };
     EXPECT_EXIT(program(), testing::ExitedWithCode(3), "");
     unsetenv("WEFT_TRACE");
@@ -286,10 +286,10 @@ TEST(Trace, ObserversComeAndGoBesideIt) {
         how.call = [](const weft_observation*, void* count) { ++*static_cast<atomic<int>*>(count); };
         weft_observer* observer = nullptr;
         EXPECT_EQ(weft_observer_add(&how, &observer), WEFT_OK);
-        EXPECT_EQ(weft_unit_free(spawn("both", nothing)), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(spawn("both", nothing)), WEFT_OK);
         EXPECT_EQ(weft_observer_remove(observer), WEFT_OK);
         EXPECT_EQ(told, 7);
-        EXPECT_EQ(weft_unit_free(spawn("trace alone", nothing)), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(spawn("trace alone", nothing)), WEFT_OK);
         EXPECT_EQ(told, 7);
     }
     const Trace trace(file);

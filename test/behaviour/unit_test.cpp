@@ -56,7 +56,7 @@ TEST(Unit, ManyAreSpawnedJoinedAndFreedAtOnce) {
     ASSERT_EQ(weft_unit_spawn_many(nullptr, count, add, arguments.data(), nullptr, units.data()), WEFT_OK);
     EXPECT_EQ(weft_unit_join_many(units.data(), count), WEFT_OK);
     EXPECT_EQ(sum, count * (count - 1) / 2);
-    EXPECT_EQ(weft_unit_free_many(units.data(), count), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free_many(units.data(), count), WEFT_OK);
     EXPECT_EQ(units[0], nullptr);
 }
 
@@ -315,10 +315,10 @@ TEST(Unit, TellsHowDeepItsStackWasUsed) {
     EXPECT_LE(info.most_bytes, std::size_t{40} << 10);
 }
 
-TEST(Unit, AnExceptionOfTheBodyIsAStatusAndIsKept) {
+TEST(Unit, AnExceptionOfTheBodyIsItsOutcomeAndIsKept) {
     Runtime runtime;
     Ult unit([] { throw std::runtime_error("from the body"); });
-    EXPECT_EQ(unit.join(), WEFT_EXCEPTION);
+    EXPECT_EQ(unit.outcome(), WEFT_OUTCOME_EXCEPTION);
     auto* kept = static_cast<std::exception_ptr*>(weft_unit_exception(unit.handle()));
     ASSERT_NE(kept, nullptr);
     try {
@@ -330,6 +330,68 @@ TEST(Unit, AnExceptionOfTheBodyIsAStatusAndIsKept) {
     Ult fine([] {});
     fine.join();
     EXPECT_EQ(weft_unit_exception(fine.handle()), nullptr);
+}
+
+TEST(Unit, SaysHowItHasEndedOnceItHas) {
+    Runtime runtime;
+    weft_unit* sleeper = nullptr;
+    Ult returns([] {}), exits([] { weft_unit_exit(); }), throws([] { throw 1; }), sleeps([&] {
+        EXPECT_EQ(weft_unit_suspend([](weft_unit* unit, void* to) { *static_cast<weft_unit**>(to) = unit; }, &sleeper), WEFT_OK);
+    });
+    weft_unit_outcome outcome = WEFT_OUTCOME_CANCELLED;
+    for (const Ult* unit : {&returns, &exits, &throws, &sleeps}) {
+        EXPECT_EQ(weft_unit_outcome_get(unit->handle(), &outcome), WEFT_BUSY);
+        EXPECT_NE(std::string(weft_error_text()).find("has not ended"), std::string::npos) << weft_error_text();
+        EXPECT_EQ(outcome, WEFT_OUTCOME_CANCELLED) << "nothing is written";
+    }
+    EXPECT_EQ(returns.outcome(), WEFT_OUTCOME_RETURNED);
+    EXPECT_EQ(exits.outcome(), WEFT_OUTCOME_RETURNED);
+    EXPECT_EQ(throws.outcome(), WEFT_OUTCOME_EXCEPTION);
+    EXPECT_EQ(weft_unit_outcome_get(sleeper, &outcome), WEFT_BUSY);
+    EXPECT_EQ(weft_unit_outcome_get(nullptr, &outcome), WEFT_INVALID);
+    EXPECT_EQ(weft_unit_outcome_get(returns.handle(), nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_unit_resume(sleeper), WEFT_OK);
+    EXPECT_EQ(sleeps.end(), WEFT_OUTCOME_RETURNED);
+}
+
+TEST(Unit, IsFreedWithoutAWaitOnceItHasEnded) {
+    Runtime runtime(2);
+    for (const std::size_t rank : {0u, 1u}) {
+        weft_pool* pool = nullptr;
+        ASSERT_EQ(weft_stream_pool(weft_stream_at(rank), &pool), WEFT_OK);
+        weft_unit* unit = nullptr;
+        atomic<bool> go{false};
+        ASSERT_EQ(weft_ult_spawn(pool, [](void* raw) {
+            while (!*static_cast<atomic<bool>*>(raw)) weft_unit_yield();
+            throw 1;
+        }, &go, nullptr, &unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_free(unit), WEFT_BUSY);
+        go = true;
+        weft_status status;
+        while ((status = weft_unit_free(unit)) == WEFT_BUSY) weft_unit_yield();
+        EXPECT_EQ(status, WEFT_OK);
+    }
+    EXPECT_EQ(weft_unit_free(nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_unit_free(weft_unit_self()), WEFT_BUSY) << "the primary unit";
+    EXPECT_EQ(units_alive(), 1u);
+}
+
+TEST(Unit, ThatHasNotReturnedIsJoinedAndKept) {
+    Runtime runtime;
+    weft_unit* throws = nullptr;
+    ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { throw 4; }, nullptr, nullptr, &throws), WEFT_OK);
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(weft_unit_join_free(throws), WEFT_NOT_RETURNED);
+        EXPECT_NE(std::string(weft_error_text()).find("an exception has ended unit"), std::string::npos) << weft_error_text();
+    }
+    ASSERT_NE(weft_unit_exception(throws), nullptr);
+    try {
+        std::rethrow_exception(*static_cast<const std::exception_ptr*>(weft_unit_exception(throws)));
+    } catch (int thrown) {
+        EXPECT_EQ(thrown, 4);
+    }
+    EXPECT_EQ(weft_unit_free(throws), WEFT_OK);
+    EXPECT_EQ(units_alive(), 1u);
 }
 
 TEST(Unit, TwoThatYieldInsideCatchRethrowTheirOwnExceptions) {
@@ -377,7 +439,7 @@ TEST(Unit, StartsWithNoExceptionAndNoErrnoWhoeverRunsItsStream) {
         };
         ASSERT_EQ(weft_tasklet_spawn(nullptr, look, tasklet_errno, nullptr, &tasklet), WEFT_OK);
         unit.join();
-        weft_unit_free(tasklet);
+        weft_unit_join_free(tasklet);
         EXPECT_EQ(seen_errno, 0);
         EXPECT_EQ(seen, nullptr);
         EXPECT_EQ(tasklet_errno[0], 0);
@@ -420,7 +482,7 @@ TEST(Tasklet, RunsToCompletionAndIsRefusedEverythingThatSuspends) {
         EXPECT_EQ(weft_unit_yield_to(other), WEFT_WRONG_KIND);
         checked = 1;
     }, nullptr, nullptr, &tasklet), WEFT_OK);
-    EXPECT_EQ(weft_unit_free(tasklet), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     EXPECT_EQ(checked, 1);
 }
 
@@ -428,9 +490,9 @@ TEST(Tasklet, AnExceptionIsKeptAsAUltsIs) {
     Runtime runtime;
     weft_unit* tasklet = nullptr;
     ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) { throw 7; }, nullptr, nullptr, &tasklet), WEFT_OK);
-    EXPECT_EQ(weft_unit_join(tasklet), WEFT_EXCEPTION);
+    EXPECT_EQ(outcome_of(tasklet), WEFT_OUTCOME_EXCEPTION);
     EXPECT_NE(weft_unit_exception(tasklet), nullptr);
-    EXPECT_EQ(weft_unit_free(tasklet), WEFT_EXCEPTION);
+    EXPECT_EQ(end_of(tasklet), WEFT_OUTCOME_EXCEPTION);
 }
 
 TEST(Misuse, EachHasItsStatusAndLosesNothing) {
@@ -442,7 +504,7 @@ TEST(Misuse, EachHasItsStatusAndLosesNothing) {
     EXPECT_STREQ(weft_error_text(), "body is null; it is required");
     EXPECT_EQ(weft_unit_join(nullptr), WEFT_INVALID);
     EXPECT_EQ(weft_unit_join(weft_unit_self()), WEFT_WRONG_STATE);
-    EXPECT_EQ(weft_unit_free(weft_unit_self()), WEFT_WRONG_STATE);
+    EXPECT_EQ(weft_unit_join_free(weft_unit_self()), WEFT_WRONG_STATE);
     auto chosen = options();
     chosen.kind = static_cast<weft_kind>(99);
     EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &chosen, nullptr), WEFT_WRONG_KIND);
@@ -463,7 +525,7 @@ TEST(Misuse, OneThatOthersWaitForIsNeitherFreedNorDetached) {
     Ult unit([] { weft_unit_suspend([](weft_unit* self, void*) { inner = self; }, nullptr); });
     Ult first([&] { EXPECT_EQ(unit.join(), WEFT_OK); });
     weft_unit_yield();
-    EXPECT_EQ(weft_unit_free(unit.handle()), WEFT_BUSY);
+    EXPECT_EQ(weft_unit_join_free(unit.handle()), WEFT_BUSY);
     EXPECT_EQ(weft_unit_detach(unit.handle()), WEFT_BUSY);
     weft_unit_resume(inner);
     EXPECT_EQ(first.join(), WEFT_OK);

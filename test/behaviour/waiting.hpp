@@ -52,7 +52,7 @@ public:
     bool done() const { return done_; }
     void join() {
         if (unit_ != nullptr) {
-            EXPECT_EQ(weft_unit_free(std::exchange(unit_, nullptr)), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free(std::exchange(unit_, nullptr)), WEFT_OK);
         }
         if (!thread_.joinable()) return;
         while (!done_) {   // the units of this stream may be what it waits for

@@ -98,7 +98,7 @@ TEST(YieldTo, OneThatWasAskedForSomethingDoesItBeforeItLeavesForTheNext) {
     });
     Ult target([&] { track('t'); });
     next = &target;
-    EXPECT_EQ(cancelled.join(), WEFT_CANCELLED);
+    EXPECT_EQ(cancelled.outcome(), WEFT_OUTCOME_CANCELLED);
     target.join();
     EXPECT_EQ(track.steps, "t");
 }
@@ -216,9 +216,9 @@ TEST(YieldTo, ACancelledUnitLeavesForNobody) {
         });
         target = std::make_unique<Ult>([&] {
             ran = true;
-            EXPECT_EQ(weft_unit_try_join(unit.handle()), WEFT_CANCELLED) << "it has ended before";
+            EXPECT_EQ(weft_unit_try_join(unit.handle()), WEFT_NOT_RETURNED) << "it has ended before";
         });
-        EXPECT_EQ(unit.join(), WEFT_CANCELLED);
+        EXPECT_EQ(unit.outcome(), WEFT_OUTCOME_CANCELLED);
         EXPECT_EQ(target->join(), WEFT_OK);
         EXPECT_TRUE(ran);
     }

@@ -172,7 +172,7 @@ def check_live(options, place):
 
     second = collections.defaultdict(str, {key.removeprefix("second "): text for key, text in said.items() if key.startswith("second ")})
     primary = next((key for key in second if key.startswith("bt full#")), "bt ?")
-    stands(second, primary[3:], ["weft_unit_free"] if "weft_unit_free" in second[primary] else [], "main")
+    stands(second, primary[3:], ["weft_unit_join_free"] if "weft_unit_join_free" in second[primary] else [], "main")
     expect("the primary unit waits", re.search(r"^\d+ +waiting +full +''  waits for the end of unit \d+$", second["units"], re.M), second["units"])
     tasklet = next((second[key] for key in second if key.startswith("bt tasklet#")), "")
     expect("a tasklet's frames, and not its stream's", "everything_stands" in frames(tasklet)[:1] and "frames of the stream" in tasklet

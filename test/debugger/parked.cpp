@@ -45,12 +45,12 @@ void must(weft_status status) {
 [[gnu::noinline]] void waits_for_its_child() {
     weft_unit* child = nullptr;
     must(weft_ult_spawn(nullptr, [](void*) {}, nullptr, nullptr, &child));
-    must(weft_unit_free(child));   // it leaves its stack as the spare one
+    must(weft_unit_join_free(child));   // it leaves its stack as the spare one
     must(weft_ult_spawn(nullptr, [](void*) {
         must(weft_event_set(&child_is_there, nullptr));
         waits_for_the_event();
     }, nullptr, nullptr, &child));
-    must(weft_unit_free(child));   // nothing else is ready: the child is called on that
+    must(weft_unit_join_free(child));   // nothing else is ready: the child is called on that
     came_back.fetch_add(1);
 }
 thread_local int own_number = 0;
@@ -114,14 +114,14 @@ int main() {
     // A tasklet that is the next to run; the primary unit is suspended meanwhile.
     weft_unit* tasklet = nullptr;
     must(weft_tasklet_spawn(nullptr, [](void*) { everything_stands(2); came_back.fetch_add(1); }, nullptr, nullptr, &tasklet));
-    must(weft_unit_free(tasklet));
+    must(weft_unit_join_free(tasklet));
 
     go_on = true;
     must(weft_mutex_unlock(&the_mutex));
     must(weft_unit_resume(sleeper));
     must(weft_event_set(&the_event, nullptr));
-    must(weft_unit_free_many(units, 6));
-    must(weft_unit_free(busy));
+    must(weft_unit_join_free_many(units, 6));
+    must(weft_unit_join_free(busy));
     must(weft_stream_resume(weft_stream_at(3)));
     must(weft_finalize());
     std::printf("%d came back\n", came_back.load());

@@ -185,7 +185,7 @@ void wind_up(World& world, Heirs& heirs) {
         for (weft_unit* unit : actor.units) until(heirs, [&] { return ended(unit); });
         clean_up_after(actor);
     }
-    for (weft_unit* unit : world.common) expect(weft_unit_free(unit), endings, "weft_unit_free");
+    for (weft_unit* unit : world.common) expect(weft_unit_free(unit), bit(WEFT_OK), "weft_unit_free");
     heirs.free();
     for (weft_pool* pool : world.left) {
         until(heirs, [&] { return weft_pool_free(pool) == WEFT_OK; });

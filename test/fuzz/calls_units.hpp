@@ -141,7 +141,7 @@ inline void spawn_several(Actor& actor) {
     expect(status, legal, "weft_unit_spawn_many");
 }
 
-constexpr unsigned endings = bits({WEFT_OK, WEFT_EXCEPTION, WEFT_CANCELLED});
+constexpr unsigned endings = bits({WEFT_OK, WEFT_NOT_RETURNED});
 
 // What a join of one's own unit comes to: it ends some time.
 inline unsigned joins(const Actor& actor) {
@@ -150,11 +150,20 @@ inline unsigned joins(const Actor& actor) {
     return endings;
 }
 
+// Of a unit that a weft_unit_join_free has kept.
+inline void free_unreturned(weft_unit* unit) {
+    weft_unit_outcome outcome{};
+    expect(weft_unit_outcome_get(unit, &outcome), bit(WEFT_OK), "weft_unit_outcome_get");
+    check(outcome == WEFT_OUTCOME_EXCEPTION || outcome == WEFT_OUTCOME_CANCELLED, "what returns is freed");
+    expect(weft_unit_free(unit), bit(WEFT_OK), "weft_unit_free");
+}
+
 inline void free_slot(Actor& actor, std::size_t slot) {
     weft_unit* unit = actor.units[slot];
     if (unit == nullptr) return;
-    const weft_status status = expect(weft_unit_free(unit), joins(actor), "weft_unit_free");
-    if ((bit(status) & endings) == 0) return;
+    const weft_status status = expect(weft_unit_join_free(unit), joins(actor), "weft_unit_join_free");
+    if (!weft_unit_joined(status)) return;
+    if (status == WEFT_NOT_RETURNED) free_unreturned(unit);
     actor.units[slot] = nullptr;
     actor.stale = unit;
 }
@@ -175,9 +184,12 @@ inline void join_own(Actor& actor) {
     case 3: expect(weft_unit_join_many(actor.units.data(), Actor::slots), joins(actor), "weft_unit_join_many"); break;
     case 4: {
         weft_unit* const last = unit;
-        const weft_status status = expect(weft_unit_free_many(actor.units.data(), Actor::slots), joins(actor), "weft_unit_free_many");
-        if ((bit(status) & endings) != 0) {
-            check(actor.units == decltype(actor.units){}, "the handles are null");
+        const weft_status status = expect(weft_unit_join_free_many(actor.units.data(), Actor::slots), joins(actor), "weft_unit_join_free_many");
+        if (weft_unit_joined(status)) {
+            for (weft_unit*& kept : actor.units) {
+                check(status == WEFT_NOT_RETURNED || kept == nullptr, "the handles are null");
+                if (kept != nullptr) free_unreturned(std::exchange(kept, nullptr));
+            }
             actor.stale = last;
         }
         break;
@@ -357,7 +369,7 @@ inline void use_stale(Actor& actor) {
         dup2(ends[1], 2);
         bool migratable;
         switch (what) {
-        case 0: weft_unit_free(actor.stale); break;
+        case 0: weft_unit_join_free(actor.stale); break;
         case 1: weft_unit_resume(actor.stale); break;
         case 2: weft_unit_join(actor.stale); break;
         case 3: weft_unit_migratable(actor.stale, &migratable); break;

@@ -177,14 +177,13 @@ constexpr unsigned bits(std::initializer_list<weft_status> all) {
     return sum;
 }
 
-// A call came to what its header says; and whoever gets no WEFT_OK is told why, unless it is how a unit has ended.
+// A call came to what its header says; and whoever gets no WEFT_OK is told why.
 inline weft_status expect(weft_status status, unsigned legal, const char* call) {
     if ((bit(status) & legal) == 0) {
         std::fprintf(stderr, "%s returned %s: %s\n", call, weft_status_name(status), weft_error_text());
         std::abort();
     }
-    const bool refusal = (bit(status) & bits({WEFT_OK, WEFT_EXCEPTION, WEFT_CANCELLED})) == 0;
-    check(!refusal || weft_error_text()[0] != '\0', "a refusal has a sentence", call);
+    check(status == WEFT_OK || weft_error_text()[0] != '\0', "a refusal has a sentence", call);
     return status;
 }
 

@@ -56,6 +56,24 @@ void must(const char* what, weft_status status) {
     if (status != WEFT_OK) fail(what, status);
 }
 
+// Joins and frees the unit. False: for want of a resource it has not run.
+bool ran_to_its_end(weft_unit* unit) {
+    const weft_status status = weft_unit_join_free(unit);
+    if (status == WEFT_OK) return true;
+    if (status != WEFT_NOT_RETURNED) fail("weft_unit_join_free", status);
+    weft_unit_outcome outcome{};
+    must("weft_unit_outcome_get", weft_unit_outcome_get(unit, &outcome));
+    if (outcome == WEFT_OUTCOME_NO_STACK) {
+        no_memory.fetch_add(1);
+    } else if (outcome == WEFT_OUTCOME_NO_PTHREAD) {
+        no_system.fetch_add(1);
+    } else {
+        fail("weft_unit_join_free", status);
+    }
+    must("weft_unit_free", weft_unit_free(unit));
+    return false;
+}
+
 std::uint64_t later(std::uint64_t span) { return weft_now_ns() + span; }
 
 // ---- what is left ----------------------------------------------------------------------------------
@@ -115,7 +133,7 @@ int spawn(int count, void (*body)(void*), void* argument, const weft_unit_option
 // How many of them ran.
 int join(int made) {
     int ran = 0;
-    for (int i = 0; i < made; ++i) ran += got("weft_unit_free", weft_unit_free(units[i]));
+    for (int i = 0; i < made; ++i) ran += ran_to_its_end(units[i]);
     return ran;
 }
 
@@ -263,7 +281,7 @@ void come_and_go() {
 void call_from_outside() {
     auto body = [] {
         weft_unit* unit = nullptr;
-        if (got("weft_ult_spawn", weft_ult_spawn(nullptr, [](void*) {}, nullptr, nullptr, &unit))) got("weft_unit_free", weft_unit_free(unit));
+        if (got("weft_ult_spawn", weft_ult_spawn(nullptr, [](void*) {}, nullptr, nullptr, &unit))) ran_to_its_end(unit);
     };
     static std::atomic<bool> over;
     over = false;

@@ -142,7 +142,7 @@ class Checked(unittest.TestCase):
 
     def test_a_unit_that_is_freed_twice_is_told_with_the_call(self):
         written = run(build("stale.c", "weft_checked"), status=-6)
-        self.assertIn("weft: weft_unit_free: stale handle 0x", written)
+        self.assertIn("weft: weft_unit_join_free: stale handle 0x", written)
         self.assertNotIn("ended", written)
 
 

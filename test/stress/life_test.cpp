@@ -34,7 +34,7 @@ void body(void* raw) {
             weft_unit* child = nullptr;
             if (weft_ult_spawn(plan.pools[random.below(static_cast<std::uint32_t>(plan.pool_count))],
                                [](void*) { weft_unit_yield(); }, nullptr, nullptr, &child) != WEFT_OK) break;
-            EXPECT_EQ(weft_unit_free(child), WEFT_OK);
+            EXPECT_EQ(weft_unit_join_free(child), WEFT_OK);
             break;
         }
         default: break;
@@ -66,9 +66,9 @@ void crowd(std::uint64_t seed, weft_pool* const* pools, std::size_t pool_count, 
             }
         }
         weft_unit_resume(unit);
-        const weft_status how = weft_unit_free(unit);
-        EXPECT_TRUE(how == WEFT_OK || (how == WEFT_CANCELLED && what == 0)) << weft_status_name(how);
-        (how == WEFT_CANCELLED ? cancelled : ended) += 1;
+        const weft_unit_outcome how = end_of(unit);
+        EXPECT_TRUE(how == WEFT_OUTCOME_RETURNED || (how == WEFT_OUTCOME_CANCELLED && what == 0)) << how;
+        (how == WEFT_OUTCOME_CANCELLED ? cancelled : ended) += 1;
     }
     EXPECT_EQ(cancelled + ended, size);
 }

@@ -42,7 +42,7 @@ TEST(Million, UltsAreSuspendedAtOnceAndJoined) {
     }
     EXPECT_EQ(crowd.ran, 0u);
     for (weft_unit* unit : crowd.suspended) ASSERT_EQ(weft_unit_resume(unit), WEFT_OK);
-    EXPECT_EQ(weft_unit_free_many(units.data(), count), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free_many(units.data(), count), WEFT_OK);
     EXPECT_EQ(crowd.ran, count);
     EXPECT_EQ(units_alive(), 1u);
 }

@@ -17,7 +17,7 @@ inline std::size_t create_here_free_there(std::uint64_t count, weft_kind kind, b
     auto chosen = options();
     chosen.kind = kind;
     auto free_it = [](void* raw) {
-        EXPECT_EQ(weft_unit_free(static_cast<weft_unit*>(raw)), WEFT_OK);
+        EXPECT_EQ(weft_unit_join_free(static_cast<weft_unit*>(raw)), WEFT_OK);
         ended.fetch_add(1);
     };
     weft_pool* there = pool_of(1);

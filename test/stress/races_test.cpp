@@ -31,7 +31,7 @@ TEST(Race, EveryJoinerComesBackHoweverCloseTheEndIs) {
         std::atomic<int> ran{0};
         ASSERT_EQ(weft_ult_spawn(pool_of(1), [](void* raw) { static_cast<std::atomic<int>*>(raw)->fetch_add(1); }, &ran, nullptr, &unit), WEFT_OK);
         turn(random);
-        ASSERT_EQ(weft_unit_free(unit), WEFT_OK);
+        ASSERT_EQ(weft_unit_join_free(unit), WEFT_OK);
         ASSERT_EQ(ran, 1);
     }
 }
@@ -84,7 +84,7 @@ TEST(Race, OneOfThoseWhoResumeMakesTheUnitReady) {
     for (auto& thread : resumers) thread.join();
     EXPECT_EQ(resumptions, suspensions);
     EXPECT_EQ(suspensions, rounds);
-    EXPECT_EQ(weft_unit_free(unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
 }
 
 }  // namespace

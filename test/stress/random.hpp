@@ -99,9 +99,10 @@ private:
 
     void join_one(weft_unit* unit, int number) {
         if (unit == nullptr) return;   // detached
-        const weft_status status = weft_unit_free(unit);
-        EXPECT_TRUE(status == WEFT_OK || status == WEFT_EXCEPTION) << weft_status_name(status);
-        EXPECT_TRUE(slots_[static_cast<std::size_t>(number)].ended.load());
+        const weft_unit_outcome outcome = end_of(unit);
+        const Slot& slot = slots_[static_cast<std::size_t>(number)];
+        EXPECT_EQ(outcome, slot.throws ? WEFT_OUTCOME_EXCEPTION : WEFT_OUTCOME_RETURNED);
+        EXPECT_TRUE(slot.ended.load());
     }
 
     static void body(void* raw) {
@@ -165,14 +166,18 @@ private:
             return;
         case 2: {
             const weft_status status = weft_unit_join_many(children.data(), children.size());
-            EXPECT_TRUE(status == WEFT_OK || status == WEFT_EXCEPTION) << weft_status_name(status);
+            EXPECT_TRUE(weft_unit_joined(status)) << weft_status_name(status);
             for (const int number : numbers) EXPECT_TRUE(slots_[static_cast<std::size_t>(number)].ended.load());
-            for (weft_unit* child : children) EXPECT_NE(weft_unit_free(child), WEFT_BUSY);
+            for (weft_unit* child : children) end_of(child);
             return;
         }
         default: {
-            const weft_status status = weft_unit_free_many(children.data(), children.size());
-            EXPECT_TRUE(status == WEFT_OK || status == WEFT_EXCEPTION) << weft_status_name(status);
+            const weft_status status = weft_unit_join_free_many(children.data(), children.size());
+            EXPECT_TRUE(weft_unit_joined(status)) << weft_status_name(status);
+            for (weft_unit* child : children) {
+                if (child == nullptr) continue;
+                EXPECT_EQ(end_of(child), WEFT_OUTCOME_EXCEPTION);
+            }
         }
         }
     }

@@ -51,14 +51,19 @@ weft_status ask_until_done(Ask ask) {
     return status;
 }
 
-bool ended(weft_status status) {
-    return status == WEFT_OK || status == WEFT_EXCEPTION || status == WEFT_CANCELLED || status == WEFT_NO_MEMORY;
+// What a join of the unit with this status means: one that found no stack has not run.
+int from_join(weft_unit* unit, weft_status status) {
+    if (!weft_unit_joined(status)) return ABT_ERR_INV_THREAD;
+    weft_unit_outcome outcome = WEFT_OUTCOME_RETURNED;
+    if (status == WEFT_NOT_RETURNED) weft_unit_outcome_get(unit, &outcome);
+    return outcome == WEFT_OUTCOME_NO_STACK ? ABT_ERR_MEM : ABT_SUCCESS;
 }
 
-// What a join that has come to that means: one that found no stack has not run.
-int from_join(weft_status status) {
-    if (status == WEFT_NO_MEMORY) return ABT_ERR_MEM;
-    return ended(status) ? ABT_SUCCESS : ABT_ERR_INV_THREAD;
+// As from_join(), of a weft_unit_join_free: the unit has gone if it has ended.
+int from_free(weft_unit* unit, weft_status status) {
+    const int error = from_join(unit, status);
+    if (status == WEFT_NOT_RETURNED) weft_unit_free(unit);
+    return error;
 }
 
 }  // namespace
@@ -74,19 +79,19 @@ int join_unit(weft_unit* unit) {
     if (status == WEFT_BUSY || status == WEFT_WRONG_KIND || status == WEFT_WRONG_CONTEXT) {
         status = ask_until_done([unit] { return weft_unit_try_join(unit); });
     }
-    return from_join(status);
+    return from_join(unit, status);
 }
 
 namespace {
 
-// Weft has freed it, if it has ended.
+// It has gone, if it has ended.
 int free_unit(weft_unit* unit) {
-    weft_status status = weft_unit_free(unit);
+    weft_status status = weft_unit_join_free(unit);
     if (status == WEFT_BUSY || status == WEFT_WRONG_KIND || status == WEFT_WRONG_CONTEXT) {
         ask_until_done([unit] { return weft_unit_try_join(unit); });
-        status = weft_unit_free(unit);
+        status = weft_unit_join_free(unit);
     }
-    return from_join(status);
+    return from_free(unit, status);
 }
 
 // ---- spawning ------------------------------------------------------------------------------------------------------
@@ -289,19 +294,19 @@ int ABT_thread_join(ABT_thread thread) {
     const weft_status status = weft_unit_join(to_unit(thread));
     if (status == WEFT_OK) [[likely]] return ABT_SUCCESS;
     if (const int error = may_join(thread); error != ABT_SUCCESS) return error;
-    return ended(status) ? from_join(status) : join_unit(to_unit(thread));
+    return weft_unit_joined(status) ? from_join(to_unit(thread), status) : join_unit(to_unit(thread));
 }
 
 int ABT_thread_free(ABT_thread* thread) {
     if (is_null_at(thread)) return ABT_ERR_INV_THREAD;
     // Weft refuses the caller and the primary one itself; a main scheduler's never ends before its stream.
-    const weft_status status = weft_unit_free(to_unit(*thread));
+    const weft_status status = weft_unit_join_free(to_unit(*thread));
     if (status == WEFT_OK) [[likely]] {
         *thread = ABT_THREAD_NULL;
         return ABT_SUCCESS;
     }
-    int error = from_join(status);
-    if (!ended(status)) {
+    int error = from_free(to_unit(*thread), status);
+    if (!weft_unit_joined(status)) {
         error = may_join(*thread);
         if (error == ABT_SUCCESS) error = free_unit(to_unit(*thread));
         if (error == ABT_ERR_INV_THREAD) return error;
@@ -321,7 +326,7 @@ int ABT_thread_join_many(int num_threads, ABT_thread* thread_list) {
         int end = begin;
         while (end < num_threads && !is_null(thread_list[end])) ++end;
         const weft_status status = weft_unit_join_many(reinterpret_cast<weft_unit* const*>(thread_list + begin), static_cast<size_t>(end - begin));
-        if (!ended(status) || status == WEFT_NO_MEMORY) {
+        if (status != WEFT_OK) {
             for (int i = begin; i < end; ++i) {
                 const int error = ABT_thread_join(thread_list[i]);
                 if (error == ABT_ERR_INV_THREAD) return error;
@@ -342,8 +347,7 @@ int ABT_thread_free_many(int num_threads, ABT_thread* thread_list) {
         }
         int end = begin;
         while (end < num_threads && !is_null(thread_list[end])) ++end;
-        const weft_status status = weft_unit_free_many(reinterpret_cast<weft_unit**>(thread_list + begin), static_cast<size_t>(end - begin));
-        if (result == ABT_SUCCESS && status == WEFT_NO_MEMORY) result = ABT_ERR_MEM;
+        weft_unit_join_free_many(reinterpret_cast<weft_unit**>(thread_list + begin), static_cast<size_t>(end - begin));   // what it keeps is asked below
         for (; begin < end; ++begin) {
             if (thread_list[begin] == nullptr) {
                 thread_list[begin] = ABT_THREAD_NULL;

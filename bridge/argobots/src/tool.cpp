@@ -105,7 +105,7 @@ void told(const weft_observation* seen, void* raw) {
         suspended.put(seen->unit, true);   // without memory for it, the tool sees a RUN without its RESUME
         return tell(tool, ABT_TOOL_EVENT_THREAD_SUSPEND, *seen, what_it_waits_at(*seen));
     case WEFT_OBSERVED_FINISH:
-        return tell(tool, seen->status == WEFT_CANCELLED ? ABT_TOOL_EVENT_THREAD_CANCEL : ABT_TOOL_EVENT_THREAD_FINISH, *seen);
+        return tell(tool, seen->outcome == WEFT_OUTCOME_CANCELLED ? ABT_TOOL_EVENT_THREAD_CANCEL : ABT_TOOL_EVENT_THREAD_FINISH, *seen);
     case WEFT_OBSERVED_JOIN: return tell(tool, ABT_TOOL_EVENT_THREAD_JOIN, *seen);
     case WEFT_OBSERVED_FREE: return tell(tool, ABT_TOOL_EVENT_THREAD_FREE, *seen);
     default: return;

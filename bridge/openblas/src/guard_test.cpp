@@ -78,7 +78,7 @@ TEST_F(OpenblasGuard, UnitsOfOneStreamAreInsideOneAfterTheOther) {
     weft_unit* units[6];
     for (int i = 0; i < 6; ++i) spawn(units[i], i % 2 == 0 ? WEFT_KIND_HOSTED : WEFT_KIND_FULL, body);
     body(nullptr);   // the primary unit as well
-    EXPECT_EQ(weft_unit_free_many(units, 6), WEFT_OK);
+    EXPECT_EQ(weft_unit_join_free_many(units, 6), WEFT_OK);
     EXPECT_EQ(weft_finalize(), WEFT_OK);
     EXPECT_EQ(most_inside, 1);
 }

@@ -105,7 +105,7 @@ std::vector<weft_unit*> spawn_ults(const Parts& parts, std::uint64_t seed, bool 
 }
 
 void free_units(std::vector<weft_unit*>& units) {
-    for (weft_unit* const unit : units) EQUAL(weft_unit_free(unit), WEFT_OK);
+    for (weft_unit* const unit : units) EQUAL(weft_unit_join_free(unit), WEFT_OK);
 }
 
 void by_ults(const Parts& parts, std::uint64_t seed) {
@@ -163,7 +163,7 @@ public:
     }
     Library(const Library&) = delete;
     ~Library() {
-        for (weft_unit* const context : contexts_) EQUAL(weft_unit_free(context), WEFT_OK);
+        for (weft_unit* const context : contexts_) EQUAL(weft_unit_join_free(context), WEFT_OK);
         EQUAL(weft_domain_unregister(domain_), WEFT_OK);
     }
 
@@ -407,7 +407,7 @@ void by_schedulers_of(const Parts& parts, void (*runs)(void*, weft_sched*), weft
     EQUAL(weft_sched_push(main, sched, nullptr, &of_sched), WEFT_OK);
     free_units(units);
     weft_status status = WEFT_OK;
-    while ((status = weft_unit_free(of_sched)) == WEFT_WRONG_STATE) weft_unit_yield();   // it runs the caller: the unit that it has waited for left for it
+    while ((status = weft_unit_join_free(of_sched)) == WEFT_WRONG_STATE) weft_unit_yield();   // it runs the caller: the unit that it has waited for left for it
     EQUAL(status, WEFT_OK);
     EQUAL(weft_pool_free(self.pool), WEFT_OK);
 }

@@ -150,7 +150,7 @@ void in_units_of(weft_kind kind, bool child_first) {
     done = 0;
     for (weft_unit*& unit : units) CHECK(weft_ult_spawn(nullptr, unit_body, nullptr, &options, &unit) == WEFT_OK);
     meet_openmp(numbers++, true);
-    for (weft_unit* unit : units) CHECK(weft_unit_free(unit) == WEFT_OK);
+    for (weft_unit* unit : units) CHECK(weft_unit_join_free(unit) == WEFT_OK);
     EQUAL(done, count);
 }
 
@@ -184,7 +184,7 @@ void in_tasklets() {
     weft_unit* units[10];
     done = 0;
     for (weft_unit*& unit : units) CHECK(weft_tasklet_spawn(nullptr, tasklet_body, nullptr, nullptr, &unit) == WEFT_OK);
-    for (weft_unit* unit : units) CHECK(weft_unit_free(unit) == WEFT_OK);
+    for (weft_unit* unit : units) CHECK(weft_unit_join_free(unit) == WEFT_OK);
     EQUAL(done, 10);
 }
 
@@ -237,7 +237,7 @@ void in_guests() {
             weft_unit* unit = nullptr;
             CHECK(weft_ult_spawn(nullptr, unit_body, nullptr, nullptr, &unit) == WEFT_OK);
             meet_openmp(i, true);
-            CHECK(weft_unit_free(unit) == WEFT_OK);
+            CHECK(weft_unit_join_free(unit) == WEFT_OK);
             CHECK(weft_guest_leave() == WEFT_OK);
             meet_openmp(i, false);
             ++over;
@@ -275,7 +275,7 @@ void in_a_unit_that_migrates() {
     if (weft_stream_at(1) == nullptr) return;
     weft_unit* unit = nullptr;
     CHECK(weft_ult_spawn(nullptr, migrate, nullptr, nullptr, &unit) == WEFT_OK);
-    CHECK(weft_unit_free(unit) == WEFT_OK);
+    CHECK(weft_unit_join_free(unit) == WEFT_OK);
 }
 
 // A member that has gone into another domain meets the rest of its team there.
@@ -337,9 +337,9 @@ void in_a_pushed_scheduler() {
     own_regions = 0;
     for (weft_unit*& unit : units) CHECK(weft_ult_spawn(pool, unit_body, nullptr, nullptr, &unit) == WEFT_OK);
     CHECK(weft_sched_push(main, sched, nullptr, &of_sched) == WEFT_OK);
-    for (weft_unit* unit : units) CHECK(weft_unit_free(unit) == WEFT_OK);
+    for (weft_unit* unit : units) CHECK(weft_unit_join_free(unit) == WEFT_OK);
     weft_status status = WEFT_OK;
-    while ((status = weft_unit_free(of_sched)) == WEFT_WRONG_STATE) yield();   // it runs the caller
+    while ((status = weft_unit_join_free(of_sched)) == WEFT_WRONG_STATE) yield();   // it runs the caller
     CHECK(status == WEFT_OK);
     CHECK(own_regions > 0);
     CHECK(weft_pool_free(pool) == WEFT_OK);
@@ -351,7 +351,7 @@ void crews_come_from_a_pool() {
     for (int i = 0; i < 500; ++i) {
         weft_unit* unit = nullptr;
         CHECK(weft_ult_spawn(nullptr, [](void*) { one_region(2, false); }, nullptr, nullptr, &unit) == WEFT_OK);
-        CHECK(weft_unit_free(unit) == WEFT_OK);
+        CHECK(weft_unit_join_free(unit) == WEFT_OK);
         if (i == 0) CHECK(weft_counter_read("/openmp/count/members", &before) == WEFT_OK);
     }
     CHECK(weft_counter_read("/openmp/count/members", &after) == WEFT_OK);
@@ -380,12 +380,12 @@ void waiting_units_hold_no_members() {
     CHECK(weft_counter_read("/openmp/count/members", &after) == WEFT_OK);
     CHECK(after - before <= 2);
     over = true;
-    for (weft_unit* unit : units) CHECK(weft_unit_free(unit) == WEFT_OK);
+    for (weft_unit* unit : units) CHECK(weft_unit_join_free(unit) == WEFT_OK);
 }
 
 void spawn_all(std::vector<weft_unit*>& units, void (*body)(void*)) {
     for (weft_unit*& unit : units) CHECK(weft_ult_spawn(nullptr, body, nullptr, nullptr, &unit) == WEFT_OK);
-    for (weft_unit* unit : units) CHECK(weft_unit_free(unit) == WEFT_OK);
+    for (weft_unit* unit : units) CHECK(weft_unit_join_free(unit) == WEFT_OK);
 }
 
 // Streams begin regions faster than harts come to their members, and each that is new takes a thread of the system's.
@@ -446,7 +446,8 @@ void a_unit_ends_after_its_region(weft_kind kind) {
     while (!in) yield();
     CHECK(weft_unit_cancel(unit) == WEFT_OK);
     asked = true;
-    EQUAL(weft_unit_free(unit), WEFT_CANCELLED);
+    EQUAL(weft_unit_join_free(unit), WEFT_NOT_RETURNED);
+    EQUAL(weft_unit_free(unit), WEFT_OK);
     EQUAL(ran, 3);
     EQUAL(done, 1);
     CHECK(refused);
@@ -502,7 +503,7 @@ void in_hosted_units_alone(int rounds) {
         options.kind = WEFT_KIND_HOSTED;
         weft_unit* unit = nullptr;
         CHECK(weft_ult_spawn(nullptr, [](void*) { one_region(3, true); }, nullptr, &options, &unit) == WEFT_OK);
-        CHECK(weft_unit_free(unit) == WEFT_OK);
+        CHECK(weft_unit_join_free(unit) == WEFT_OK);
         CHECK(weft_finalize() != WEFT_WRONG_CONTEXT);
     }
 }

@@ -53,7 +53,7 @@ public:
         }
         EXPECT_EQ(weft_ult_spawn(nullptr, [](void* self) { static_cast<Hosted*>(self)->body_(); }, this, &how, &unit_), WEFT_OK) << weft_error_text();
     }
-    ~Hosted() { EXPECT_EQ(weft_unit_free(unit_), WEFT_OK); }
+    ~Hosted() { EXPECT_EQ(weft_unit_join_free(unit_), WEFT_OK); }
     Hosted(const Hosted&) = delete;
     weft_unit* handle() const { return unit_; }
 

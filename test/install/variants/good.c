@@ -39,7 +39,7 @@ int main(void) {
     }
     int done = 0;
     for (int i = 0; i < 64; ++i) {
-        if (weft_unit_free(units[i]) != WEFT_OK) return 4;
+        if (weft_unit_join_free(units[i]) != WEFT_OK) return 4;
         done += results[i];
     }
     weft_stream_free(stream);

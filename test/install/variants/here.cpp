@@ -65,7 +65,7 @@ int main() {
     options.size = sizeof options;
     options.data = &right;
     weft_unit* unit = nullptr;
-    if (weft_ult_spawn(nullptr, body, &right, &options, &unit) != WEFT_OK || weft_unit_free(unit) != WEFT_OK) return 3;
+    if (weft_ult_spawn(nullptr, body, &right, &options, &unit) != WEFT_OK || weft_unit_join_free(unit) != WEFT_OK) return 3;
     weft_finalize();
     if (right) std::puts("as written");
     return right ? 0 : 1;

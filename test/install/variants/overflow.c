@@ -15,7 +15,7 @@ int main(void) {
     int where = 24;
     weft_unit *unit;
     weft_ult_spawn(NULL, overflowing_unit, &where, NULL, &unit);
-    weft_unit_free(unit);
+    weft_unit_join_free(unit);
     weft_finalize();
     puts("ended");
     return 0;

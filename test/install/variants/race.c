@@ -25,7 +25,7 @@ int main(void) {
     weft_unit *units[2];
     weft_ult_spawn(pool, racing_unit, NULL, NULL, &units[0]);
     weft_ult_spawn(NULL, racing_unit, NULL, NULL, &units[1]);
-    for (int i = 0; i < 2; ++i) weft_unit_free(units[i]);
+    for (int i = 0; i < 2; ++i) weft_unit_join_free(units[i]);
     weft_stream_free(stream);
     weft_finalize();
     printf("%ld\n", shared);

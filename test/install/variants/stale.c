@@ -8,8 +8,8 @@ int main(void) {
     weft_init(NULL);
     weft_unit *unit;
     weft_ult_spawn(NULL, nothing, NULL, NULL, &unit);
-    weft_unit_free(unit);
-    weft_unit_free(unit);
+    weft_unit_join_free(unit);
+    weft_unit_join_free(unit);
     puts("ended");
     fflush(stdout);
     return 0;
