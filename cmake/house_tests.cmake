@@ -15,6 +15,7 @@ weft_house_test(layers ${weft_tools}/layers.py)
 weft_house_test(tidy ${weft_tools}/tidy.py)
 weft_house_test(variables ${weft_tools}/variables.py)
 weft_house_test(documented ${weft_tools}/documented.py)
+weft_house_test(contracts ${weft_tools}/contracts.py)
 weft_house_test(headers ${weft_tools}/headers.py --build ${CMAKE_BINARY_DIR}
   --cc ${CMAKE_C_COMPILER} --cxx ${CMAKE_CXX_COMPILER})
 weft_house_test(port ${CMAKE_SOURCE_DIR}/test/port/port_test.py --build ${CMAKE_BINARY_DIR})

@@ -54,6 +54,47 @@ class Tree(unittest.TestCase):
         self.assertIn(saying, output)
 
 
+class Contracts(Tree):
+    files = {
+        "include/weft/a.h": "typedef struct weft_a_options {\n    size_t size; /**< its size */\n    int two;\n"
+                            "    void (*call)(void *with, int how); /**< called */\n    char text[4];\n} weft_a_options;\n"
+                            "typedef struct weft_a_info {\n    int seen;\n} weft_a_info;\n",
+        "include/weft/a.hpp": "inline void make() {\n    weft_a_options options{};\n    options.size = sizeof options;\n    options.two = 1;\n"
+                              "    options.call = nullptr;\n    options.text = 0;  // options.none = 1\n}\n",
+        "include/weft/b.h": "typedef struct weft_b_hint {\n    size_t size;\n    bool on;\n} weft_b_hint;\n",
+        "include/weft/b.hpp": "void put(const weft_b_hint* hint = nullptr);\n",
+        "include/weft/settings.h": "typedef struct weft_settings {\n    size_t size;\n    int a;\n    int b;\n} weft_settings;\n",
+        "include/weft/settings.hpp": "void f() { const weft_settings asked{sizeof asked, 1, 2}; }\n",
+    }
+
+    def command(self):
+        return [TOOLS / "contracts.py", "--root", self.root]
+
+    def test_headers_that_map_each_field_pass(self):
+        self.passes()
+
+    def test_a_field_that_cxx_does_not_set_fails(self):
+        self.write("include/weft/a.hpp", self.files["include/weft/a.hpp"].replace("    options.call = nullptr;\n", ""))
+        self.fails("a.hpp: `options`, a weft_a_options, is not told of call")
+
+    def test_a_field_that_only_a_comment_sets_fails(self):
+        self.write("include/weft/a.hpp", self.files["include/weft/a.hpp"].replace("    options.two = 1;", "    // options.two = 1;"))
+        self.fails("is not told of two")
+
+    def test_an_initialiser_that_is_too_short_fails(self):
+        self.write("include/weft/settings.hpp", "void f() { const weft_settings asked{sizeof asked, 1}; }\n")
+        self.fails("settings.hpp: `asked`, a weft_settings, is not told of a, b")
+
+    def test_a_structure_that_no_cxx_header_fills_fails(self):
+        self.write("include/weft/b.hpp", "")
+        self.fails("no C++ header fills weft_b_hint")
+
+    def test_headers_without_structures_fail(self):
+        for name in self.files:
+            self.write(name, "")
+        self.fails("no structure of the C interface was found")
+
+
 class Layers(Tree):
     files = {
         "doc/layers.txt": "# comment\nbase\nos base\nunit base os\nabi all of the above\n",

@@ -979,10 +979,10 @@ public:
     void run(const attributes& wanted, F&& function) {
         if (stop_.stop_requested()) return;
         auto made = std::make_unique<task<std::decay_t<F>>>(*this, std::forward<F>(function));
-        const weft_unit_options options = detail::options_of(wanted);
+        const detail::unit_options options(wanted);
         pending_.fetch_add(1, std::memory_order_relaxed);   // relaxed: it does not come down to 0 before the caller's own count does
         const weft_status status =
-            weft_ult_spawn(wanted.pool.native_handle(), task<std::decay_t<F>>::body, made.get(), detail::given(options), nullptr);
+            weft_ult_spawn(wanted.pool.native_handle(), task<std::decay_t<F>>::body, made.get(), options.given(), nullptr);
         if (status != WEFT_OK) [[unlikely]] {
             error refused(status);
             pending_.fetch_sub(1, std::memory_order_relaxed);   // relaxed: as above

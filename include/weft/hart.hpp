@@ -9,6 +9,13 @@
 namespace weft {
 inline namespace v0 {
 
+/** How harts are shared among those who want more than there are; see weft_hart_policy. */
+enum class hart_policy {
+    fair = WEFT_HART_FAIR,             /**< as many to each, as far as they want them */
+    weighted = WEFT_HART_WEIGHTED,     /**< in proportion to their weights */
+    first_come = WEFT_HART_FIRST_COME  /**< as many as are wanted to whoever came first */
+};
+
 /** How the harts are used at this moment. */
 struct hart_use {
     std::size_t limit;          /**< harts the process may use, at least 1 */
@@ -36,6 +43,9 @@ inline void hart_overdue() noexcept { weft_hart_overdue(); }
 /** The caller has looked in vain for what somebody else is to do, and yields, to those that have no hart, too
  * (weft_hart_make_way). False: nobody could use the hart, and nothing has happened. */
 inline bool make_way() noexcept { return weft_hart_make_way(); }
+
+/** From now on harts are shared so; see weft_hart_policy_set. */
+inline void set_hart_policy(hart_policy policy) { check(weft_hart_policy_set(static_cast<weft_hart_policy>(policy))); }
 
 /** How the harts are used. */
 inline hart_use harts_in_use() {

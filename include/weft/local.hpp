@@ -11,6 +11,46 @@
 namespace weft {
 inline namespace v0 {
 
+/** What a key is to be; written with designated initialisers. See weft_key_options. Since 0.7. */
+struct key_options {
+    void (*destructor)(void* value) = nullptr;  /**< called with a unit's value when the unit ends; null with `lasting` */
+    bool lasting = false;                       /**< values belong to the unit's handle, not to one life of it */
+    void (*release)(void* value) = nullptr;     /**< with `lasting`: called with a unit's value when the unit is freed */
+    void (*leaves)(void* value) = nullptr;      /**< called before a unit leaves; with `returns` */
+    void (*returns)(void* value) = nullptr;     /**< called when a unit goes on */
+};
+
+/** A key of the C interface, under which each unit has a pointer; freed with this object. Since 0.7. */
+class key {
+public:
+    /** Makes a key. Throws weft::error; see weft_key_create_with. */
+    explicit key(const key_options& wanted = {}) {
+        weft_key_options options{};
+        options.size = sizeof options;
+        options.destructor = wanted.destructor;
+        options.lasting = wanted.lasting;
+        options.release = wanted.release;
+        options.leaves = wanted.leaves;
+        options.returns = wanted.returns;
+        check(weft_key_create_with(&options, &handle_));
+    }
+    /** Nobody may use it any more; see weft_key_free. */
+    ~key() { weft_key_free(handle_); }
+    key(const key&) = delete;
+    key& operator=(const key&) = delete;
+
+    /** The key, for calls of the C interface. */
+    weft_key* native_handle() const noexcept { return handle_; }
+
+    /** The calling unit's value; null when it has none. */
+    void* get() const noexcept { return weft_local_get(handle_); }
+    /** Sets the calling unit's value. Throws weft::error; see weft_local_set. */
+    void set(void* value) const { check(weft_local_set(handle_, value)); }
+
+private:
+    weft_key* handle_ = nullptr;
+};
+
 /** One object for each unit that asks for it, made when it is first asked for and destroyed when the unit ends, in that unit. May be a
  * static variable.
  *

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include <weft/hart.hpp>
 #include <weft/pool.hpp>
 #include <weft/runtime.h>
 #include <weft/sched.hpp>
@@ -26,6 +27,29 @@ enum class guard_kind {
     none = WEFT_GUARD_NONE          /**< nothing: overflows destroy what lies below */
 };
 
+/** What is done when no unit can ever go on; see weft_deadlock. */
+enum class deadlock_kind {
+    report = WEFT_DEADLOCK_REPORT, /**< standard error gets the units that wait, and the program waits on */
+    abort = WEFT_DEADLOCK_ABORT,   /**< they are reported, and abort() ends the process */
+    ignore = WEFT_DEADLOCK_IGNORE  /**< nothing is looked for */
+};
+
+/** What becomes of units that could run while their streams block, spin or compute; see weft_rescue. */
+enum class rescue_kind {
+    automatic = WEFT_RESCUE_DEFAULT, /**< as on */
+    on = WEFT_RESCUE_ON,             /**< OS threads beside the streams run those that several streams may run */
+    off = WEFT_RESCUE_OFF,           /**< they wait, and standard error is told if it lasts */
+    all = WEFT_RESCUE_ALL,           /**< also those of pools from which one stream alone draws */
+    ignore = WEFT_RESCUE_IGNORE      /**< they wait, and nobody looks */
+};
+
+/** Whether fewer harts are used for a while beside other processes that compute on the same processors; see weft_neighbours. */
+enum class neighbours_kind {
+    automatic = WEFT_NEIGHBOURS_DEFAULT, /**< as withhold */
+    withhold = WEFT_NEIGHBOURS_WITHHOLD, /**< they are */
+    ignore = WEFT_NEIGHBOURS_IGNORE      /**< nobody looks */
+};
+
 /** What a program may ask of the runtime; written with designated initialisers. Zero means the default. The
  * environment variable of each setting wins over it; see runtime.h. */
 struct settings {
@@ -41,8 +65,18 @@ struct settings {
     std::size_t spin_ns = 0;                               /**< how long an idle stream looks for work; 0: 20000 */
     bool timing = false;                                   /**< keep the counters of time in units and schedulers */
     int dump = 0;                                          /**< a signal that asks for a dump on standard error; 0: none. Since 0.3 */
+    const char* trace = nullptr;                           /**< a file for a trace of all units and streams; null: none. Since 0.7 */
+    std::size_t trace_events = 0;                          /**< how many events of each stream the trace holds; 0: 1048576. Since 0.7 */
+    bool own_stacks = false;                               /**< no thread of kind adaptive runs on its scheduler's stack. Since 0.7 */
     bool roaming_primary = false;                          /**< the primary unit waits in stream 0's main pool as others do. Since 0.5 */
+    hart_policy sharing = hart_policy::fair;               /**< how harts are shared among those who want more than there are. Since 0.7 */
+    std::size_t slice_ns = 0;                              /**< for how long one keeps a hart where they take turns; 0: 5000000. Since 0.7 */
+    deadlock_kind deadlock = deadlock_kind::report;    /**< when no unit can ever go on. Since 0.7 */
+    rescue_kind rescue = rescue_kind::automatic;           /**< when streams are stuck while units could run. Since 0.7 */
+    std::size_t rescue_bound = 0;                          /**< OS threads that rescue at once, at most; 0: as many as units live. Since 0.7 */
     std::size_t harts = 0;                                 /**< harts to use, at most; 0: as many as CPU set and quota allow. Since 0.6 */
+    neighbours_kind neighbours = neighbours_kind::automatic;  /**< beside processes that compute on the same processors. Since 0.7 */
+    bool own_float = false;                                /**< every unit has a floating-point environment of its own. Since 0.7 */
 };
 
 /** The runtime, from construction to destruction:
@@ -72,8 +106,18 @@ public:
         asked.spin_ns = wanted.spin_ns;
         asked.timing = wanted.timing;
         asked.dump = wanted.dump;
+        asked.trace = wanted.trace;
+        asked.trace_events = wanted.trace_events;
+        asked.own_stacks = wanted.own_stacks;
         asked.roaming_primary = wanted.roaming_primary;
+        asked.hart_policy = static_cast<weft_hart_policy>(wanted.sharing);
+        asked.slice_ns = wanted.slice_ns;
+        asked.deadlock = static_cast<weft_deadlock>(wanted.deadlock);
+        asked.rescue = static_cast<weft_rescue>(wanted.rescue);
+        asked.rescue_bound = wanted.rescue_bound;
         asked.harts = wanted.harts;
+        asked.neighbours = static_cast<weft_neighbours>(wanted.neighbours);
+        asked.own_float = wanted.own_float;
         check(weft_init(&asked));
         started_ = true;
     }
@@ -116,8 +160,18 @@ public:
                 .spin_ns = force.spin_ns,
                 .timing = force.timing,
                 .dump = force.dump,
+                .trace = force.trace,
+                .trace_events = force.trace_events,
+                .own_stacks = force.own_stacks,
                 .roaming_primary = force.roaming_primary,
-                .harts = force.harts};
+                .sharing = static_cast<hart_policy>(force.hart_policy),
+                .slice_ns = force.slice_ns,
+                .deadlock = static_cast<deadlock_kind>(force.deadlock),
+                .rescue = static_cast<rescue_kind>(force.rescue),
+                .rescue_bound = force.rescue_bound,
+                .harts = force.harts,
+                .neighbours = static_cast<neighbours_kind>(force.neighbours),
+                .own_float = force.own_float};
     }
 
     /** Writes each environment variable to `file`: name, legal values, default, meaning. */

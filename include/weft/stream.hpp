@@ -93,16 +93,29 @@ protected:
     weft_stream* handle_ = nullptr;
 };
 
+/** How a stream is to be; written with designated initialisers. What is left out is the default. Since 0.7. */
+struct stream_options {
+    pool_ref pool = {};                     /**< its main pool, where it is given no scheduler; none: a new one, freed with the stream */
+    const char* name = nullptr;             /**< at most 15 bytes are kept; null: "weft/RANK" */
+    unit_kind kind = unit_kind::automatic;  /**< of threads that are spawned on it without a kind */
+    void* data = nullptr;                   /**< what weft_stream_data tells from the beginning */
+};
+
 /** A stream that is stopped, once its pools are empty, and freed when this object is destroyed. Where it cannot be stopped,
  * by a unit that runs on it or by a tasklet, it stays until the runtime ends; stop() says so instead. */
 class stream : public stream_ref {
 public:
     /** Starts a stream with a pool of its own. `name`: at most 15 bytes are kept; null: "weft/RANK". */
-    explicit stream(const char* name = nullptr) : stream(nullptr, pool_ref{}, name) {}
+    explicit stream(const char* name = nullptr) : stream(stream_options{.name = name}) {}
     /** Starts a stream with this main pool. */
-    explicit stream(pool_ref pool, const char* name = nullptr) : stream(nullptr, pool, name) {}
+    explicit stream(pool_ref pool, const char* name = nullptr) : stream(stream_options{.pool = pool, .name = name}) {}
     /** Starts a stream with this scheduler, which it then owns. */
-    explicit stream(scheduler&& runs, const char* name = nullptr) : stream(runs.native_handle(), pool_ref{}, name) {
+    explicit stream(scheduler&& runs, const char* name = nullptr) : stream(std::move(runs), stream_options{.name = name}) {}
+    /** Starts a stream as `wanted` says. Since 0.7. */
+    explicit stream(const stream_options& wanted) { start(nullptr, wanted); }
+    /** Starts a stream as `wanted` says with this scheduler, which it then owns. Since 0.7. */
+    stream(scheduler&& runs, const stream_options& wanted) {
+        start(runs.native_handle(), wanted);
         static_cast<void>(runs.release());
     }
     /** Takes over a stream of the C interface. */
@@ -135,12 +148,14 @@ public:
     friend void swap(stream& one, stream& other) noexcept { one.swap(other); }
 
 private:
-    stream(weft_sched* sched, pool_ref pool, const char* name) {
+    void start(weft_sched* sched, const stream_options& wanted) {
         weft_stream_options options{};
         options.size = sizeof options;
         options.sched = sched;
-        options.pool = pool.native_handle();
-        options.name = name;
+        options.pool = wanted.pool.native_handle();
+        options.name = wanted.name;
+        options.kind = static_cast<weft_kind>(wanted.kind);
+        options.data = wanted.data;
         check(weft_stream_create(&options, &handle_));
     }
 };

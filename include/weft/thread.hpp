@@ -45,39 +45,55 @@ struct attributes {
     bool bound = false;                     /**< only that stream ever runs it; without a pool */
     bool migratable = true;                 /**< whether it may be asked to go to another pool */
     const void* site = nullptr;             /**< of kind adaptive: stands for the place that spawns it; none: the call, and the body's type */
+    void (*on_migration)(weft_unit* unit, void* argument) = nullptr;  /**< called when it goes to another pool; see weft_unit_on_migration */
+    void* on_migration_argument = nullptr;  /**< given to on_migration */
+    void* data = nullptr;                   /**< what weft_unit_data tells; see weft_unit_options. Not of spawn_many */
+    void (*release)(void* data) = nullptr;  /**< called with data when the unit is freed */
+    const weft_key* key = nullptr;          /**< a lasting key: data is its value, and weft_unit_data stays free */
     bool fresh = false;                     /**< of kind hosted: on a pthread that no unit has been on */
     bool own_float = false;                 /**< it has a floating-point environment of its own, and begins with the one in force here; see weft_unit_options */
 };
 
 namespace detail {
 
-inline weft_unit_options options_of(const attributes& wanted) noexcept {
-    weft_unit_options options{};
-    options.size = sizeof options;
-    options.kind = static_cast<weft_kind>(wanted.kind);
-    options.stack_bytes = wanted.stack.empty() ? wanted.stack_bytes : wanted.stack.size();
-    options.stack = wanted.stack.data();
-    options.name = wanted.name;
-    options.child_first = wanted.child_first;
-    options.measure_stack = wanted.measure_stack;
-    options.stream = wanted.stream.native_handle();
-    options.bound = wanted.bound;
-    options.priority = static_cast<std::int8_t>(wanted.priority < -128 || wanted.priority > 127 ? 127 : wanted.priority);   // 127: refused
-    options.not_migratable = !wanted.migratable;
-    options.site = wanted.site;
-    options.fresh = wanted.fresh;
-    options.own_float = wanted.own_float;
-    return options;
-}
+// Every field of weft_unit_options but size (tools/headers.py counts them), and whether all are left at their defaults.
+class unit_options {
+public:
+    explicit unit_options(const attributes& wanted) noexcept {
+        options_.size = sizeof options_;
+        set(options_.kind, static_cast<weft_kind>(wanted.kind));
+        set(options_.stack_bytes, wanted.stack.empty() ? wanted.stack_bytes : wanted.stack.size());
+        set(options_.stack, static_cast<void*>(wanted.stack.data()));
+        set(options_.name, wanted.name);
+        set(options_.child_first, wanted.child_first);
+        set(options_.measure_stack, wanted.measure_stack);
+        set(options_.priority, static_cast<std::int8_t>(wanted.priority < -128 || wanted.priority > 127 ? 127 : wanted.priority));  // 127: refused
+        set(options_.stream, wanted.stream.native_handle());
+        set(options_.bound, wanted.bound);
+        set(options_.not_migratable, !wanted.migratable);
+        set(options_.on_migration, wanted.on_migration);
+        set(options_.on_migration_argument, wanted.on_migration_argument);
+        set(options_.site, wanted.site);
+        set(options_.data, wanted.data);
+        set(options_.release, wanted.release);
+        set(options_.fresh, wanted.fresh);
+        set(options_.own_float, wanted.own_float);
+        set(options_.key, wanted.key);
+    }
 
-// Null for the defaults, so that the library takes its shortest way.
-inline const weft_unit_options* given(const weft_unit_options& options) noexcept {
-    const bool plain = options.kind == WEFT_KIND_DEFAULT && options.stack_bytes == 0 && options.stack == nullptr &&
-                       options.name == nullptr && !options.child_first && !options.measure_stack && options.priority == 0 &&
-                       options.stream == nullptr && !options.bound && !options.not_migratable && options.site == nullptr &&
-                       !options.own_float;
-    return plain ? nullptr : &options;
-}
+    // Null for the defaults, so that the library takes its shortest way.
+    const weft_unit_options* given() const noexcept { return plain_ ? nullptr : &options_; }
+
+private:
+    template <class T>
+    void set(T& field, std::type_identity_t<T> value) noexcept {
+        field = value;
+        plain_ = plain_ && value == T{};
+    }
+
+    weft_unit_options options_{};
+    bool plain_ = true;
+};
 
 // What a body is called through: this_thread::exit() ends here, any other exception goes on to the unit.
 template <class Call>
@@ -151,16 +167,16 @@ struct spawned {
 template <class F, class... A>
 spawned spawn(spawn_call call, const attributes& wanted, F&& function, A&&... arguments) {
     using function_type = std::decay_t<F>;
-    const weft_unit_options options = options_of(wanted);
+    const unit_options options(wanted);
     weft_unit* unit = nullptr;
     if constexpr (sizeof...(A) == 0 && packed<function_type>::fits) {
         check(call(wanted.pool.native_handle(), packed<function_type>::body, packed<function_type>::pack(function),
-                   given(options), &unit));
+                   options.given(), &unit));
         return {unit, nullptr};
     } else {
         using closure_type = closure<function_type, std::decay_t<A>...>;
         auto parts = std::make_unique<closure_type>(std::forward<F>(function), std::forward<A>(arguments)...);
-        check(call(wanted.pool.native_handle(), closure_type::body, parts.get(), given(options), &unit));
+        check(call(wanted.pool.native_handle(), closure_type::body, parts.get(), options.given(), &unit));
         return {unit, closure_ptr(parts.release())};
     }
 }
@@ -265,7 +281,8 @@ public:
     explicit tasklet(F&& function, A&&... arguments)
         : tasklet(attributes{}, std::forward<F>(function), std::forward<A>(arguments)...) {}
 
-    /** Spawns a tasklet as `wanted` says; only the pool and the name count. */
+    /** Spawns a tasklet as `wanted` says. Of that the pool, the name, the priority, the stream, `bound`, the site, the data and what concerns migration count; a stack that
+     * is larger than the scheduler's is refused. */
     template <class F, class... A>
         requires detail::spawnable<F, A...>
     explicit tasklet(const attributes& wanted, F&& function, A&&... arguments) {
@@ -414,9 +431,9 @@ thread_group spawn_many(const attributes& wanted, std::size_t count, F&& functio
     std::vector<void*> arguments(count);
     for (std::size_t i = 0; i < count; ++i) arguments[i] = &state->places[i];
     std::vector<weft_unit*> units(count);
-    const weft_unit_options options = detail::options_of(wanted);
+    const detail::unit_options options(wanted);
     check(weft_unit_spawn_many(wanted.pool.native_handle(), count, state_type::body, arguments.data(),
-                               detail::given(options), units.data()));
+                               options.given(), units.data()));
     group.units_ = std::move(units);
     group.state_ = {state.release(), [](void* held) { delete static_cast<state_type*>(held); }};
     return group;

@@ -84,6 +84,13 @@ struct stack_info {
     bool guarded = false;            /**< by a guard page or a canary */
 };
 
+/** How a unit is to begin anew; written with designated initialisers. Since 0.7. */
+struct revive_options {
+    weft_pool* pool = nullptr;   /**< where it waits; null: the main pool of the calling stream */
+    bool child_first = false;    /**< run it at once and let the caller wait in its pool */
+    const void* site = nullptr;  /**< stands for the place that revives it; null: the call */
+};
+
 /** A unit that somebody else owns. Copying it copies the pointer; it is good as long as the unit is not freed. */
 class unit_ref {
 public:
@@ -149,6 +156,15 @@ public:
     void resume() const { check(weft_unit_resume(handle_)); }
     /** Makes a suspended unit ready; false when it is not suspended: not yet, or not any more. */
     bool try_resume() const noexcept { return weft_unit_resume(handle_) == WEFT_OK; }
+
+    /** Gives it, which has ended, another life: body(argument) runs in its pool, or in the calling stream's; see weft_unit_revive_with. Since 0.7. */
+    void revive(void (*body)(void*), void* argument, const revive_options& wanted = {}) const {
+        weft_revive_options options{};
+        options.size = sizeof options;
+        options.child_first = wanted.child_first;
+        options.site = wanted.site;
+        check(weft_unit_revive_with(wanted.pool, body, argument, &options, handle_));
+    }
 
     /** Asks it to end; see weft_unit_cancel. Its frames are not unwound: where that matters, use the std::stop_token of a weft::thread.
      * Throws an error with WEFT_WRONG_STATE when it has ended. */

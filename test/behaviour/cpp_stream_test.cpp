@@ -36,7 +36,15 @@ TEST(CppRuntime, TheSettingsInForceAreThoseAskedFor) {
                                  .guard = weft::guard_kind::canary,
                                  .kind = weft::unit_kind::lsa,
                                  .pool = weft::pool_kind::shared_fifo,
-                                 .timing = true}};
+                                 .timing = true,
+                                 .trace_events = 4096,
+                                 .own_stacks = true,
+                                 .sharing = weft::hart_policy::weighted,
+                                 .slice_ns = 2'000'000,
+                                 .deadlock = weft::deadlock_kind::ignore,
+                                 .rescue = weft::rescue_kind::ignore,
+                                 .rescue_bound = 3,
+                                 .neighbours = weft::neighbours_kind::ignore}};
     const weft::settings force = weft::runtime::settings_in_force();
     EXPECT_EQ(force.streams, 2U);
     EXPECT_EQ(force.stack_bytes, 128U * 1024);
@@ -44,7 +52,33 @@ TEST(CppRuntime, TheSettingsInForceAreThoseAskedFor) {
     EXPECT_EQ(force.kind, weft::unit_kind::lsa);
     EXPECT_EQ(force.pool, weft::pool_kind::shared_fifo);
     EXPECT_TRUE(force.timing);
+    EXPECT_EQ(force.trace, nullptr);
+    EXPECT_EQ(force.trace_events, 4096U);
+    EXPECT_TRUE(force.own_stacks);
+    EXPECT_EQ(force.sharing, weft::hart_policy::weighted);
+    EXPECT_EQ(force.slice_ns, 2'000'000U);
+    EXPECT_EQ(force.deadlock, weft::deadlock_kind::ignore);
+    EXPECT_EQ(force.rescue, weft::rescue_kind::ignore);
+    EXPECT_EQ(force.rescue_bound, 3U);
+    EXPECT_EQ(force.neighbours, weft::neighbours_kind::ignore);
+    EXPECT_FALSE(force.own_float);
     EXPECT_EQ(weft::stream_at(0).pool().kind(), weft::pool_kind::shared_fifo);
+}
+
+TEST(CppStream, HasTheOptionsThatItIsGiven) {
+    const weft::runtime runtime{{.streams = 1}};
+    int data = 0;
+    weft::pool pool(weft::pool_kind::shared_fifo);
+    const weft::stream stream({.pool = pool, .name = "worker", .kind = weft::unit_kind::full, .data = &data});
+    EXPECT_EQ(stream.name(), "worker");
+    EXPECT_EQ(stream.pool().native_handle(), pool.native_handle());
+    EXPECT_EQ(weft_stream_data(stream.native_handle()), &data);
+    weft::unit_kind spawned{};
+    weft::thread({.pool = pool}, [&] {
+        weft::thread inner([&] { spawned = weft::this_thread::self().kind(); });
+        inner.join();
+    }).join();
+    EXPECT_EQ(spawned, weft::unit_kind::full);
 }
 
 TEST(CppRuntime, ImpossibleSettingsAreRefused) {

@@ -283,6 +283,58 @@ TEST_P(CppThread, TheClosureIsDestroyedOnceWhenTheBodyThrows) {
     EXPECT_EQ(ends, 1);
 }
 
+TEST_P(CppThread, EachAttributeReachesTheUnit) {
+    EXPECT_EQ(code_of([&] { weft::thread thread({.fresh = true}, [] {}); }), WEFT_INVALID) << "of hosted ones alone";
+    int data = 0;
+    weft_test::atomic<int> released{0};
+    static weft_test::atomic<int>* releases;
+    releases = &released;
+    const auto release = [](void* given) { releases->fetch_add(given != nullptr); };
+    weft::thread keeps({.data = &data, .release = release}, [] {});
+    EXPECT_EQ(weft_unit_data(keeps.native_handle()), &data);
+    keeps.join();
+    EXPECT_EQ(released, 1);
+    const weft::key lasting({.lasting = true, .release = release});
+    weft::thread under({.data = &data, .key = lasting.native_handle()}, [] {});
+    EXPECT_EQ(weft_unit_data(under.native_handle()), nullptr);
+    void* value = nullptr;
+    EXPECT_EQ(weft_unit_local_get(under.native_handle(), lasting.native_handle(), &value), WEFT_OK);
+    EXPECT_EQ(value, &data);
+    under.join();
+    EXPECT_EQ(released, 2);
+    if (!weft::has(weft::feature::migration)) return;
+    weft::pool elsewhere(weft::pool_kind::shared_fifo);
+    weft_test::atomic<int> moved{0};
+    weft_test::atomic<bool> go{false};
+    weft::thread moves({.on_migration = [](weft_unit*, void* count) { static_cast<weft_test::atomic<int>*>(count)->fetch_add(1); },
+                        .on_migration_argument = &moved}, [&go] {
+        while (!go) weft::this_thread::yield();
+    });
+    moves.ref().migrate_to(elsewhere);
+    const weft::stream runs(elsewhere);
+    while (moved == 0) weft::this_thread::yield();
+    go = true;
+    moves.join();
+    EXPECT_EQ(moved, 1);
+}
+
+TEST_P(CppThread, ARevivedUnitRunsAnotherBody) {
+    weft_unit* unit = nullptr;
+    static weft_test::atomic<int> lives;
+    lives = 0;
+    const auto body = [](void*) { lives.fetch_add(1); };
+    weft::check(weft_ult_spawn(nullptr, body, nullptr, nullptr, &unit));
+    weft::check(weft_unit_join(unit));
+    const weft::unit_ref ref = unit;
+    EXPECT_EQ(ref.outcome(), weft::unit_outcome::returned);
+    ref.revive(body, nullptr);
+    if (GetParam() == 1) {
+        EXPECT_EQ(code_of([&] { static_cast<void>(ref.outcome()); }), WEFT_BUSY);
+    }
+    weft::check(weft_unit_join_free(unit));
+    EXPECT_EQ(lives, 2);
+}
+
 TEST_P(CppThread, TheClosureIsDestroyedOnceWhenTheSpawnIsRefused) {
     weft_test::atomic<int> ends{0};
     std::byte tiny[16];
