@@ -1,6 +1,6 @@
 # weft::checked, weft::tsan and weft::asan: the same sources, compiled otherwise, installed beside the release (doc/variants.md). All of them
 # are checked builds. They have names of their own, so that a program that was linked with one gets no other, and export the release's
-# symbols under its version, so that libraries which need libweft.so.0 use the one that stands before it.
+# symbols under its version, so that libraries which need libweft.so.0.7 use the one that stands before it.
 #
 # A build that is to be installed names them in WEFT_VARIANTS, as the preset `package` does. Elsewhere they are targets that `all` leaves
 # out, and install components of their own: checked, tsan, asan.
@@ -30,7 +30,7 @@ function(weft_variant name)
 
   add_library(${target} SHARED ${WEFT_SOURCES} src/base/handles.cpp)
   add_library(weft::${name} ALIAS ${target})
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} VERSION ${PROJECT_VERSION} SOVERSION 0
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} VERSION ${PROJECT_VERSION} SOVERSION ${WEFT_SOVERSION}
     LINK_DEPENDS ${CMAKE_SOURCE_DIR}/src/abi/weft.map)
   target_include_directories(${target} PRIVATE ${generated} ${CMAKE_SOURCE_DIR}/src
     PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

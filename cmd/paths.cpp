@@ -32,9 +32,9 @@ struct Place {
 constexpr Place places[] = {
     {Piece::regions, "libweft_regions.so.0", "/weft", "/cmd", true},
     {Piece::openmp, "libgomp.so.1", "/weft/openmp", "/bridge/openmp", true},
-    {Piece::pthread, "libweft_pthread.so.0", "", "/bridge/pthread", true},
-    {Piece::openblas, "libweft_openblas.so.0", "", "/bridge/openblas", false},
-    {Piece::weft, "libweft.so.0", "", "", false},
+    {Piece::pthread, "libweft_pthread.so." WEFT_SOVERSION, "", "/bridge/pthread", true},
+    {Piece::openblas, "libweft_openblas.so." WEFT_SOVERSION, "", "/bridge/openblas", false},
+    {Piece::weft, "libweft.so." WEFT_SOVERSION, "", "", false},
     {Piece::report, "libweft_report.so.0", "/weft", "/cmd", true},
 };
 
@@ -69,7 +69,7 @@ Pieces find_pieces() {
 }
 
 bool find_variant(const char* name, Pieces& pieces) {
-    const std::string soname = "libweft_" + std::string(name) + ".so.0";
+    const std::string soname = "libweft_" + std::string(name) + ".so." WEFT_SOVERSION;
     if (pieces.root.empty() || access((pieces.root + "/" + soname).c_str(), R_OK) != 0) return false;
     const std::string openmp = pieces.root + (pieces.is_installed ? "/weft/" + std::string(name) + "/openmp" : "/bridge/openmp/" + std::string(name));
     bool placed = false;

@@ -14,7 +14,7 @@ bool can_be_searched(const std::string& folder) { return folder.find_first_of(":
 
 bool is_ours(const std::string& entry, const Pieces& pieces) {
     for (const char* const variant : {"checked", "tsan", "asan"}) {
-        if (entry == pieces.root + "/libweft_" + variant + ".so.0") return true;
+        if (entry == pieces.root + "/libweft_" + variant + ".so." WEFT_SOVERSION) return true;
     }
     return std::any_of(pieces.libraries.begin(), pieces.libraries.end(), [&](const Library& library) {
         if (entry == library.soname || entry == library.path()) return true;

@@ -314,7 +314,7 @@ int run(char** arguments) {
     Pieces chosen = pieces;
     const bool is_variant = variant.name != nullptr && find_variant(variant.name, chosen);
     if (variant.asked && !is_variant) {
-        return refuse("'%s/libweft_%s.so.0' is not there, and %s; build Weft with -DWEFT_VARIANTS=%s and install it, or unset WEFT_CHECKED",
+        return refuse("'%s/libweft_%s.so." WEFT_SOVERSION "' is not there, and %s; build Weft with -DWEFT_VARIANTS=%s and install it, or unset WEFT_CHECKED",
                       pieces.root.c_str(), variant.name, variant.why, variant.name);
     }
     if (options.preview) return show_preview(options, program, is_variant ? variant.why : nullptr, chosen, pieces);

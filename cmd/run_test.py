@@ -90,7 +90,7 @@ class Case(unittest.TestCase):
         cls.build = pathlib.Path(OPTIONS.build).resolve()
         cls.weft = cls.build / "cmd" / "weft"
         cls.openmp = str(cls.build / "bridge" / "openmp" / "libgomp.so.1")
-        cls.pthread = str(cls.build / "bridge" / "pthread" / "libweft_pthread.so.0")
+        cls.pthread = str(next((cls.build / "bridge" / "pthread").glob("libweft_pthread.so.?.?")))
 
     def setUp(self):
         place = tempfile.TemporaryDirectory(prefix="weft-run-")
@@ -528,7 +528,7 @@ class Crashes(Case):
         program = self.compile(CRASH, "-fopenmp", "-ldl", name="crash")
         return self.call("run", "--", *command, program, how)
 
-    IN_WEFT = r"^weft: SIGSEGV in Weft's own code: /.*/libweft\.so\.0\+0x[0-9a-f]+, address 0x[0-9a-f]+$"
+    IN_WEFT = r"^weft: SIGSEGV in Weft's own code: /.*/libweft\.so\.0\.7\+0x[0-9a-f]+, address 0x[0-9a-f]+$"
 
     def explained(self, text, what=IN_WEFT):
         lines = text.splitlines()
@@ -819,8 +819,8 @@ class Installed(Case):
             (root / folder).mkdir(parents=True)
         shutil.copy(self.weft, root / "cmd" / "weft")
         shutil.copy(self.openmp, root / "bridge" / "openmp")
-        for folder in ["bridge/pthread", "bridge/openblas", "cmd"]:
-            for library in (self.build / folder).glob("*.so.0"):
+        for folder, named in [("bridge/pthread", "*.so.?.?"), ("bridge/openblas", "*.so.?.?"), ("cmd", "*.so.0")]:
+            for library in (self.build / folder).glob(named):
                 shutil.copy(library, root / folder)
         return root
 
@@ -840,7 +840,7 @@ class Installed(Case):
     def test_a_place_with_spaces_works_by_the_search_path(self):
         weft = self.copy("two words") / "cmd" / "weft"
         seen = self.environment(weft=weft, env={"LD_LIBRARY_PATH": "/old"})
-        self.assertTrue(seen["LD_PRELOAD"].startswith("libgomp.so.1:libweft_pthread.so.0"), seen["LD_PRELOAD"])
+        self.assertTrue(seen["LD_PRELOAD"].startswith("libgomp.so.1:libweft_pthread.so.0.7"), seen["LD_PRELOAD"])
         self.assertTrue(seen["LD_LIBRARY_PATH"].endswith(":/old"))
         twice = self.call("run", "--", weft, "run", "--", "env", "-0", weft=weft, env={"LD_LIBRARY_PATH": "/old"}).stdout
         self.assertEqual(dict(pair.split("=", 1) for pair in twice.split("\0") if pair), seen)

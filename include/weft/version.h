@@ -1,14 +1,15 @@
 /* Weft's version, and what is stable since when.
  *
  * The C ABI grows and never shrinks within a major version: structures that a caller fills begin with
- * their size, so an older caller works on a newer library. */
+ * their size, so an older caller works on a newer library. Before 1.0 that holds within a minor version. The library's
+ * soname says with which programs it works: libweft.so.0.7 with those that were linked with a 0.7; the loader refuses others. */
 #ifndef WEFT_VERSION_H
 #define WEFT_VERSION_H
 
-/** Major version: changes when the ABI breaks. */
+/** Major version: changes when the ABI breaks. Before 1.0 the minor version may break it. */
 #define WEFT_VERSION_MAJOR 0
 /** Minor version: changes when the ABI grows. */
-#define WEFT_VERSION_MINOR 6
+#define WEFT_VERSION_MINOR 7
 /** Patch version: changes when neither does. */
 #define WEFT_VERSION_PATCH 0
 

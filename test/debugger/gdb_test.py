@@ -196,7 +196,7 @@ def check_autoload(options, place):
     folder.mkdir(parents=True)
     shutil.copy(options.script, place / "prefix/share/weft/gdb/weft.py")
     shutil.copy(library, folder / library.name)
-    (folder / "libweft.so.0").symlink_to(library.name)
+    (folder / "libweft.so.0.7").symlink_to(library.name)
     shutil.copy(options.autoload, folder / f"{library.name}-gdb.py")
     to_there = [("break", "break everything_stands"), ("run", "run")]
     core = place / "core.guards"

@@ -30,7 +30,7 @@ def check(name, program, prefix, shared):
     if written != "answer 42\n":
         sys.exit(f"{name}: wrote {written!r}")
     needed = call("objdump", "-p", program)
-    if ("libweft.so.0" in needed) != shared:
+    if ("libweft.so.0.7" in needed) != shared:
         sys.exit(f"{name}: is {'not ' if shared else ''}linked with libweft.so")
     print(f"{name}: ok", flush=True)
 
@@ -62,6 +62,30 @@ def by_pkg_config(language, prefix, work, options):
     version = call("pkg-config", "--modversion", "weft", env=env).strip()
     if version != options.version:
         sys.exit(f"pkg-config says version {version}, the project {options.version}")
+
+
+def by_an_older_program(prefix, work, options):
+    """A program that was linked with another version is refused by the loader: for want of that library, and, where somebody has put a link in its place,
+    for want of that library's symbols."""
+    folder = work / "older"
+    folder.mkdir()
+    (folder / "older.map").write_text("WEFT_0.1 {\nglobal:\n    weft_*;\n};\n")
+    (folder / "library.c").write_text("int weft_version(void) { return 600; }\n")
+    (folder / "program.c").write_text("int weft_version(void);\nint main(void) { return weft_version() != 600; }\n")
+    library, program = folder / "libweft.so.0", folder / "program"
+    call(options.cc, "-shared", "-fPIC", "-Wl,-soname,libweft.so.0", f"-Wl,--version-script={folder / 'older.map'}", folder / "library.c", "-o", library)
+    call(options.cc, folder / "program.c", library, "-o", program)
+    call(program, env={"LD_LIBRARY_PATH": str(folder)})
+    library.unlink()
+    installed = next(prefix.rglob("libweft.so"))
+    for linked, wanted in [(False, "libweft.so.0: cannot open shared object file"), (True, "version `WEFT_0.1' not found")]:
+        if linked:
+            library.symlink_to(installed)
+        done = subprocess.run([program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              env={"LD_LIBRARY_PATH": f"{folder}:{installed.parent}", "LC_ALL": "C"})
+        if done.returncode == 0 or wanted not in done.stdout:
+            sys.exit(f"an older program ended with {done.returncode}: {done.stdout}")
+    print("an older program: refused", flush=True)
 
 
 def by_argobots(prefix, work, options):
@@ -100,6 +124,7 @@ def main():
             shutil.copytree(HERE / language, work / language)
             by_cmake(language, prefix, work, options)
             by_pkg_config(language, prefix, work, options)
+        by_an_older_program(prefix, work, options)
         if list(prefix.rglob("argobots.pc")):
             by_argobots(prefix, work, options)
     return 0

@@ -40,7 +40,7 @@ def install():
     for component in ["checked", "tsan", "asan"]:
         call("cmake", "--install", OPTIONS.build, "--prefix", place, "--component", component)
     PREFIX = place.rename(WORK / "prefix")      # an installed tree may be moved
-    LIBRARIES = next(PREFIX.rglob("libweft_checked.so.0")).parent
+    LIBRARIES = next(PREFIX.rglob("libweft_checked.so.0.7")).parent
 
 
 def pkg_config(name, *options):
@@ -79,7 +79,7 @@ class Names(unittest.TestCase):
 
     def test_the_libraries_stand_side_by_side(self):
         for name in ["weft", "weft_checked", "weft_tsan", "weft_asan"]:
-            self.assertIn(f"lib{name}.so.0", call("readelf", "-dW", LIBRARIES / f"lib{name}.so"))
+            self.assertIn(f"lib{name}.so.0.7", call("readelf", "-dW", LIBRARIES / f"lib{name}.so"))
 
     def test_a_sanitizers_run_time_library_is_left_to_the_program(self):
         for name in SANITIZERS:
@@ -98,7 +98,7 @@ class Layout(unittest.TestCase):
 
     def test_a_program_that_was_linked_with_the_release_runs_on_the_checked_library(self):
         program = build("here.cpp", "weft")
-        self.assertEqual(run(program, env={"LD_PRELOAD": str(LIBRARIES / "libweft_checked.so.0")}), "as written\n")
+        self.assertEqual(run(program, env={"LD_PRELOAD": str(LIBRARIES / "libweft_checked.so.0.7")}), "as written\n")
 
 
 class Sanitizers(unittest.TestCase):
@@ -160,26 +160,26 @@ class UnderWeftRun(unittest.TestCase):
 
     def test_programs_get_the_release(self):
         maps = self.weft("cat", "/proc/self/maps")
-        self.assertIn("/libweft.so.0", maps)
+        self.assertIn("/libweft.so.0.7", maps)
         self.assertNotRegex(maps, "libweft_(checked|tsan|asan)")
 
     def test_a_variable_asks_for_the_checked_library_and_reaches_children(self):
         for value in ["1", "on"]:
             maps = self.weft("sh", "-c", "cat /proc/self/maps; :", env={"WEFT_CHECKED": value})
-            self.assertIn("libweft_checked.so.0", maps)
+            self.assertIn("libweft_checked.so.0.7", maps)
         maps = self.weft("cat", "/proc/self/maps", env={"WEFT_CHECKED": "0"})
         self.assertNotIn("libweft_checked", maps)
         written = self.weft("true", env={"WEFT_CHECKED": "yes"}, status=125)
         self.assertEqual(written, "weft run: WEFT_CHECKED is 'yes'; legal are: 1, on, 0, off\n")
 
     def test_a_checked_run_that_is_not_installed_is_refused_with_the_remedy(self):
-        library = LIBRARIES / "libweft_checked.so.0"
+        library = LIBRARIES / "libweft_checked.so.0.7"
         aside = library.rename(LIBRARIES / "aside")
         try:
             written = self.weft("true", env={"WEFT_CHECKED": "1"}, status=125)
         finally:
             aside.rename(library)
-        self.assertIn("libweft_checked.so.0' is not there", written)
+        self.assertIn("libweft_checked.so.0.7' is not there", written)
         self.assertIn("-DWEFT_VARIANTS=checked", written)
 
     def test_the_checked_library_tells_a_program_that_was_linked_with_the_release(self):
@@ -211,7 +211,7 @@ class UnderWeftRun(unittest.TestCase):
             program = WORK / f"starts-{name}"
             call(OPTIONS.cc, f"-fsanitize={sanitizer}", HERE / "starts.c", "-o", program)
             maps = self.weft(program, "cat", "/proc/self/maps")
-            self.assertIn("/libweft.so.0", maps)
+            self.assertIn("/libweft.so.0.7", maps)
             self.assertNotIn(f"libweft_{name}", maps)
             self.assertIn(f"libweft_{name}", self.weft(program))
 
@@ -225,9 +225,9 @@ class UnderWeftRun(unittest.TestCase):
         self.assertIn("WARNING: ThreadSanitizer: data race", written)
 
     def test_the_preview_says_which(self):
-        self.assertIn("libweft_tsan.so.0, since the program has the thread sanitizer",
+        self.assertIn("libweft_tsan.so.0.7, since the program has the thread sanitizer",
                       self.weft(self.openmp("teams", None, "-fsanitize=thread"), options=["--preview"]))
-        self.assertIn("libweft_checked.so.0, since WEFT_CHECKED asks for it",
+        self.assertIn("libweft_checked.so.0.7, since WEFT_CHECKED asks for it",
                       self.weft("true", options=["--preview"], env={"WEFT_CHECKED": "1"}))
 
 

@@ -40,7 +40,7 @@ def on_weft(build, admit):
     command = build / "cmd" / "weft"
     if command.exists():
         return [str(command), "run", *(["--guests=admit"] if admit else []), "--"], {}
-    preloaded = [build / "bridge/openmp/libgomp.so.1", build / "bridge/pthread/libweft_pthread.so.0", build / "bridge/openblas/libweft_openblas.so.0"]
+    preloaded = [build / "bridge/openmp/libgomp.so.1", build / "bridge/pthread/libweft_pthread.so", build / "bridge/openblas/libweft_openblas.so"]
     return [], {"LD_PRELOAD": ":".join(str(path) for path in preloaded if path.exists())} | ({"WEFT_GUESTS": "admit"} if admit else {})
 
 

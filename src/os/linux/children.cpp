@@ -8,11 +8,12 @@
 #include <cstring>
 #include <string>
 
+#include "base/config.hpp"
 #include "weft/version.h"
 
 namespace {
 
-constexpr char of_children[] = "WEFT_CHILDREN_PRELOAD", release[] = "/libweft.so.0";
+constexpr char of_children[] = "WEFT_CHILDREN_PRELOAD";
 
 std::string own_path() {
     Dl_info info;
@@ -30,9 +31,10 @@ bool another_is_in_front() {
 
 // With this library where the release was. Returns if there was none, or the program cannot be started.
 void begin_anew(char** arguments) {
+    const std::string release = std::string("/") + weft::config::soname;
     const char* const had = std::getenv("LD_PRELOAD");
     std::string list = had == nullptr ? "" : had;
-    const std::size_t end = list.find(release) == std::string::npos ? std::string::npos : list.find(release) + std::strlen(release);
+    const std::size_t end = list.find(release) == std::string::npos ? std::string::npos : list.find(release) + release.size();
     if (end == std::string::npos || (end != list.size() && list[end] != ':' && list[end] != ' ')) return;
     const std::size_t before = list.find_last_of(": ", end - 1), begin = before == std::string::npos ? 0 : before + 1;
     setenv(of_children, had, 1);
