@@ -80,9 +80,9 @@ struct EventGameWith {
         if constexpr (kind == Deadline::none) {
             must(weft_event_wait(&mine[me], nullptr));
         } else if constexpr (kind == Deadline::fixed) {
-            must(weft_event_wait_until(&mine[me], nullptr, deadline_ns));
+            must(weft_event_wait_until(&mine[me], deadline_ns, nullptr));
         } else {
-            must(weft_event_wait_until(&mine[me], nullptr, weft_now_ns() + hour_ns));
+            must(weft_event_wait_until(&mine[me], weft_now_ns() + hour_ns, nullptr));
         }
         must(weft_event_reset(&mine[me]));
         must(weft_event_set(&mine[1 - me], nullptr));
@@ -117,9 +117,9 @@ struct ChannelGame {
     ChannelGame& operator=(const ChannelGame&) = delete;
     void turn(int me) {
         void* ball = nullptr;
-        if (me == 0) must(weft_channel_send(to[1], &ball, WEFT_FOREVER));
-        must(weft_channel_receive(to[me], &ball, WEFT_FOREVER));
-        if (me == 1) must(weft_channel_send(to[0], &ball, WEFT_FOREVER));
+        if (me == 0) must(weft_channel_send(to[1], &ball));
+        must(weft_channel_receive(to[me], &ball));
+        if (me == 1) must(weft_channel_send(to[0], &ball));
     }
 };
 

@@ -34,7 +34,7 @@ int main(void)
         probe_print("init/further stream:weft", probe_now_ns() - start, "ns");
     }
     struct probe_memory more = probe_memory();
-    for (int i = 0; i < further_streams; ++i) must(weft_stream_free(streams[i]));
+    for (int i = 0; i < further_streams; ++i) must(weft_stream_join_free(streams[i]));
     start = probe_now_ns();
     must(weft_finalize());
     probe_print("init/finalize:weft", probe_now_ns() - start, "ns");

@@ -74,12 +74,12 @@ double measure(const Operation& operation, Mode mode) {
     how.call = [](const weft_observation*, void*) {};
     how.events = mode == observed ? static_cast<unsigned>(WEFT_OBSERVED_ALL) : static_cast<unsigned>(WEFT_OBSERVED_MIGRATE);
     weft_observer* observer = nullptr;
-    if (mode == careful || mode == observed) bench::must(weft_observer_add(&how, &observer));
+    if (mode == careful || mode == observed) bench::must(weft_observer_register(&how, &observer));
     operation.run(operations);
     const std::uint64_t before = bench::now_ns();
     operation.run(operations);
     const double ns = static_cast<double>(bench::now_ns() - before) / operations;
-    if (observer != nullptr) bench::must(weft_observer_remove(observer));
+    if (observer != nullptr) bench::must(weft_observer_unregister(observer));
     bench::must(weft_finalize());
     return ns;
 }

@@ -19,9 +19,9 @@ namespace {
 void yield_beside_pollers(benchmark::State& state, weft_pool* pool, std::size_t count) {
     std::vector<weft_poller*> pollers(count);
     auto nothing_happened = [](void*) { return false; };
-    for (auto& poller : pollers) bench::must(weft_poller_add(nothing_happened, nullptr, nullptr, &poller));
+    for (auto& poller : pollers) bench::must(weft_poller_register(nothing_happened, nullptr, nullptr, &poller));
     bench::on_ult(pool, [&] { bench::yield_among(state, pool, 2); });
-    for (auto* poller : pollers) bench::must(weft_poller_remove(poller));
+    for (auto* poller : pollers) bench::must(weft_poller_unregister(poller));
 }
 
 // From a unit to its own stream: until the call has been made.
@@ -129,7 +129,7 @@ void yield_below(benchmark::State& state, weft_pool* own, std::size_t depth) {
     std::vector<weft_unit*> scheds(depth);
     for (auto& sched : scheds) {
         pools.push_back(create_pool(WEFT_POOL_PRIVATE));
-        bench::must(weft_sched_push(pools[pools.size() - 2], create_sched({pools.back()}), nullptr, &sched));
+        bench::must(weft_sched_push(create_sched({pools.back()}), pools[pools.size() - 2], nullptr, &sched));
     }
     bench::on_ult(pools.back(), [&] { bench::yield_among(state, pools.back(), 2); });
     bench::must(weft_unit_join_free_many(scheds.data(), scheds.size()));

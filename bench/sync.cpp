@@ -95,7 +95,7 @@ void future_whole(benchmark::State& state, weft_pool* pool) {
             weft_future* future;
             bench::must(weft_future_create(1, nullptr, nullptr, &future));
             bench::must(weft_future_set(future, nullptr));
-            bench::must(weft_future_wait(future, nullptr, WEFT_FOREVER));
+            bench::must(weft_future_wait(future, nullptr));
             bench::must(weft_future_free(future));
         }
     });
@@ -110,10 +110,10 @@ void channel_buffered(benchmark::State& state, weft_pool* pool) {
         bench::must(weft_channel_create(&options, &channel));
         {
             const bench::Ult sender(pool, [channel] {
-                for (void* element = nullptr; weft_channel_send(channel, &element, WEFT_FOREVER) == WEFT_OK;) {}
+                for (void* element = nullptr; weft_channel_send(channel, &element) == WEFT_OK;) {}
             });
             void* element;
-            while (state.KeepRunning()) bench::must(weft_channel_receive(channel, &element, WEFT_FOREVER));
+            while (state.KeepRunning()) bench::must(weft_channel_receive(channel, &element));
             bench::must(weft_channel_close(channel));
         }
         bench::must(weft_channel_free(channel));

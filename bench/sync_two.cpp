@@ -133,7 +133,7 @@ int main(int argc, char** argv) {
     Pools pools{};
     for (std::size_t i = 0; i < 2; ++i) {
         bench::must(weft_stream_bind_cpus(weft_stream_at(i), std::to_string(cpu[i]).c_str()));
-        bench::must(weft_stream_pool(weft_stream_at(i), &pools.pool[i]));
+        bench::must(weft_stream_pool_get(weft_stream_at(i), &pools.pool[i]));
     }
     measure(subjects(pool_name, pools, cpu[1]), rounds);
     return 0;

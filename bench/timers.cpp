@@ -19,7 +19,7 @@ public:
         // apart from each other by what is no multiple of anything, and not in the order of their times
         for (std::size_t i = 0; i < count; ++i) {
             const uint64_t deadline = first + (i * 7919 % count) * 9'973;
-            bench::must(weft_timer_start(&timers_[i], deadline, bench::nothing, nullptr));
+            bench::must(weft_timer_start(&timers_[i], bench::nothing, nullptr, deadline));
         }
     }
     ~Pending() {
@@ -39,7 +39,7 @@ void add_and_cancel(benchmark::State& state, weft_pool* pool, std::size_t pendin
         const uint64_t deadline = weft_now_ns() + hour_ns;
         weft_timer timer = {};
         while (state.KeepRunning()) {
-            bench::must(weft_timer_start(&timer, deadline, bench::nothing, nullptr));
+            bench::must(weft_timer_start(&timer, bench::nothing, nullptr, deadline));
             bench::must(weft_timer_cancel(&timer));
         }
     });
@@ -53,7 +53,7 @@ void add_and_fire(benchmark::State& state, weft_pool* pool, std::size_t count) {
         auto count_one = [](void* counter) { ++*static_cast<std::size_t*>(counter); };
         while (state.KeepRunningBatch(static_cast<benchmark::IterationCount>(count))) {
             fired = 0;
-            for (std::size_t i = 0; i < count; ++i) bench::must(weft_timer_start(&timers[i], 1 + i, count_one, &fired));
+            for (std::size_t i = 0; i < count; ++i) bench::must(weft_timer_start(&timers[i], count_one, &fired, 1 + i));
             while (*static_cast<volatile std::size_t*>(&fired) < count) bench::must(weft_unit_yield());
         }
     });

@@ -100,7 +100,7 @@ Streams start_streams(int cpu) {
     weft_stream_options options = {};
     options.size = sizeof options;
     bench::must(weft_stream_create(&options, &streams.stream[0]));
-    bench::must(weft_stream_pool(streams.stream[0], &streams.pool[0]));
+    bench::must(weft_stream_pool_get(streams.stream[0], &streams.pool[0]));
     bench::must(weft_pool_create(WEFT_POOL_SHARED, &streams.pool[1]));
     options.pool = streams.pool[1];
     bench::must(weft_stream_create(&options, &streams.stream[1]));
@@ -144,7 +144,7 @@ int main(int argc, char** argv) {
     const Streams streams = start_streams(cpus.back());
     // the waker is no unit: an OS thread of the application; main waits for it in the kernel
     std::thread([&] { measure(streams, samples, cpus.front(), cpus.back()); }).join();
-    for (auto* stream : streams.stream) bench::must(weft_stream_free(stream));
+    for (auto* stream : streams.stream) bench::must(weft_stream_join_free(stream));
     bench::must(weft_pool_free(streams.pool[1]));
     bench::must(weft_finalize());
     return 0;

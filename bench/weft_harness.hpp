@@ -50,7 +50,7 @@ public:
         settings.kind = kind;
         settings.idle_memory_bytes = std::size_t{1} << 36;   // rounds of many units are to find their memory again
         must(weft_init(&settings));
-        must(weft_stream_pool(weft_stream_self(), &pool_));
+        must(weft_stream_pool_get(weft_stream_self(), &pool_));
     }
     Runtime(const Runtime&) = delete;
     Runtime& operator=(const Runtime&) = delete;

@@ -25,7 +25,7 @@ private:
     static weft::unit_ref take(weft::scheduler_ref self, std::size_t index) noexcept {
         weft_pool* pool = nullptr;
         weft_unit* unit = nullptr;
-        if (weft_sched_pools(self.native_handle(), nullptr, index, &pool) != WEFT_OK) return {};
+        if (weft_sched_pool_get(self.native_handle(), index, &pool) != WEFT_OK) return {};
         return weft_pool_pop(pool, &unit) == WEFT_OK ? unit : nullptr;
     }
 

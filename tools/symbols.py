@@ -24,7 +24,7 @@ def without_comments(text):
 def declared(folder):
     """The names that the headers mark with WEFT_API, and what could not be read."""
     names, wrong = set(), []
-    for path in sorted(folder.glob("*.h*")):
+    for path in sorted(folder.rglob("*.h*")):
         text = re.sub(r"^\s*#.*(?:\\\n.*)*", "", without_comments(path.read_text()), flags=re.M)
         # A word that no compiler is to know: declared by the one instruction that names it.
         names.update(re.findall(r"\b(weft_\w+)@gottpoff", text))

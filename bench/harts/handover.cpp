@@ -35,7 +35,7 @@ void between_two(int samples) {
     } shared{waiting, over};
     // A library that waits, on a ULT of the other stream.
     weft_pool* pool = nullptr;
-    bench::must(weft_stream_pool(weft_stream_at(1), &pool));
+    bench::must(weft_stream_pool_get(weft_stream_at(1), &pool));
     bench::must(weft_ult_spawn(pool, [](void* raw) {
         auto& with = *static_cast<Shared*>(raw);
         bench::Library waits(bench::note_arrival);

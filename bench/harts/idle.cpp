@@ -54,7 +54,7 @@ void in_a_library(Gate& gate) {
 
 void in_a_team(Gate& gate) {
     weft::spmd(4, [&] {
-        if (weft_spmd_tid() == 3) gate.pass();
+        if (weft_spmd_member() == 3) gate.pass();
     });
 }
 

@@ -35,7 +35,7 @@ public:
     // Runs body() in a context of its own. By the ULT that has made the library, or a context.
     void add(std::function<void()> body) {
         weft_unit* context = nullptr;
-        must(weft_context_init(nullptr, 0, &context));
+        must(weft_context_create(nullptr, 0, &context));
         contexts_.push_back(context);
         bodies_.push_back(std::move(body));
         keep({context, &bodies_.back()});

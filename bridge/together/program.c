@@ -30,10 +30,10 @@ static void give(weft_unit *unit, size_t i) {
 static void body(void *number) {
     const size_t i = (size_t)((int *)number - data);
     give(weft_unit_self(), i);
-    MUST(weft_unit_data(NULL) == number && weft_local_get(lasting) == &known[i]);
+    MUST(weft_unit_self_data() == number && weft_local_get(lasting) == &known[i]);
     MUST(weft_local_set(passing, number) == WEFT_OK);
     weft_unit_yield();
-    MUST(weft_unit_data(NULL) == number && weft_local_get(lasting) == &known[i] && weft_local_get(passing) == number);
+    MUST(weft_unit_self_data() == number && weft_local_get(lasting) == &known[i] && weft_local_get(passing) == number);
 }
 
 static void begin(void) {

@@ -242,7 +242,8 @@ private:
 
 // On how many harts pieces may run at once: an arena's; in another library's domain the caller's alone; else as many as there are streams.
 inline std::size_t parallelism() noexcept {
-    if (const weft_arena* const arena = weft_arena_self()) return weft_arena_harts(arena);
+    std::size_t harts = 1;
+    if (const weft_arena* const arena = weft_arena_self(); arena != nullptr && weft_arena_harts_get(arena, &harts) == WEFT_OK) return harts;
     return weft_domain_self() != nullptr ? 1 : weft_stream_count();
 }
 

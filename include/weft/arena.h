@@ -40,8 +40,8 @@ WEFT_API weft_status weft_arena_execute(weft_arena *arena, void (*fn)(void *argu
 /** The arena whose harts take what the caller forks; NULL: the caller is in none, or in a domain in it that is another library's. From anywhere; never switches. Since 0.6. */
 WEFT_API weft_arena *weft_arena_self(void) WEFT_NOTHROW;
 
-/** How many harts a call in the arena may have now. 0: the arena is NULL. From anywhere; never switches. Since 0.6. */
-WEFT_API size_t weft_arena_harts(const weft_arena *arena) WEFT_NOTHROW;
+/** How many harts a call in the arena may have now. Returns WEFT_OK or WEFT_INVALID. From anywhere; never switches. Since 0.6. */
+WEFT_API weft_status weft_arena_harts_get(const weft_arena *arena, size_t *harts) WEFT_NOTHROW;
 
 WEFT_END
 

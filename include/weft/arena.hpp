@@ -78,7 +78,11 @@ public:
         return call.fetch();
     }
     /** How many harts a call may have now. */
-    std::size_t harts() const noexcept { return weft_arena_harts(handle_); }
+    std::size_t harts() const {
+        std::size_t harts = 0;
+        check(weft_arena_harts_get(handle_, &harts));
+        return harts;
+    }
     /** The handle, for calls of the C interface. */
     weft_arena* native_handle() const noexcept { return handle_; }
 

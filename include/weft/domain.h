@@ -34,7 +34,7 @@ typedef struct weft_domain_ops {
      * to the parent. */
     void (*enter)(void *self);
     /** A context of the domain can go on: keep it, to be resumed in some `enter`, and ask for a hart if there may be none. It never runs here. One that `enter` has chosen comes once more where the hart
-     * is on a guest's OS thread, and that guest can go on by then (weft_carrier_awaited). */
+     * is on a guest's OS thread, and that guest can go on by then (weft_guest_awaited). */
     void (*unblock)(void *self, weft_unit *context);
     /** A child has registered, or is about to be gone: its handle is none when this returns. May be NULL, as all that follow. */
     void (*child_registered)(void *self, weft_domain *child);
@@ -75,8 +75,9 @@ WEFT_API weft_status weft_domain_register(const weft_domain_ops *ops, void *self
  * Returns WEFT_OK, WEFT_INVALID, WEFT_NO_MEMORY, WEFT_NOT_INITIALIZED (no runtime runs; weft_guest_enter starts one). From anywhere; never switches. Since 0.6. */
 WEFT_API weft_status weft_domain_create(const weft_domain_ops *ops, void *self, weft_domain **domain) WEFT_NOTHROW;
 
-/** Where the domain's contexts belong: what is spawned there is one, and is told by `unblock`. NULL for NULL. From anywhere; never switches. Since 0.6. */
-WEFT_API weft_pool *weft_domain_pool(const weft_domain *domain) WEFT_NOTHROW;
+/** Where the domain's contexts belong: what is spawned there is one, and is told by `unblock`. Returns WEFT_OK or WEFT_INVALID. From anywhere; never
+ * switches. Since 0.6. */
+WEFT_API weft_status weft_domain_pool_get(const weft_domain *domain, weft_pool **pool) WEFT_NOTHROW;
 
 /** Unregisters a domain, by the ULT that has registered it, and returns when every hart of the domain is back with the parent (Lithe: sched_unregister). No context is to
  * be left that would be unblocked later, and no child. Requests of the domain that are open are taken back; harts that are granted on the way come, and are
@@ -88,11 +89,11 @@ WEFT_API weft_status weft_domain_unregister(weft_domain *domain) WEFT_NOTHROW;
 /** The domain whose hart the caller has, or NULL: the base's, or none. From anywhere; never switches. Since 0.6. */
 WEFT_API weft_domain *weft_domain_self(void) WEFT_NOTHROW;
 
-/** What weft_domain_register was given as `self`. Never switches. Since 0.6. */
-WEFT_API void *weft_domain_data(const weft_domain *domain) WEFT_NOTHROW;
+/** What weft_domain_register was given as `self`. Returns WEFT_OK or WEFT_INVALID. From anywhere; never switches. Since 0.6. */
+WEFT_API weft_status weft_domain_data_get(const weft_domain *domain, void **data) WEFT_NOTHROW;
 
-/** The domain above, or NULL: the base. Never switches. Since 0.6. */
-WEFT_API weft_domain *weft_domain_parent(const weft_domain *domain) WEFT_NOTHROW;
+/** The domain above, or NULL: the base. Returns WEFT_OK or WEFT_INVALID. From anywhere; never switches. Since 0.6. */
+WEFT_API weft_status weft_domain_parent_get(const weft_domain *domain, weft_domain **parent) WEFT_NOTHROW;
 
 /** The domain wants `delta` harts more than before, or fewer (Lithe: sched_request; signed, so that requests commute and can be cancelled). The sum is
  * how many harts it could use at once, those that it has included; the one that it was registered with counts as requested. A domain that gives back a hart that
@@ -134,7 +135,7 @@ WEFT_API weft_status weft_domain_reenter(void) WEFT_NOTHROW;
 /** The hart goes back to the parent (Lithe: sched_yield). Since 0.6. */
 WEFT_API weft_status weft_domain_yield(void) WEFT_NOTHROW;
 
-/** The hart goes on in the domain with an OS thread of the runtime's, where `enter` is called. For a hart that has come on the OS thread of a guest that waits (weft_carrier_guest), where the context
+/** The hart goes on in the domain with an OS thread of the runtime's, where `enter` is called. For a hart that has come on the OS thread of a guest that waits (weft_guest_here), where the context
  * whose turn it is might block in the kernel, or spin, until that guest does something: nobody could help it there, for no other OS thread goes on with a guest. Costs a wake-up by the kernel.
  *
  * Besides what is said above: WEFT_WRONG_STATE (an OS thread of the runtime's has the hart), WEFT_SYSTEM (there is no such OS thread, and the kernel starts none): nothing has been decided then, and
@@ -158,7 +159,7 @@ WEFT_API weft_status weft_context_resume(weft_unit *context) WEFT_NOTHROW;
  * context      required; receives it. weft_unit_free, once it has ended, is Lithe's ctx_fini
  *
  * Returns WEFT_OK, WEFT_INVALID, WEFT_NO_MEMORY, WEFT_WRONG_CONTEXT (no domain's hart). Never switches. Since 0.6. */
-WEFT_API weft_status weft_context_init(void *stack, size_t stack_bytes, weft_unit **context) WEFT_NOTHROW;
+WEFT_API weft_status weft_context_create(void *stack, size_t stack_bytes, weft_unit **context) WEFT_NOTHROW;
 
 /** Pauses the calling context: on the transition stack `publish` is called with it and decides what the hart does next; without a decision `enter` is called. The
  * context goes on by weft_context_resume, or after weft_context_unblock (Lithe: ctx_pause).

@@ -42,7 +42,11 @@ public:
     /** Asks it, a child, for so many of its harts. */
     void ask_back(std::uint32_t harts) const { check(weft_domain_ask_back(handle_, harts)); }
     /** The domain above. */
-    domain_ref parent() const noexcept { return weft_domain_parent(handle_); }
+    domain_ref parent() const {
+        weft_domain* parent = nullptr;
+        check(weft_domain_parent_get(handle_, &parent));
+        return parent;
+    }
 
 private:
     weft_domain* handle_ = nullptr;
@@ -118,7 +122,7 @@ private:
 class context {
 public:
     /** `stack_bytes` 0: the default; otherwise at least WEFT_STACK_LEAST. Throws an error. */
-    explicit context(std::size_t stack_bytes = 0) { check(weft_context_init(nullptr, stack_bytes, &handle_)); }
+    explicit context(std::size_t stack_bytes = 0) { check(weft_context_create(nullptr, stack_bytes, &handle_)); }
     /** Takes the context; `other` is left with none. */
     context(context&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
     /** Changes places with `other`. */
@@ -161,7 +165,7 @@ void spmd(std::size_t count, F&& f) {
 }
 
 /** The caller's number in its spmd, or the largest number there is. */
-inline std::size_t spmd_tid() noexcept { return weft_spmd_tid(); }
+inline std::size_t spmd_tid() noexcept { return weft_spmd_member(); }
 
 }  // namespace v0
 }  // namespace weft

@@ -41,11 +41,11 @@ WEFT_API void weft_guest_in_vain(void) WEFT_NOTHROW;
 
 /** The guest, as the unit that its code is, on whose OS thread the caller runs: itself, if a guest calls; the one that waits, if its OS thread has brought a hart to a domain (in `enter` of
  * weft_domain_ops: then weft_domain_pass takes the hart elsewhere). NULL: an OS thread of the runtime's, or one that is outside. From anywhere; never switches. Since 0.6. */
-WEFT_API weft_unit *weft_carrier_guest(void) WEFT_NOTHROW;
+WEFT_API weft_unit *weft_guest_here(void) WEFT_NOTHROW;
 
 /** Whether there is such a guest, and it can go on: as soon as the OS thread switches, it does, with the hart that is there, before anything else. A context that could yield then makes room.
  * From anywhere; never switches. Since 0.6. */
-WEFT_API bool weft_carrier_awaited(void) WEFT_NOTHROW;
+WEFT_API bool weft_guest_awaited(void) WEFT_NOTHROW;
 
 WEFT_END
 

@@ -1,6 +1,6 @@
 /* Harts: hardware threads that may be used now (the word is Lithe's: Pan, Hindman, Asanovic, PLDI 2010,
  * section 2). A hart is a token, lent and never owned. The process has as many as its CPU set and the CPU
- * quota of its cgroups allow. For now the streams are the one client of the harts. */
+ * quota of its cgroups allow. Streams, domains (domain.h) and guests (guest.h) share them. */
 #ifndef WEFT_HART_H
 #define WEFT_HART_H
 
@@ -72,7 +72,7 @@ WEFT_API weft_status weft_hart_place_get(size_t hart, weft_hart_place *place) WE
 
 /** The number of NUMA nodes that have CPUs of this process. Loads hwloc. Returns as weft_hart_place_get.
  * Works before weft_init. From any thread or unit; never switches. Since 0.1. */
-WEFT_API weft_status weft_numa_count(size_t *count) WEFT_NOTHROW;
+WEFT_API weft_status weft_numa_count_get(size_t *count) WEFT_NOTHROW;
 
 WEFT_END
 

@@ -66,7 +66,7 @@ inline hart_place place_of_hart(std::size_t hart) {
 /** How many NUMA nodes have CPUs of this process. Loads hwloc. Works without a runtime. */
 inline std::size_t numa_count() {
     std::size_t count = 0;
-    check(weft_numa_count(&count));
+    check(weft_numa_count_get(&count));
     return count;
 }
 

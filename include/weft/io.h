@@ -37,7 +37,7 @@ typedef struct weft_timer {
  *
  * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE (it is started already), WEFT_NOT_INITIALIZED. From a stream it is that stream which fires; from any
  * other OS thread it is stream 0. Never switches. Since 0.2. */
-WEFT_API weft_status weft_timer_start(weft_timer *timer, uint64_t deadline_ns, void (*fn)(void *argument), void *argument) WEFT_NOTHROW;
+WEFT_API weft_status weft_timer_start(weft_timer *timer, void (*fn)(void *argument), void *argument, uint64_t deadline_ns) WEFT_NOTHROW;
 
 /** Cancels a timer. Returns WEFT_OK: fn will not be called; WEFT_WRONG_STATE: it has been called, is being called, or is about to
  * be, or the timer was not started; WEFT_INVALID. From any thread or unit; never switches. Since 0.2. */
@@ -70,13 +70,13 @@ typedef struct weft_poller_hint {
  *
  * Returns WEFT_OK, WEFT_INVALID (also: epoll does not take the descriptor), WEFT_NO_MEMORY, WEFT_SYSTEM (with a descriptor: an OS thread or
  * descriptors that are needed to wait for it could not be had), WEFT_NOT_INITIALIZED. From any thread or unit; never switches. Since 0.2. */
-WEFT_API weft_status weft_poller_add(bool (*fn)(void *argument), void *argument, const weft_poller_hint *hint,
+WEFT_API weft_status weft_poller_register(bool (*fn)(void *argument), void *argument, const weft_poller_hint *hint,
                                      weft_poller **poller) WEFT_NOTHROW;
 
 /** Removes a poller. When this returns fn does not run and will not be called any more; called by fn itself, it is not called again.
  * Waits for a call that runs on another stream at this moment. Returns WEFT_OK, WEFT_INVALID, WEFT_NOT_INITIALIZED. From any thread or unit; never
  * switches. Since 0.2. */
-WEFT_API weft_status weft_poller_remove(weft_poller *poller) WEFT_NOTHROW;
+WEFT_API weft_status weft_poller_unregister(weft_poller *poller) WEFT_NOTHROW;
 
 /* ---- calls to a stream ----------------------------------------------------------------------------- */
 

@@ -105,7 +105,7 @@ public:
     /** Starts it: it will fire after `duration`. */
     template <class Rep, class Period>
     void start(const std::chrono::duration<Rep, Period>& duration) {
-        check(weft_timer_start(&timer_, detail::deadline_in(duration), [](void* self) { std::invoke(static_cast<timer*>(self)->function_); }, this));
+        check(weft_timer_start(&timer_, [](void* self) { std::invoke(static_cast<timer*>(self)->function_); }, this, detail::deadline_in(duration)));
     }
     /** True: it will not fire. */
     bool cancel() noexcept { return weft_timer_cancel(&timer_) == WEFT_OK; }
@@ -115,19 +115,19 @@ private:
     F function_;
 };
 
-/** Calls function() between units and while the streams are idle, as long as it lives; see weft_poller_add. The function returns whether something has happened,
+/** Calls function() between units and while the streams are idle, as long as it lives; see weft_poller_register. The function returns whether something has happened,
  * and must not throw. */
 template <std::predicate F>
 class poller {
 public:
     /** Begins to poll. */
     explicit poller(F function, const weft_poller_hint* hint = nullptr) : function_(std::move(function)) {
-        check(weft_poller_add([](void* self) noexcept -> bool { return std::invoke(static_cast<poller*>(self)->function_); }, this, hint, &poller_));
+        check(weft_poller_register([](void* self) noexcept -> bool { return std::invoke(static_cast<poller*>(self)->function_); }, this, hint, &poller_));
     }
     poller(const poller&) = delete;
     poller& operator=(const poller&) = delete;
     /** Ends it; waits for a call that runs at this moment. */
-    ~poller() { weft_poller_remove(poller_); }
+    ~poller() { weft_poller_unregister(poller_); }
 
 private:
     F function_;

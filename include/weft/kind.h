@@ -14,7 +14,7 @@ typedef enum weft_kind {
     WEFT_KIND_FULL = 1,    /**< a ULT whose stack is allocated when it is spawned */
     WEFT_KIND_LSA = 2,     /**< a ULT whose stack is allocated when it first runs (lazy stack allocation) */
     WEFT_KIND_TASKLET = 3, /**< run to completion on the scheduler's stack; cannot suspend */
-    WEFT_KIND_RTC = 3,     /**< the same, by its name in the paper. Since 0.4 */
+    WEFT_KIND_RTC = 3,     /**< a tasklet, by its name in the paper. Since 0.4 */
     WEFT_KIND_ROC = 4,     /**< return on completion: called on a stack of its own, and returns to whoever called it unless it has
                                 suspended. Since 0.4 */
     WEFT_KIND_SS = 5,      /**< stack separation: as RoC, but its caller, a scheduler, is not saved: if the unit suspends, the scheduler
@@ -25,7 +25,7 @@ typedef enum weft_kind {
                                 often they suspend, and makes them SC, RoC or LSA accordingly, or LSA where other options leave no choice; see
                                 weft_site_each. The default. Since 0.4 */
     WEFT_KIND_HOSTED = 8   /**< a ULT on the stack of a pthread that is parked, and by its thread pointer: pthread_self, thread_local, errno, keys and what the
-                                C library keeps for a thread are the unit's own, wherever it goes on. For code that believes it is a pthread; see hosted.h. Since 0.6 */
+                                C library keeps for a thread are the unit's own, wherever it goes on. For code that believes it is a pthread; see embed/hosted.h. Since 0.6 */
 } weft_kind;
 
 WEFT_END

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <weft/here.hpp>
+#include <weft/embed/here.hpp>
 #include <weft/parallel.h>
 #include <weft/status.hpp>
 

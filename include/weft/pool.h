@@ -98,9 +98,9 @@ typedef struct weft_pool_ops {
     void (*push_many)(void *self, weft_unit *const *units, size_t count, uint64_t operation);
     /** Instead of a pop for each: takes at most `capacity` units out and returns how many. Since 0.2. */
     size_t (*pop_many)(void *self, weft_unit **units, size_t capacity);
-    /** Instead of the library's own waiting in weft_pool_pop_wait: a unit, or NULL after `timeout_ns` or earlier. It may block
+    /** Instead of the library's own waiting in weft_pool_pop_wait: a unit, or NULL at `deadline_ns` (weft_now_ns) or earlier. It may block
      * the OS thread. Since 0.2. */
-    weft_unit *(*pop_wait)(void *self, uint64_t timeout_ns);
+    weft_unit *(*pop_wait)(void *self, uint64_t deadline_ns);
     /** Instead of attach, when it is set: asked before a unit begins to belong to the pool, while it belongs to the one before still, if there is one. Returns 1,
      * or 0 when the pool has no memory for what it keeps of the unit: then the spawn, revival or push returns WEFT_NO_MEMORY and nothing has happened, and a
      * migration is dropped. What is asked for many units at once is done for all or none; those that were admitted before a refusal are told by detach. It must
@@ -144,7 +144,7 @@ WEFT_API weft_status weft_pool_free(weft_pool *pool) WEFT_NOTHROW;
 
 /** How many units wait in the pool: a hint. Returns WEFT_OK or WEFT_INVALID. From any thread or unit;
  * never switches. Since 0.1. */
-WEFT_API weft_status weft_pool_length(const weft_pool *pool, size_t *length) WEFT_NOTHROW;
+WEFT_API weft_status weft_pool_length_get(const weft_pool *pool, size_t *length) WEFT_NOTHROW;
 
 /** What kind of pool it is. Returns WEFT_OK or WEFT_INVALID. From anywhere; never switches. Since 0.1. */
 WEFT_API weft_status weft_pool_kind_get(const weft_pool *pool, weft_pool_kind *kind) WEFT_NOTHROW;
@@ -152,12 +152,12 @@ WEFT_API weft_status weft_pool_kind_get(const weft_pool *pool, weft_pool_kind *k
 /** What was promised of the pool's use. Returns WEFT_OK or WEFT_INVALID. From anywhere; never switches. Since 0.2. */
 WEFT_API weft_status weft_pool_access_get(const weft_pool *pool, weft_pool_access *access) WEFT_NOTHROW;
 
-/** Gives the pool a pointer of the program's: what a runtime that embeds Weft knows of it. Not at the same time as weft_pool_data. Returns
+/** Gives the pool a pointer of the program's: what a runtime that embeds Weft knows of it. Not at the same time as weft_pool_data_get. Returns
  * WEFT_OK or WEFT_INVALID. From anywhere; never switches. Since 0.5. */
 WEFT_API weft_status weft_pool_data_set(weft_pool *pool, void *data) WEFT_NOTHROW;
 
-/** What weft_pool_data_set has given the pool last, or NULL. From anywhere; never switches. Since 0.5. */
-WEFT_API void *weft_pool_data(const weft_pool *pool) WEFT_NOTHROW;
+/** What weft_pool_data_set has given the pool last, or NULL. Returns WEFT_OK or WEFT_INVALID. From anywhere; never switches. Since 0.5. */
+WEFT_API weft_status weft_pool_data_get(const weft_pool *pool, void **data) WEFT_NOTHROW;
 
 /** Puts a unit that was popped back into a pool, which becomes its pool; wakes a stream that sleeps for
  * want of work. Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE (the unit is not ready, or it is bound to its stream, as the primary
@@ -196,14 +196,17 @@ WEFT_API weft_status weft_pool_pop_many(weft_pool *pool, weft_unit **units, size
 
 /** Takes a ready unit out of a pool, and waits for one when there is none.
  *
- * timeout_ns  how long to wait at most; 0: not at all; UINT64_MAX: for ever
- * unit        required; receives the unit, or NULL when the time has passed, or earlier when the caller's stream is
- *             wanted (weft_sched_should_stop tells)
+ * unit  required; receives the unit, or NULL when the caller's stream is wanted (weft_sched_check_stop tells)
  *
  * Waiting blocks the OS thread, and gives the hart of a stream back meanwhile. So only a scheduler's `run` and OS threads that
- * are no streams wait: in a unit, whose stream could run others, it returns WEFT_WRONG_CONTEXT when nothing is there and the time
- * is not 0, and so it does of a private pool that the caller's stream does not draw from. Returns as weft_pool_pop otherwise. From where weft_pool_pop may be called; never switches. Since 0.2. */
-WEFT_API weft_status weft_pool_pop_wait(weft_pool *pool, uint64_t timeout_ns, weft_unit **unit) WEFT_NOTHROW;
+ * are no streams wait: in a unit, whose stream could run others, it returns WEFT_WRONG_CONTEXT when nothing is there, and so it does of a private pool that
+ * the caller's stream does not draw from. Returns as weft_pool_pop otherwise. From where weft_pool_pop may be called; never switches. Since 0.2; until 0.6 it had a
+ * timeout. */
+WEFT_API weft_status weft_pool_pop_wait(weft_pool *pool, weft_unit **unit) WEFT_NOTHROW;
+
+/** As weft_pool_pop_wait, with a deadline: when it has passed, `unit` receives NULL. With one that has passed already it does not wait. From where weft_pool_pop
+ * may be called; never switches. Since 0.7. */
+WEFT_API weft_status weft_pool_pop_wait_until(weft_pool *pool, uint64_t deadline_ns, weft_unit **unit) WEFT_NOTHROW;
 
 /** Takes one ready unit out of the middle of the pool that it waits in.
  *

@@ -19,7 +19,7 @@ inline namespace v0 {
 
 /** The pools that come with the library. */
 enum class pool_kind {
-    automatic = WEFT_POOL_DEFAULT,     /**< as the settings say */
+    unspecified = WEFT_POOL_DEFAULT,     /**< as the settings say */
     private_fifo = WEFT_POOL_PRIVATE,  /**< first in, first out; drawn from by one stream, without atomics */
     shared_fifo = WEFT_POOL_SHARED,    /**< first in, first out, for any number of streams */
     deque = WEFT_POOL_DEQUE,           /**< one stream's newest first; others steal the oldest */
@@ -31,7 +31,7 @@ enum class pool_kind {
 
 /** Who may push to a pool and who may pop from it: a promise, looked at in checked builds; see weft_pool_access. */
 enum class pool_access {
-    automatic = WEFT_POOL_ACCESS_DEFAULT,   /**< nothing is promised */
+    unspecified = WEFT_POOL_ACCESS_DEFAULT,   /**< nothing is promised */
     exclusive = WEFT_POOL_ACCESS_PRIVATE,   /**< one stream pushes and pops */
     spsc = WEFT_POOL_ACCESS_SPSC,           /**< one producer, one consumer */
     mpsc = WEFT_POOL_ACCESS_MPSC,           /**< any number of producers, one consumer */
@@ -57,7 +57,7 @@ public:
     /** How many units wait: a hint, stale as soon as it returns. */
     std::size_t length() const {
         std::size_t length = 0;
-        check(weft_pool_length(handle_, &length));
+        check(weft_pool_length_get(handle_, &length));
         return length;
     }
 
@@ -99,7 +99,7 @@ public:
      * run and on OS threads that are no streams; see weft_pool_pop_wait. */
     unit_ref pop_wait(std::chrono::nanoseconds timeout) const {
         weft_unit* unit = nullptr;
-        check(weft_pool_pop_wait(handle_, timeout.count() < 0 ? 0 : static_cast<std::uint64_t>(timeout.count()), &unit));
+        check(weft_pool_pop_wait_until(handle_, detail::deadline_in(timeout), &unit));
         return unit;
     }
 
@@ -114,7 +114,7 @@ protected:
 /** The pool that `unit` belongs to: where it goes when it becomes ready. */
 inline pool_ref pool_of(unit_ref unit) {
     weft_pool* pool = nullptr;
-    check(weft_unit_pool(unit.native_handle(), &pool));
+    check(weft_unit_pool_get(unit.native_handle(), &pool));
     return pool;
 }
 
@@ -219,10 +219,11 @@ constexpr weft_pool_ops pool_table() noexcept {
     if constexpr (requires(P& pool, std::chrono::nanoseconds timeout) {
                       { pool.pop_wait(timeout) } noexcept -> std::convertible_to<unit_ref>;
                   }) {
-        ops.pop_wait = [](void* self, std::uint64_t timeout_ns) {
+        ops.pop_wait = [](void* self, std::uint64_t deadline_ns) {
             // As long as the clock can say, where more is asked for.
             constexpr auto longest = static_cast<std::uint64_t>(std::chrono::nanoseconds::max().count());
-            const std::chrono::nanoseconds timeout(static_cast<std::int64_t>(timeout_ns < longest ? timeout_ns : longest));
+            const std::uint64_t now_ns = weft_now_ns(), left_ns = deadline_ns < now_ns ? 0 : deadline_ns - now_ns;
+            const std::chrono::nanoseconds timeout(static_cast<std::int64_t>(left_ns < longest ? left_ns : longest));
             return unit_ref(static_cast<P*>(self)->pop_wait(timeout)).native_handle();
         };
     }

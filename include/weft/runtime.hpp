@@ -36,7 +36,7 @@ enum class deadlock_kind {
 
 /** What becomes of units that could run while their streams block, spin or compute; see weft_rescue. */
 enum class rescue_kind {
-    automatic = WEFT_RESCUE_DEFAULT, /**< as on */
+    unspecified = WEFT_RESCUE_DEFAULT, /**< as on */
     on = WEFT_RESCUE_ON,             /**< OS threads beside the streams run those that several streams may run */
     off = WEFT_RESCUE_OFF,           /**< they wait, and standard error is told if it lasts */
     all = WEFT_RESCUE_ALL,           /**< also those of pools from which one stream alone draws */
@@ -45,7 +45,7 @@ enum class rescue_kind {
 
 /** Whether fewer harts are used for a while beside other processes that compute on the same processors; see weft_neighbours. */
 enum class neighbours_kind {
-    automatic = WEFT_NEIGHBOURS_DEFAULT, /**< as withhold */
+    unspecified = WEFT_NEIGHBOURS_DEFAULT, /**< as withhold */
     withhold = WEFT_NEIGHBOURS_WITHHOLD, /**< they are */
     ignore = WEFT_NEIGHBOURS_IGNORE      /**< nobody looks */
 };
@@ -57,9 +57,9 @@ struct settings {
     std::size_t stack_bytes = 0;                           /**< a thread's stack, at least WEFT_STACK_LEAST; 0: 65536 */
     std::size_t guard_bytes = 0;                           /**< 0: one page */
     guard_kind guard = guard_kind::automatic;              /**< how stacks are guarded */
-    unit_kind kind = unit_kind::automatic;                 /**< the kind of a thread that does not say */
-    pool_kind pool = pool_kind::automatic;                 /**< the streams' main pools */
-    scheduler_kind scheduler = scheduler_kind::automatic;  /**< as fits the pools */
+    unit_kind kind = unit_kind::unspecified;                 /**< the kind of a thread that does not say */
+    pool_kind pool = pool_kind::unspecified;                 /**< the streams' main pools */
+    scheduler_kind scheduler = scheduler_kind::unspecified;  /**< as fits the pools */
     std::size_t scheduler_stack_bytes = 0;                 /**< where schedulers and tasklets run; 0: 262144 */
     std::size_t idle_memory_bytes = 0;                     /**< idle memory above this goes back; 0: 67108864 */
     std::size_t spin_ns = 0;                               /**< how long an idle stream looks for work; 0: 20000 */
@@ -67,15 +67,15 @@ struct settings {
     int dump = 0;                                          /**< a signal that asks for a dump on standard error; 0: none. Since 0.3 */
     const char* trace = nullptr;                           /**< a file for a trace of all units and streams; null: none. Since 0.7 */
     std::size_t trace_events = 0;                          /**< how many events of each stream the trace holds; 0: 1048576. Since 0.7 */
-    bool own_stacks = false;                               /**< no thread of kind adaptive runs on its scheduler's stack. Since 0.7 */
+    bool own_stacks = false;                               /**< no thread of kind automatic runs on its scheduler's stack. Since 0.7 */
     bool roaming_primary = false;                          /**< the primary unit waits in stream 0's main pool as others do. Since 0.5 */
     hart_policy sharing = hart_policy::fair;               /**< how harts are shared among those who want more than there are. Since 0.7 */
     std::size_t slice_ns = 0;                              /**< for how long one keeps a hart where they take turns; 0: 5000000. Since 0.7 */
     deadlock_kind deadlock = deadlock_kind::report;    /**< when no unit can ever go on. Since 0.7 */
-    rescue_kind rescue = rescue_kind::automatic;           /**< when streams are stuck while units could run. Since 0.7 */
+    rescue_kind rescue = rescue_kind::unspecified;           /**< when streams are stuck while units could run. Since 0.7 */
     std::size_t rescue_bound = 0;                          /**< OS threads that rescue at once, at most; 0: as many as units live. Since 0.7 */
     std::size_t harts = 0;                                 /**< harts to use, at most; 0: as many as CPU set and quota allow. Since 0.6 */
-    neighbours_kind neighbours = neighbours_kind::automatic;  /**< beside processes that compute on the same processors. Since 0.7 */
+    neighbours_kind neighbours = neighbours_kind::unspecified;  /**< beside processes that compute on the same processors. Since 0.7 */
     bool own_float = false;                                /**< every unit has a floating-point environment of its own. Since 0.7 */
 };
 

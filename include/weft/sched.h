@@ -36,7 +36,7 @@ typedef struct weft_sched_ops {
     /** Returns the next unit, or NULL when there is none now. Called on units' stacks as well as on the
      * scheduler's: must not suspend, throw, or need more than 4 KiB of stack. Exactly one of pick and run is set. */
     weft_unit *(*pick)(void *self, weft_sched *sched);
-    /** Runs units with weft_sched_run_unit until weft_sched_should_stop says true; calls weft_sched_wait when
+    /** Runs units with weft_sched_run_unit until weft_sched_check_stop says true; calls weft_sched_wait when
      * there is nothing to do. It runs as a unit, on a stack of its own: between two units it may itself yield, join, suspend and
      * wait for whatever units wait for; its stream runs nothing of its pools meanwhile. */
     void (*run)(void *self, weft_sched *sched);
@@ -64,15 +64,17 @@ WEFT_API weft_status weft_sched_create_user(const weft_sched_ops *ops, void *sel
  * has gone with its runtime). From any thread or unit; never switches. Since 0.1. */
 WEFT_API weft_status weft_sched_free(weft_sched *sched) WEFT_NOTHROW;
 
-/** The pools of a scheduler: how many (`count`), and pool number `index`. Either receiver may be NULL.
- * Returns WEFT_OK or WEFT_INVALID. From any thread or unit; never switches. Since 0.1. */
-WEFT_API weft_status weft_sched_pools(const weft_sched *sched, size_t *count, size_t index,
-                                      weft_pool **pool) WEFT_NOTHROW;
+/** How many pools the scheduler has. Returns WEFT_OK or WEFT_INVALID. From any thread or unit; never switches. Since 0.7. */
+WEFT_API weft_status weft_sched_pool_count_get(const weft_sched *sched, size_t *count) WEFT_NOTHROW;
 
-/** Whether the scheduler is freed when its use ends: with its stream, when another takes its place, after its last turn in a
- * pool. It is, unless this says no; then it is given back, to be used again or freed by weft_sched_free. Before the scheduler is
+/** Pool number `index` of the scheduler, from 0 on. Returns WEFT_OK or WEFT_INVALID (also: it has not so many). From any thread or unit; never
+ * switches. Since 0.7. */
+WEFT_API weft_status weft_sched_pool_get(const weft_sched *sched, size_t index, weft_pool **pool) WEFT_NOTHROW;
+
+/** Whether what uses the scheduler owns it: then it is freed when that use ends, with its stream, when another takes its place, or after its last turn in a
+ * pool. So it is unless this says no; then it is given back, to be used again or freed by weft_sched_free. Before the scheduler is
  * given away. Returns WEFT_OK or WEFT_INVALID. From any thread or unit; never switches. Since 0.2. */
-WEFT_API weft_status weft_sched_automatic_set(weft_sched *sched, bool automatic) WEFT_NOTHROW;
+WEFT_API weft_status weft_sched_owned_set(weft_sched *sched, bool owned) WEFT_NOTHROW;
 
 /** How a scheduler is to run as a unit. Zero means the default. */
 typedef struct weft_sched_push_options {
@@ -84,10 +86,10 @@ typedef struct weft_sched_push_options {
 /** Pushes a scheduler into a pool: it runs there as a unit, on a stack of the size that schedulers have, and runs the units of its
  * own pools. A turn is a number of units, or ends when its pools are empty; then it goes to the end of the pool, so
  * that what was pushed behind it runs next. While nothing waits in its pools it sleeps, as a unit, and is woken by a push.
- * It ends, and is given back or freed (weft_sched_automatic_set), when nothing waits in its pools and no unit lives that belongs to a
+ * It ends, and is given back or freed (weft_sched_owned_set), when nothing waits in its pools and no unit lives that belongs to a
  * pool which nobody else draws from. Each turn may be another stream's. To any depth.
  *
- * A scheduler with `run` yields by itself in weft_sched_should_stop, and draws from no private pool.
+ * A scheduler with `run` yields by itself in weft_sched_check_stop, and draws from no private pool.
  *
  * pool     required; none of the scheduler's own
  * sched    required; belongs to nobody yet
@@ -97,12 +99,11 @@ typedef struct weft_sched_push_options {
  * Returns WEFT_OK, WEFT_NO_MEMORY, WEFT_INVALID, WEFT_BUSY (the scheduler is in use, or another stream owns its private pool or
  * the deque at its head), WEFT_UNSUPPORTED (run and a private pool), WEFT_NOT_INITIALIZED. From any thread or unit; never
  * switches. Since 0.2. */
-WEFT_API weft_status weft_sched_push(weft_pool *pool, weft_sched *sched, const weft_sched_push_options *options,
-                                     weft_unit **unit) WEFT_NOTHROW;
+WEFT_API weft_status weft_sched_push(weft_sched *sched, weft_pool *pool, const weft_sched_push_options *options, weft_unit **unit) WEFT_NOTHROW;
 
 /** Whether the scheduler is stateless, that is, has `pick`. Returns WEFT_OK or WEFT_INVALID. From anywhere;
  * never switches. Since 0.1. */
-WEFT_API weft_status weft_sched_stateless(const weft_sched *sched, bool *stateless) WEFT_NOTHROW;
+WEFT_API weft_status weft_sched_stateless_get(const weft_sched *sched, bool *stateless) WEFT_NOTHROW;
 
 /** Runs a unit that was popped, and returns when it has ended or left the stream. Only from `run` of a
  * scheduler. Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_CONTEXT, WEFT_WRONG_STATE (the unit is not ready). Since 0.1. */
@@ -111,7 +112,7 @@ WEFT_API weft_status weft_sched_run_unit(weft_sched *sched, weft_unit *unit) WEF
 /** Whether the scheduler should return from `run`: its stream is asked to stop and its pools are empty; another scheduler is to take
  * its place; or, in a pool, nothing belongs to it any more (weft_sched_push). Also does what the stream was asked from
  * outside, so call it at least once a millisecond. Only from `run`; in a pool it may switch. Since 0.1. */
-WEFT_API bool weft_sched_should_stop(weft_sched *sched) WEFT_NOTHROW;
+WEFT_API bool weft_sched_check_stop(weft_sched *sched) WEFT_NOTHROW;
 
 /** Gives the hart back and sleeps until a pool of the scheduler has a unit or the stream is wanted. May return
  * early. Only from `run`; in a pool it switches, and its stream runs others. Returns WEFT_OK, WEFT_INVALID or

@@ -19,7 +19,7 @@ inline namespace v0 {
 
 /** The schedulers that come with the library. */
 enum class scheduler_kind {
-    automatic = WEFT_SCHED_DEFAULT,         /**< as the settings say */
+    unspecified = WEFT_SCHED_DEFAULT,         /**< as the settings say */
     basic = WEFT_SCHED_BASIC,               /**< the pools in their order: the first that has a unit gives it */
     random_steal = WEFT_SCHED_RANDOM_STEAL, /**< the first pool; when it is empty the others, from a random one on */
     user = WEFT_SCHED_USER,                 /**< made from a type by make_scheduler */
@@ -45,32 +45,32 @@ public:
     /** How many pools it draws from. */
     std::size_t pool_count() const {
         std::size_t count = 0;
-        check(weft_sched_pools(handle_, &count, 0, nullptr));
+        check(weft_sched_pool_count_get(handle_, &count));
         return count;
     }
 
     /** Pool number `index`, below pool_count(). */
     pool_ref pool(std::size_t index) const {
         weft_pool* pool = nullptr;
-        check(weft_sched_pools(handle_, nullptr, index, &pool));
+        check(weft_sched_pool_get(handle_, index, &pool));
         return pool;
     }
 
     /** Whether it has pick rather than run. */
     bool stateless() const {
         bool stateless = false;
-        check(weft_sched_stateless(handle_, &stateless));
+        check(weft_sched_stateless_get(handle_, &stateless));
         return stateless;
     }
 
-    /** Whether it is freed when its use ends; see weft_sched_automatic_set. Before it is given away. */
-    void set_automatic(bool automatic) const { check(weft_sched_automatic_set(handle_, automatic)); }
+    /** Whether it is freed when its use ends; see weft_sched_owned_set. Before it is given away. */
+    void set_owned(bool owned) const { check(weft_sched_owned_set(handle_, owned)); }
 
     /** Runs a unit that was popped; returns when it has ended or left the stream. Only from `run`. */
     void run_unit(unit_ref unit) const { check(weft_sched_run_unit(handle_, unit.native_handle())); }
     /** Whether `run` should return: the stream is asked to stop and the pools are empty. Only from `run`, which should
      * ask at least once a millisecond. */
-    bool should_stop() const noexcept { return weft_sched_should_stop(handle_); }
+    bool should_stop() const noexcept { return weft_sched_check_stop(handle_); }
     /** Gives the hart back and sleeps until a pool has a unit or the stream is wanted. Only from `run`. */
     void wait() const { check(weft_sched_wait(handle_)); }
 
@@ -159,12 +159,12 @@ public:
     weft_sched* release() noexcept { return std::exchange(handle_, nullptr); }
 
     /** Pushes the scheduler into a pool, where it runs as a unit and runs `turn` units of its own pools at a time (0: 61); see
-     * weft_sched_push. It is given away, and freed when it has ended unless set_automatic(false) was called. Returns its unit, to
+     * weft_sched_push. It is given away, and freed when it has ended unless set_owned(false) was called. Returns its unit, to
      * be joined and freed (weft_unit_join_free). */
     weft_unit* push_into(pool_ref pool, std::size_t turn = 0) {
         const weft_sched_push_options options{sizeof options, turn};
         weft_unit* unit = nullptr;
-        check(weft_sched_push(pool.native_handle(), handle_, &options, &unit));
+        check(weft_sched_push(handle_, pool.native_handle(), &options, &unit));
         release();
         return unit;
     }

@@ -21,7 +21,7 @@ WEFT_BEGIN
 WEFT_API weft_status weft_spmd(size_t count, void (*fn)(void *argument), void *argument) WEFT_NOTHROW;
 
 /** The caller's number among the members of its weft_spmd, from 0 on; SIZE_MAX where it is none. From anywhere; never switches. Since 0.6. */
-WEFT_API size_t weft_spmd_tid(void) WEFT_NOTHROW;
+WEFT_API size_t weft_spmd_member(void) WEFT_NOTHROW;
 
 /** How many members there are beside the caller and with it; 0 where it is none. From anywhere; never switches. Since 0.6. */
 WEFT_API size_t weft_spmd_size(void) WEFT_NOTHROW;

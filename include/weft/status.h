@@ -1,15 +1,4 @@
-/* What a call came to.
- *
- * Conventions of the whole C interface:
- *  1. A call that can fail returns a weft_status; results come through pointers and are written only
- *     when the status is WEFT_OK.
- *  2. Handles are opaque pointers. A required handle that is null is WEFT_INVALID in every build; a
- *     handle of something that was freed is undefined, and stops the process in checked builds.
- *  3. Structures that the caller fills begin with `size`, set to their sizeof.
- *  4. Sizes are in bytes, times in nanoseconds, and their names say so.
- *  5. "May switch" says that the calling unit may be suspended and continue on another OS thread:
- *     what was read from thread-local memory before the call is stale after it.
- *  6. No exception leaves a call. */
+/* What a call came to. <weft/weft.h> has the conventions of the whole C interface. */
 #ifndef WEFT_STATUS_H
 #define WEFT_STATUS_H
 

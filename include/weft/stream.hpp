@@ -35,17 +35,21 @@ public:
     /** Its rank: 0 for the stream of the thread that started the runtime. */
     std::size_t rank() const {
         std::size_t rank = 0;
-        check(weft_stream_rank(handle_, &rank));
+        check(weft_stream_rank_get(handle_, &rank));
         return rank;
     }
 
     /** Its name; valid as long as the stream. */
-    std::string_view name() const noexcept { return weft_stream_name(handle_); }
+    std::string_view name() const {
+        const char* name = "";
+        check(weft_stream_name_get(handle_, &name));
+        return name;
+    }
 
     /** Its main pool. */
     pool_ref pool() const {
         weft_pool* pool = nullptr;
-        check(weft_stream_pool(handle_, &pool));
+        check(weft_stream_pool_get(handle_, &pool));
         return pool;
     }
 
@@ -71,14 +75,14 @@ public:
     /** The CPUs that its carrier may run on, as "0-3,8". */
     std::string binding() const {
         std::array<char, 4096> text{};  // a set of 1,024 CPUs, written as singles, fits
-        check(weft_stream_binding(handle_, text.data(), text.size()));
+        check(weft_stream_binding_get(handle_, text.data(), text.size()));
         return text.data();
     }
 
     /** The stream's scheduler, which may lose its place at any moment. */
     scheduler_ref get_scheduler() const {
         weft_sched* sched = nullptr;
-        check(weft_stream_sched(handle_, &sched));
+        check(weft_stream_sched_get(handle_, &sched));
         return sched;
     }
 
@@ -97,8 +101,8 @@ protected:
 struct stream_options {
     pool_ref pool = {};                     /**< its main pool, where it is given no scheduler; none: a new one, freed with the stream */
     const char* name = nullptr;             /**< at most 15 bytes are kept; null: "weft/RANK" */
-    unit_kind kind = unit_kind::automatic;  /**< of threads that are spawned on it without a kind */
-    void* data = nullptr;                   /**< what weft_stream_data tells from the beginning */
+    unit_kind kind = unit_kind::unspecified;  /**< of threads that are spawned on it without a kind */
+    void* data = nullptr;                   /**< what weft_stream_data_get tells from the beginning */
 };
 
 /** A stream that is stopped, once its pools are empty, and freed when this object is destroyed. Where it cannot be stopped,
@@ -129,13 +133,13 @@ public:
     }
     /** Stops and frees the stream. May switch. */
     ~stream() {
-        if (handle_ != nullptr) weft_stream_free(handle_);
+        if (handle_ != nullptr) weft_stream_join_free(handle_);
     }
 
     /** Stops the stream once its pools are empty, waits for that, and frees it. Throws, and keeps it, when that
      * cannot be done from here. May switch. */
     void stop() {
-        check(weft_stream_free(handle_));
+        check(weft_stream_join_free(handle_));
         handle_ = nullptr;
     }
 

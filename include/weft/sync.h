@@ -59,9 +59,16 @@ typedef enum weft_urgency {
  * may switch. Since 0.2. */
 WEFT_API weft_status weft_mutex_lock(weft_mutex *mutex) WEFT_NOTHROW;
 
-/** The same with a deadline, and a place among those who wait. Returns as weft_mutex_lock, or WEFT_TIMED_OUT; WEFT_INVALID also
- * when there is no such urgency. From any thread, unit or scheduler; a ULT may switch. Since 0.2. */
-WEFT_API weft_status weft_mutex_lock_until(weft_mutex *mutex, weft_urgency urgency, uint64_t deadline_ns) WEFT_NOTHROW;
+/** As weft_mutex_lock, with a deadline: or WEFT_TIMED_OUT. From any thread, unit or scheduler; a ULT may switch. Since 0.7; before that its second
+ * argument was an urgency. */
+WEFT_API weft_status weft_mutex_lock_until(weft_mutex *mutex, uint64_t deadline_ns) WEFT_NOTHROW;
+
+/** As weft_mutex_lock, with a place among those who wait. WEFT_INVALID also when there is no such urgency. From any thread, unit or scheduler; a ULT may
+ * switch. Since 0.7. */
+WEFT_API weft_status weft_mutex_lock_urgent(weft_mutex *mutex, weft_urgency urgency) WEFT_NOTHROW;
+
+/** As weft_mutex_lock_urgent, with a deadline: or WEFT_TIMED_OUT. From any thread, unit or scheduler; a ULT may switch. Since 0.7. */
+WEFT_API weft_status weft_mutex_lock_urgent_until(weft_mutex *mutex, weft_urgency urgency, uint64_t deadline_ns) WEFT_NOTHROW;
 
 /** Locks the mutex without letting others run meanwhile: for critical sections of a few instructions whose holders never
  * suspend. A ULT that spins for one of its own stream spins forever. Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE. From
@@ -96,15 +103,17 @@ typedef struct weft_cond {
  * From any thread or ULT; switches. Since 0.2. */
 WEFT_API weft_status weft_cond_wait(weft_cond *cond, weft_mutex *mutex) WEFT_NOTHROW;
 
-/** The same with a deadline: WEFT_TIMED_OUT when it came first; the mutex is locked again then, too. From any thread or ULT;
+/** As weft_cond_wait, with a deadline: WEFT_TIMED_OUT when it came first; the mutex is locked again then, too. From any thread or ULT;
  * switches. Since 0.2. */
 WEFT_API weft_status weft_cond_wait_until(weft_cond *cond, weft_mutex *mutex, uint64_t deadline_ns) WEFT_NOTHROW;
 
-/** The same, for a wait that can be interrupted from outside: returns WEFT_OK at once when unless(argument) is true, which is asked
+/** As weft_cond_wait, for a wait that can be interrupted from outside: returns WEFT_OK at once when unless(argument) is true, which is asked
  * after the caller has taken its place, so that a weft_cond_interrupt that comes after the reason is met. `unless` must be short, call
- * nothing of Weft, and start no thread. From any thread or ULT; switches. Since 0.2. */
-WEFT_API weft_status weft_cond_wait_unless(weft_cond *cond, weft_mutex *mutex, uint64_t deadline_ns,
-                                           bool (*unless)(void *argument), void *argument) WEFT_NOTHROW;
+ * nothing of Weft, and start no thread. From any thread or ULT; switches. Since 0.7; before that it had a deadline always. */
+WEFT_API weft_status weft_cond_wait_unless(weft_cond *cond, weft_mutex *mutex, bool (*unless)(void *argument), void *argument) WEFT_NOTHROW;
+
+/** As weft_cond_wait_unless, with a deadline, as weft_cond_wait_until. From any thread or ULT; switches. Since 0.7. */
+WEFT_API weft_status weft_cond_wait_unless_until(weft_cond *cond, weft_mutex *mutex, bool (*unless)(void *argument), void *argument, uint64_t deadline_ns) WEFT_NOTHROW;
 
 /** Wakes one that waits, if anybody does. Returns WEFT_OK or WEFT_INVALID. From anywhere but signal handlers, with or without the
  * mutex; never switches. Since 0.2. */
@@ -154,8 +163,9 @@ WEFT_API weft_status weft_event_set(weft_event *event, void *value) WEFT_NOTHROW
  * unit; a ULT may switch. Since 0.2. */
 WEFT_API weft_status weft_event_wait(weft_event *event, void **value) WEFT_NOTHROW;
 
-/** The same with a deadline, or WEFT_TIMED_OUT. From any thread or unit; a ULT may switch. Since 0.2. */
-WEFT_API weft_status weft_event_wait_until(weft_event *event, void **value, uint64_t deadline_ns) WEFT_NOTHROW;
+/** As weft_event_wait, with a deadline: or WEFT_TIMED_OUT. From any thread or unit; a ULT may switch. Since 0.2; until 0.6 the deadline was the last
+ * argument. */
+WEFT_API weft_status weft_event_wait_until(weft_event *event, uint64_t deadline_ns, void **value) WEFT_NOTHROW;
 
 /** Whether the event is set: WEFT_OK, or WEFT_BUSY; WEFT_INVALID. `value` as in weft_event_wait. From anywhere but signal handlers; never
  * switches. Since 0.2. */
@@ -170,14 +180,19 @@ WEFT_API weft_status weft_event_reset(weft_event *event) WEFT_NOTHROW;
  * events  not null, none of them null; the same may occur more than once
  * index   NULL, or receives which: the first in order of those that are set
  *
- * Returns WEFT_OK, WEFT_TIMED_OUT, WEFT_INVALID (also when count is 0), WEFT_NO_MEMORY, WEFT_WRONG_KIND, WEFT_WRONG_CONTEXT. From
- * any thread or unit; a ULT may switch. Since 0.2. */
-WEFT_API weft_status weft_event_wait_any(weft_event *const *events, size_t count, size_t *index,
-                                         uint64_t deadline_ns) WEFT_NOTHROW;
+ * Returns WEFT_OK, WEFT_INVALID (also when count is 0), WEFT_NO_MEMORY, WEFT_WRONG_KIND, WEFT_WRONG_CONTEXT. From
+ * any thread or unit; a ULT may switch. Since 0.2; until 0.6 it had a deadline always. */
+WEFT_API weft_status weft_event_wait_any(weft_event *const *events, size_t count, size_t *index) WEFT_NOTHROW;
+
+/** As weft_event_wait_any, with a deadline: or WEFT_TIMED_OUT. From any thread or unit; a ULT may switch. Since 0.7. */
+WEFT_API weft_status weft_event_wait_any_until(weft_event *const *events, size_t count, uint64_t deadline_ns, size_t *index) WEFT_NOTHROW;
 
 /** Waits until all of `count` events are set. Returns as weft_event_wait_any; count may be 0. From any thread or unit; a ULT may
- * switch. Since 0.2. */
-WEFT_API weft_status weft_event_wait_all(weft_event *const *events, size_t count, uint64_t deadline_ns) WEFT_NOTHROW;
+ * switch. Since 0.2; until 0.6 it had a deadline always. */
+WEFT_API weft_status weft_event_wait_all(weft_event *const *events, size_t count) WEFT_NOTHROW;
+
+/** As weft_event_wait_all, with a deadline: or WEFT_TIMED_OUT. From any thread or unit; a ULT may switch. Since 0.7. */
+WEFT_API weft_status weft_event_wait_all_until(weft_event *const *events, size_t count, uint64_t deadline_ns) WEFT_NOTHROW;
 
 /* ---- semaphore ------------------------------------------------------------------------------------- */
 
@@ -203,14 +218,14 @@ WEFT_API weft_status weft_semaphore_release(weft_semaphore *semaphore, uint32_t 
  * a ULT may switch. Since 0.2. */
 WEFT_API weft_status weft_semaphore_acquire(weft_semaphore *semaphore) WEFT_NOTHROW;
 
-/** The same with a deadline, or WEFT_TIMED_OUT. From any thread or unit; a ULT may switch. Since 0.2. */
+/** As weft_semaphore_acquire, with a deadline: or WEFT_TIMED_OUT. From any thread or unit; a ULT may switch. Since 0.2. */
 WEFT_API weft_status weft_semaphore_acquire_until(weft_semaphore *semaphore, uint64_t deadline_ns) WEFT_NOTHROW;
 
 /** Takes one if there is one: WEFT_OK, or WEFT_BUSY; WEFT_INVALID. From anywhere but signal handlers; never switches. Since 0.2. */
 WEFT_API weft_status weft_semaphore_try_acquire(weft_semaphore *semaphore) WEFT_NOTHROW;
 
 /** How many there are: a hint. Returns WEFT_OK or WEFT_INVALID. From anywhere; never switches. Since 0.2. */
-WEFT_API weft_status weft_semaphore_count(const weft_semaphore *semaphore, uint32_t *count) WEFT_NOTHROW;
+WEFT_API weft_status weft_semaphore_count_get(const weft_semaphore *semaphore, uint32_t *count) WEFT_NOTHROW;
 
 /* ---- latch ----------------------------------------------------------------------------------------- */
 
@@ -233,7 +248,7 @@ WEFT_API weft_status weft_latch_count_down(weft_latch *latch, uint32_t count) WE
  * may switch. Since 0.2. */
 WEFT_API weft_status weft_latch_wait(weft_latch *latch) WEFT_NOTHROW;
 
-/** The same with a deadline, or WEFT_TIMED_OUT. From any thread or unit; a ULT may switch. Since 0.2. */
+/** As weft_latch_wait, with a deadline: or WEFT_TIMED_OUT. From any thread or unit; a ULT may switch. Since 0.2. */
 WEFT_API weft_status weft_latch_wait_until(weft_latch *latch, uint64_t deadline_ns) WEFT_NOTHROW;
 
 /** Whether it has come to zero: WEFT_OK, or WEFT_BUSY; WEFT_INVALID. From anywhere but signal handlers; never switches. Since 0.2. */
@@ -263,6 +278,10 @@ WEFT_API weft_status weft_barrier_init(weft_barrier *barrier, uint32_t expected,
  * a ULT switches unless it is the last. Since 0.2. */
 WEFT_API weft_status weft_barrier_wait(weft_barrier *barrier) WEFT_NOTHROW;
 
+/** As weft_barrier_wait, with a deadline. After WEFT_TIMED_OUT the caller has arrived all the same, and is not to arrive again in this phase. From any thread or
+ * unit; a ULT switches unless it is the last, or the deadline has passed. Since 0.7. */
+WEFT_API weft_status weft_barrier_wait_until(weft_barrier *barrier, uint64_t deadline_ns) WEFT_NOTHROW;
+
 /** Arrives, `count` times, and does not wait.
  *
  * phase  NULL, or receives the phase, for weft_barrier_wait_phase
@@ -271,9 +290,12 @@ WEFT_API weft_status weft_barrier_wait(weft_barrier *barrier) WEFT_NOTHROW;
  * but for what the completion does. Since 0.2. */
 WEFT_API weft_status weft_barrier_arrive(weft_barrier *barrier, uint32_t count, uint32_t *phase) WEFT_NOTHROW;
 
-/** Waits until that phase has ended. Returns WEFT_OK, WEFT_TIMED_OUT, WEFT_INVALID, WEFT_WRONG_KIND, WEFT_WRONG_CONTEXT. From any thread or unit; a ULT
- * may switch. Since 0.2. */
-WEFT_API weft_status weft_barrier_wait_phase(weft_barrier *barrier, uint32_t phase, uint64_t deadline_ns) WEFT_NOTHROW;
+/** Waits until that phase has ended. Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_KIND, WEFT_WRONG_CONTEXT. From any thread or unit; a ULT
+ * may switch. Since 0.2; until 0.6 it had a deadline always. */
+WEFT_API weft_status weft_barrier_wait_phase(weft_barrier *barrier, uint32_t phase) WEFT_NOTHROW;
+
+/** As weft_barrier_wait_phase, with a deadline: or WEFT_TIMED_OUT. From any thread or unit; a ULT may switch. Since 0.7. */
+WEFT_API weft_status weft_barrier_wait_phase_until(weft_barrier *barrier, uint32_t phase, uint64_t deadline_ns) WEFT_NOTHROW;
 
 /** Arrives, and is expected no more from the next phase on. Returns WEFT_OK or WEFT_INVALID. From anywhere but signal handlers;
  * never switches. Since 0.2. */
@@ -339,8 +361,12 @@ WEFT_API weft_status weft_future_set(weft_future *future, void *value) WEFT_NOTH
  *
  * values  NULL, or receives the array of its values, in the order of the compartments; valid until it is reset or freed
  *
- * Returns WEFT_OK, WEFT_TIMED_OUT, WEFT_INVALID, WEFT_WRONG_KIND, WEFT_WRONG_CONTEXT. From any thread or unit; a ULT may switch. Since 0.2. */
-WEFT_API weft_status weft_future_wait(weft_future *future, void ***values, uint64_t deadline_ns) WEFT_NOTHROW;
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_KIND, WEFT_WRONG_CONTEXT. From any thread or unit; a ULT may switch. Since 0.2; until 0.6 it had a deadline
+ * always. */
+WEFT_API weft_status weft_future_wait(weft_future *future, void ***values) WEFT_NOTHROW;
+
+/** As weft_future_wait, with a deadline: or WEFT_TIMED_OUT. From any thread or unit; a ULT may switch. Since 0.7. */
+WEFT_API weft_status weft_future_wait_until(weft_future *future, uint64_t deadline_ns, void ***values) WEFT_NOTHROW;
 
 /** Whether the future is ready: WEFT_OK, or WEFT_BUSY; WEFT_INVALID. From anywhere but signal handlers; never switches. Since 0.2. */
 WEFT_API weft_status weft_future_test(weft_future *future) WEFT_NOTHROW;
@@ -349,9 +375,9 @@ WEFT_API weft_status weft_future_test(weft_future *future) WEFT_NOTHROW;
  * handlers; never switches. Since 0.2. */
 WEFT_API weft_status weft_future_reset(weft_future *future) WEFT_NOTHROW;
 
-/** The event that is set when the future is ready, for weft_event_wait_any; it lives as long as the future. NULL for NULL. From
- * anywhere; never switches. Since 0.2. */
-WEFT_API weft_event *weft_future_event(weft_future *future) WEFT_NOTHROW;
+/** The event that is set when the future is ready, for weft_event_wait_any; it lives as long as the future. Returns WEFT_OK or
+ * WEFT_INVALID. From anywhere; never switches. Since 0.2. */
+WEFT_API weft_status weft_future_event_get(weft_future *future, weft_event **event) WEFT_NOTHROW;
 
 /* ---- channel --------------------------------------------------------------------------------------- */
 
@@ -380,22 +406,29 @@ WEFT_API weft_status weft_channel_free(weft_channel *channel) WEFT_NOTHROW;
 
 /** Sends the element at `element`; waits until there is room, or a receiver.
  *
- * Returns WEFT_OK (the element has been moved from), WEFT_CLOSED, WEFT_TIMED_OUT (in both it is untouched), WEFT_INVALID, WEFT_WRONG_KIND, WEFT_WRONG_CONTEXT.
- * With a deadline that has passed it does not wait. From any thread or unit; a ULT may switch. Since 0.2. */
-WEFT_API weft_status weft_channel_send(weft_channel *channel, void *element, uint64_t deadline_ns) WEFT_NOTHROW;
+ * Returns WEFT_OK (the element has been moved from), WEFT_CLOSED (it is untouched), WEFT_INVALID, WEFT_WRONG_KIND, WEFT_WRONG_CONTEXT.
+ * From any thread or unit; a ULT may switch. Since 0.2; until 0.6 it had a deadline always. */
+WEFT_API weft_status weft_channel_send(weft_channel *channel, void *element) WEFT_NOTHROW;
+
+/** As weft_channel_send, with a deadline: or WEFT_TIMED_OUT (the element is untouched). With one that has passed it does not wait. From any thread or unit; a
+ * ULT may switch. Since 0.7. */
+WEFT_API weft_status weft_channel_send_until(weft_channel *channel, void *element, uint64_t deadline_ns) WEFT_NOTHROW;
 
 /** Receives an element into `element`, where nothing lives; waits until there is one.
  *
- * Returns WEFT_OK, WEFT_CLOSED (it is closed, and all that was sent has been received), WEFT_TIMED_OUT, WEFT_INVALID, WEFT_WRONG_KIND,
- * WEFT_WRONG_CONTEXT. From any thread or unit; a ULT may switch. Since 0.2. */
-WEFT_API weft_status weft_channel_receive(weft_channel *channel, void *element, uint64_t deadline_ns) WEFT_NOTHROW;
+ * Returns WEFT_OK, WEFT_CLOSED (it is closed, and all that was sent has been received), WEFT_INVALID, WEFT_WRONG_KIND,
+ * WEFT_WRONG_CONTEXT. From any thread or unit; a ULT may switch. Since 0.2; until 0.6 it had a deadline always. */
+WEFT_API weft_status weft_channel_receive(weft_channel *channel, void *element) WEFT_NOTHROW;
+
+/** As weft_channel_receive, with a deadline: or WEFT_TIMED_OUT. From any thread or unit; a ULT may switch. Since 0.7. */
+WEFT_API weft_status weft_channel_receive_until(weft_channel *channel, uint64_t deadline_ns, void *element) WEFT_NOTHROW;
 
 /** Closes the channel: nothing more can be sent, what is in it can be received, and all that wait are woken. Returns WEFT_OK, WEFT_INVALID,
  * WEFT_WRONG_STATE (it was closed). From anywhere but signal handlers; never switches. Since 0.2. */
 WEFT_API weft_status weft_channel_close(weft_channel *channel) WEFT_NOTHROW;
 
 /** How many elements are in it: a hint. Returns WEFT_OK or WEFT_INVALID. From anywhere; never switches. Since 0.2. */
-WEFT_API weft_status weft_channel_length(const weft_channel *channel, size_t *length) WEFT_NOTHROW;
+WEFT_API weft_status weft_channel_length_get(const weft_channel *channel, size_t *length) WEFT_NOTHROW;
 
 /** One of the things that weft_channel_select may do. */
 typedef struct weft_channel_case {
@@ -409,9 +442,12 @@ typedef struct weft_channel_case {
  *
  * index  required; receives which
  *
- * Returns WEFT_OK (the case's status says how it went), WEFT_TIMED_OUT (none was done), WEFT_INVALID, WEFT_NO_MEMORY, WEFT_WRONG_KIND,
- * WEFT_WRONG_CONTEXT. From any thread or unit; a ULT may switch. Since 0.2. */
-WEFT_API weft_status weft_channel_select(weft_channel_case *cases, size_t count, size_t *index, uint64_t deadline_ns) WEFT_NOTHROW;
+ * Returns WEFT_OK (the case's status says how it went), WEFT_INVALID, WEFT_NO_MEMORY, WEFT_WRONG_KIND,
+ * WEFT_WRONG_CONTEXT. From any thread or unit; a ULT may switch. Since 0.2; until 0.6 it had a deadline always. */
+WEFT_API weft_status weft_channel_select(weft_channel_case *cases, size_t count, size_t *index) WEFT_NOTHROW;
+
+/** As weft_channel_select, with a deadline: or WEFT_TIMED_OUT (none was done). From any thread or unit; a ULT may switch. Since 0.7. */
+WEFT_API weft_status weft_channel_select_until(weft_channel_case *cases, size_t count, uint64_t deadline_ns, size_t *index) WEFT_NOTHROW;
 
 WEFT_END
 

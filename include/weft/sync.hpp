@@ -52,20 +52,20 @@ public:
     /** Locks, if that is possible within `duration`. */
     template <class Rep, class Period>
     bool try_lock_for(const std::chrono::duration<Rep, Period>& duration) {
-        return in_time(weft_mutex_lock_until(&mutex_, WEFT_URGENCY_NORMAL, deadline_in(duration)));
+        return in_time(weft_mutex_lock_until(&mutex_, deadline_in(duration)));
     }
     /** Locks, if that is possible before `time`. */
     template <class Clock, class Duration>
     bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time) {
         return wait_by(time, [this](std::uint64_t deadline) {
-            return in_time(weft_mutex_lock_until(&mutex_, WEFT_URGENCY_NORMAL, deadline));
+            return in_time(weft_mutex_lock_until(&mutex_, deadline));
         });
     }
 
     /** Locks before those who wait with lock(). */
-    void lock_high() { check(weft_mutex_lock_until(&mutex_, WEFT_URGENCY_HIGH, WEFT_FOREVER)); }
+    void lock_high() { check(weft_mutex_lock_urgent(&mutex_, WEFT_URGENCY_HIGH)); }
     /** Locks when nobody else waits. */
-    void lock_low() { check(weft_mutex_lock_until(&mutex_, WEFT_URGENCY_LOW, WEFT_FOREVER)); }
+    void lock_low() { check(weft_mutex_lock_urgent(&mutex_, WEFT_URGENCY_LOW)); }
     /** Locks without letting other units run meanwhile; see weft_mutex_spin_lock. */
     void spin_lock() { check(weft_mutex_spin_lock(&mutex_)); }
 
@@ -260,8 +260,7 @@ private:
         const auto requested = [](void* token) { return static_cast<const std::stop_token*>(token)->stop_requested(); };
         while (!stop.stop_requested()) {
             if (done()) return true;
-            const weft_status status = weft_cond_wait_unless(&cond_, handle(lock), deadline, requested,
-                                                             const_cast<std::stop_token*>(&stop));
+            const weft_status status = weft_cond_wait_unless_until(&cond_, handle(lock), requested, const_cast<std::stop_token*>(&stop), deadline);
             if (!detail::in_time(status)) break;
         }
         return done();
@@ -402,7 +401,7 @@ public:
     }
     /** Waits until that phase has ended. */
     void wait(arrival_token&& arrival) const {
-        check(weft_barrier_wait_phase(const_cast<weft_barrier*>(&barrier_), arrival.phase_, WEFT_FOREVER));
+        check(weft_barrier_wait_phase(const_cast<weft_barrier*>(&barrier_), arrival.phase_));
     }
     /** Arrives and waits. */
     void arrive_and_wait() { check(weft_barrier_wait(&barrier_)); }
@@ -441,13 +440,13 @@ public:
     /** Waits until it is set, or for `duration`; whether it is. */
     template <class Rep, class Period>
     bool wait_for(const std::chrono::duration<Rep, Period>& duration) const {
-        return detail::in_time(weft_event_wait_until(handle(), nullptr, detail::deadline_in(duration)));
+        return detail::in_time(weft_event_wait_until(handle(), detail::deadline_in(duration), nullptr));
     }
     /** Waits until it is set, or until `time`; whether it is. */
     template <class Clock, class Duration>
     bool wait_until(const std::chrono::time_point<Clock, Duration>& time) const {
         return detail::wait_by(time, [this](std::uint64_t deadline) {
-            return detail::in_time(weft_event_wait_until(handle(), nullptr, deadline));
+            return detail::in_time(weft_event_wait_until(handle(), deadline, nullptr));
         });
     }
     /** The structure of the C interface. */
@@ -463,7 +462,7 @@ template <std::same_as<event>... Events>
 std::size_t wait_any(Events&... events) {
     weft_event* const all[] = {events.native_handle()...};
     std::size_t index = 0;
-    check(weft_event_wait_any(all, sizeof...(Events), &index, WEFT_FOREVER));
+    check(weft_event_wait_any(all, sizeof...(Events), &index));
     return index;
 }
 
@@ -471,7 +470,7 @@ std::size_t wait_any(Events&... events) {
 template <std::same_as<event>... Events>
 void wait_all(Events&... events) {
     weft_event* const all[] = {events.native_handle()...};
-    check(weft_event_wait_all(all, sizeof...(Events), WEFT_FOREVER));
+    check(weft_event_wait_all(all, sizeof...(Events)));
 }
 
 // ---- channels --------------------------------------------------------------------------------------
@@ -528,7 +527,7 @@ public:
     /** How many elements are in it: a hint. */
     std::size_t size() const noexcept {
         std::size_t length = 0;
-        weft_channel_length(channel_, &length);
+        weft_channel_length_get(channel_, &length);
         return length;
     }
     /** The handle of the C interface. */
@@ -544,7 +543,7 @@ private:
     weft_status send_before(T&& element, std::uint64_t deadline) {
         slot from;
         ::new (static_cast<void*>(from.bytes)) T(std::move(element));
-        const weft_status status = weft_channel_send(channel_, from.bytes, deadline);
+        const weft_status status = weft_channel_send_until(channel_, from.bytes, deadline);
         if (status != WEFT_OK || std::is_trivially_copyable_v<T>) from.element()->~T();
         if (status != WEFT_CLOSED && status != WEFT_TIMED_OUT) check(status);
         return status;
@@ -552,7 +551,7 @@ private:
 
     std::optional<T> receive_before(std::uint64_t deadline) {
         slot to;
-        const weft_status status = weft_channel_receive(channel_, to.bytes, deadline);
+        const weft_status status = weft_channel_receive_until(channel_, deadline, to.bytes);
         if (status == WEFT_CLOSED || status == WEFT_TIMED_OUT) return std::nullopt;
         check(status);
         std::optional<T> received(std::move(*to.element()));

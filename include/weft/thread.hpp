@@ -22,7 +22,7 @@
 #include <vector>
 
 #include <weft/hart.h>
-#include <weft/here.hpp>
+#include <weft/embed/here.hpp>
 #include <weft/pool.hpp>
 #include <weft/status.hpp>
 #include <weft/stream.hpp>
@@ -34,7 +34,7 @@ inline namespace v0 {
 /** How a thread is to be; written with designated initialisers. What is left out is the default. */
 struct attributes {
     pool_ref pool = {};                     /**< where it waits while it is ready; none: the main pool of the calling stream */
-    unit_kind kind = unit_kind::automatic;  /**< see unit_kind */
+    unit_kind kind = unit_kind::unspecified;  /**< see unit_kind */
     std::size_t stack_bytes = 0;            /**< at least WEFT_STACK_LEAST; 0: as the settings say */
     std::span<std::byte> stack = {};        /**< memory of the caller for the stack; it must outlive the join */
     const char* name = nullptr;             /**< copied, at most 23 bytes */
@@ -44,12 +44,12 @@ struct attributes {
     stream_ref stream = {};                 /**< without a pool: into this stream's main pool, as a hint; none: the calling one */
     bool bound = false;                     /**< only that stream ever runs it; without a pool */
     bool migratable = true;                 /**< whether it may be asked to go to another pool */
-    const void* site = nullptr;             /**< of kind adaptive: stands for the place that spawns it; none: the call, and the body's type */
+    const void* site = nullptr;             /**< of kind automatic: stands for the place that spawns it; none: the call, and the body's type */
     void (*on_migration)(weft_unit* unit, void* argument) = nullptr;  /**< called when it goes to another pool; see weft_unit_on_migration */
     void* on_migration_argument = nullptr;  /**< given to on_migration */
-    void* data = nullptr;                   /**< what weft_unit_data tells; see weft_unit_options. Not of spawn_many */
+    void* data = nullptr;                   /**< what weft_unit_data_get tells; see weft_unit_options. Not of spawn_many */
     void (*release)(void* data) = nullptr;  /**< called with data when the unit is freed */
-    const weft_key* key = nullptr;          /**< a lasting key: data is its value, and weft_unit_data stays free */
+    const weft_key* key = nullptr;          /**< a lasting key: data is its value, and weft_unit_data_get tells of another */
     bool fresh = false;                     /**< of kind hosted: on a pthread that no unit has been on */
     bool own_float = false;                 /**< it has a floating-point environment of its own, and begins with the one in force here; see weft_unit_options */
 };
@@ -445,6 +445,13 @@ thread_group spawn_many(std::size_t count, F&& function) {
     return spawn_many(attributes{}, count, std::forward<F>(function));
 }
 
+/** Where a unit is that is to run next; see weft_hand_off_to. Since 0.7. */
+enum class hand_off_to {
+    ready = WEFT_TO_READY,          /**< it waits in its pool */
+    suspended = WEFT_TO_SUSPENDED,  /**< it is suspended, and resumes */
+    popped = WEFT_TO_POPPED         /**< it was popped */
+};
+
 /** What the calling thread says and does of itself, as std::this_thread. */
 namespace this_thread {
 
@@ -467,14 +474,13 @@ inline void yield() { check(weft_unit_yield()); }
  * not ready or its pool cannot give a unit out of the middle; see weft_unit_yield_to. May switch. */
 inline void yield_to(unit_ref unit) { check(weft_unit_yield_to(unit.native_handle())); }
 
+/** As yield_to(), for a unit that is suspended, and resumes, or that was popped; see weft_unit_hand_off. May switch. Since 0.7. */
+inline void yield_to(unit_ref unit, hand_off_to from) { check(weft_unit_hand_off(unit.native_handle(), static_cast<weft_hand_off_to>(from), WEFT_BY_YIELD)); }
+
 /** As yield_to(), but the calling thread is suspended until somebody resumes it. May switch. */
-inline void suspend_to(unit_ref unit) { check(weft_unit_suspend_to(unit.native_handle())); }
-
-/** Resumes `unit`, which must be suspended, and lets it run now in the caller's place; see weft_unit_resume_yield_to. May switch. */
-inline void resume_to(unit_ref unit) { check(weft_unit_resume_yield_to(unit.native_handle())); }
-
-/** As resume_to(), but the calling thread is suspended until somebody resumes it. May switch. */
-inline void resume_and_suspend_to(unit_ref unit) { check(weft_unit_resume_suspend_to(unit.native_handle())); }
+inline void suspend_to(unit_ref unit, hand_off_to from = hand_off_to::ready) {
+    check(weft_unit_hand_off(unit.native_handle(), static_cast<weft_hand_off_to>(from), WEFT_BY_SUSPEND));
+}
 
 /** Suspends the calling thread until somebody resumes it by a unit_ref that he has already. May switch. */
 inline void suspend() { check(weft_unit_suspend(nullptr, nullptr)); }

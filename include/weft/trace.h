@@ -24,7 +24,7 @@ WEFT_BEGIN
  * name   "/units/count/created", or of one stream "/units{stream#2}/count/created"; weft_counters_print lists all
  * value  required; times in nanoseconds
  *
- * Returns WEFT_OK, WEFT_INVALID (no such counter: the text lists those that are near), WEFT_NOT_INITIALIZED (not of what weft_counter_add has added). From any thread or
+ * Returns WEFT_OK, WEFT_INVALID (no such counter: the text lists those that are near), WEFT_NOT_INITIALIZED (not of what weft_counter_register has added). From any thread or
  * unit; never switches. Since 0.1. */
 WEFT_API weft_status weft_counter_read(const char *name, uint64_t *value) WEFT_NOTHROW;
 
@@ -38,7 +38,7 @@ WEFT_API weft_status weft_counter_read(const char *name, uint64_t *value) WEFT_N
  *
  * Returns WEFT_OK, WEFT_INVALID (also: no such name can be, or there is a counter of that name), WEFT_NO_MEMORY. Works before weft_init. From any thread or unit;
  * never switches. Since 0.6. */
-WEFT_API weft_status weft_counter_add(const char *name, uint64_t (*read)(void *argument), void *argument) WEFT_NOTHROW;
+WEFT_API weft_status weft_counter_register(const char *name, uint64_t (*read)(void *argument), void *argument) WEFT_NOTHROW;
 
 /** Writes all counters to `file`, a line each: the name, a tab, the value; first the sums, then by stream. With the
  * environment variable WEFT_COUNTERS ("stderr", or a file's name beginning with / or .; "off": nowhere) this is done at exit or at the last
@@ -71,7 +71,7 @@ WEFT_API weft_status weft_dump(FILE *file) WEFT_NOTHROW;
  * Returns as weft_dump, and from where that may be called; never switches. Since 0.5. */
 WEFT_API weft_status weft_unit_dump(const weft_unit *unit, FILE *file) WEFT_NOTHROW;
 
-/** A unit that is being shown, for a library that has something to say of it (weft_describer_add). Since 0.6. */
+/** A unit that is being shown, for a library that has something to say of it (weft_describer_register). Since 0.6. */
 typedef struct weft_description {
     size_t size;           /**< sizeof(weft_description) when libweft was compiled */
     const weft_unit *unit; /**< its handle, to be compared and not used: the unit may be freed at this moment */
@@ -94,7 +94,7 @@ typedef struct weft_description {
  *
  * Returns WEFT_OK, WEFT_INVALID, WEFT_NO_MEMORY. Works before weft_init. From any thread or unit; never switches.
  * Since 0.6. */
-WEFT_API weft_status weft_describer_add(void (*describe)(const weft_description *of, void *argument),
+WEFT_API weft_status weft_describer_register(void (*describe)(const weft_description *of, void *argument),
                                         void *argument) WEFT_NOTHROW;
 
 /** What becomes of a unit, as bits of a mask. From a unit's creation to its end the events come in this order, where { } may be repeated:
@@ -161,14 +161,14 @@ typedef struct weft_observer_options {
  *
  * Returns WEFT_OK, WEFT_INVALID (also: no such events), WEFT_NO_MEMORY, WEFT_WRONG_CONTEXT (an observer calls), WEFT_NOT_INITIALIZED,
  * WEFT_UNSUPPORTED (a library without WEFT_FEATURE_OBSERVERS; see weft_features). From any thread or unit; never switches, but waits for calls of observers that are under way. Since 0.3. */
-WEFT_API weft_status weft_observer_add(const weft_observer_options *options, weft_observer **observer) WEFT_NOTHROW;
+WEFT_API weft_status weft_observer_register(const weft_observer_options *options, weft_observer **observer) WEFT_NOTHROW;
 
 /** Its call is not made any more, and when this returns none is under way. The last weft_finalize removes all that are left.
  *
  * Returns WEFT_OK, WEFT_INVALID (also: it has been removed), WEFT_WRONG_CONTEXT (an observer calls),
  * WEFT_NOT_INITIALIZED. From any thread or unit, while no lock is held that an observer takes; never switches, but waits as
- * weft_observer_add. Since 0.3. */
-WEFT_API weft_status weft_observer_remove(weft_observer *observer) WEFT_NOTHROW;
+ * weft_observer_register. Since 0.3. */
+WEFT_API weft_status weft_observer_unregister(weft_observer *observer) WEFT_NOTHROW;
 
 WEFT_END
 

@@ -33,10 +33,10 @@ inline void print_units(std::FILE* file) { check(weft_units_print(file)); }
 /** Writes a dump of all streams and units to `file`, with frames. See weft_dump. Since 0.3. */
 inline void dump(std::FILE* file) { check(weft_dump(file)); }
 
-/** Observes units as long as it lives: weft_observer_add. Is not copied; a moved-from one observes nothing. Since 0.3. */
+/** Observes units as long as it lives: weft_observer_register. Is not copied; a moved-from one observes nothing. Since 0.3. */
 class observer {
 public:
-    /** call(seen) is made for each of `events`, bits of weft_observed; by several streams at once, and under the rules of weft_observer_add. It must
+    /** call(seen) is made for each of `events`, bits of weft_observed; by several streams at once, and under the rules of weft_observer_register. It must
      * not throw. Throws weft::error. */
     template <class Call>
     observer(unsigned events, Call call) {
@@ -47,7 +47,7 @@ public:
         options.events = events;
         options.call = [](const weft_observation* seen, void* argument) { (*static_cast<Call*>(argument))(*seen); };
         options.argument = kept.get();
-        check(weft_observer_add(&options, &handle_));
+        check(weft_observer_register(&options, &handle_));
         call_ = std::move(kept);
     }
 
@@ -56,9 +56,9 @@ public:
     observer(const observer&) = delete;
     observer& operator=(const observer&) = delete;
 
-    /** weft_observer_remove: when it returns no call is under way. Before the last weft_finalize. */
+    /** weft_observer_unregister: when it returns no call is under way. Before the last weft_finalize. */
     ~observer() {
-        if (handle_ != nullptr) static_cast<void>(weft_observer_remove(handle_));
+        if (handle_ != nullptr) static_cast<void>(weft_observer_unregister(handle_));
     }
 
 private:

@@ -47,7 +47,7 @@ typedef struct weft_unit_options {
                              may be reused once the unit is joined. NULL: Weft's */
     const char *name;   /**< copied, 23 bytes at most; NULL: none */
     bool child_first;   /**< run the new unit at once and let the caller wait in its pool; only inside a ULT */
-    bool measure_stack; /**< note how deep the stack was used; see weft_unit_stack */
+    bool measure_stack; /**< note how deep the stack was used; see weft_unit_stack_get */
     int8_t priority;    /**< how urgent: from WEFT_PRIORITY_LEAST to WEFT_PRIORITY_MOST; 0 is normal. For pools that look at it
                              (WEFT_POOL_PRIORITY, a user's): in others anything but 0 is WEFT_UNSUPPORTED, since it would
                              mean nothing; WEFT_POOL=priority gives the streams such pools. Also of `bound` units, whose pool has no
@@ -74,7 +74,7 @@ typedef struct weft_unit_options {
                          the runtime starts meanwhile begin with the stream's. Each switch of such a unit costs some 15 ns more, and it is not called where that
                          saves a switch (doc/decisions/0042). Hosted units have one anyway, and begin with their stream's. WEFT_OWN_FLOAT=1 gives
                          one to all units that are spawned, and to members of teams. Since 0.6 */
-    const struct weft_key *key; /**< a lasting key (local.h): `data` is the unit's value under it, and weft_unit_data stays free. NULL: `data` is that. Since 0.6 */
+    const struct weft_key *key; /**< a lasting key (local.h): `data` is the unit's value under it, and weft_unit_data_get tells of another. NULL: `data` is that of weft_unit_data_get. Since 0.6 */
 } weft_unit_options;
 
 /** Spawns a user-level thread: body(argument) runs once some stream pops it.
@@ -96,8 +96,7 @@ WEFT_API weft_status weft_ult_spawn(weft_pool *pool, void (*body)(void *), void 
 /** As weft_ult_spawn, for a function that spawns on behalf of others: `site` is the address that stands for the place where the unit is spawned,
  * as weft_unit_info.spawn_site and weft_unit_options.site have it, instead of the address of the call. Costs no more than weft_ult_spawn.
  * Since 0.5. */
-WEFT_API weft_status weft_ult_spawn_at(weft_pool *pool, void (*body)(void *), void *argument,
-                                       const weft_unit_options *options, weft_unit **unit, const void *site) WEFT_NOTHROW;
+WEFT_API weft_status weft_ult_spawn_at(weft_pool *pool, void (*body)(void *), void *argument, const weft_unit_options *options, const void *site, weft_unit **unit) WEFT_NOTHROW;
 
 /** Spawns a tasklet: as weft_ult_spawn, but it runs on the scheduler's stack and any call in it that would suspend
  * returns WEFT_WRONG_KIND. Of the options only `name`, `priority`, `stream`, `bound` and those of migration count; a stack that is larger than the scheduler's is
@@ -106,8 +105,7 @@ WEFT_API weft_status weft_tasklet_spawn(weft_pool *pool, void (*body)(void *), v
                                         const weft_unit_options *options, weft_unit **unit) WEFT_NOTHROW;
 
 /** As weft_tasklet_spawn, with a site as weft_ult_spawn_at has it. Since 0.5. */
-WEFT_API weft_status weft_tasklet_spawn_at(weft_pool *pool, void (*body)(void *), void *argument,
-                                           const weft_unit_options *options, weft_unit **unit, const void *site) WEFT_NOTHROW;
+WEFT_API weft_status weft_tasklet_spawn_at(weft_pool *pool, void (*body)(void *), void *argument, const weft_unit_options *options, const void *site, weft_unit **unit) WEFT_NOTHROW;
 
 /** Spawns `count` units that run body(arguments[i]); all of them or none.
  *
@@ -129,7 +127,7 @@ WEFT_API weft_status weft_unit_spawn_many(weft_pool *pool, size_t count, void (*
  *
  * Returns WEFT_OK, WEFT_NO_MEMORY (nothing has changed), WEFT_INVALID, WEFT_WRONG_STATE (it has not ended, or is the primary
  * unit), WEFT_NOT_INITIALIZED. From any thread or unit; never switches. Since 0.2. */
-WEFT_API weft_status weft_unit_revive(weft_pool *pool, void (*body)(void *), void *argument, weft_unit *unit) WEFT_NOTHROW;
+WEFT_API weft_status weft_unit_revive(weft_unit *unit, weft_pool *pool, void (*body)(void *), void *argument) WEFT_NOTHROW;
 
 /** How a unit is to begin anew. Zero means the default. */
 typedef struct weft_revive_options {
@@ -140,8 +138,7 @@ typedef struct weft_revive_options {
 
 /** As weft_unit_revive, with options; NULL for the defaults. Returns as it does; with child_first also WEFT_WRONG_CONTEXT (outside of a ULT) and
  * WEFT_UNSUPPORTED (the unit is a tasklet, or of kind SS or SC). Switches only with child_first. Since 0.5. */
-WEFT_API weft_status weft_unit_revive_with(weft_pool *pool, void (*body)(void *), void *argument, const weft_revive_options *options,
-                                           weft_unit *unit) WEFT_NOTHROW;
+WEFT_API weft_status weft_unit_revive_with(weft_unit *unit, weft_pool *pool, void (*body)(void *), void *argument, const weft_revive_options *options) WEFT_NOTHROW;
 
 /** Waits until the unit has ended; the handle stays valid. Any number may wait for one unit; they go on in the order in which they came. The unit may be freed
  * when the joins of all others have returned; weft_unit_outcome_get tells until then how it has ended.
@@ -174,10 +171,14 @@ WEFT_API weft_status weft_unit_try_join(weft_unit *unit) WEFT_NOTHROW;
  * Since 0.1. */
 WEFT_API weft_status weft_unit_join_many(weft_unit *const *units, size_t count) WEFT_NOTHROW;
 
+/** As weft_unit_join_many, with a deadline: or WEFT_TIMED_OUT; WEFT_NO_MEMORY as weft_unit_join_until. One suspension for each that is still at work when it is asked
+ * for. From any thread or unit; a ULT may switch. Since 0.7. */
+WEFT_API weft_status weft_unit_join_many_until(weft_unit *const *units, size_t count, uint64_t deadline_ns) WEFT_NOTHROW;
+
 /** How a unit has ended. */
 typedef enum weft_unit_outcome {
     WEFT_OUTCOME_RETURNED = 0,  /**< its body has returned, or called weft_unit_exit */
-    WEFT_OUTCOME_EXCEPTION = 1, /**< an exception has left its body; see weft_unit_exception */
+    WEFT_OUTCOME_EXCEPTION = 1, /**< an exception has left its body; see weft_unit_exception_get */
     WEFT_OUTCOME_CANCELLED = 2, /**< it was asked to end; see weft_unit_cancel */
     WEFT_OUTCOME_NO_STACK = 3,  /**< its body was not called: no stack could be had for it, and none would have come free */
     WEFT_OUTCOME_NO_PTHREAD = 4 /**< its body was not called: it is of kind WEFT_KIND_HOSTED, and no pthread could be had for it */
@@ -190,27 +191,35 @@ typedef enum weft_unit_outcome {
  * Returns WEFT_OK, WEFT_INVALID, WEFT_BUSY (it has not ended). From any thread or unit; never switches. Since 0.7. */
 WEFT_API weft_status weft_unit_outcome_get(const weft_unit *unit, weft_unit_outcome *outcome) WEFT_NOTHROW;
 
-/** The exception that has left the unit's body: a pointer to a std::exception_ptr that lives as long as the unit, or NULL.
- * Only after a join. From any thread or unit; never switches. Since 0.1. */
-WEFT_API void *weft_unit_exception(const weft_unit *unit) WEFT_NOTHROW;
+/** The exception that has left the unit's body: a pointer to a std::exception_ptr that lives as long as the unit; NULL when it has ended otherwise.
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_BUSY (it has not ended). From any thread or unit; never switches. Since 0.1. */
+WEFT_API weft_status weft_unit_exception_get(const weft_unit *unit, void **exception) WEFT_NOTHROW;
 
 /** Frees a unit that has ended, in whatever way; the handle is invalid afterwards. Nobody else may wait for the unit, or ask anything of it.
  * Returns WEFT_OK, WEFT_INVALID, WEFT_BUSY (it has not ended). From any thread or unit; never switches. Since 0.7; before that the name was weft_unit_join_free's. */
 WEFT_API weft_status weft_unit_free(weft_unit *unit) WEFT_NOTHROW;
 
 /** Joins the unit and, if its body has returned, frees it: one call for what nearly all units need. A unit that has ended otherwise is kept, so that nobody misses
- * it: ask weft_unit_outcome_get and weft_unit_exception, then call weft_unit_free. From the call on nobody else may begin to wait for the unit, or detach it.
+ * it: ask weft_unit_outcome_get and weft_unit_exception_get, then call weft_unit_free. From the call on nobody else may begin to wait for the unit, or detach it.
  *
  * Returns WEFT_OK (it has ended, and is freed), WEFT_NOT_RETURNED (it has ended, and is not freed; weft_error_text says how it has ended). Otherwise as
  * weft_unit_join: nothing was waited for. Also WEFT_BUSY while others wait for the unit, WEFT_WRONG_STATE for the primary unit. From any thread or unit; a ULT
  * may switch. Since 0.7. */
 WEFT_API weft_status weft_unit_join_free(weft_unit *unit) WEFT_NOTHROW;
 
+/** As weft_unit_join_free, with a deadline: or WEFT_TIMED_OUT; WEFT_NO_MEMORY as weft_unit_join_until. After either the unit is as it was. Nobody else may wait for the
+ * unit meanwhile. From any thread or unit; a ULT may switch. Since 0.7. */
+WEFT_API weft_status weft_unit_join_free_until(weft_unit *unit, uint64_t deadline_ns) WEFT_NOTHROW;
+
 /** As weft_unit_join_many, and frees each of the units whose body has returned and sets its handle to NULL. Those that have ended otherwise keep their handles.
  *
  * Returns WEFT_OK (all are freed), WEFT_NOT_RETURNED (all have ended, and some are not freed; weft_error_text says how the first of them has ended). Otherwise as
  * weft_unit_join_free, at the first that cannot be waited for: it and those after it are not freed. From any thread or unit; a ULT may switch. Since 0.7. */
 WEFT_API weft_status weft_unit_join_free_many(weft_unit **units, size_t count) WEFT_NOTHROW;
+
+/** As weft_unit_join_free_many, with a deadline: or WEFT_TIMED_OUT; WEFT_NO_MEMORY as weft_unit_join_until. After either none is freed. Nobody else may wait for
+ * them meanwhile. From any thread or unit; a ULT may switch. Since 0.7. */
+WEFT_API weft_status weft_unit_join_free_many_until(weft_unit **units, size_t count, uint64_t deadline_ns) WEFT_NOTHROW;
 
 /** Lets the unit free itself when it ends (or at once when it has ended); the handle is invalid afterwards. If its body throws
  * after that, std::terminate ends the process, as with a std::thread: nobody could learn of it. The same holds for a unit that
@@ -295,7 +304,7 @@ WEFT_API weft_status weft_unit_on_migration(weft_unit *unit, void (*callback)(we
 WEFT_API weft_status weft_unit_migratable_set(weft_unit *unit, bool migratable) WEFT_NOTHROW;
 
 /** Whether the unit may be asked to migrate: never in a library without WEFT_FEATURE_MIGRATION. Returns WEFT_OK or WEFT_INVALID. From any thread or unit; never switches. Since 0.2. */
-WEFT_API weft_status weft_unit_migratable(const weft_unit *unit, bool *migratable) WEFT_NOTHROW;
+WEFT_API weft_status weft_unit_migratable_get(const weft_unit *unit, bool *migratable) WEFT_NOTHROW;
 
 /** Lets others run: the calling ULT goes to the end of its pool. Returns WEFT_OK, WEFT_WRONG_KIND (in a tasklet),
  * WEFT_WRONG_CONTEXT (outside of units). May switch. Since 0.1. */
@@ -310,38 +319,29 @@ WEFT_API weft_status weft_unit_yield(void) WEFT_NOTHROW;
  * IV-B. May switch. Since 0.1. */
 WEFT_API weft_status weft_unit_yield_to(weft_unit *unit) WEFT_NOTHROW;
 
-/** As weft_unit_yield_to, but the caller is suspended, as by weft_unit_suspend: whoever knows it resumes it. Argobots IV-B. May
- * switch. Since 0.2. */
-WEFT_API weft_status weft_unit_suspend_to(weft_unit *unit) WEFT_NOTHROW;
+/** How the calling ULT leaves. Since 0.7. */
+typedef enum weft_hand_off_by {
+    WEFT_BY_YIELD = 0,   /**< it goes to the end of its own pool, as by weft_unit_yield */
+    WEFT_BY_SUSPEND = 1, /**< it is suspended, as by weft_unit_suspend: whoever knows it resumes it */
+    WEFT_BY_EXIT = 2     /**< it ends, as by weft_unit_exit */
+} weft_hand_off_by;
 
-/** As weft_unit_yield_to, but the caller ends, as by weft_unit_exit; returns only with a status, of the two calls. Since 0.2. */
-WEFT_API weft_status weft_unit_exit_to(weft_unit *unit) WEFT_NOTHROW;
+/** Where the unit is that runs next. Since 0.7. */
+typedef enum weft_hand_off_to {
+    WEFT_TO_READY = 0,     /**< it waits in its pool, and is taken out of that */
+    WEFT_TO_SUSPENDED = 1, /**< it is suspended, and resumes without a turn in its pool */
+    WEFT_TO_POPPED = 2     /**< it was popped: it is ready, and in no pool */
+} weft_hand_off_to;
 
-/** Resumes `unit`, which must be suspended, and lets it run now in the caller's place, without a turn in its pool; the caller goes to
- * the end of its own pool.
+/** Lets `unit` run now in the caller's place, and leaves: all ways of both.
  *
- * Returns WEFT_OK; WEFT_WRONG_STATE (it is not suspended by the program: not yet, not any more, or it waits for something else, such
- * as a join), WEFT_UNSUPPORTED (it belongs to the private pool of another stream), WEFT_WRONG_KIND (a tasklet calls, or is called
- * for), WEFT_WRONG_CONTEXT, WEFT_INVALID. In all those nothing happens. May switch. Since 0.2. */
-WEFT_API weft_status weft_unit_resume_yield_to(weft_unit *unit) WEFT_NOTHROW;
-
-/** As weft_unit_resume_yield_to, but the caller is suspended, as by weft_unit_suspend. May switch. Since 0.2. */
-WEFT_API weft_status weft_unit_resume_suspend_to(weft_unit *unit) WEFT_NOTHROW;
-
-/** As weft_unit_resume_yield_to, but the caller ends, as by weft_unit_exit; returns only with a status, of the two calls. Since 0.2. */
-WEFT_API weft_status weft_unit_resume_exit_to(weft_unit *unit) WEFT_NOTHROW;
-
-/** As weft_unit_yield_to, of a unit that was popped: it is ready, and in no pool.
+ * to  where the unit is
+ * by  how the caller leaves
  *
- * Returns WEFT_OK; WEFT_WRONG_STATE (it is not ready), WEFT_UNSUPPORTED (it belongs to the private pool of another stream), WEFT_WRONG_KIND,
- * WEFT_WRONG_CONTEXT, WEFT_INVALID. In all those nothing happens. May switch. Since 0.5. */
-WEFT_API weft_status weft_unit_yield_to_popped(weft_unit *unit) WEFT_NOTHROW;
-
-/** As weft_unit_yield_to_popped, but the caller is suspended, as by weft_unit_suspend. May switch. Since 0.5. */
-WEFT_API weft_status weft_unit_suspend_to_popped(weft_unit *unit) WEFT_NOTHROW;
-
-/** As weft_unit_yield_to_popped, but the caller ends, as by weft_unit_exit; returns only with a status, of the two calls. Since 0.5. */
-WEFT_API weft_status weft_unit_exit_to_popped(weft_unit *unit) WEFT_NOTHROW;
+ * Returns WEFT_OK, unless the caller ends; WEFT_WRONG_STATE (it is not there: not yet, not any more, or it waits for something else, such as a join), WEFT_UNSUPPORTED (with
+ * WEFT_TO_READY as weft_unit_yield_to; otherwise it belongs to the private pool of another stream), WEFT_WRONG_KIND (a tasklet calls, or is called for),
+ * WEFT_WRONG_CONTEXT, WEFT_INVALID (also: there is no such way), and with WEFT_BY_EXIT as weft_unit_exit. In all those nothing happens. Argobots IV-B. May switch. Since 0.7. */
+WEFT_API weft_status weft_unit_hand_off(weft_unit *unit, weft_hand_off_to to, weft_hand_off_by by) WEFT_NOTHROW;
 
 /** Runs a unit that was popped, and returns when it has ended or left the stream: the calling ULT is its scheduler meanwhile, as `run` of a
  * weft_sched is (Argobots' self_schedule). What the unit leaves for goes back to the caller. To any depth.
@@ -379,12 +379,12 @@ WEFT_API weft_kind weft_unit_self_kind(void) WEFT_NOTHROW;
  * From anywhere; never switches. Since 0.6. */
 WEFT_API void weft_unit_outlived(const weft_unit *unit, const char *owner) WEFT_NOTHROW;
 
-/** A number that no other unit of this run of the runtime has; 0 for a null handle. From any thread or unit; never
+/** A number that no other unit of this run of the runtime has, and not 0. Returns WEFT_OK or WEFT_INVALID. From any thread or unit; never
  * switches. Since 0.1. */
-WEFT_API uint64_t weft_unit_id(const weft_unit *unit) WEFT_NOTHROW;
+WEFT_API weft_status weft_unit_id_get(const weft_unit *unit, uint64_t *id) WEFT_NOTHROW;
 
-/** The unit's name, "" when it has none; valid as long as the unit. From any thread or unit; never switches. Since 0.1. */
-WEFT_API const char *weft_unit_name(const weft_unit *unit) WEFT_NOTHROW;
+/** The unit's name, "" when it has none; valid as long as the unit. Returns WEFT_OK or WEFT_INVALID. From any thread or unit; never switches. Since 0.1. */
+WEFT_API weft_status weft_unit_name_get(const weft_unit *unit, const char **name) WEFT_NOTHROW;
 
 /** Names the unit; `name` is copied, 23 bytes at most. Returns WEFT_OK, WEFT_INVALID or WEFT_NO_MEMORY. From the unit
  * itself, or while it does not run; never switches. Since 0.1. */
@@ -401,36 +401,39 @@ WEFT_API weft_status weft_unit_name_set(weft_unit *unit, const char *name) WEFT_
  * thread or unit; never switches. Since 0.5. */
 WEFT_API weft_status weft_unit_data_set(weft_unit *unit, void *data, void (*release)(void *data)) WEFT_NOTHROW;
 
-/** What weft_unit_data_set has given the unit, or NULL; with a null `unit` the calling one. From any thread or unit; never switches. Since 0.5. */
-WEFT_API void *weft_unit_data(const weft_unit *unit) WEFT_NOTHROW;
+/** What weft_unit_data_set has given the unit, or NULL. Returns WEFT_OK or WEFT_INVALID. From any thread or unit; never switches. Since 0.5. */
+WEFT_API weft_status weft_unit_data_get(const weft_unit *unit, void **data) WEFT_NOTHROW;
+
+/** What weft_unit_data_get tells of the calling unit; NULL outside of units. From anywhere; never switches. Since 0.7. */
+WEFT_API void *weft_unit_self_data(void) WEFT_NOTHROW;
 
 /** What the unit's body is called with.
  *
  * argument  required; receives it
  *
  * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE (its body has ended by an exception). From any thread or unit; never switches. Since 0.5. */
-WEFT_API weft_status weft_unit_argument(const weft_unit *unit, void **argument) WEFT_NOTHROW;
+WEFT_API weft_status weft_unit_argument_get(const weft_unit *unit, void **argument) WEFT_NOTHROW;
 
-/** Changes what the unit's body is called with, or, once it was called, what weft_unit_argument tells. From the unit itself, or while it cannot
+/** Changes what the unit's body is called with, or, once it was called, what weft_unit_argument_get tells. From the unit itself, or while it cannot
  * begin meanwhile. Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE (it has ended). Never switches. Since 0.5. */
 WEFT_API weft_status weft_unit_argument_set(weft_unit *unit, void *argument) WEFT_NOTHROW;
 
-/** Where the unit was spawned or revived, as weft_unit_info.spawn_site has it; NULL for NULL. From any thread or unit; never switches.
+/** Where the unit was spawned or revived, as weft_unit_info.spawn_site has it. Returns WEFT_OK or WEFT_INVALID. From any thread or unit; never switches.
  * Since 0.5. */
-WEFT_API const void *weft_unit_spawn_site(const weft_unit *unit) WEFT_NOTHROW;
+WEFT_API weft_status weft_unit_spawn_site_get(const weft_unit *unit, const void **site) WEFT_NOTHROW;
 
 /** Whether the unit frees itself when it ends. Returns WEFT_OK or WEFT_INVALID. From the unit itself, an observer that is told of it, or while it lives; never switches. Since 0.5. */
-WEFT_API weft_status weft_unit_detached(const weft_unit *unit, bool *detached) WEFT_NOTHROW;
+WEFT_API weft_status weft_unit_detached_get(const weft_unit *unit, bool *detached) WEFT_NOTHROW;
 
 /** The unit's kind. Returns WEFT_OK or WEFT_INVALID. From any thread or unit; never switches. Since 0.1. */
-WEFT_API weft_status weft_unit_kind(const weft_unit *unit, weft_kind *kind) WEFT_NOTHROW;
+WEFT_API weft_status weft_unit_kind_get(const weft_unit *unit, weft_kind *kind) WEFT_NOTHROW;
 
 /** The unit's state: stale as soon as it returns, unless it is WEFT_UNIT_DONE; whoever reads that sees what the unit has
  * done. Returns WEFT_OK or WEFT_INVALID. From any thread or unit; never switches. Since 0.1. */
 WEFT_API weft_status weft_unit_state_get(const weft_unit *unit, weft_unit_state *state) WEFT_NOTHROW;
 
 /** How urgent the unit is. Returns WEFT_OK or WEFT_INVALID. From any thread or unit; never switches. Since 0.2. */
-WEFT_API weft_status weft_unit_priority(const weft_unit *unit, int *priority) WEFT_NOTHROW;
+WEFT_API weft_status weft_unit_priority_get(const weft_unit *unit, int *priority) WEFT_NOTHROW;
 
 /** Changes how urgent the unit is; it counts from the next time that the unit goes into a pool. `priority` is from
  * WEFT_PRIORITY_LEAST to WEFT_PRIORITY_MOST. Returns WEFT_OK, WEFT_INVALID, WEFT_UNSUPPORTED (it is not 0, and the unit's pool has no order of
@@ -439,7 +442,7 @@ WEFT_API weft_status weft_unit_priority_set(weft_unit *unit, int priority) WEFT_
 
 /** The pool the unit belongs to: where it goes when it becomes ready. Returns WEFT_OK or WEFT_INVALID. From any thread or
  * unit; never switches. Since 0.1. */
-WEFT_API weft_status weft_unit_pool(const weft_unit *unit, weft_pool **pool) WEFT_NOTHROW;
+WEFT_API weft_status weft_unit_pool_get(const weft_unit *unit, weft_pool **pool) WEFT_NOTHROW;
 
 /** Says to which pool the unit belongs from now on: it goes there when it next becomes ready. Of a unit that was popped (it is ready, and in no pool), of one
  * that is suspended by the program and that nobody resumes meanwhile, or of the calling unit itself, which goes there at its next yield or resume.
@@ -455,7 +458,7 @@ WEFT_API weft_status weft_unit_pool_set(weft_unit *unit, weft_pool *pool) WEFT_N
 
 /** Binds the calling ULT to the stream that runs it, until weft_unit_unbind: it goes on on no other one, so that compiled code may keep addresses of
  * thread_local variables, errno among them, over its waits. What it is asked to migrate to before comes first; then it is as one that was spawned
- * with `bound`, and weft_stream_free waits for its weft_unit_unbind, which comes before its end.
+ * with `bound`, and weft_stream_join_free waits for its weft_unit_unbind, which comes before its end.
  *
  * former  required; receives what weft_unit_unbind is to be given: the pool that the unit belongs to otherwise, or NULL where it stays in that
  *
@@ -484,13 +487,13 @@ typedef struct weft_stack_info {
 
 /** What is known of a unit's stack; of one of kind SC that has not suspended, asked by itself, its scheduler's. Returns WEFT_OK, WEFT_INVALID,
  * WEFT_WRONG_KIND (a tasklet has none). From the unit itself or, while it does not run or after its join, from anywhere; never switches. Since 0.1. */
-WEFT_API weft_status weft_unit_stack(const weft_unit *unit, weft_stack_info *info) WEFT_NOTHROW;
+WEFT_API weft_status weft_unit_stack_get(const weft_unit *unit, weft_stack_info *info) WEFT_NOTHROW;
 
 /** One unit, as weft_unit_each sees it. */
 typedef struct weft_unit_info {
     size_t size;              /**< sizeof(weft_unit_info) of the library; read only what lies within */
     weft_unit *unit;          /**< the handle; it may be freed by others at any time */
-    uint64_t id;              /**< as weft_unit_id */
+    uint64_t id;              /**< as weft_unit_id_get */
     weft_kind kind;           /**< its kind */
     weft_unit_state state;    /**< its state when it was looked at */
     const char *name;         /**< "" when it has none; valid during the call */
@@ -499,7 +502,7 @@ typedef struct weft_unit_info {
     const void *waits_object; /**< the object it waits for (for a join the unit's handle), or NULL */
     uint64_t waits_until_ns;  /**< the deadline of its wait, as weft_now_ns; 0: it has none. Since 0.2 */
     bool started;             /**< its body has been called, in this life. Since 0.5 */
-    weft_pool *pool;          /**< as weft_unit_pool, when it was looked at. Since 0.5 */
+    weft_pool *pool;          /**< as weft_unit_pool_get, when it was looked at. Since 0.5 */
 } weft_unit_info;
 
 /** Calls visit(info, argument) for each unit that lives, found by walking the memory of the descriptors: a unit that is

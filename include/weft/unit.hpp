@@ -16,7 +16,7 @@
 #include <utility>
 
 #include <weft/deadline.hpp>
-#include <weft/here.hpp>
+#include <weft/embed/here.hpp>
 #include <weft/kind.hpp>
 #include <weft/runtime.h>
 #include <weft/status.hpp>
@@ -60,7 +60,7 @@ class unit_id {
 public:
     /** The id of no unit. */
     constexpr unit_id() noexcept = default;
-    /** The id with that number; see weft_unit_id. */
+    /** The id with that number; see weft_unit_id_get. */
     explicit constexpr unit_id(std::uint64_t number) noexcept : number_(number) {}
 
     /** The number, which no other unit of this run of the runtime has; 0 for no unit. */
@@ -107,23 +107,31 @@ public:
     friend constexpr bool operator==(unit_ref, unit_ref) noexcept = default;
 
     /** Its id. */
-    unit_id get_id() const noexcept { return unit_id(weft_unit_id(handle_)); }
+    unit_id get_id() const noexcept {
+        std::uint64_t number = 0;
+        if (handle_ != nullptr) weft_unit_id_get(handle_, &number);
+        return unit_id(number);
+    }
     /** Its name, empty when it has none; valid as long as the unit. */
-    std::string_view name() const noexcept { return weft_unit_name(handle_); }
+    std::string_view name() const noexcept {
+        const char* name = "";
+        if (handle_ != nullptr) weft_unit_name_get(handle_, &name);
+        return name;
+    }
     /** Names it; at most 23 bytes are kept. From the unit itself, or while it does not run. */
     void set_name(const char* name) const { check(weft_unit_name_set(handle_, name)); }
 
     /** Its kind. */
     unit_kind kind() const {
         weft_kind kind = WEFT_KIND_DEFAULT;
-        check(weft_unit_kind(handle_, &kind));
+        check(weft_unit_kind_get(handle_, &kind));
         return static_cast<unit_kind>(kind);
     }
 
     /** How urgent it is, from WEFT_PRIORITY_LEAST to WEFT_PRIORITY_MOST. */
     int priority() const {
         int priority = 0;
-        check(weft_unit_priority(handle_, &priority));
+        check(weft_unit_priority_get(handle_, &priority));
         return priority;
     }
     /** Changes how urgent it is; it counts from the next time that the unit goes into a pool. */
@@ -147,7 +155,7 @@ public:
     stack_info stack() const {
         weft_stack_info info{};
         info.size = sizeof info;
-        check(weft_unit_stack(handle_, &info));
+        check(weft_unit_stack_get(handle_, &info));
         const std::size_t bytes = info.lowest == nullptr ? 0 : info.bytes;
         return {{static_cast<std::byte*>(info.lowest), bytes}, info.most_bytes, info.guarded == WEFT_OK};
     }
@@ -163,7 +171,7 @@ public:
         options.size = sizeof options;
         options.child_first = wanted.child_first;
         options.site = wanted.site;
-        check(weft_unit_revive_with(wanted.pool, body, argument, &options, handle_));
+        check(weft_unit_revive_with(handle_, wanted.pool, body, argument, &options));
     }
 
     /** Asks it to end; see weft_unit_cancel. Its frames are not unwound: where that matters, use the std::stop_token of a weft::thread.
@@ -183,7 +191,7 @@ public:
     /** Whether it may be asked to go to another pool. */
     bool migratable() const {
         bool may = false;
-        check(weft_unit_migratable(handle_, &may));
+        check(weft_unit_migratable_get(handle_, &may));
         return may;
     }
     /** Says whether it may. */
@@ -216,8 +224,10 @@ using closure_ptr = std::unique_ptr<closure_base, closure_deleter>;
 // What a join throws for the unit, of which the latest call has said WEFT_NOT_RETURNED.
 [[gnu::cold, gnu::noinline]] inline std::exception_ptr what_ended(unit_ref unit) {
     const unit_outcome outcome = unit.outcome();
-    if (outcome == unit_outcome::exception) return *static_cast<const std::exception_ptr*>(weft_unit_exception(unit.native_handle()));
-    return std::make_exception_ptr(not_returned(outcome));
+    if (outcome != unit_outcome::exception) return std::make_exception_ptr(not_returned(outcome));
+    void* exception = nullptr;
+    check(weft_unit_exception_get(unit.native_handle(), &exception));
+    return *static_cast<const std::exception_ptr*>(exception);
 }
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void end_outlived(const weft_unit* unit, const char* owner) noexcept {
@@ -263,7 +273,7 @@ public:
     /** Whether there is a unit to join. */
     bool joinable() const noexcept { return unit_ != nullptr; }
     /** The unit's id; that of no unit when there is none. */
-    id get_id() const noexcept { return id(weft_unit_id(unit_)); }
+    id get_id() const noexcept { return ref().get_id(); }
     /** The handle of the C interface; it stays owned. */
     native_handle_type native_handle() const noexcept { return unit_; }
     /** The unit without the ownership. */

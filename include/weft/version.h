@@ -39,7 +39,7 @@ WEFT_API int weft_version(void) WEFT_NOTHROW;
 typedef enum weft_feature {
     WEFT_FEATURE_MIGRATION = 1, /**< units are asked to go to other pools: weft_unit_migrate_to_pool and its like (WEFT_MIGRATION) */
     WEFT_FEATURE_CANCEL = 2,    /**< units are asked to end: weft_unit_cancel (WEFT_CANCEL) */
-    WEFT_FEATURE_OBSERVERS = 4  /**< weft_observer_add, and the trace of the settings (WEFT_OBSERVERS) */
+    WEFT_FEATURE_OBSERVERS = 4  /**< weft_observer_register, and the trace of the settings (WEFT_OBSERVERS) */
 } weft_feature;
 
 /** Bits of weft_feature: what the library that is running was built with, unless told otherwise all. A call that needs another returns

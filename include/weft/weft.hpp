@@ -3,7 +3,6 @@
 
 #include <weft/status.hpp>
 #include <weft/hart.hpp>
-#include <weft/here.hpp>
 #include <weft/unit.hpp>
 #include <weft/pool.hpp>
 #include <weft/thread.hpp>

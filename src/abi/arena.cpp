@@ -46,6 +46,10 @@ weft_status weft_arena_execute(weft_arena* arena, void (*fn)(void*), void* argum
 
 weft_arena* weft_arena_self(void) noexcept { return to_handle(arena_here()); }
 
-size_t weft_arena_harts(const weft_arena* arena) noexcept { return arena == nullptr ? 0 : harts_of(*to_arena(arena)); }
+weft_status weft_arena_harts_get(const weft_arena* arena, size_t* harts) noexcept {
+    if (arena == nullptr || harts == nullptr) return is_null(arena == nullptr ? "arena" : "harts");
+    *harts = harts_of(*to_arena(arena));
+    return WEFT_OK;
+}
 
 }  // extern "C"

@@ -100,7 +100,11 @@ weft_status weft_domain_create(const weft_domain_ops* ops, void* self, weft_doma
     return WEFT_OK;
 }
 
-weft_pool* weft_domain_pool(const weft_domain* domain) noexcept { return domain == nullptr ? nullptr : weft::to_handle(to_domain(domain)->pool); }
+weft_status weft_domain_pool_get(const weft_domain* domain, weft_pool** pool) noexcept {
+    if (domain == nullptr || pool == nullptr) return is_null(domain == nullptr ? "domain" : "pool");
+    *pool = weft::to_handle(to_domain(domain)->pool);
+    return WEFT_OK;
+}
 
 weft_status weft_domain_unregister(weft_domain* domain) noexcept {
     if (domain == nullptr) return is_null("domain");
@@ -113,9 +117,17 @@ weft_domain* weft_domain_self(void) noexcept {
     return stream == nullptr ? nullptr : to_handle(stream->serving.domain);
 }
 
-void* weft_domain_data(const weft_domain* domain) noexcept { return domain == nullptr ? nullptr : to_domain(domain)->self; }
+weft_status weft_domain_data_get(const weft_domain* domain, void** data) noexcept {
+    if (domain == nullptr || data == nullptr) return is_null(domain == nullptr ? "domain" : "data");
+    *data = to_domain(domain)->self;
+    return WEFT_OK;
+}
 
-weft_domain* weft_domain_parent(const weft_domain* domain) noexcept { return domain == nullptr ? nullptr : to_handle(to_domain(domain)->parent); }
+weft_status weft_domain_parent_get(const weft_domain* domain, weft_domain** parent) noexcept {
+    if (domain == nullptr || parent == nullptr) return is_null(domain == nullptr ? "domain" : "parent");
+    *parent = to_handle(to_domain(domain)->parent);
+    return WEFT_OK;
+}
 
 weft_status weft_domain_request(weft_domain* domain, ptrdiff_t delta) noexcept {
     if (domain == nullptr) return is_null("domain");
@@ -171,7 +183,7 @@ weft_status weft_context_resume(weft_unit* context) noexcept {
     return context == nullptr ? is_null("context") : resume_context(*to_unit(context));
 }
 
-weft_status weft_context_init(void* stack, size_t stack_bytes, weft_unit** context) noexcept {
+weft_status weft_context_create(void* stack, size_t stack_bytes, weft_unit** context) noexcept {
     if (context == nullptr) return is_null("context");
     Unit* made = nullptr;
     const weft_status status = make_context(stack, stack_bytes, __builtin_return_address(0), &made);

@@ -12,12 +12,12 @@ weft_status weft_guest_leave(void) noexcept { return leave_as_guest(); }
 
 void weft_guest_in_vain(void) noexcept { wait_in_vain(); }
 
-weft_unit* weft_carrier_guest(void) noexcept {
+weft_unit* weft_guest_here(void) noexcept {
     const Stream* const stream = current_or_null();
     return stream == nullptr || stream->role.guest == nullptr ? nullptr : to_handle(stream->role.guest->unit);
 }
 
-bool weft_carrier_awaited(void) noexcept {
+bool weft_guest_awaited(void) noexcept {
     const Stream* const stream = current_or_null();
     return stream != nullptr && claims_hart(*stream);
 }

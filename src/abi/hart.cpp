@@ -70,7 +70,7 @@ weft_status weft_hart_place_get(size_t hart, weft_hart_place* place) noexcept {
     return WEFT_OK;
 }
 
-weft_status weft_numa_count(size_t* count) noexcept {
+weft_status weft_numa_count_get(size_t* count) noexcept {
     if (count == nullptr) return is_null("count");
     return told(hart::numa_count(*count), 0);
 }

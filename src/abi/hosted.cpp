@@ -1,4 +1,4 @@
-#include "weft/hosted.h"
+#include "weft/embed/hosted.h"
 
 #include "abi/convert.hpp"
 #include "core/plan.hpp"

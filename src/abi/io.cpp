@@ -51,7 +51,7 @@ weft_status weft_sleep_for(uint64_t duration_ns) noexcept {
     return sync::sleep_until(duration_ns > ~now_ns ? os::forever : now_ns + duration_ns);
 }
 
-weft_status weft_timer_start(weft_timer* timer, uint64_t deadline_ns, void (*fn)(void*), void* argument) noexcept {
+weft_status weft_timer_start(weft_timer* timer, void (*fn)(void*), void* argument, uint64_t deadline_ns) noexcept {
     if (timer == nullptr || fn == nullptr) return is_null(timer == nullptr ? "timer" : "fn");
     Process* of = process_or_null();
     if (of == nullptr) return not_initialized();
@@ -78,7 +78,7 @@ weft_status weft_timer_cancel(weft_timer* timer) noexcept {
     return Timers::cancel(to_timer(timer)) ? WEFT_OK : say(WEFT_WRONG_STATE, "the timer is not waiting: it has fired, or was not started");
 }
 
-weft_status weft_poller_add(bool (*fn)(void*), void* argument, const weft_poller_hint* hint, weft_poller** poller) noexcept {
+weft_status weft_poller_register(bool (*fn)(void*), void* argument, const weft_poller_hint* hint, weft_poller** poller) noexcept {
     if (fn == nullptr || poller == nullptr) return is_null(fn == nullptr ? "fn" : "poller");
     Process* of = process_or_null();
     if (of == nullptr) return not_initialized();
@@ -99,7 +99,7 @@ weft_status weft_poller_add(bool (*fn)(void*), void* argument, const weft_poller
     return WEFT_OK;
 }
 
-weft_status weft_poller_remove(weft_poller* poller) noexcept {
+weft_status weft_poller_unregister(weft_poller* poller) noexcept {
     if (poller == nullptr) return is_null("poller");
     Process* of = process_or_null();
     if (of == nullptr) return not_initialized();

@@ -7,13 +7,13 @@
 #include "abi/convert.hpp"
 #include "local/key_handle.hpp"
 #include "local/lasting.hpp"
-#include "weft/here.h"
+#include "weft/embed/here.h"
 
 using namespace weft;
 
 namespace {
 
-// What others read of keys and values (weft/here.h).
+// What others read of keys and values (weft/embed/here.h).
 static_assert(offsetof(Key, mark) == offsetof(weft_key_here, mark) && offsetof(Key, offset) == offsetof(weft_key_here, offset) &&
               offsetof(Key, near) == offsetof(weft_key_here, near));
 static_assert(sizeof(Slot) == sizeof(weft_hung) && offsetof(weft_hung, value) == 0 && offsetof(weft_hung, mark) == sizeof(void*));

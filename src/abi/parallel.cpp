@@ -1,5 +1,7 @@
 #include "weft/parallel.h"
 
+#include "weft/embed/job.h"
+
 #include "abi/convert.hpp"
 #include "core/jobs.hpp"
 #include "forkjoin/invoke.hpp"

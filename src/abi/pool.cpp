@@ -8,6 +8,7 @@
 #include "carrier/level.hpp"
 #include "carrier/pool_wait.hpp"
 #include "core/migrate.hpp"
+#include "os/clock.hpp"
 
 using namespace weft;
 
@@ -113,13 +114,13 @@ weft_status weft_pool_free(weft_pool* pool) noexcept {
     Process* const of = process_or_null();
     if (of == nullptr) return not_initialized();   // it has gone with its runtime
     Pool& ends = *to_pool(pool);
-    if (ends.automatic || ends.drawers.load() != 0) return fail(WEFT_BUSY, "a scheduler draws from the pool; free its stream or scheduler first");
+    if (ends.owned || ends.drawers.load() != 0) return fail(WEFT_BUSY, "a scheduler draws from the pool; free its stream or scheduler first");
     if (!pool::quiet(ends)) return fail(WEFT_BUSY, "units wait in the pool; let a stream run them first");
     dismiss(*of, ends);
     return WEFT_OK;
 }
 
-weft_status weft_pool_length(const weft_pool* pool, size_t* length) noexcept {
+weft_status weft_pool_length_get(const weft_pool* pool, size_t* length) noexcept {
     if (pool == nullptr || length == nullptr) return is_null(pool == nullptr ? "pool" : "length");
     *length = pool::length(*to_pool(pool));
     return WEFT_OK;
@@ -143,7 +144,11 @@ weft_status weft_pool_data_set(weft_pool* pool, void* data) noexcept {
     return WEFT_OK;
 }
 
-void* weft_pool_data(const weft_pool* pool) noexcept { return pool == nullptr ? nullptr : to_pool(pool)->data; }
+weft_status weft_pool_data_get(const weft_pool* pool, void** data) noexcept {
+    if (pool == nullptr || data == nullptr) return is_null(pool == nullptr ? "pool" : "data");
+    *data = to_pool(pool)->data;
+    return WEFT_OK;
+}
 
 weft_status weft_pool_push(weft_pool* pool, weft_unit* unit) noexcept {
     return weft_pool_push_with(pool, unit, WEFT_POOL_OP_OTHER);
@@ -233,8 +238,10 @@ weft_status weft_pool_pop_many(weft_pool* pool, weft_unit** units, size_t capaci
     return WEFT_OK;
 }
 
-weft_status weft_pool_pop_wait(weft_pool* pool, uint64_t timeout_ns, weft_unit** unit) noexcept {
-    if (weft_status status = weft_pool_pop(pool, unit); status != WEFT_OK || *unit != nullptr || timeout_ns == 0) return status;
+weft_status weft_pool_pop_wait(weft_pool* pool, weft_unit** unit) noexcept { return weft_pool_pop_wait_until(pool, os::forever, unit); }
+
+weft_status weft_pool_pop_wait_until(weft_pool* pool, uint64_t deadline_ns, weft_unit** unit) noexcept {
+    if (weft_status status = weft_pool_pop(pool, unit); status != WEFT_OK || *unit != nullptr || deadline_ns <= os::now_ns()) return status;
     Pool& from = *to_pool(pool);
     if (is_foreign(from)) return fail(WEFT_WRONG_CONTEXT, "nothing waits in the pool, and only the stream that draws from a private pool waits there");
     Stream* stream = current_or_null();
@@ -242,7 +249,7 @@ weft_status weft_pool_pop_wait(weft_pool* pool, uint64_t timeout_ns, weft_unit**
         return fail(WEFT_WRONG_CONTEXT, "nothing waits in the pool, and a unit that waited would stop its stream; only a scheduler's run and OS "
                                         "threads that are no streams wait here");
     }
-    *unit = weft::to_handle(past_letters(from, stream == nullptr ? pop_wait(nullptr, from, timeout_ns) : run_pop_wait(*stream, from, timeout_ns)));
+    *unit = weft::to_handle(past_letters(from, stream == nullptr ? pop_wait(nullptr, from, deadline_ns) : run_pop_wait(*stream, from, deadline_ns)));
     return WEFT_OK;
 }
 

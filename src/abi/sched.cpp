@@ -83,13 +83,13 @@ weft_status weft_sched_free(weft_sched* sched) noexcept {
     return WEFT_OK;
 }
 
-weft_status weft_sched_automatic_set(weft_sched* sched, bool automatic) noexcept {
+weft_status weft_sched_owned_set(weft_sched* sched, bool owned) noexcept {
     if (sched == nullptr) return is_null("sched");
-    to_sched(sched)->automatic = automatic;
+    to_sched(sched)->owned = owned;
     return WEFT_OK;
 }
 
-weft_status weft_sched_push(weft_pool* pool, weft_sched* sched, const weft_sched_push_options* options, weft_unit** unit) noexcept {
+weft_status weft_sched_push(weft_sched* sched, weft_pool* pool, const weft_sched_push_options* options, weft_unit** unit) noexcept {
     if (pool == nullptr || sched == nullptr) return is_null(pool == nullptr ? "pool" : "sched");
     Process* const of = process_or_null();
     if (of == nullptr) return not_initialized();
@@ -109,16 +109,21 @@ weft_status weft_sched_push(weft_pool* pool, weft_sched* sched, const weft_sched
     return WEFT_OK;
 }
 
-weft_status weft_sched_pools(const weft_sched* sched, size_t* count, size_t index, weft_pool** pool) noexcept {
-    if (sched == nullptr) return is_null("sched");
-    const Sched* of = to_sched(sched);
-    if (pool != nullptr && index >= of->count) return fail(WEFT_INVALID, "pool %zu of a scheduler that has %zu", index, of->count);
-    if (count != nullptr) *count = of->count;
-    if (pool != nullptr) *pool = to_handle(of->pools[index]);
+weft_status weft_sched_pool_count_get(const weft_sched* sched, size_t* count) noexcept {
+    if (sched == nullptr || count == nullptr) return is_null(sched == nullptr ? "sched" : "count");
+    *count = to_sched(sched)->count;
     return WEFT_OK;
 }
 
-weft_status weft_sched_stateless(const weft_sched* sched, bool* stateless) noexcept {
+weft_status weft_sched_pool_get(const weft_sched* sched, size_t index, weft_pool** pool) noexcept {
+    if (sched == nullptr || pool == nullptr) return is_null(sched == nullptr ? "sched" : "pool");
+    const Sched* of = to_sched(sched);
+    if (index >= of->count) return fail(WEFT_INVALID, "pool %zu of a scheduler that has %zu", index, of->count);
+    *pool = to_handle(of->pools[index]);
+    return WEFT_OK;
+}
+
+weft_status weft_sched_stateless_get(const weft_sched* sched, bool* stateless) noexcept {
     if (sched == nullptr || stateless == nullptr) return is_null(sched == nullptr ? "sched" : "stateless");
     *stateless = to_sched(sched)->stateless();
     return WEFT_OK;
@@ -134,7 +139,7 @@ weft_status weft_sched_run_unit(weft_sched* sched, weft_unit* unit) noexcept {
     return WEFT_OK;
 }
 
-bool weft_sched_should_stop(weft_sched* sched) noexcept {
+bool weft_sched_check_stop(weft_sched* sched) noexcept {
     Stream* stream = running(sched);
     if (stream == nullptr) return true;
     return run_should_stop(*stream, *to_sched(sched));

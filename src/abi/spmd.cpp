@@ -15,7 +15,7 @@ weft_status weft_spmd(size_t count, void (*fn)(void*), void* argument) noexcept 
     return as_guest([&] { return run_team(count, fn, argument); });
 }
 
-size_t weft_spmd_tid(void) noexcept {
+size_t weft_spmd_member(void) noexcept {
     std::size_t number = 0, count = 0;
     return team_place(number, count) ? number : SIZE_MAX;
 }

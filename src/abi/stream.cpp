@@ -16,14 +16,14 @@ using namespace weft;
 
 namespace {
 
-// The scheduler that the options ask for; made here when they name none. `automatic` receives a pool made for it.
-weft_status choose_sched(Process& of, const weft_stream_options& options, Sched** sched, Pool** automatic) {
+// The scheduler that the options ask for; made here when they name none. `owned` receives a pool made for it.
+weft_status choose_sched(Process& of, const weft_stream_options& options, Sched** sched, Pool** owned) {
     if (options.sched != nullptr) {
         *sched = to_sched(options.sched, "weft_stream_create");
         return WEFT_OK;
     }
     Pool* main = to_pool(options.pool, "weft_stream_create");
-    if (main == nullptr) *automatic = main = automatic_pool(of, default_pool_kind(of));
+    if (main == nullptr) *owned = main = make_owned_pool(of, default_pool_kind(of));
     if (main == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a pool");
     *sched = default_sched(of, *main);
     if (*sched == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a scheduler");
@@ -32,10 +32,10 @@ weft_status choose_sched(Process& of, const weft_stream_options& options, Sched*
     return WEFT_OK;
 }
 
-void return_pool(Process& of, Pool* automatic) {
-    if (automatic == nullptr) return;
+void return_pool(Process& of, Pool* owned) {
+    if (owned == nullptr) return;
     std::lock_guard guard(of.lock);
-    automatic->orphan = true;
+    owned->orphan = true;
 }
 
 // The kind that a stream's ULTs are of when they do not say.
@@ -80,13 +80,13 @@ weft_status weft_stream_create(const weft_stream_options* options, weft_stream**
     Kind kind = Kind::lsa;
     if (weft_status status = default_kind(*of, given.kind, kind); status != WEFT_OK) return status;
     Sched* sched = nullptr;
-    Pool* automatic = nullptr;
-    weft_status status = choose_sched(*of, given, &sched, &automatic);
+    Pool* owned = nullptr;
+    weft_status status = choose_sched(*of, given, &sched, &owned);
     Stream* made = nullptr;
-    if (status == WEFT_OK) status = start_stream(*of, *sched, automatic, given.name, &made, kind, given.data);
+    if (status == WEFT_OK) status = start_stream(*of, *sched, owned, given.name, &made, kind, given.data);
     if (status != WEFT_OK) {
         if (given.sched == nullptr && sched != nullptr) dismiss(*of, *sched);
-        return_pool(*of, automatic);
+        return_pool(*of, owned);
         return status;
     }
     *stream = to_handle(made);
@@ -103,10 +103,18 @@ weft_status weft_stream_kind_set(weft_stream* stream, weft_kind kind) noexcept {
     return WEFT_OK;
 }
 
-weft_status weft_stream_free(weft_stream* stream) noexcept {
+weft_status weft_stream_join_free(weft_stream* stream) noexcept {
     if (weft_status status = check(stream); status != WEFT_OK) return status;
     if (process_or_null() == nullptr) return not_initialized();   // it has gone with its runtime
     return free_stream(*to_stream(stream));
+}
+
+weft_status weft_stream_free(weft_stream* stream) noexcept {
+    if (weft_status status = check(stream); status != WEFT_OK) return status;
+    if (process_or_null() == nullptr) return not_initialized();   // it has gone with its runtime
+    Stream& of = *to_stream(stream);
+    if (!of.ending.joint.done()) return fail(WEFT_BUSY, "stream %zu has not ended; weft_stream_stop asks it to, weft_stream_join_free waits for it", of.rank);
+    return free_stream(of);
 }
 
 weft_status weft_stream_stop(weft_stream* stream, bool at_once) noexcept {
@@ -118,7 +126,7 @@ weft_status weft_stream_stop(weft_stream* stream, bool at_once) noexcept {
     return WEFT_OK;
 }
 
-weft_status weft_stream_ended(const weft_stream* stream, bool* ended) noexcept {
+weft_status weft_stream_ended_get(const weft_stream* stream, bool* ended) noexcept {
     if (stream == nullptr || ended == nullptr) return is_null(stream == nullptr ? "stream" : "ended");
     *ended = to_stream(stream)->ending.joint.done();
     return WEFT_OK;
@@ -130,7 +138,11 @@ weft_status weft_stream_data_set(weft_stream* stream, void* data) noexcept {
     return WEFT_OK;
 }
 
-void* weft_stream_data(const weft_stream* stream) noexcept { return stream == nullptr ? nullptr : to_stream(stream)->data; }
+weft_status weft_stream_data_get(const weft_stream* stream, void** data) noexcept {
+    if (stream == nullptr || data == nullptr) return is_null(stream == nullptr ? "stream" : "data");
+    *data = to_stream(stream)->data;
+    return WEFT_OK;
+}
 
 weft_status weft_stream_suspend(weft_stream* stream) noexcept {
     if (weft_status status = check_own(stream); status != WEFT_OK) return status;
@@ -152,7 +164,7 @@ weft_status weft_stream_resume(weft_stream* stream) noexcept {
 
 weft_stream* weft_stream_self(void) noexcept { return to_handle(current_or_null()); }
 
-weft_status weft_stream_rank(const weft_stream* stream, size_t* rank) noexcept {
+weft_status weft_stream_rank_get(const weft_stream* stream, size_t* rank) noexcept {
     if (stream == nullptr || rank == nullptr) return is_null(stream == nullptr ? "stream" : "rank");
     *rank = to_stream(stream)->rank;
     return WEFT_OK;
@@ -179,22 +191,26 @@ weft_status weft_stream_sched_set(weft_stream* stream, weft_sched* sched) noexce
     return set_main(*to_stream(stream), *to_sched(sched));
 }
 
-weft_status weft_stream_sched(const weft_stream* stream, weft_sched** sched) noexcept {
+weft_status weft_stream_sched_get(const weft_stream* stream, weft_sched** sched) noexcept {
     if (stream == nullptr || sched == nullptr) return is_null(stream == nullptr ? "stream" : "sched");
     std::lock_guard guard(to_stream(stream)->of->replacing);
     *sched = to_handle(to_stream(stream)->levels.main);
     return WEFT_OK;
 }
 
-weft_status weft_stream_pool(const weft_stream* stream, weft_pool** pool) noexcept {
+weft_status weft_stream_pool_get(const weft_stream* stream, weft_pool** pool) noexcept {
     if (stream == nullptr || pool == nullptr) return is_null(stream == nullptr ? "stream" : "pool");
     *pool = to_handle(&main_pool_of(*to_stream(stream)));
     return WEFT_OK;
 }
 
-const char* weft_stream_name(const weft_stream* stream) noexcept { return stream == nullptr ? "" : to_stream(stream)->name; }
+weft_status weft_stream_name_get(const weft_stream* stream, const char** name) noexcept {
+    if (stream == nullptr || name == nullptr) return is_null(stream == nullptr ? "stream" : "name");
+    *name = to_stream(stream)->name;
+    return WEFT_OK;
+}
 
-weft_status weft_stream_depth(const weft_stream* stream, size_t* depth) noexcept {
+weft_status weft_stream_depth_get(const weft_stream* stream, size_t* depth) noexcept {
     if (stream == nullptr || depth == nullptr) return is_null(stream == nullptr ? "stream" : "depth");
     const Stream* of = to_stream(stream);
     if (of != current_or_null()) return fail(WEFT_WRONG_CONTEXT, "how deep schedulers stand on stream %zu is known there alone", of->rank);
@@ -241,7 +257,7 @@ weft_status weft_stream_unbind(weft_stream* stream) noexcept {
     return bind_stream(*to_stream(stream), to_stream(stream)->of->cpus, "all CPUs");
 }
 
-weft_status weft_stream_binding(const weft_stream* stream, char* buffer, size_t bytes) noexcept {
+weft_status weft_stream_binding_get(const weft_stream* stream, char* buffer, size_t bytes) noexcept {
     if (stream == nullptr || buffer == nullptr) return is_null(stream == nullptr ? "stream" : "buffer");
     const Stream* of = to_stream(stream);
     await_thread(*const_cast<Stream*>(of));

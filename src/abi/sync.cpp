@@ -54,6 +54,27 @@ weft_status weft_unit_join_until(weft_unit* unit, uint64_t deadline_ns) noexcept
     return join_until(*to_unit(unit), deadline_ns);
 }
 
+weft_status weft_unit_join_many_until(weft_unit* const* units, size_t count, uint64_t deadline_ns) noexcept {
+    if (units == nullptr && count != 0) return is_null("units");
+    weft_status all = WEFT_OK;
+    for (size_t i = 0; i < count; ++i) {
+        const weft_status status = units[i] == nullptr ? WEFT_OK : weft_unit_join_until(units[i], deadline_ns);
+        if (!weft_unit_joined(status)) return status;
+        if (status != WEFT_OK) all = status;
+    }
+    return all == WEFT_OK ? all : weft_unit_join_many(units, count);   // which says how the first has ended
+}
+
+weft_status weft_unit_join_free_until(weft_unit* unit, uint64_t deadline_ns) noexcept {
+    const weft_status status = weft_unit_join_until(unit, deadline_ns);
+    return status == WEFT_OK ? weft_unit_free(unit) : status;
+}
+
+weft_status weft_unit_join_free_many_until(weft_unit** units, size_t count, uint64_t deadline_ns) noexcept {
+    const weft_status status = weft_unit_join_many_until(units, count, deadline_ns);
+    return weft_unit_joined(status) ? weft_unit_join_free_many(units, count) : status;
+}
+
 // ---- mutex -----------------------------------------------------------------------------------------
 
 weft_status weft_mutex_lock(weft_mutex* mutex) noexcept {
@@ -65,7 +86,13 @@ weft_status weft_mutex_lock(weft_mutex* mutex) noexcept {
     return WEFT_OK;
 }
 
-weft_status weft_mutex_lock_until(weft_mutex* mutex, weft_urgency urgency, uint64_t deadline_ns) noexcept {
+weft_status weft_mutex_lock_until(weft_mutex* mutex, uint64_t deadline_ns) noexcept {
+    return weft_mutex_lock_urgent_until(mutex, WEFT_URGENCY_NORMAL, deadline_ns);
+}
+
+weft_status weft_mutex_lock_urgent(weft_mutex* mutex, weft_urgency urgency) noexcept { return weft_mutex_lock_urgent_until(mutex, urgency, WEFT_FOREVER); }
+
+weft_status weft_mutex_lock_urgent_until(weft_mutex* mutex, weft_urgency urgency, uint64_t deadline_ns) noexcept {
     if (mutex == nullptr) return is_null("mutex");
     if (!known(urgency)) return fail(WEFT_INVALID, "there is no urgency %d; see weft_urgency", static_cast<int>(urgency));
     Mutex of = at<Mutex>(mutex);
@@ -112,8 +139,11 @@ weft_status weft_cond_wait_until(weft_cond* cond, weft_mutex* mutex, uint64_t de
     return wait_condition(at<Condition>(cond), at<Mutex>(mutex), deadline_ns, nullptr, nullptr);
 }
 
-weft_status weft_cond_wait_unless(weft_cond* cond, weft_mutex* mutex, uint64_t deadline_ns, bool (*unless)(void*),
-                                  void* argument) noexcept {
+weft_status weft_cond_wait_unless(weft_cond* cond, weft_mutex* mutex, bool (*unless)(void*), void* argument) noexcept {
+    return weft_cond_wait_unless_until(cond, mutex, unless, argument, WEFT_FOREVER);
+}
+
+weft_status weft_cond_wait_unless_until(weft_cond* cond, weft_mutex* mutex, bool (*unless)(void*), void* argument, uint64_t deadline_ns) noexcept {
     if (cond == nullptr || mutex == nullptr) return is_null(cond == nullptr ? "cond" : "mutex");
     if (unless == nullptr) return is_null("unless");
     return wait_condition(at<Condition>(cond), at<Mutex>(mutex), deadline_ns, unless, argument);
@@ -160,7 +190,7 @@ weft_status weft_event_wait(weft_event* event, void** value) noexcept {
     return WEFT_OK;
 }
 
-weft_status weft_event_wait_until(weft_event* event, void** value, uint64_t deadline_ns) noexcept {
+weft_status weft_event_wait_until(weft_event* event, uint64_t deadline_ns, void** value) noexcept {
     if (event == nullptr) [[unlikely]] return is_null("event");
     const Event of = at<Event>(event);
     if (!of.come()) return wait_unset_until(of, value, deadline_ns);
@@ -182,7 +212,11 @@ weft_status weft_event_reset(weft_event* event) noexcept {
     return WEFT_OK;
 }
 
-weft_status weft_event_wait_any(weft_event* const* events, size_t count, size_t* index, uint64_t deadline_ns) noexcept {
+weft_status weft_event_wait_any(weft_event* const* events, size_t count, size_t* index) noexcept {
+    return weft_event_wait_any_until(events, count, WEFT_FOREVER, index);
+}
+
+weft_status weft_event_wait_any_until(weft_event* const* events, size_t count, uint64_t deadline_ns, size_t* index) noexcept {
     if (events == nullptr) return is_null("events");
     if (count == 0) return fail(WEFT_INVALID, "count is 0: none of no events will ever be set");
     for (size_t i = 0; i < count; ++i) {
@@ -191,13 +225,15 @@ weft_status weft_event_wait_any(weft_event* const* events, size_t count, size_t*
     return wait_any(events, count, index, deadline_ns);
 }
 
-weft_status weft_event_wait_all(weft_event* const* events, size_t count, uint64_t deadline_ns) noexcept {
+weft_status weft_event_wait_all(weft_event* const* events, size_t count) noexcept { return weft_event_wait_all_until(events, count, WEFT_FOREVER); }
+
+weft_status weft_event_wait_all_until(weft_event* const* events, size_t count, uint64_t deadline_ns) noexcept {
     if (events == nullptr && count != 0) return is_null("events");
     for (size_t i = 0; i < count; ++i) {
         if (events[i] == nullptr) return fail(WEFT_INVALID, "events[%zu] is null; each is required", i);
     }
     for (size_t i = 0; i < count; ++i) {
-        if (const weft_status status = weft_event_wait_until(events[i], nullptr, deadline_ns); status != WEFT_OK) return status;
+        if (const weft_status status = weft_event_wait_until(events[i], deadline_ns, nullptr); status != WEFT_OK) return status;
     }
     return WEFT_OK;
 }
@@ -230,7 +266,7 @@ weft_status weft_semaphore_try_acquire(weft_semaphore* semaphore) noexcept {
     return at<Semaphore>(semaphore).try_acquire() ? WEFT_OK : say(WEFT_BUSY, "the semaphore counts 0");
 }
 
-weft_status weft_semaphore_count(const weft_semaphore* semaphore, uint32_t* count) noexcept {
+weft_status weft_semaphore_count_get(const weft_semaphore* semaphore, uint32_t* count) noexcept {
     if (semaphore == nullptr || count == nullptr) return is_null(semaphore == nullptr ? "semaphore" : "count");
     *count = at<Semaphore>(const_cast<weft_semaphore*>(semaphore)).count();
     return WEFT_OK;
@@ -284,13 +320,23 @@ weft_status weft_barrier_wait(weft_barrier* barrier) noexcept {
     return arrive_and_wait(at<Barrier>(barrier));
 }
 
+weft_status weft_barrier_wait_until(weft_barrier* barrier, uint64_t deadline_ns) noexcept {
+    if (barrier == nullptr) return is_null("barrier");
+    if (const Caller caller; !caller.may_wait()) return may_not_wait(caller, Waits::barrier);   // before it has arrived
+    uint32_t phase = 0;
+    const weft_status status = weft_barrier_arrive(barrier, 1, &phase);
+    return status == WEFT_OK ? weft_barrier_wait_phase_until(barrier, phase, deadline_ns) : status;
+}
+
 weft_status weft_barrier_arrive(weft_barrier* barrier, uint32_t count, uint32_t* phase) noexcept {
     if (barrier == nullptr) return is_null("barrier");
     if (!at<Barrier>(barrier).arrive(count, 0, phase)) return fail(WEFT_INVALID, "%u are not expected any more in this phase", count);
     return WEFT_OK;
 }
 
-weft_status weft_barrier_wait_phase(weft_barrier* barrier, uint32_t phase, uint64_t deadline_ns) noexcept {
+weft_status weft_barrier_wait_phase(weft_barrier* barrier, uint32_t phase) noexcept { return weft_barrier_wait_phase_until(barrier, phase, WEFT_FOREVER); }
+
+weft_status weft_barrier_wait_phase_until(weft_barrier* barrier, uint32_t phase, uint64_t deadline_ns) noexcept {
     if (barrier == nullptr) return is_null("barrier");
     Barrier of = at<Barrier>(barrier);
     Waiter waiter;
@@ -383,10 +429,12 @@ weft_status weft_future_set(weft_future* future, void* value) noexcept {
     return WEFT_OK;
 }
 
-weft_status weft_future_wait(weft_future* future, void*** values, uint64_t deadline_ns) noexcept {
+weft_status weft_future_wait(weft_future* future, void*** values) noexcept { return weft_future_wait_until(future, WEFT_FOREVER, values); }
+
+weft_status weft_future_wait_until(weft_future* future, uint64_t deadline_ns, void*** values) noexcept {
     if (future == nullptr) return is_null("future");
     Future* const of = to_future(future);
-    const weft_status status = weft_event_wait_until(of->event(), nullptr, deadline_ns);
+    const weft_status status = weft_event_wait_until(of->event(), deadline_ns, nullptr);
     if (status == WEFT_OK && values != nullptr) *values = of->values();
     return status;
 }
@@ -402,7 +450,11 @@ weft_status weft_future_reset(weft_future* future) noexcept {
     return WEFT_OK;
 }
 
-weft_event* weft_future_event(weft_future* future) noexcept { return future == nullptr ? nullptr : to_future(future)->event(); }
+weft_status weft_future_event_get(weft_future* future, weft_event** event) noexcept {
+    if (future == nullptr || event == nullptr) return is_null(future == nullptr ? "future" : "event");
+    *event = to_future(future)->event();
+    return WEFT_OK;
+}
 
 // ---- channel ---------------------------------------------------------------------------------------
 
@@ -452,14 +504,18 @@ weft_status weft_channel_free(weft_channel* channel) noexcept {
     return WEFT_OK;
 }
 
-weft_status weft_channel_send(weft_channel* channel, void* element, uint64_t deadline_ns) noexcept {
+weft_status weft_channel_send(weft_channel* channel, void* element) noexcept { return weft_channel_send_until(channel, element, WEFT_FOREVER); }
+
+weft_status weft_channel_send_until(weft_channel* channel, void* element, uint64_t deadline_ns) noexcept {
     if (channel == nullptr || element == nullptr) return is_null(channel == nullptr ? "channel" : "element");
     Waiter waiter;
     waiter.item = element;
     return outcome(take_or_wait(Channel::Sending(*to_channel(channel)), waiter, deadline_ns, Waits::channel, channel), waiter);
 }
 
-weft_status weft_channel_receive(weft_channel* channel, void* element, uint64_t deadline_ns) noexcept {
+weft_status weft_channel_receive(weft_channel* channel, void* element) noexcept { return weft_channel_receive_until(channel, WEFT_FOREVER, element); }
+
+weft_status weft_channel_receive_until(weft_channel* channel, uint64_t deadline_ns, void* element) noexcept {
     if (channel == nullptr || element == nullptr) return is_null(channel == nullptr ? "channel" : "element");
     Waiter waiter;
     waiter.item = element;
@@ -472,13 +528,17 @@ weft_status weft_channel_close(weft_channel* channel) noexcept {
     return WEFT_OK;
 }
 
-weft_status weft_channel_length(const weft_channel* channel, size_t* length) noexcept {
+weft_status weft_channel_length_get(const weft_channel* channel, size_t* length) noexcept {
     if (channel == nullptr || length == nullptr) return is_null(channel == nullptr ? "channel" : "length");
     *length = to_channel(const_cast<weft_channel*>(channel))->length();
     return WEFT_OK;
 }
 
-weft_status weft_channel_select(weft_channel_case* cases, size_t count, size_t* index, uint64_t deadline_ns) noexcept {
+weft_status weft_channel_select(weft_channel_case* cases, size_t count, size_t* index) noexcept {
+    return weft_channel_select_until(cases, count, WEFT_FOREVER, index);
+}
+
+weft_status weft_channel_select_until(weft_channel_case* cases, size_t count, uint64_t deadline_ns, size_t* index) noexcept {
     if (cases == nullptr || index == nullptr) return is_null(cases == nullptr ? "cases" : "index");
     if (count == 0) return fail(WEFT_INVALID, "count is 0: none of no cases will ever come");
     for (size_t i = 0; i < count; ++i) {

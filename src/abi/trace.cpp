@@ -23,7 +23,7 @@ weft_status weft_counter_read(const char* name, uint64_t* value) noexcept {
     return of == nullptr ? not_initialized() : read_counter(*of, name, value);
 }
 
-weft_status weft_counter_add(const char* name, uint64_t (*read)(void* argument), void* argument) noexcept {
+weft_status weft_counter_register(const char* name, uint64_t (*read)(void* argument), void* argument) noexcept {
     if (name == nullptr || read == nullptr) return is_null(name == nullptr ? "name" : "read");
     if (*name != '/' || std::strpbrk(name, "\t\n{}") != nullptr) {
         return fail(WEFT_INVALID, "the counter '%.100s' cannot be added: a name begins with / and has no tab, end of line or brace", name);
@@ -64,12 +64,12 @@ weft_status weft_unit_dump(const weft_unit* unit, FILE* file) noexcept {
     return dump_to(*of, file, reinterpret_cast<const Unit*>(address));
 }
 
-weft_status weft_describer_add(void (*describe)(const weft_description* of, void* argument), void* argument) noexcept {
+weft_status weft_describer_register(void (*describe)(const weft_description* of, void* argument), void* argument) noexcept {
     if (describe == nullptr) return is_null("describe");
     return trace::add_describer(describe, argument) ? WEFT_OK : fail(WEFT_NO_MEMORY, "no memory for a describer");
 }
 
-weft_status weft_observer_add(const weft_observer_options* options, weft_observer** observer) noexcept {
+weft_status weft_observer_register(const weft_observer_options* options, weft_observer** observer) noexcept {
     if (options == nullptr || observer == nullptr) return is_null(options == nullptr ? "options" : "observer");
     Process* of = process_or_null();
     if (of == nullptr) return not_initialized();
@@ -87,7 +87,7 @@ weft_status weft_observer_add(const weft_observer_options* options, weft_observe
     return status;
 }
 
-weft_status weft_observer_remove(weft_observer* observer) noexcept {
+weft_status weft_observer_unregister(weft_observer* observer) noexcept {
     if (observer == nullptr) return is_null("observer");
     Process* of = process_or_null();
     return of == nullptr ? not_initialized() : remove_observer(*of, *reinterpret_cast<Observer*>(observer));

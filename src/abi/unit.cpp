@@ -30,6 +30,11 @@ weft_status revive_at(weft_pool* pool, void (*body)(void*), void* argument, weft
     return revive(*to_unit(unit), home, body, argument, site, child_first ? Revived::first : Revived::pushed);
 }
 
+void* data_of(const Unit& unit) {
+    const Extras* const extras = extras_of(unit);
+    return extras == nullptr ? nullptr : extras->data.load(std::memory_order_acquire);   // acquire: pairs with give_data()
+}
+
 }  // namespace
 
 extern "C" {
@@ -44,13 +49,11 @@ weft_status weft_tasklet_spawn(weft_pool* pool, void (*body)(void*), void* argum
     return spawn<true>(to_pool(pool), body, argument, options, unit, __builtin_return_address(0));
 }
 
-weft_status weft_ult_spawn_at(weft_pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
-                              weft_unit** unit, const void* site) noexcept {
+weft_status weft_ult_spawn_at(weft_pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options, const void* site, weft_unit** unit) noexcept {
     return spawn<false>(to_pool(pool), body, argument, options, unit, site);
 }
 
-weft_status weft_tasklet_spawn_at(weft_pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
-                                  weft_unit** unit, const void* site) noexcept {
+weft_status weft_tasklet_spawn_at(weft_pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options, const void* site, weft_unit** unit) noexcept {
     return spawn<true>(to_pool(pool), body, argument, options, unit, site);
 }
 
@@ -75,7 +78,11 @@ weft_status weft_unit_join_many(weft_unit* const* units, size_t count) noexcept 
     return join_many(units, count);
 }
 
-// weft_unit_outcome is weft::Outcome.
+// Enumerations of the interface that are the core's.
+static_assert(WEFT_BY_YIELD == static_cast<int>(Leaving::yields) && WEFT_BY_SUSPEND == static_cast<int>(Leaving::suspends) &&
+              WEFT_BY_EXIT == static_cast<int>(Leaving::ends));
+static_assert(WEFT_TO_READY == static_cast<int>(Named::ready) && WEFT_TO_SUSPENDED == static_cast<int>(Named::suspended) &&
+              WEFT_TO_POPPED == static_cast<int>(Named::popped));
 static_assert(WEFT_OUTCOME_RETURNED == static_cast<int>(Outcome::returned) && WEFT_OUTCOME_EXCEPTION == static_cast<int>(Outcome::exception) &&
               WEFT_OUTCOME_CANCELLED == static_cast<int>(Outcome::cancelled) && WEFT_OUTCOME_NO_STACK == static_cast<int>(Outcome::no_stack) &&
               WEFT_OUTCOME_NO_PTHREAD == static_cast<int>(Outcome::no_pthread));
@@ -108,10 +115,12 @@ weft_status weft_unit_detach(weft_unit* unit) noexcept {
     return detach(*to_unit(unit));
 }
 
-void* weft_unit_exception(const weft_unit* unit) noexcept {
-    if (unit == nullptr) return nullptr;
-    Unit* of = to_unit(unit);
-    return of->joint.done() && of->outcome == Outcome::exception ? &of->exception() : nullptr;
+weft_status weft_unit_exception_get(const weft_unit* unit, void** exception) noexcept {
+    if (unit == nullptr || exception == nullptr) return is_null(unit == nullptr ? "unit" : "exception");
+    Unit& of = *to_unit(unit);
+    if (!of.joint.done()) return not_ended(of);
+    *exception = of.outcome == Outcome::exception ? &of.exception() : nullptr;
+    return WEFT_OK;
 }
 
 weft_status weft_unit_exit(void) noexcept { return exit_unit(); }
@@ -160,7 +169,7 @@ weft_status weft_unit_migratable_set(weft_unit* unit, bool migratable) noexcept 
     return let_move(*to_unit(unit), migratable);
 }
 
-weft_status weft_unit_migratable(const weft_unit* unit, bool* migratable) noexcept {
+weft_status weft_unit_migratable_get(const weft_unit* unit, bool* migratable) noexcept {
     if (unit == nullptr || migratable == nullptr) return is_null(unit == nullptr ? "unit" : "migratable");
     const Unit* of = to_unit(unit);
     *migratable = config::migration && !of->has_now(Unit::bound) && !of->marked(Unit::fixed);
@@ -174,44 +183,11 @@ weft_status weft_unit_yield_to(weft_unit* unit) noexcept {
     return yield_to(*to_unit(unit));
 }
 
-weft_status weft_unit_suspend_to(weft_unit* unit) noexcept {
+weft_status weft_unit_hand_off(weft_unit* unit, weft_hand_off_to to, weft_hand_off_by by) noexcept {
     if (unit == nullptr) return is_null("unit");
-    return hand_off_to(*to_unit(unit), Leaving::suspends, Named::ready);
-}
-
-weft_status weft_unit_exit_to(weft_unit* unit) noexcept {
-    if (unit == nullptr) return is_null("unit");
-    return hand_off_to(*to_unit(unit), Leaving::ends, Named::ready);
-}
-
-weft_status weft_unit_resume_yield_to(weft_unit* unit) noexcept {
-    if (unit == nullptr) return is_null("unit");
-    return hand_off_to(*to_unit(unit), Leaving::yields, Named::suspended);
-}
-
-weft_status weft_unit_resume_suspend_to(weft_unit* unit) noexcept {
-    if (unit == nullptr) return is_null("unit");
-    return hand_off_to(*to_unit(unit), Leaving::suspends, Named::suspended);
-}
-
-weft_status weft_unit_resume_exit_to(weft_unit* unit) noexcept {
-    if (unit == nullptr) return is_null("unit");
-    return hand_off_to(*to_unit(unit), Leaving::ends, Named::suspended);
-}
-
-weft_status weft_unit_yield_to_popped(weft_unit* unit) noexcept {
-    if (unit == nullptr) return is_null("unit");
-    return hand_off_to(*to_unit(unit), Leaving::yields, Named::popped);
-}
-
-weft_status weft_unit_suspend_to_popped(weft_unit* unit) noexcept {
-    if (unit == nullptr) return is_null("unit");
-    return hand_off_to(*to_unit(unit), Leaving::suspends, Named::popped);
-}
-
-weft_status weft_unit_exit_to_popped(weft_unit* unit) noexcept {
-    if (unit == nullptr) return is_null("unit");
-    return hand_off_to(*to_unit(unit), Leaving::ends, Named::popped);
+    if (to < WEFT_TO_READY || to > WEFT_TO_POPPED) return fail(WEFT_INVALID, "%d is no weft_hand_off_to", static_cast<int>(to));
+    if (by < WEFT_BY_YIELD || by > WEFT_BY_EXIT) return fail(WEFT_INVALID, "%d is no weft_hand_off_by", static_cast<int>(by));
+    return hand_off_to(*to_unit(unit), static_cast<Leaving>(by), static_cast<Named>(to));
 }
 
 weft_status weft_unit_run(weft_unit* unit) noexcept {
@@ -222,12 +198,11 @@ weft_status weft_unit_run(weft_unit* unit) noexcept {
     return WEFT_OK;
 }
 
-weft_status weft_unit_revive(weft_pool* pool, void (*body)(void*), void* argument, weft_unit* unit) noexcept {
+weft_status weft_unit_revive(weft_unit* unit, weft_pool* pool, void (*body)(void*), void* argument) noexcept {
     return revive_at(pool, body, argument, unit, __builtin_return_address(0), false);
 }
 
-weft_status weft_unit_revive_with(weft_pool* pool, void (*body)(void*), void* argument, const weft_revive_options* options,
-                                  weft_unit* unit) noexcept {
+weft_status weft_unit_revive_with(weft_unit* unit, weft_pool* pool, void (*body)(void*), void* argument, const weft_revive_options* options) noexcept {
     weft_revive_options given{};
     if (options != nullptr && (options->size < sizeof(std::size_t) || options->size > 4096)) {
         return fail(WEFT_INVALID, "weft_revive_options.size is %zu; set it to sizeof(weft_revive_options)", options->size);
@@ -243,7 +218,7 @@ weft_status weft_unit_resume(weft_unit* unit) noexcept {
     return resume(*to_unit(unit));
 }
 
-// What <weft/here.h> says of units, besides where the one that runs is found (process/stream.hpp).
+// What <weft/embed/here.h> says of units, besides where the one that runs is found (process/stream.hpp).
 static_assert(offsetof(Unit, kind) == offsetof(weft_running, kind) && sizeof(Kind) == 1);
 static_assert(mem::slab_bytes == WEFT_BLOCK_BYTES && sizeof(mem::Slab) == WEFT_BLOCK_HEAD && sizeof(Unit) == WEFT_BLOCK_UNIT);
 static_assert(offsetof(Extras, data) == offsetof(weft_hanging, data) && generation_shift == WEFT_HANDLE_BITS);
@@ -257,9 +232,17 @@ weft_kind weft_unit_self_kind(void) noexcept {
 
 void weft_unit_outlived(const weft_unit* unit, const char* owner) noexcept { tell_outlived(unit, owner == nullptr ? "handle" : owner); }
 
-uint64_t weft_unit_id(const weft_unit* unit) noexcept { return unit == nullptr ? 0 : to_unit(unit)->id; }
+weft_status weft_unit_id_get(const weft_unit* unit, uint64_t* id) noexcept {
+    if (unit == nullptr || id == nullptr) return is_null(unit == nullptr ? "unit" : "id");
+    *id = to_unit(unit)->id;
+    return WEFT_OK;
+}
 
-const char* weft_unit_name(const weft_unit* unit) noexcept { return unit == nullptr ? "" : to_unit(unit)->name; }
+weft_status weft_unit_name_get(const weft_unit* unit, const char** name) noexcept {
+    if (unit == nullptr || name == nullptr) return is_null(unit == nullptr ? "unit" : "name");
+    *name = to_unit(unit)->name;
+    return WEFT_OK;
+}
 
 weft_status weft_unit_name_set(weft_unit* unit, const char* name) noexcept {
     if (unit == nullptr || name == nullptr) return is_null(unit == nullptr ? "unit" : "name");
@@ -276,13 +259,18 @@ weft_status weft_unit_data_set(weft_unit* unit, void* data, void (*release)(void
     return fail(WEFT_WRONG_STATE, "the unit has data; they are given once");
 }
 
-void* weft_unit_data(const weft_unit* unit) noexcept {
-    const Unit* of = unit == nullptr ? running_or_null() : to_unit(unit);
-    const Extras* extras = of == nullptr ? nullptr : extras_of(*of);
-    return extras == nullptr ? nullptr : extras->data.load(std::memory_order_acquire);   // acquire: pairs with give_data()
+weft_status weft_unit_data_get(const weft_unit* unit, void** data) noexcept {
+    if (unit == nullptr || data == nullptr) return is_null(unit == nullptr ? "unit" : "data");
+    *data = data_of(*to_unit(unit));
+    return WEFT_OK;
 }
 
-weft_status weft_unit_argument(const weft_unit* unit, void** argument) noexcept {
+void* weft_unit_self_data(void) noexcept {
+    const Unit* const self = running_or_null();
+    return self == nullptr ? nullptr : data_of(*self);
+}
+
+weft_status weft_unit_argument_get(const weft_unit* unit, void** argument) noexcept {
     if (unit == nullptr || argument == nullptr) return is_null(unit == nullptr ? "unit" : "argument");
     const Unit* of = to_unit(unit);
     if (of->joint.done() && of->outcome == Outcome::exception) return fail(WEFT_WRONG_STATE, "the unit has ended by an exception, which is kept where its argument was");
@@ -298,15 +286,19 @@ weft_status weft_unit_argument_set(weft_unit* unit, void* argument) noexcept {
     return WEFT_OK;
 }
 
-const void* weft_unit_spawn_site(const weft_unit* unit) noexcept { return unit == nullptr ? nullptr : to_unit(unit)->spawned_at(); }
+weft_status weft_unit_spawn_site_get(const weft_unit* unit, const void** site) noexcept {
+    if (unit == nullptr || site == nullptr) return is_null(unit == nullptr ? "unit" : "site");
+    *site = to_unit(unit)->spawned_at();
+    return WEFT_OK;
+}
 
-weft_status weft_unit_detached(const weft_unit* unit, bool* detached) noexcept {
+weft_status weft_unit_detached_get(const weft_unit* unit, bool* detached) noexcept {
     if (unit == nullptr || detached == nullptr) return is_null(unit == nullptr ? "unit" : "detached");
     *detached = to_unit(unit)->joint.announced().detached();
     return WEFT_OK;
 }
 
-weft_status weft_unit_kind(const weft_unit* unit, weft_kind* kind) noexcept {
+weft_status weft_unit_kind_get(const weft_unit* unit, weft_kind* kind) noexcept {
     if (unit == nullptr || kind == nullptr) return is_null(unit == nullptr ? "unit" : "kind");
     *kind = static_cast<weft_kind>(to_unit(unit)->kind);
     return WEFT_OK;
@@ -318,7 +310,7 @@ weft_status weft_unit_state_get(const weft_unit* unit, weft_unit_state* state) n
     return WEFT_OK;
 }
 
-weft_status weft_unit_priority(const weft_unit* unit, int* priority) noexcept {
+weft_status weft_unit_priority_get(const weft_unit* unit, int* priority) noexcept {
     if (unit == nullptr || priority == nullptr) return is_null(unit == nullptr ? "unit" : "priority");
     *priority = to_unit(unit)->priority();
     return WEFT_OK;
@@ -333,7 +325,7 @@ weft_status weft_unit_priority_set(weft_unit* unit, int priority) noexcept {
     return WEFT_OK;
 }
 
-weft_status weft_unit_pool(const weft_unit* unit, weft_pool** pool) noexcept {
+weft_status weft_unit_pool_get(const weft_unit* unit, weft_pool** pool) noexcept {
     if (unit == nullptr || pool == nullptr) return is_null(unit == nullptr ? "unit" : "pool");
     *pool = to_handle(to_unit(unit)->pool_now());
     return WEFT_OK;
@@ -354,7 +346,7 @@ weft_status weft_unit_bind(weft_pool** former) noexcept {
 
 weft_status weft_unit_unbind(weft_pool* former) noexcept { return unbind(former == nullptr ? nullptr : to_pool(former)); }
 
-weft_status weft_unit_stack(const weft_unit* unit, weft_stack_info* info) noexcept {
+weft_status weft_unit_stack_get(const weft_unit* unit, weft_stack_info* info) noexcept {
     if (unit == nullptr || info == nullptr) return is_null(unit == nullptr ? "unit" : "info");
     const Unit* of = to_unit(unit);
     if (of->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet runs on its scheduler's stack and has none");

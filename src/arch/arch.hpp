@@ -4,7 +4,7 @@
 // CMake names the headers of the target's folder, src/arch/<processor>/, by macros: WEFT_ARCH_CONTEXT and WEFT_ARCH_CPU, which are included
 // here, and WEFT_ARCH_LOOK (arch/look.hpp). A port is seven files: context.hpp (the inlined switch) and thread_pointer.hpp beside it, cpu.hpp,
 // look.hpp, frames.cpp (arch/frames.hpp), frame.h (what lies on a suspended stack), and switch.S: the entry of a fresh context, the calls, and
-// two thread-local words, of which weft_local_word is exported for programs (include/weft/here.hpp).
+// two thread-local words, of which weft_local_word is exported for programs (include/weft/embed/here.hpp).
 #pragma once
 
 #include <concepts>

@@ -117,16 +117,16 @@ const char* name_of(Thing thing) {
 // What ends its life, and so what the program has called before, or must not have.
 const char* end_of(Thing thing) {
     switch (thing) {
-    case Thing::stream: return "weft_stream_free or weft_finalize; it is freed once, and not used afterwards";
+    case Thing::stream: return "weft_stream_join_free or weft_finalize; it is freed once, and not used afterwards";
     case Thing::pool: return "weft_pool_free or weft_finalize; it is freed once, and not used afterwards";
     case Thing::scheduler:
-        return "weft_sched_free, or by the end of the stream that ran it; weft_sched_automatic_set(sched, false) keeps it beyond that";
+        return "weft_sched_free, or by the end of the stream that ran it; weft_sched_owned_set(sched, false) keeps it beyond that";
     case Thing::domain: return "weft_domain_unregister; it is unregistered once, and not used afterwards";
     case Thing::key: return "weft_key_free; it is freed once, and not used afterwards";
     case Thing::future: return "weft_future_free; it is freed once, when nobody uses it any more";
     case Thing::channel: return "weft_channel_free; it is freed once, when nobody uses it any more";
     case Thing::arena: return "weft_arena_free; it is freed once, and not used afterwards";
-    case Thing::poller: return "weft_poller_remove or weft_finalize; it is removed once";
+    case Thing::poller: return "weft_poller_unregister or weft_finalize; it is removed once";
     case Thing::none: break;
     }
     return "its end";

@@ -190,10 +190,10 @@ void stacked_main(void* raw) {
         do by.ops.run(by.self, handle_of(by));
         while (!sched::quiet(by) || expected(*current().of, by) != Expected::nothing);
     }
-    const bool automatic = by.automatic;
+    const bool owned = by.owned;
     by.unit = nullptr;
     sched::detach(by, &by);   // it may be freed by others from here on
-    if (automatic) dismiss(*current().of, by);
+    if (owned) dismiss(*current().of, by);
 }
 
 // ---- a main scheduler that owns its loop -----------------------------------------------------------------
@@ -350,7 +350,7 @@ weft_status set_main(Stream& stream, Sched& sched) {
             give_up(stream, *superseded, stream.levels.main, &sched);
         }
     }
-    if (superseded != nullptr && superseded->automatic) dismiss(of, *superseded);
+    if (superseded != nullptr && superseded->owned) dismiss(of, *superseded);
     ask(stream, attention::replace);
     return WEFT_OK;
 }
@@ -358,14 +358,14 @@ weft_status set_main(Stream& stream, Sched& sched) {
 bool replace_main(Stream& stream) {
     Process& of = *stream.of;
     Sched* old;
-    bool automatic;
+    bool owned;
     {
         std::lock_guard guard(of.replacing);
         unask(stream, attention::replace);
         Sched* next = std::exchange(stream.levels.next_main, nullptr);
         if (next == nullptr) return false;
         old = std::exchange(stream.levels.main, next);
-        automatic = old->automatic;
+        owned = old->owned;
         // Units that are bound to the stream wait where they are: in a pool that is drawn from beside the scheduler's.
         PrivatePool* bound = stream.bound.load();
         // Not ours yet: adopt_bound_pool() is still to come.
@@ -377,7 +377,7 @@ bool replace_main(Stream& stream) {
         give_up(stream, *old, next, nullptr);
         for (std::size_t i = 0; i < next->count; ++i) next->places[i].belong_to(stream.sleep.sleeper);
     }
-    if (automatic) dismiss(of, *old);
+    if (owned) dismiss(of, *old);
     begin_main(stream);
     return true;
 }
@@ -472,9 +472,9 @@ void run_wait(Stream& stream, Sched& by) {
     level.leave(stream);
 }
 
-Unit* run_pop_wait(Stream& stream, Pool& from, std::uint64_t timeout_ns) {
+Unit* run_pop_wait(Stream& stream, Pool& from, std::uint64_t deadline_ns) {
     Level level(stream, *static_cast<Sched*>(stream.running->argument));
-    Unit* unit = pop_wait(&stream, from, timeout_ns);
+    Unit* unit = pop_wait(&stream, from, deadline_ns);
     level.leave(stream);
     return unit;
 }

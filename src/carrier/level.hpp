@@ -51,6 +51,6 @@ void run_child(Stream& stream, Unit& caller, Unit* unit);   // the same by any U
 weft_status may_run_child(const Unit& child) noexcept;
 bool run_should_stop(Stream& stream, Sched& by);
 void run_wait(Stream& stream, Sched& by);
-Unit* run_pop_wait(Stream& stream, Pool& from, std::uint64_t timeout_ns);   // of a main scheduler
+Unit* run_pop_wait(Stream& stream, Pool& from, std::uint64_t deadline_ns);   // of a main scheduler
 
 }  // namespace weft

@@ -39,25 +39,21 @@ Unit* wait_once(Stream* stream, Sleeper& sleeper, Pool& from, std::uint64_t time
 
 }  // namespace
 
-Unit* pop_wait(Stream* stream, Pool& from, std::uint64_t timeout_ns) {
+Unit* pop_wait(Stream* stream, Pool& from, std::uint64_t deadline_ns) {
     if (from.kind == WEFT_POOL_USER && static_cast<UserPool&>(from).ops.pop_wait != nullptr) {
         auto& user = static_cast<UserPool&>(from);
         if (stream != nullptr) give_hart_back(*stream);
-        Unit* unit = to_unit(user.ops.pop_wait(user.self, timeout_ns), "the pop_wait of a pool");
+        Unit* unit = to_unit(user.ops.pop_wait(user.self, deadline_ns), "the pop_wait of a pool");
         if (stream != nullptr) hold_hart(*stream);
         return unit;
     }
     Sleeper own;
     Sleeper& sleeper = stream != nullptr ? stream->sleep.sleeper : own;
-    const std::uint64_t start = os::now_ns();
-    std::uint64_t left = timeout_ns;
     for (;;) {
+        const std::uint64_t left = deadline_ns == os::forever ? os::forever : deadline_ns - std::min(deadline_ns, os::now_ns());
+        if (left == 0) return nullptr;
         if (Unit* unit = wait_once(stream, sleeper, from, left)) return unit;
         if (stream != nullptr && has_mail(*stream)) return nullptr;
-        if (timeout_ns == os::forever) continue;
-        const std::uint64_t passed = os::now_ns() - start;
-        if (passed >= timeout_ns) return nullptr;
-        left = timeout_ns - passed;
     }
 }
 

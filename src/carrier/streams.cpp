@@ -182,7 +182,7 @@ void drop_stream(Process& of, Stream* stream) {
 }
 
 // A stream without a carrier yet.
-weft_status prepare_stream(Process& of, Sched& sched, Pool* automatic_pool, const char* name, bool carries, Guest* guest, Stream** made) {
+weft_status prepare_stream(Process& of, Sched& sched, Pool* own_pool, const char* name, bool carries, Guest* guest, Stream** made) {
     auto* stream = os::make<Stream>(of);
     Heap* heap = stream == nullptr ? nullptr : take_heap(of);
     if (heap == nullptr) {
@@ -210,7 +210,7 @@ weft_status prepare_stream(Process& of, Sched& sched, Pool* automatic_pool, cons
         return fail(WEFT_BUSY, "another stream has this scheduler, or owns its private pool or the deque at its head");
     }
     stream->levels.main = &sched;
-    stream->levels.automatic_pool = automatic_pool;
+    stream->levels.own_pool = own_pool;
     if (weft_status status = prepare_main(*stream, sched); status != WEFT_OK) {
         sched::detach(sched, stream);
         drop_stream(of, stream);
@@ -363,8 +363,8 @@ void start_zero(Sleeper&) {
 
 namespace {
 
-weft_status start_when_needed(Process& of, Sched& sched, Pool* automatic_pool, Stream** made) {
-    if (weft_status status = prepare_stream(of, sched, automatic_pool, nullptr, false, nullptr, made); status != WEFT_OK) return status;
+weft_status start_when_needed(Process& of, Sched& sched, Pool* own_pool, Stream** made) {
+    if (weft_status status = prepare_stream(of, sched, own_pool, nullptr, false, nullptr, made); status != WEFT_OK) return status;
     Stream& zero = **made;
     zero.carrier.starts_late = true;
     set_default_kind(zero, of.default_kind);
@@ -404,7 +404,7 @@ weft_status start_stream_zero(Process& of, Stream** zero) {
     for (std::size_t i = 0; i < streams; ++i) {
         Pool* pool = pool::create(default_pool_kind(of));
         if (pool == nullptr) return fail(WEFT_NO_MEMORY, "no memory for pools");
-        pool->automatic = true;
+        pool->owned = true;
         enlist(of, *pool);
         of.initial_pools[i] = pool;
         if (i == 0) first = pool;
@@ -415,7 +415,7 @@ weft_status start_stream_zero(Process& of, Stream** zero) {
     of.base.join(of.streams_root);
     if (of.by_itself) return start_when_needed(of, *sched, first, zero);
     if (weft_status status = start_stream_here(of, *sched, nullptr, nullptr, zero); status != WEFT_OK) return status;
-    (*zero)->levels.automatic_pool = first;
+    (*zero)->levels.own_pool = first;
     {
         std::lock_guard guard(of.lock);
         choose_speaker(of);
@@ -449,9 +449,9 @@ weft_status start_other_streams(Process& of) {
     return WEFT_OK;
 }
 
-weft_status start_stream(Process& of, Sched& sched, Pool* automatic_pool, const char* name, Stream** stream, Kind kind, void* data, bool carries) {
+weft_status start_stream(Process& of, Sched& sched, Pool* own_pool, const char* name, Stream** stream, Kind kind, void* data, bool carries) {
     Stream* made;
-    if (weft_status status = prepare_stream(of, sched, automatic_pool, name, carries, nullptr, &made); status != WEFT_OK) return status;
+    if (weft_status status = prepare_stream(of, sched, own_pool, name, carries, nullptr, &made); status != WEFT_OK) return status;
     set_default_kind(*made, kind);
     made->data = data;
     const auto start = [&] { return os::thread_start(made->carrier.thread, of.settings.values.scheduler_stack_bytes, carrier_main, made); };
@@ -495,14 +495,14 @@ void end_stream(Stream& stream) {
     ask(stream, attention::stop);
     wait_for_end(stream);
     os::thread_join(stream.carrier.thread);
-    if (stream.levels.main->automatic) dismiss(of, *stream.levels.main);
+    if (stream.levels.main->owned) dismiss(of, *stream.levels.main);
     drop_beneath(stream);
     // Suspended units may belong to them: the next stream that needs a pool of its own takes them over.
-    Pool* const left[] = {stream.levels.automatic_pool, stream.bound.load()};
+    Pool* const left[] = {stream.levels.own_pool, stream.bound.load()};
     discard_stream(of, &stream);
     std::lock_guard guard(of.lock);
     for (Pool* pool : left) {
-        if (pool != nullptr && pool->automatic) pool->orphan = true;
+        if (pool != nullptr && pool->owned) pool->orphan = true;
     }
 }
 

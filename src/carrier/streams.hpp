@@ -13,7 +13,7 @@ Heap* make_heap(Process& of);                    // null: no memory
 
 // Starts a stream; the scheduler is its from then on. On failure the scheduler is the caller's still.
 // `carries`: it takes harts to domains (domain.hpp).
-weft_status start_stream(Process& of, Sched& sched, Pool* automatic_pool, const char* name, Stream** stream, Kind kind, void* data = nullptr, bool carries = false);
+weft_status start_stream(Process& of, Sched& sched, Pool* own_pool, const char* name, Stream** stream, Kind kind, void* data = nullptr, bool carries = false);
 
 weft_status free_stream(Stream& stream);
 void end_stream(Stream& stream);                 // that where nothing speaks against it

@@ -234,7 +234,7 @@ weft_status not_returned(const Unit& unit) {
     switch (unit.outcome) {
     case Outcome::returned: break;
     case Outcome::exception:
-        return fail(WEFT_NOT_RETURNED, "an exception has ended unit %llu, which has it (weft_unit_exception) until it is freed", id);
+        return fail(WEFT_NOT_RETURNED, "an exception has ended unit %llu, which has it (weft_unit_exception_get) until it is freed", id);
     case Outcome::cancelled: return fail(WEFT_NOT_RETURNED, "unit %llu was cancelled; it is still to be freed", id);
     case Outcome::no_stack: {
         const std::size_t wanted = unit.wanted_stack_bytes();

@@ -146,7 +146,7 @@ Pool& home_of(const Unit& owner, const Stream& thief) {
     Pool& last = *thief.of->streams[0]->levels.main_pool.load();
     Pool& home = owner.has_now(Unit::primary | Unit::bound) ? last : *owner.pool_now();
     const bool deques = home.kind == WEFT_POOL_DEQUE && thief.standard->kind == WEFT_POOL_DEQUE;
-    if ((deques && home.automatic && thief.standard->automatic) || pool::asks(home)) return *thief.standard;
+    if ((deques && home.owned && thief.standard->owned) || pool::asks(home)) return *thief.standard;
     return home.confined ? last : home;
 }
 

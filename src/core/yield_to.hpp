@@ -10,7 +10,7 @@ namespace weft {
 enum class Leaving : unsigned char { yields, suspends, ends };
 
 // Where the named unit comes from.
-enum class Named : unsigned char { ready, popped, suspended };
+enum class Named : unsigned char { ready, suspended, popped };
 
 // The running ULT leaves for `target`. Statuses as weft_unit_yield_to; when it ends, returns only with one that is not WEFT_OK.
 weft_status hand_off_to(Unit& target, Leaving how, Named from) noexcept;

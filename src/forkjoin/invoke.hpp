@@ -1,7 +1,7 @@
 // The join of a fork whose second branch is no more where the fork has left it.
 #pragma once
 
-#include "weft/parallel.h"
+#include "weft/embed/job.h"
 
 namespace weft {
 

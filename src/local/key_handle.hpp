@@ -1,4 +1,4 @@
-// What the C interface calls a weft_key. Programs read the first words of it without a call (weft/here.h). A release gives them the key. A build that
+// What the C interface calls a weft_key. Programs read the first words of it without a call (weft/embed/here.h). A release gives them the key. A build that
 // checks gives each life of a key a place of its own, which says that the calls must be asked, and stays: so a read of a key that has been freed
 // comes to a call as well, which tells it.
 #pragma once
@@ -9,7 +9,7 @@
 #include "base/handles.hpp"
 #include "base/room.hpp"
 #include "local/locals.hpp"
-#include "weft/here.h"
+#include "weft/embed/here.h"
 
 namespace weft {
 

@@ -14,7 +14,7 @@ struct Stream;
 
 // Never freed, so that a value that was left under a key can be told from those of the key's successor in the same place.
 struct Key {
-    // What others read without a call, of a lasting key (include/weft/here.h); constant while it lives.
+    // What others read without a call, of a lasting key (include/weft/embed/here.h); constant while it lives.
     std::uint64_t mark = 0;                // generation and place: of this use alone
     std::uint32_t offset = 0;              // of its slot in the extras
     bool near = false;                     // it is there; else in further ones

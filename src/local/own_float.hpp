@@ -6,7 +6,7 @@
 #pragma once
 
 #include "process/stream.hpp"
-#include "weft/parallel.h"
+#include "weft/embed/job.h"
 
 namespace weft {
 

@@ -1,4 +1,4 @@
-// What becomes of units is told: to observers of the program's (weft_observer_add), and to the trace (WEFT_TRACE). A unit that is spawned
+// What becomes of units is told: to observers of the program's (weft_observer_register), and to the trace (WEFT_TRACE). A unit that is spawned
 // while somebody listens is marked (Unit::observed), and the places where marks are looked at anyway come here; nobody else pays
 // anything. doc/decisions/0013 has the whole of it.
 #pragma once
@@ -126,7 +126,7 @@ inline void trace_sleep(Stream& stream, trace::Event what) { trace_stream(stream
 // The stream learns that it is observed, or is no longer. From the stream, or before it has begun.
 void note_observed(Stream& stream);
 
-// weft_observer_add and weft_observer_remove.
+// weft_observer_register and weft_observer_unregister.
 weft_status add_observer(Process& of, const Observer& observer, Observer** added);
 weft_status remove_observer(Process& of, Observer& observer);
 

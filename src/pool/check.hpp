@@ -9,7 +9,7 @@ namespace weft::pool {
 inline void check_whole(const Pool& pool) {
     const auto here = [&pool](const Unit& unit) { check(pool, unit); };
     WEFT_ASSERT(pool.drawers.load() >= pool.stateful.load());
-    WEFT_ASSERT(!pool.orphan || pool.automatic);
+    WEFT_ASSERT(!pool.orphan || pool.owned);
     switch (pool.kind) {
     case WEFT_POOL_PRIVATE: {
         const auto& own = static_cast<const PrivatePool&>(pool);

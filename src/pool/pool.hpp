@@ -39,11 +39,11 @@ struct Pool {
     weft_pool_access access = WEFT_POOL_ACCESS_DEFAULT;
     // Whether the program has promised that one alone pushes, who need not be the one who pops.
     bool one_pushes() const { return access == WEFT_POOL_ACCESS_SPSC || access == WEFT_POOL_ACCESS_SPMC; }
-    bool automatic = false;            // made with its stream, freed with the runtime
+    bool owned = false;                // made with its stream, freed with the runtime
     bool freed = false;                // kept for the next pool of its kind; under the runtime's lock
     bool letters = false;              // of carriers (share/carriers.cpp): no unit of the program's comes in
     bool confined = false;             // a domain's or a guest's: no unit comes in but its contexts, or it
-    bool orphan = false;               // automatic, and its stream has ended; under the runtime's lock
+    bool orphan = false;               // owned, and its stream has ended; under the runtime's lock
     atomic<unsigned> drawers{0};       // schedulers that may draw from it, and streams that do
     static constexpr unsigned of_one_stream = 2;   // that and its scheduler: at most so many, and nobody else draws from it
     atomic<unsigned> stateful{0};      // of those schedulers that have it now: those whose place no unit can take (core/promote.hpp)

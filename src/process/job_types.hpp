@@ -5,7 +5,7 @@
 #include "os/memory.hpp"
 #include "process/job_ring.hpp"
 #include "process/shown.hpp"
-#include "weft/parallel.h"
+#include "weft/embed/job.h"
 
 namespace weft {
 

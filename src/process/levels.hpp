@@ -14,7 +14,7 @@ struct Levels {
     Sched* main = nullptr;             // the main scheduler
     Sched* beneath = nullptr;          // of a main scheduler that owns its loop: what the stream's own loop asks, with its unit's pool
     Sched* next_main = nullptr;        // takes its place soon; under Process::replacing
-    Pool* automatic_pool = nullptr;    // made with the stream
+    Pool* own_pool = nullptr;    // made with the stream
     atomic<Pool*> main_pool{nullptr};  // the first of the main scheduler's; others read it
 };
 

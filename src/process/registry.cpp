@@ -20,7 +20,7 @@ weft_pool_kind given_for(const Process& of, weft_pool_kind kind) {
 Sched* default_sched(Process& of, Pool& main) {
     weft_sched_kind kind = of.settings.values.scheduler;
     if (kind == WEFT_SCHED_DEFAULT) {
-        const bool shared = of.settings.values.streams > 1 && main.automatic && main.kind != WEFT_POOL_PRIVATE;
+        const bool shared = of.settings.values.streams > 1 && main.owned && main.kind != WEFT_POOL_PRIVATE;
         kind = shared || main.kind == WEFT_POOL_DEQUE ? WEFT_SCHED_RANDOM_STEAL : WEFT_SCHED_BASIC;
     }
     Pool* pools[Process::most_streams] = {&main};
@@ -29,7 +29,7 @@ Sched* default_sched(Process& of, Pool& main) {
         // It steals from every pool of the same make, the later streams' as well: those are made before it.
         std::lock_guard guard(of.lock);
         for (Pool* pool = of.pools; pool != nullptr; pool = pool->next) {
-            const bool stealable = pool->automatic && pool != &main && pool->kind != WEFT_POOL_PRIVATE;
+            const bool stealable = pool->owned && pool != &main && pool->kind != WEFT_POOL_PRIVATE;
             if (stealable && count < Process::most_streams) pools[count++] = pool;
         }
     }
@@ -38,7 +38,7 @@ Sched* default_sched(Process& of, Pool& main) {
     return made;
 }
 
-Pool* automatic_pool(Process& of, weft_pool_kind kind) {
+Pool* make_owned_pool(Process& of, weft_pool_kind kind) {
     {
         std::lock_guard guard(of.lock);
         for (Pool* pool = of.pools; pool != nullptr; pool = pool->next) {
@@ -49,7 +49,7 @@ Pool* automatic_pool(Process& of, weft_pool_kind kind) {
     }
     Pool* made = make_pool(of, kind);
     if (made == nullptr) return nullptr;
-    made->automatic = true;
+    made->owned = true;
     enlist(of, *made);
     return made;
 }

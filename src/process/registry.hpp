@@ -21,7 +21,7 @@ void dismiss(Process& of, Sched& sched);
 void drop_freed_pools(Process& of);
 
 // A main pool for a stream that was given none; null: no memory. It belongs to the runtime.
-Pool* automatic_pool(Process& of, weft_pool_kind kind);
+Pool* make_owned_pool(Process& of, weft_pool_kind kind);
 weft_pool_kind default_pool_kind(const Process& of);
 // What a program gets that asks for a pool of that kind, and promises nothing: one that others may draw from, where rescue is to help all.
 weft_pool_kind given_for(const Process& of, weft_pool_kind kind);

@@ -33,7 +33,7 @@
 #include "trace/counters.hpp"
 #include "unit/extras.hpp"
 #include "unit/unit.hpp"
-#include "weft/here.h"
+#include "weft/embed/here.h"
 
 namespace weft {
 
@@ -59,7 +59,7 @@ struct Nobody {
 };
 
 struct Stream {
-    // First, and open: programs reach both by the word that leads to the stream (include/weft/here.h).
+    // First, and open: programs reach both by the word that leads to the stream (include/weft/embed/here.h).
     JobRing jobs;
     [[no_unique_address]] std::conditional_t<config::checked, Nobody, Nothing> instead;   // handles are no addresses there
 

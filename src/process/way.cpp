@@ -49,7 +49,7 @@ PrivatePool* bound_pool(Stream& stream) {
         std::lock_guard guard(of.replacing);
         if (PrivatePool* pool = stream.bound.load()) return pool;
         Pool* main = stream.levels.main->pools[0];
-        Pool* pool = main->kind == WEFT_POOL_PRIVATE ? main : automatic_pool(of, WEFT_POOL_PRIVATE);
+        Pool* pool = main->kind == WEFT_POOL_PRIVATE ? main : make_owned_pool(of, WEFT_POOL_PRIVATE);
         if (pool == nullptr) return nullptr;
         stream.bound.store(static_cast<PrivatePool*>(pool));
         if (pool == main) return static_cast<PrivatePool*>(pool);

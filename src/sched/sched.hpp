@@ -29,7 +29,7 @@ struct Sched {
     bool as_main = false;              // its unit is that of a main scheduler that owns its loop
     bool calls_program = false;        // to pick comes to a callback of the program's: its own, or a pool's
     bool adopts = true;                // what it steals from a deque belongs to its own from then on, if it has one
-    bool automatic = true;             // freed when its stream ends, or its turns, or another takes its place
+    bool owned = true;                 // freed when its stream ends, or its turns, or another takes its place
     Sched* next = nullptr;             // the runtime's list of all schedulers
 
     explicit Sched(weft_sched_kind of) : kind(of) {}

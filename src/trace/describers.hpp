@@ -1,4 +1,4 @@
-// Libraries on Weft that have something to say of a unit when units are shown (weft_describer_add). They outlive every
+// Libraries on Weft that have something to say of a unit when units are shown (weft_describer_register). They outlive every
 // runtime.
 #pragma once
 

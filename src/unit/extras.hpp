@@ -28,7 +28,7 @@ struct alignas(config::cache_line) Extras {
     static constexpr std::uint32_t few = 4;
     static constexpr std::uint32_t slots_here = 3;
 
-    // The program's; given once, and published by `data`, which comes first: units read their own (include/weft/here.h), and their slots.
+    // The program's; given once, and published by `data`, which comes first: units read their own (include/weft/embed/here.h), and their slots.
     atomic<void*> data;
     // What lasting keys have here, by their places: more than are here lie in further extras, of which nothing else is used.
     atomic<Extras*> more;

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <string>
 
+#include "test/behaviour/value_of.hpp"
+
 namespace {
 
 // A structure as an older header had it: the fields up to `end`, and behind them what happens to lie there.
@@ -72,7 +74,7 @@ TEST_F(OlderCaller, OptionsOfAUnitThatEndEarlyLeaveTheRestAtTheDefaults) {
     weft_unit* unit = nullptr;
     ASSERT_EQ(weft_ult_spawn(nullptr, [](void* p) { *static_cast<bool*>(p) = true; }, &ran, &options.whole, &unit), WEFT_OK)
         << weft_error_text();
-    EXPECT_STREQ(weft_unit_name(unit), "");
+    EXPECT_STREQ(weft_test::value_of(weft_unit_name_get, unit), "");
     ASSERT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_TRUE(ran);
 }
@@ -82,8 +84,8 @@ TEST_F(OlderCaller, OptionsOfAStreamThatEndEarlyLeaveTheRestAtTheDefaults) {
     Shorter<weft_stream_options> options(offsetof(weft_stream_options, sched));
     weft_stream* stream = nullptr;
     ASSERT_EQ(weft_stream_create(&options.whole, &stream), WEFT_OK) << weft_error_text();
-    EXPECT_EQ(weft_stream_name(stream), "weft/" + std::to_string(weft_stream_count() - 1));
-    ASSERT_EQ(weft_stream_free(stream), WEFT_OK);
+    EXPECT_EQ(weft_test::value_of(weft_stream_name_get, stream), "weft/" + std::to_string(weft_stream_count() - 1));
+    ASSERT_EQ(weft_stream_join_free(stream), WEFT_OK);
 }
 
 TEST_F(OlderCaller, WhatIsKnownOfAStackIsWrittenOnlyAsFarAsTheCallerKnowsIt) {
@@ -92,7 +94,7 @@ TEST_F(OlderCaller, WhatIsKnownOfAStackIsWrittenOnlyAsFarAsTheCallerKnowsIt) {
     Shorter<weft_stack_info> info(end);
     auto body = [](void* p) {
         auto& mine = *static_cast<Shorter<weft_stack_info>*>(p);
-        EXPECT_EQ(weft_unit_stack(weft_unit_self(), &mine.whole), WEFT_OK);
+        EXPECT_EQ(weft_unit_stack_get(weft_unit_self(), &mine.whole), WEFT_OK);
     };
     weft_unit* unit = nullptr;
     ASSERT_EQ(weft_ult_spawn(nullptr, body, &info, nullptr, &unit), WEFT_OK);

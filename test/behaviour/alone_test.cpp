@@ -105,7 +105,7 @@ TEST_P(AloneIn, AChannelKeepsItsOrder) {
         run(2, [&](int me) {
             for (int k = 0; k < 40; ++k) {
                 int element = k;
-                ASSERT_EQ(me == 0 ? weft_channel_send(channel, &element, WEFT_FOREVER) : weft_channel_receive(channel, &element, WEFT_FOREVER), WEFT_OK);
+                ASSERT_EQ(me == 0 ? weft_channel_send(channel, &element) : weft_channel_receive(channel, &element), WEFT_OK);
                 EXPECT_EQ(element, k);
             }
         });

@@ -316,7 +316,7 @@ TEST(Arena, OneWithinItselfIsAPlainCall) {
         weft_domain* const domain = weft_domain_self();
         arena.execute([&] { EXPECT_EQ(weft_domain_self(), domain); });
         other.execute([&] {
-            EXPECT_EQ(weft_domain_parent(weft_domain_self()), domain);
+            EXPECT_EQ(value_of(weft_domain_parent_get, weft_domain_self()), domain);
             arena.execute([&] {
                 EXPECT_NE(weft_domain_self(), domain);
                 EXPECT_EQ(weft_arena_self(), arena.native_handle());
@@ -512,7 +512,9 @@ TEST(Arena, WhatCannotBeIsRefused) {
     weft_arena* arena = nullptr;
     EXPECT_EQ(weft_arena_create(2, nullptr), WEFT_INVALID);
     ASSERT_EQ(weft_arena_create(2, &arena), WEFT_OK);
-    EXPECT_EQ(weft_arena_harts(nullptr), 0u);
+    std::size_t harts = 7;
+    EXPECT_EQ(weft_arena_harts_get(nullptr, &harts), WEFT_INVALID);
+    EXPECT_EQ(harts, 7u);
     EXPECT_EQ(weft_arena_self(), nullptr);
     {
         Runtime runtime;

@@ -79,7 +79,7 @@ weft_unit_options automatic() {
 
 weft_kind kind_of(weft_unit* unit) {
     weft_kind kind = WEFT_KIND_DEFAULT;
-    EXPECT_EQ(weft_unit_kind(unit, &kind), WEFT_OK);
+    EXPECT_EQ(weft_unit_kind_get(unit, &kind), WEFT_OK);
     return kind;
 }
 
@@ -436,8 +436,8 @@ TEST(Auto, IsAThreadsKindInCpp) {
     std::size_t ran = 0;
     weft_kind last = WEFT_KIND_DEFAULT;
     for (std::size_t i = 0; i < enough; ++i) {
-        weft::thread one({.kind = weft::unit_kind::adaptive}, [&ran] { ++ran; });
-        weft::thread other({.kind = weft::unit_kind::adaptive, .site = &object}, [&ran] { ++ran; });
+        weft::thread one({.kind = weft::unit_kind::automatic}, [&ran] { ++ran; });
+        weft::thread other({.kind = weft::unit_kind::automatic, .site = &object}, [&ran] { ++ran; });
         last = kind_of(other.native_handle());
     }
     EXPECT_EQ(ran, 2 * enough);
@@ -556,7 +556,7 @@ TEST(Auto, ExceptionsOfSamplesAreTheJoiners) {
         weft_unit* unit = nullptr;
         ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { throw std::runtime_error("why"); }, nullptr, nullptr, &unit), WEFT_OK);
         EXPECT_EQ(outcome_of(unit), WEFT_OUTCOME_EXCEPTION);
-        EXPECT_NE(weft_unit_exception(unit), nullptr);
+        EXPECT_NE(value_of(weft_unit_exception_get, unit), nullptr);
         EXPECT_EQ(end_of(unit), WEFT_OUTCOME_EXCEPTION);
     }
     EXPECT_GE(place().samples, 2u);
@@ -591,7 +591,7 @@ TEST(Auto, ASampleThatRunsAgainIsNone) {
     weft_unit* unit = nullptr;
     ASSERT_EQ(weft_ult_spawn(nullptr, suspends, nullptr, nullptr, &unit), WEFT_OK);   // the first one is a sample
     EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
-    ASSERT_EQ(weft_unit_revive(nullptr, suspends, nullptr, unit), WEFT_OK);
+    ASSERT_EQ(weft_unit_revive(unit, nullptr, suspends, nullptr), WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_EQ(place().samples, 0u);
 }

@@ -80,7 +80,7 @@ TEST(RescueOfBlocked, HartsThatWereLentToADomainLeaveRoomForStandIns) {
         Doing outside(As::thread, [&] {
             EXPECT_EQ(weft_spmd(members, [](void* raw) {
                 auto& of = *static_cast<Ends*>(raw);
-                const int self = static_cast<int>(weft_spmd_tid());
+                const int self = static_cast<int>(weft_spmd_member());
                 char byte = 0;
                 weft_unit_yield();
                 if (self + 1 < members) {

@@ -38,7 +38,7 @@ TEST(Call, TheUnitRunsOnAStackOfItsOwnAndItsJoinerIsSeenToWait) {
         char local = 0;
         weft_stack_info stack{};
         stack.size = sizeof stack;
-        EXPECT_EQ(weft_unit_stack(weft_unit_self(), &stack), WEFT_OK);
+        EXPECT_EQ(weft_unit_stack_get(weft_unit_self(), &stack), WEFT_OK);
         stands_on_it = &local >= static_cast<char*>(stack.lowest) && &local < static_cast<char*>(stack.lowest) + stack.bytes;
         weft_unit_state_get(joiner, &seen);
         weft_unit_state_get(weft_unit_self(), &own);
@@ -233,7 +233,7 @@ TEST(Call, OfARowOneThatHasNotReturnedIsTold) {
     Ult first([] {}), second([] { throw std::runtime_error("second"); }), third([] { weft_unit_exit(); }), fourth([] {});
     weft_unit* units[] = {first.handle(), second.handle(), third.handle(), fourth.handle()};
     EXPECT_EQ(weft_unit_join_many(units, 4), WEFT_NOT_RETURNED);
-    EXPECT_NE(weft_unit_exception(units[1]), nullptr);
+    EXPECT_NE(value_of(weft_unit_exception_get, units[1]), nullptr);
     EXPECT_EQ(first.free(), WEFT_OK);
     EXPECT_EQ(second.end(), WEFT_OUTCOME_EXCEPTION);
     EXPECT_EQ(third.free(), WEFT_OK);
@@ -381,7 +381,7 @@ TEST(Call, AnExceptionOfItIsAStatusAndLeavesTheJoinersAlone) {
     warm_up();
     Ult child([] { throw std::runtime_error("thrown"); });
     EXPECT_EQ(child.outcome(), WEFT_OUTCOME_EXCEPTION);
-    EXPECT_NE(weft_unit_exception(child.handle()), nullptr);
+    EXPECT_NE(value_of(weft_unit_exception_get, child.handle()), nullptr);
     EXPECT_EQ(child.end(), WEFT_OUTCOME_EXCEPTION);
     try {
         throw std::runtime_error("mine");
@@ -471,7 +471,7 @@ TEST(Call, AUnitThatAsksForAnotherStackHasIt) {
     auto where = [](weft_stack_info& stack) {
         char local = 0;
         stack.size = sizeof stack;
-        EXPECT_EQ(weft_unit_stack(weft_unit_self(), &stack), WEFT_OK);
+        EXPECT_EQ(weft_unit_stack_get(weft_unit_self(), &stack), WEFT_OK);
         return &local >= static_cast<char*>(stack.lowest) && &local < static_cast<char*>(stack.lowest) + stack.bytes;
     };
     auto asked = options();
@@ -503,7 +503,7 @@ TEST(Call, AUnitThatAsksForAnotherStackHasIt) {
     EXPECT_EQ(measured.join(), WEFT_OK);
     weft_stack_info stack{};
     stack.size = sizeof stack;
-    EXPECT_EQ(weft_unit_stack(measured.handle(), &stack), WEFT_OK);
+    EXPECT_EQ(weft_unit_stack_get(measured.handle(), &stack), WEFT_OK);
     EXPECT_GE(stack.most_bytes, 10000u);
 }
 

@@ -20,7 +20,7 @@ weft_channel* make_channel(std::size_t capacity, std::size_t bytes = sizeof(int)
     return channel;
 }
 
-weft_status send(weft_channel* to, int value, std::uint64_t deadline = WEFT_FOREVER) { return weft_channel_send(to, &value, deadline); }
+weft_status send(weft_channel* to, int value, std::uint64_t deadline = WEFT_FOREVER) { return weft_channel_send_until(to, &value, deadline); }
 
 struct Case {
     As as;
@@ -38,7 +38,7 @@ TEST_P(Channels, KeepTheOrder) {
     });
     for (int i = 0; i < 100; ++i) {
         int got = -1;
-        ASSERT_EQ(weft_channel_receive(channel, &got, WEFT_FOREVER), WEFT_OK);
+        ASSERT_EQ(weft_channel_receive(channel, &got), WEFT_OK);
         ASSERT_EQ(got, i);
     }
     sender.join();
@@ -55,12 +55,12 @@ TEST(Channel, WithoutABufferLetsTwoStreamsMeetAtOnce) {
         auto elsewhere = options();
         elsewhere.stream = weft_stream_at(1);
         Ult other([&] {
-            for (int got = -1; weft_channel_receive(there, &got, WEFT_FOREVER) == WEFT_OK;) ASSERT_EQ(send(back, got), WEFT_OK);
+            for (int got = -1; weft_channel_receive(there, &got) == WEFT_OK;) ASSERT_EQ(send(back, got), WEFT_OK);
         }, &elsewhere);
         for (int i = 0; i < 20; ++i) {
             int got = -1;
             ASSERT_EQ(send(there, i), WEFT_OK);
-            ASSERT_EQ(weft_channel_receive(back, &got, WEFT_FOREVER), WEFT_OK);
+            ASSERT_EQ(weft_channel_receive(back, &got), WEFT_OK);
             ASSERT_EQ(got, i);
         }
         EXPECT_EQ(weft_channel_close(there), WEFT_OK);
@@ -78,7 +78,7 @@ TEST_P(Channels, GiveEachElementToOneReceiver) {
         std::vector<std::unique_ptr<Doing>> receivers;
         for (int r = 0; r < 3; ++r) {
             receivers.push_back(std::make_unique<Doing>(GetParam().as, [&] {
-                for (int got = -1; weft_channel_receive(channel, &got, WEFT_FOREVER) == WEFT_OK;) ++received[got];
+                for (int got = -1; weft_channel_receive(channel, &got) == WEFT_OK;) ++received[got];
             }));
         }
         {
@@ -112,10 +112,10 @@ TEST_P(Channels, ThatAreClosedGiveWhatIsInThemAndTakeNothing) {
     EXPECT_EQ(send(channel, 9), WEFT_CLOSED);
     int got = -1;
     for (std::size_t i = 0; i < GetParam().capacity; ++i) {
-        EXPECT_EQ(weft_channel_receive(channel, &got, WEFT_FOREVER), WEFT_OK);
+        EXPECT_EQ(weft_channel_receive(channel, &got), WEFT_OK);
         EXPECT_EQ(got, static_cast<int>(i));
     }
-    EXPECT_EQ(weft_channel_receive(channel, &got, WEFT_FOREVER), WEFT_CLOSED);
+    EXPECT_EQ(weft_channel_receive(channel, &got), WEFT_CLOSED);
     sender.join();
     EXPECT_EQ(weft_channel_free(channel), WEFT_OK);
 }
@@ -126,7 +126,7 @@ TEST_P(Channels, AreWaitedForUntilTheDeadlineAndNotLess) {
     Doing late(GetParam().as, [&] {
         int got = -1;
         std::uint64_t deadline = in_ms(3);
-        EXPECT_EQ(weft_channel_receive(channel, &got, deadline), WEFT_TIMED_OUT);
+        EXPECT_EQ(weft_channel_receive_until(channel, deadline, &got), WEFT_TIMED_OUT);
         EXPECT_GE(weft_now_ns(), deadline);
         for (std::size_t i = 0; i < GetParam().capacity; ++i) EXPECT_EQ(send(channel, 1, 0), WEFT_OK) << "there is room";
         deadline = in_ms(3);
@@ -135,7 +135,7 @@ TEST_P(Channels, AreWaitedForUntilTheDeadlineAndNotLess) {
     });
     late.join();
     std::size_t length = 99;
-    EXPECT_EQ(weft_channel_length(channel, &length), WEFT_OK);
+    EXPECT_EQ(weft_channel_length_get(channel, &length), WEFT_OK);
     EXPECT_EQ(length, GetParam().capacity) << "what was not sent is not in it";
     EXPECT_EQ(weft_channel_free(channel), WEFT_OK);
 }
@@ -151,7 +151,7 @@ TEST_P(Channels, AreSelectedFromByWhoComesFirst) {
             int got = -1, mine = 77;
             weft_channel_case cases[] = {{in, false, &got, WEFT_OK}, {nullptr, true, nullptr, WEFT_OK}, {out, true, &mine, WEFT_OK}};
             std::size_t index = 99;
-            ASSERT_EQ(weft_channel_select(cases, 3, &index, WEFT_FOREVER), WEFT_OK);
+            ASSERT_EQ(weft_channel_select(cases, 3, &index), WEFT_OK);
             ASSERT_NE(index, 1u);
             ASSERT_EQ(cases[index].status, WEFT_OK);
             if (index == 0) {
@@ -165,7 +165,7 @@ TEST_P(Channels, AreSelectedFromByWhoComesFirst) {
     for (int i = 0; i < 20; ++i) {
         int got = -1;
         ASSERT_EQ(send(in, 55), WEFT_OK);
-        ASSERT_EQ(weft_channel_receive(out, &got, WEFT_FOREVER), WEFT_OK);
+        ASSERT_EQ(weft_channel_receive(out, &got), WEFT_OK);
     }
     until([&] { return chooser.done() || received + sent == 40; });
     chooser.join();
@@ -182,9 +182,9 @@ TEST(Select, LeavesTheCasesUntouchedThatItDidNotDo) {
     Ult chooser([&] {
         weft_channel_case cases[] = {{a, false, &from_a, WEFT_OK}, {b, false, &from_b, WEFT_OK}};
         std::size_t index = 99;
-        EXPECT_EQ(weft_channel_select(cases, 2, &index, WEFT_FOREVER), WEFT_OK);
+        EXPECT_EQ(weft_channel_select(cases, 2, &index), WEFT_OK);
         EXPECT_EQ(index, 1u);
-        EXPECT_EQ(weft_channel_select(cases, 2, &index, in_ms(2)), WEFT_TIMED_OUT);
+        EXPECT_EQ(weft_channel_select_until(cases, 2, in_ms(2), &index), WEFT_TIMED_OUT);
     });
     until([] { return waiting_for("one of several channels") == 1; });
     EXPECT_EQ(send(b, 5), WEFT_OK);
@@ -206,7 +206,7 @@ TEST(Select, MeetsAnotherSelect) {
             int mine = 1, got = 0;
             weft_channel_case cases[] = {{a, send_on_a, send_on_a ? &mine : &got, WEFT_OK}, {b, !send_on_a, send_on_a ? &got : &mine, WEFT_OK}};
             std::size_t index = 99;
-            ASSERT_EQ(weft_channel_select(cases, 2, &index, WEFT_FOREVER), WEFT_OK);
+            ASSERT_EQ(weft_channel_select(cases, 2, &index), WEFT_OK);
             ++met;
         }
     };
@@ -236,10 +236,10 @@ TEST(Channel, MovesElementsAndDropsWhatNobodyReceived) {
     for (int i = 0; i < 3; ++i) {
         alignas(Element) unsigned char sent[sizeof(Element)];
         new (sent) Element(std::make_unique<int>(i));
-        ASSERT_EQ(weft_channel_send(channel, sent, WEFT_FOREVER), WEFT_OK);
+        ASSERT_EQ(weft_channel_send(channel, sent), WEFT_OK);
     }
     alignas(Element) unsigned char got[sizeof(Element)];
-    ASSERT_EQ(weft_channel_receive(channel, got, WEFT_FOREVER), WEFT_OK);
+    ASSERT_EQ(weft_channel_receive(channel, got), WEFT_OK);
     EXPECT_EQ(**reinterpret_cast<Element*>(got), 0);
     reinterpret_cast<Element*>(got)->~Element();
     EXPECT_EQ(weft_channel_free(channel), WEFT_OK);   // two are dropped: the address sanitizer counts
@@ -250,20 +250,20 @@ TEST(Channel, RefusesWhatMakesNoSense) {
     weft_channel* channel = make_channel(0);
     int value = 1;
     std::size_t index;
-    EXPECT_EQ(weft_channel_send(nullptr, &value, 0), WEFT_INVALID);
-    EXPECT_EQ(weft_channel_send(channel, nullptr, 0), WEFT_INVALID);
-    EXPECT_EQ(weft_channel_select(nullptr, 1, &index, 0), WEFT_INVALID);
+    EXPECT_EQ(weft_channel_send_until(nullptr, &value, 0), WEFT_INVALID);
+    EXPECT_EQ(weft_channel_send_until(channel, nullptr, 0), WEFT_INVALID);
+    EXPECT_EQ(weft_channel_select_until(nullptr, 1, 0, &index), WEFT_INVALID);
     weft_channel_case none{channel, true, nullptr, WEFT_OK};
-    EXPECT_EQ(weft_channel_select(&none, 1, &index, 0), WEFT_INVALID);
-    EXPECT_EQ(weft_channel_select(&none, 0, &index, 0), WEFT_INVALID);
+    EXPECT_EQ(weft_channel_select_until(&none, 1, 0, &index), WEFT_INVALID);
+    EXPECT_EQ(weft_channel_select_until(&none, 0, 0, &index), WEFT_INVALID);
     weft_unit* tasklet = nullptr;
     ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void* to) {
         int mine = 1;
-        EXPECT_EQ(weft_channel_send(static_cast<weft_channel*>(to), &mine, WEFT_FOREVER), WEFT_WRONG_KIND);
+        EXPECT_EQ(weft_channel_send(static_cast<weft_channel*>(to), &mine), WEFT_WRONG_KIND);
     }, channel, nullptr, &tasklet), WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     {
-        Ult waits([&] { EXPECT_EQ(weft_channel_receive(channel, &value, WEFT_FOREVER), WEFT_CLOSED); });
+        Ult waits([&] { EXPECT_EQ(weft_channel_receive(channel, &value), WEFT_CLOSED); });
         until([] { return waiting_for("channel") == 1; });
         EXPECT_EQ(weft_channel_free(channel), WEFT_BUSY);
         EXPECT_EQ(weft_channel_close(channel), WEFT_OK);

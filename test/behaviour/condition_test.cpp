@@ -343,8 +343,8 @@ TEST(Condition, IsNotWaitedForWhenTheReasonHasCome) {
     auto stopped = [](void* raw) { return static_cast<atomic<bool>*>(raw)->load(); };
     Ult waits([&] {
         shared.lock();
-        while (!stop) EXPECT_EQ(weft_cond_wait_unless(&shared.cond, &shared.mutex, WEFT_FOREVER, stopped, &stop), WEFT_OK);
-        EXPECT_EQ(weft_cond_wait_unless(&shared.cond, &shared.mutex, WEFT_FOREVER, stopped, &stop), WEFT_OK);
+        while (!stop) EXPECT_EQ(weft_cond_wait_unless(&shared.cond, &shared.mutex, stopped, &stop), WEFT_OK);
+        EXPECT_EQ(weft_cond_wait_unless(&shared.cond, &shared.mutex, stopped, &stop), WEFT_OK);
         shared.unlock();
     });
     until([&] { return waiting_for("condition") == 1; });

@@ -43,7 +43,7 @@ std::map<std::string, std::uint64_t> all_counters() {
 // The line of weft_units_print for the unit.
 std::string line_of(const weft_unit* unit) {
     std::istringstream lines(printed(weft_units_print));
-    const std::string start = std::to_string(weft_unit_id(unit)) + "\t";
+    const std::string start = std::to_string(value_of(weft_unit_id_get, unit)) + "\t";
     std::string line, found;
     while (std::getline(lines, line)) {
         if (line.rfind(start, 0) != 0) continue;
@@ -260,15 +260,15 @@ TEST(Counters, OfALibraryAreReadAndPrintedLikeOurs) {
     const auto read = [](void* argument) { return *static_cast<std::uint64_t*>(argument); };
     std::uint64_t value = 0;
     EXPECT_NE(weft_counter_read("/mine/count/tested", &value), WEFT_OK);
-    ASSERT_EQ(weft_counter_add("/mine/count/tested", read, &mine), WEFT_OK) << weft_error_text();
+    ASSERT_EQ(weft_counter_register("/mine/count/tested", read, &mine), WEFT_OK) << weft_error_text();
     EXPECT_EQ(weft_counter_read("/mine/count/tested", &value), WEFT_OK) << "no runtime is needed: " << weft_error_text();
     EXPECT_EQ(value, 41u);
-    EXPECT_EQ(weft_counter_add("/mine/count/tested", read, &mine), WEFT_INVALID);
-    EXPECT_EQ(weft_counter_add("/units/count/created", read, &mine), WEFT_INVALID);
-    EXPECT_EQ(weft_counter_add("mine", read, &mine), WEFT_INVALID);
-    EXPECT_EQ(weft_counter_add("/mi\tne", read, &mine), WEFT_INVALID);
-    EXPECT_EQ(weft_counter_add(nullptr, read, &mine), WEFT_INVALID);
-    EXPECT_EQ(weft_counter_add("/mine/count/other", nullptr, &mine), WEFT_INVALID);
+    EXPECT_EQ(weft_counter_register("/mine/count/tested", read, &mine), WEFT_INVALID);
+    EXPECT_EQ(weft_counter_register("/units/count/created", read, &mine), WEFT_INVALID);
+    EXPECT_EQ(weft_counter_register("mine", read, &mine), WEFT_INVALID);
+    EXPECT_EQ(weft_counter_register("/mi\tne", read, &mine), WEFT_INVALID);
+    EXPECT_EQ(weft_counter_register(nullptr, read, &mine), WEFT_INVALID);
+    EXPECT_EQ(weft_counter_register("/mine/count/other", nullptr, &mine), WEFT_INVALID);
     ASSERT_EQ(weft_init(nullptr), WEFT_OK);
     mine = 42;
     EXPECT_EQ(all_counters().at("/mine/count/tested"), 42u);

@@ -34,7 +34,7 @@ TEST_P(CountingAs, ASemaphoreLetsAsManyInAsItCounts) {
     all.clear();
     EXPECT_LE(most, 3);
     std::uint32_t left = 0;
-    EXPECT_EQ(weft_semaphore_count(&semaphore, &left), WEFT_OK);
+    EXPECT_EQ(weft_semaphore_count_get(&semaphore, &left), WEFT_OK);
     EXPECT_EQ(left, 3u);
 }
 
@@ -53,7 +53,7 @@ TEST_P(CountingAs, ASemaphoreServesSeveralByOneRelease) {
     EXPECT_EQ(weft_semaphore_release(&semaphore, 5), WEFT_OK);
     until([&] { return served == 3; });
     std::uint32_t left = 0;
-    EXPECT_EQ(weft_semaphore_count(&semaphore, &left), WEFT_OK);
+    EXPECT_EQ(weft_semaphore_count_get(&semaphore, &left), WEFT_OK);
     EXPECT_EQ(left, 2u);
 }
 
@@ -251,15 +251,15 @@ TEST_P(CountingAs, ABarrierMayBeArrivedAtWithoutWaitingAndLeft) {
     std::uint32_t phase = 99;
     EXPECT_EQ(weft_barrier_arrive(&barrier, 2, &phase), WEFT_OK);
     EXPECT_EQ(weft_barrier_arrive(&barrier, 2, nullptr), WEFT_INVALID);
-    EXPECT_EQ(weft_barrier_wait_phase(&barrier, phase, in_ms(2)), WEFT_TIMED_OUT);
-    Doing waits(GetParam(), [&] { EXPECT_EQ(weft_barrier_wait_phase(&barrier, phase, WEFT_FOREVER), WEFT_OK); });
+    EXPECT_EQ(weft_barrier_wait_phase_until(&barrier, phase, in_ms(2)), WEFT_TIMED_OUT);
+    Doing waits(GetParam(), [&] { EXPECT_EQ(weft_barrier_wait_phase(&barrier, phase), WEFT_OK); });
     let_others_wait();
     EXPECT_FALSE(waits.done());
     EXPECT_EQ(weft_barrier_arrive_and_drop(&barrier), WEFT_OK);
     waits.join();
-    EXPECT_EQ(weft_barrier_wait_phase(&barrier, phase, WEFT_FOREVER), WEFT_OK) << "it has ended";
+    EXPECT_EQ(weft_barrier_wait_phase(&barrier, phase), WEFT_OK) << "it has ended";
     EXPECT_EQ(weft_barrier_arrive(&barrier, 2, &phase), WEFT_OK) << "two are expected from now on";
-    EXPECT_EQ(weft_barrier_wait_phase(&barrier, phase, 0), WEFT_OK);
+    EXPECT_EQ(weft_barrier_wait_phase_until(&barrier, phase, 0), WEFT_OK);
     EXPECT_EQ(weft_barrier_init(&barrier, 0, nullptr, nullptr), WEFT_INVALID);
 }
 

@@ -6,6 +6,7 @@
 #include <weft/weft.hpp>
 
 #include "test/behaviour/atomic.hpp"
+#include "test/behaviour/value_of.hpp"
 
 namespace {
 
@@ -72,7 +73,7 @@ TEST(CppStream, HasTheOptionsThatItIsGiven) {
     const weft::stream stream({.pool = pool, .name = "worker", .kind = weft::unit_kind::full, .data = &data});
     EXPECT_EQ(stream.name(), "worker");
     EXPECT_EQ(stream.pool().native_handle(), pool.native_handle());
-    EXPECT_EQ(weft_stream_data(stream.native_handle()), &data);
+    EXPECT_EQ(weft_test::value_of(weft_stream_data_get, stream.native_handle()), &data);
     weft::unit_kind spawned{};
     weft::thread({.pool = pool}, [&] {
         weft::thread inner([&] { spawned = weft::this_thread::self().kind(); });

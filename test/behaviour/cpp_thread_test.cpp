@@ -12,6 +12,7 @@
 #include <weft/weft.hpp>
 
 #include "test/behaviour/atomic.hpp"
+#include "test/behaviour/value_of.hpp"
 #include "base/config.hpp"
 #include "os/fault.hpp"
 
@@ -291,12 +292,12 @@ TEST_P(CppThread, EachAttributeReachesTheUnit) {
     releases = &released;
     const auto release = [](void* given) { releases->fetch_add(given != nullptr); };
     weft::thread keeps({.data = &data, .release = release}, [] {});
-    EXPECT_EQ(weft_unit_data(keeps.native_handle()), &data);
+    EXPECT_EQ(weft_test::value_of(weft_unit_data_get, keeps.native_handle()), &data);
     keeps.join();
     EXPECT_EQ(released, 1);
     const weft::key lasting({.lasting = true, .release = release});
     weft::thread under({.data = &data, .key = lasting.native_handle()}, [] {});
-    EXPECT_EQ(weft_unit_data(under.native_handle()), nullptr);
+    EXPECT_EQ(weft_test::value_of(weft_unit_data_get, under.native_handle()), nullptr);
     void* value = nullptr;
     EXPECT_EQ(weft_unit_local_get(under.native_handle(), lasting.native_handle(), &value), WEFT_OK);
     EXPECT_EQ(value, &data);

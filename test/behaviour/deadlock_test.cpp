@@ -154,7 +154,7 @@ TEST_F(Deadlock, OfWhatNobodySignalsSetsOrResumes) {
         spawn("unset", [](void*) {
             weft_future* future = nullptr;
             weft_future_create(1, nullptr, nullptr, &future);
-            weft_future_wait(future, nullptr, WEFT_FOREVER);
+            weft_future_wait(future, nullptr);
         });
         spawn("unresumed", [](void*) { weft_unit_suspend(nullptr, nullptr); });
         weft_event_wait(&never_set, nullptr);
@@ -268,7 +268,7 @@ TEST_F(Deadlock, IsNoneWhileSomethingIsPending) {
     void (*const programs[])() = {
         [] {   // a timer
             begin(1);
-            weft_event_wait_until(&never_set, nullptr, weft_now_ns() + 600'000'000);
+            weft_event_wait_until(&never_set, weft_now_ns() + 600'000'000, nullptr);
         },
         [] {   // a blocking call
             begin(2);
@@ -279,7 +279,7 @@ TEST_F(Deadlock, IsNoneWhileSomethingIsPending) {
             static weft_event come = WEFT_EVENT_INIT;
             static const std::uint64_t until = weft_now_ns() + 600'000'000;
             weft_poller* poller = nullptr;
-            weft_poller_add([](void*) {
+            weft_poller_register([](void*) {
                 if (weft_now_ns() > until) weft_event_set(&come, nullptr);
                 return false;
             }, nullptr, nullptr, &poller);
@@ -295,8 +295,8 @@ TEST_F(Deadlock, IsNoneWhileSomethingIsPending) {
             hint.has_descriptor = true;
             hint.descriptor = ends[0];
             weft_poller* poller = nullptr;
-            weft_poller_add([](void*) { return false; }, nullptr, &hint, &poller);
-            weft_event_wait_until(&come, nullptr, weft_now_ns() + 600'000'000);
+            weft_poller_register([](void*) { return false; }, nullptr, &hint, &poller);
+            weft_event_wait_until(&come, weft_now_ns() + 600'000'000, nullptr);
         },
         [] {   // an OS thread
             begin(2);
@@ -342,7 +342,7 @@ TEST_F(Deadlock, IsNoneWhileSomethingIsPending) {
             begin(1);
             static weft_event come = WEFT_EVENT_INIT;
             std::thread later([] {
-                weft_event_wait_until(&never_set, nullptr, weft_now_ns() + 600'000'000);
+                weft_event_wait_until(&never_set, weft_now_ns() + 600'000'000, nullptr);
                 weft_event_set(&come, nullptr);
             });
             weft_event_wait(&come, nullptr);

@@ -99,7 +99,7 @@ TEST(PoolsOfStreams, GiveTheMoreUrgentFirstWhereThatIsAskedFor) {
 
 TEST(PoolsOfStreams, LetOneLeaveForTheUnitThatIsNext) {
     using Call = weft_status (*)(weft_unit*);
-    for (const Call call : {Call{weft_unit_yield_to}, Call{weft_unit_suspend_to}}) {
+    for (const Call call : {Call{weft_unit_yield_to}, Call{hand_off<WEFT_TO_READY, WEFT_BY_SUSPEND>}}) {
         auto settings = two_streams(WEFT_POOL_DEQUE);
         settings.streams = 1;   // else a thief may come first
         Runtime runtime(settings);
@@ -109,7 +109,7 @@ TEST(PoolsOfStreams, LetOneLeaveForTheUnitThatIsNext) {
                 weft_unit* const self = weft_unit_self();
                 Ult oldest([&] { order += 'o'; }), next([&] {
                     order += 'n';
-                    if (call != Call{weft_unit_suspend_to}) return;
+                    if (call != Call{hand_off<WEFT_TO_READY, WEFT_BY_SUSPEND>}) return;
                     EXPECT_EQ(weft_unit_resume(self), WEFT_OK);
                 });
                 EXPECT_EQ(call(oldest.handle()), WEFT_UNSUPPORTED);
@@ -230,7 +230,7 @@ TEST(PoolsOfStreams, AUnitThatALaterStreamHasStolenOutlivesThatStream) {
     }
     const Stolen& stolen = first.waits ? first : second;
     EXPECT_TRUE(stolen.waits);
-    EXPECT_EQ(weft_stream_free(later), WEFT_OK);
+    EXPECT_EQ(weft_stream_join_free(later), WEFT_OK);
     EXPECT_EQ(weft_unit_resume(stolen.unit), WEFT_OK);
     over = true;
     EXPECT_EQ(weft_unit_join_free(first.unit), WEFT_OK);

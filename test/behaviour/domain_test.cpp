@@ -50,7 +50,7 @@ public:
     // By a hart of the domain's.
     weft_unit* make() {
         weft_unit* context = nullptr;
-        EXPECT_EQ(weft_context_init(nullptr, 0, &context), WEFT_OK) << weft_error_text();
+        EXPECT_EQ(weft_context_create(nullptr, 0, &context), WEFT_OK) << weft_error_text();
         contexts_.push_back(context);
         return context;
     }
@@ -112,8 +112,8 @@ TEST(Domain, IsRegisteredAndUnregistered) {
         {
             Library library;
             EXPECT_EQ(weft_domain_self(), library.domain);
-            EXPECT_EQ(weft_domain_data(library.domain), &library);
-            EXPECT_EQ(weft_domain_parent(library.domain), nullptr);
+            EXPECT_EQ(value_of(weft_domain_data_get, library.domain), &library);
+            EXPECT_EQ(value_of(weft_domain_parent_get, library.domain), nullptr);
         }
         EXPECT_EQ(weft_domain_self(), nullptr);
     });
@@ -194,7 +194,7 @@ TEST(Domain, ChildrenAreLentHartsByAParentThatSaysNothing) {
         Library outer;
         auto body = [&] {
             Library inner;
-            EXPECT_EQ(weft_domain_parent(inner.domain), outer.domain);
+            EXPECT_EQ(value_of(weft_domain_parent_get, inner.domain), outer.domain);
             weft_latch ran;
             EXPECT_EQ(weft_latch_init(&ran, 3), WEFT_OK);
             auto within = [&] {
@@ -350,7 +350,7 @@ TEST(Domain, OneThatHasMoreThanItsShareIsAskedForIt) {
         ++ended;
     };
     weft_pool* pools[2] = {};
-    for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(weft_stream_pool(weft_stream_at(i), &pools[i]), WEFT_OK);
+    for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(weft_stream_pool_get(weft_stream_at(i), &pools[i]), WEFT_OK);
     Ult one(play, nullptr, pools[0]), other(play, nullptr, pools[1]);
     EXPECT_EQ(one.join(), WEFT_OK);
     EXPECT_EQ(other.join(), WEFT_OK);
@@ -392,7 +392,7 @@ TEST(Domain, OneWhoseHartGoesIntoAChildIsLentAnotherForWhatHasYieldedOnIt) {
 // Only the stream draws from the pool that the unit comes back to.
 void free_under_a_unit_in_its_domain(weft_stream* stream) {
     weft_pool* pool = nullptr;
-    EXPECT_EQ(weft_stream_pool(stream, &pool), WEFT_OK);
+    EXPECT_EQ(weft_stream_pool_get(stream, &pool), WEFT_OK);
     weft_latch begun, go;
     EXPECT_EQ(weft_latch_init(&begun, 1), WEFT_OK);
     EXPECT_EQ(weft_latch_init(&go, 1), WEFT_OK);
@@ -403,7 +403,7 @@ void free_under_a_unit_in_its_domain(weft_stream* stream) {
     }, nullptr, pool);
     EXPECT_EQ(weft_latch_wait(&begun), WEFT_OK);
     Ult goes([&] { weft_latch_count_down(&go, 1); });
-    EXPECT_EQ(weft_stream_free(stream), WEFT_OK);
+    EXPECT_EQ(weft_stream_join_free(stream), WEFT_OK);
     EXPECT_EQ(unit.join(), WEFT_OK);
     EXPECT_EQ(goes.join(), WEFT_OK);
 }
@@ -422,7 +422,7 @@ TEST(Domain, OfAUnitEndsThoughItsStreamWithASchedulerOfTheProgramsIsFreedMeanwhi
     weft_sched_ops ops{};
     ops.size = sizeof ops;
     ops.run = [](void* from, weft_sched* sched) {
-        while (!weft_sched_should_stop(sched)) {
+        while (!weft_sched_check_stop(sched)) {
             weft_unit* unit = nullptr;
             EXPECT_EQ(weft_pool_pop(static_cast<weft_pool*>(from), &unit), WEFT_OK);
             if (unit != nullptr) weft_sched_run_unit(sched, unit);
@@ -469,7 +469,7 @@ TEST(Domain, AContextThatHasEndedRunsAgainOnTheDomainsOwnStack) {
         weft_domain* domain = nullptr;
         ASSERT_EQ(weft_domain_register(&ops, &one, &domain), WEFT_OK);
         alignas(16) static char stack[65536];
-        ASSERT_EQ(weft_context_init(stack, sizeof stack, &one.context), WEFT_OK);
+        ASSERT_EQ(weft_context_create(stack, sizeof stack, &one.context), WEFT_OK);
         for (int life = 1; life <= 3; ++life) {
             EXPECT_EQ(weft_latch_init(&one.begun, 1), WEFT_OK);
             one.wanted = true;
@@ -642,18 +642,19 @@ TEST(Domain, OneThatNoUltHasRegisteredRunsWhatIsSpawnedIntoItsPool) {
     ops.enter = [](void*) {};
     ops.unblock = [](void*, weft_unit*) {};
     EXPECT_EQ(weft_domain_create(&ops, nullptr, &none), WEFT_NOT_INITIALIZED);
-    EXPECT_EQ(weft_domain_pool(nullptr), nullptr);
+    weft_pool* pool = nullptr;
+    EXPECT_EQ(weft_domain_pool_get(nullptr, &pool), WEFT_INVALID);
     Created created;   // until the last hart has left, with the runtime
     {
         Runtime runtime;
         created.create();
-        EXPECT_EQ(weft_domain_parent(created.domain), nullptr);
+        EXPECT_EQ(value_of(weft_domain_parent_get, created.domain), nullptr);
         EXPECT_EQ(weft_domain_unregister(created.domain), WEFT_WRONG_CONTEXT);
         weft_latch all;
         ASSERT_EQ(weft_latch_init(&all, 3), WEFT_OK);
         for (int i = 0; i < 3; ++i) {
             const auto body = [](void* latch) { EXPECT_EQ(weft_latch_count_down(static_cast<weft_latch*>(latch), 1), WEFT_OK); };
-            EXPECT_EQ(weft_ult_spawn(weft_domain_pool(created.domain), body, &all, nullptr, nullptr), WEFT_OK);
+            EXPECT_EQ(weft_ult_spawn(value_of(weft_domain_pool_get, created.domain), body, &all, nullptr, nullptr), WEFT_OK);
         }
         EXPECT_EQ(weft_domain_request(created.domain, 3), WEFT_OK);
         EXPECT_EQ(weft_latch_wait(&all), WEFT_OK);
@@ -694,7 +695,7 @@ TEST(Domain, WhatCannotBeIsRefused) {
     EXPECT_EQ(*weft_domain_lacked(nullptr), 0u);
     EXPECT_EQ(weft_domain_pass(), WEFT_WRONG_CONTEXT);
     weft_unit* context = nullptr;
-    EXPECT_EQ(weft_context_init(nullptr, 0, &context), WEFT_WRONG_CONTEXT);
+    EXPECT_EQ(weft_context_create(nullptr, 0, &context), WEFT_WRONG_CONTEXT);
     EXPECT_EQ(weft_context_pause([](weft_unit*, void*) {}, nullptr), WEFT_WRONG_CONTEXT);
     EXPECT_EQ(weft_context_suspend_to(nullptr, [](weft_unit*, void*) {}, nullptr), WEFT_INVALID);
     EXPECT_EQ(weft_context_suspend_to(weft_unit_self(), nullptr, nullptr), WEFT_INVALID);
@@ -728,7 +729,7 @@ TEST(Domain, ContextsThatOnlyWaitForMoreToDoAreNotCountedAtTheRuntimesEnd) {
         }
         weft_unit* contexts[2] = {};
         for (weft_unit*& context : contexts) {
-            ASSERT_EQ(weft_ult_spawn(weft_domain_pool(domain.domain), [](void*) { weft_unit_suspend(nullptr, nullptr); }, nullptr, nullptr, &context), WEFT_OK);
+            ASSERT_EQ(weft_ult_spawn(value_of(weft_domain_pool_get, domain.domain), [](void*) { weft_unit_suspend(nullptr, nullptr); }, nullptr, nullptr, &context), WEFT_OK);
         }
         weft_domain_request(domain.domain, 1);
         for (weft_unit* const context : contexts) {

@@ -101,7 +101,7 @@ TEST(DomainWindows, AStreamStaysUntilWhoSentAHartToItHasWokenIt) {
     EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     atomic<bool> freed{false};
     std::thread freer([&] {
-        EXPECT_EQ(weft_stream_free(stream), WEFT_OK) << weft_error_text();
+        EXPECT_EQ(weft_stream_join_free(stream), WEFT_OK) << weft_error_text();
         freed = true;
     });
     must_happen("the stream's OS thread ends", [&] { return !std::filesystem::exists("/proc/self/task/" + std::to_string(caller.thread)); });

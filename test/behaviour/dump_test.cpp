@@ -38,7 +38,7 @@ atomic<int> dump_came_back{0};
     ++dump_came_back;
 }
 [[gnu::noinline]] void dump_on_event_for_an_hour() {
-    EXPECT_EQ(weft_event_wait_until(&dump_event, nullptr, weft_now_ns() + 3'600'000'000'000), WEFT_OK);
+    EXPECT_EQ(weft_event_wait_until(&dump_event, weft_now_ns() + 3'600'000'000'000, nullptr), WEFT_OK);
     ++dump_came_back;
 }
 [[gnu::noinline]] void dump_deeper(Bed& bed, int depth) {
@@ -351,9 +351,9 @@ void describe_known(const weft_description* of, void* raw) {
 }  // namespace
 
 TEST(Dump, HasWhatALibrarySaysOfAUnit) {
-    static const bool added = weft_describer_add(describe_known, &known) == WEFT_OK;
+    static const bool added = weft_describer_register(describe_known, &known) == WEFT_OK;
     ASSERT_TRUE(added);
-    EXPECT_EQ(weft_describer_add(nullptr, nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_describer_register(nullptr, nullptr), WEFT_INVALID);
     Runtime runtime;
     dump_event = WEFT_EVENT_INIT;
     Ult told(dump_on_event), other(dump_on_event);

@@ -40,14 +40,14 @@ TEST(Embedding, DataHangOnAUnitFromWhenTheyAreGivenUntilItIsFreed) {
         Runtime runtime;
         weft_unit* unit = nullptr;
         ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, nullptr, &unit), WEFT_OK);
-        EXPECT_EQ(weft_unit_data(unit), nullptr);
+        EXPECT_EQ(value_of(weft_unit_data_get, unit), nullptr);
         EXPECT_EQ(weft_unit_data_set(unit, &one, release), WEFT_OK);
         EXPECT_EQ(weft_unit_data_set(unit, &ten, release), WEFT_WRONG_STATE);
         EXPECT_EQ(weft_unit_data_set(unit, nullptr, release), WEFT_INVALID);
         EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
-        EXPECT_EQ(weft_unit_data(unit), &one);
-        ASSERT_EQ(weft_unit_revive(nullptr, [](void*) {}, nullptr, unit), WEFT_OK);
-        EXPECT_EQ(weft_unit_data(unit), &one) << "another life has what the one before had";
+        EXPECT_EQ(value_of(weft_unit_data_get, unit), &one);
+        ASSERT_EQ(weft_unit_revive(unit, nullptr, [](void*) {}, nullptr), WEFT_OK);
+        EXPECT_EQ(value_of(weft_unit_data_get, unit), &one) << "another life has what the one before had";
         EXPECT_EQ(released, 0);
         EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         EXPECT_EQ(released, 1);
@@ -71,10 +71,10 @@ TEST(Embedding, DataThatASpawnIsGivenAreThereBeforeTheUnitRunsAndReleasedIfThere
     how.data = &one;
     how.release = release;
     {
-        EXPECT_EQ(weft_unit_data(nullptr), nullptr) << "the primary unit was given none";
+        EXPECT_EQ(weft_unit_self_data(), nullptr) << "the primary unit was given none";
         Ult unit([] {
-            EXPECT_EQ(weft_unit_data(weft_unit_self()), &one);
-            EXPECT_EQ(weft_unit_data(nullptr), &one);
+            EXPECT_EQ(value_of(weft_unit_data_get, weft_unit_self()), &one);
+            EXPECT_EQ(weft_unit_self_data(), &one);
         }, &how);
         EXPECT_EQ(unit.join(), WEFT_OK);
         EXPECT_EQ(released, 0);
@@ -100,7 +100,7 @@ TEST(Embedding, UnitsWithDataHaveNothingOfThoseThatHadTheMemoryBefore) {
     Runtime runtime(2);
     ASSERT_EQ(weft_key_create(nullptr, &key), WEFT_OK);
     static const auto body = [](void*) {
-        EXPECT_EQ(weft_unit_data(nullptr), &one);
+        EXPECT_EQ(weft_unit_self_data(), &one);
         EXPECT_EQ(weft_local_get(key), nullptr);
         EXPECT_EQ(weft_local_set(key, &one), WEFT_OK);
     };
@@ -110,7 +110,7 @@ TEST(Embedding, UnitsWithDataHaveNothingOfThoseThatHadTheMemoryBefore) {
         for (int i = 0; i < at_once; ++i) {
             how.data = i % 2 == 0 ? &one : nullptr;
             how.release = i % 2 == 0 ? release : nullptr;
-            ASSERT_EQ(weft_ult_spawn(nullptr, i % 2 == 0 ? +body : [](void*) { EXPECT_EQ(weft_unit_data(nullptr), nullptr); }, nullptr, &how, &units[i]), WEFT_OK);
+            ASSERT_EQ(weft_ult_spawn(nullptr, i % 2 == 0 ? +body : [](void*) { EXPECT_EQ(weft_unit_self_data(), nullptr); }, nullptr, &how, &units[i]), WEFT_OK);
         }
         EXPECT_EQ(weft_unit_join_free_many(units, at_once), WEFT_OK);
         EXPECT_EQ(released, round * at_once / 2);
@@ -122,23 +122,24 @@ TEST(Embedding, PoolsAndStreamsHaveAPointerOfTheProgramsToo) {
     Runtime runtime;
     int mine = 0;
     weft_pool* pool = make_pool(WEFT_POOL_SHARED);
-    EXPECT_EQ(weft_pool_data(pool), nullptr);
+    EXPECT_EQ(value_of(weft_pool_data_get, pool), nullptr);
     EXPECT_EQ(weft_pool_data_set(pool, &mine), WEFT_OK);
-    EXPECT_EQ(weft_pool_data(pool), &mine);
+    EXPECT_EQ(value_of(weft_pool_data_get, pool), &mine);
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
     pool = make_pool(WEFT_POOL_SHARED);
-    EXPECT_EQ(weft_pool_data(pool), nullptr) << "the next pool in the same memory has none";
+    EXPECT_EQ(value_of(weft_pool_data_get, pool), nullptr) << "the next pool in the same memory has none";
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
-    EXPECT_EQ(weft_stream_data(nullptr), nullptr);
+    void* data = nullptr;
+    EXPECT_EQ(weft_stream_data_get(nullptr, &data), WEFT_INVALID);
     EXPECT_EQ(weft_stream_data_set(weft_stream_self(), &mine), WEFT_OK);
-    EXPECT_EQ(weft_stream_data(weft_stream_self()), &mine);
+    EXPECT_EQ(value_of(weft_stream_data_get, weft_stream_self()), &mine);
     weft_stream_options how{};
     how.size = sizeof how;
     how.data = &mine;
     weft_stream* stream = nullptr;
     ASSERT_EQ(weft_stream_create(&how, &stream), WEFT_OK);
-    EXPECT_EQ(weft_stream_data(stream), &mine);
-    EXPECT_EQ(weft_stream_free(stream), WEFT_OK);
+    EXPECT_EQ(value_of(weft_stream_data_get, stream), &mine);
+    EXPECT_EQ(weft_stream_join_free(stream), WEFT_OK);
 }
 
 TEST(Embedding, AUnitIsLookedAtWithoutAllOthers) {
@@ -201,27 +202,27 @@ TEST(Embedding, AUnitTellsItsArgumentItsSiteAndWhetherItIsDetached) {
     weft_unit* unit = nullptr;
     int first = 0, second = 0;
     static void* seen;
-    ASSERT_EQ(weft_ult_spawn_at(nullptr, [](void* argument) { seen = argument; }, &first, nullptr, &unit, &anywhere), WEFT_OK);
+    ASSERT_EQ(weft_ult_spawn_at(nullptr, [](void* argument) { seen = argument; }, &first, nullptr, &anywhere, &unit), WEFT_OK);
     void* argument = nullptr;
-    EXPECT_EQ(weft_unit_argument(unit, &argument), WEFT_OK);
+    EXPECT_EQ(weft_unit_argument_get(unit, &argument), WEFT_OK);
     EXPECT_EQ(argument, &first);
     EXPECT_EQ(weft_unit_argument_set(unit, &second), WEFT_OK);
-    EXPECT_EQ(weft_unit_spawn_site(unit), &anywhere);
+    EXPECT_EQ(value_of(weft_unit_spawn_site_get, unit), &anywhere);
     bool detached = true;
-    EXPECT_EQ(weft_unit_detached(unit, &detached), WEFT_OK);
+    EXPECT_EQ(weft_unit_detached_get(unit, &detached), WEFT_OK);
     EXPECT_FALSE(detached);
     EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
     EXPECT_EQ(seen, &second);
-    EXPECT_EQ(weft_unit_argument(unit, &argument), WEFT_OK);
+    EXPECT_EQ(weft_unit_argument_get(unit, &argument), WEFT_OK);
     EXPECT_EQ(argument, &second);
     EXPECT_EQ(weft_unit_argument_set(unit, &first), WEFT_WRONG_STATE);
     EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     auto asks = [](void*) {
         bool mine = false;
-        EXPECT_EQ(weft_unit_detached(weft_unit_self(), &mine), WEFT_OK);
+        EXPECT_EQ(weft_unit_detached_get(weft_unit_self(), &mine), WEFT_OK);
         EXPECT_TRUE(mine);
     };
-    EXPECT_EQ(weft_tasklet_spawn_at(nullptr, asks, nullptr, nullptr, nullptr, &anywhere), WEFT_OK);
+    EXPECT_EQ(weft_tasklet_spawn_at(nullptr, asks, nullptr, nullptr, &anywhere, nullptr), WEFT_OK);
     weft_unit_yield();
 }
 
@@ -234,8 +235,8 @@ TEST(Embedding, AUnitThatWasPoppedRunsInTheCallersPlace) {
             std::unique_ptr<Ult> target;
             Ult yields([&] {
                 steps += 'a';
-                EXPECT_EQ(weft_unit_yield_to_popped(weft_unit_self()), WEFT_WRONG_STATE);
-                EXPECT_EQ(weft_unit_yield_to_popped(pop(pool)), WEFT_OK);
+                EXPECT_EQ(weft_unit_hand_off(weft_unit_self(), WEFT_TO_POPPED, WEFT_BY_YIELD), WEFT_WRONG_STATE);
+                EXPECT_EQ(weft_unit_hand_off(pop(pool), WEFT_TO_POPPED, WEFT_BY_YIELD), WEFT_OK);
                 steps += 'b';
             });
             target = std::make_unique<Ult>([&] { steps += 't'; }, nullptr, pool);
@@ -244,7 +245,7 @@ TEST(Embedding, AUnitThatWasPoppedRunsInTheCallersPlace) {
             steps.clear();
             Ult suspends([&] {
                 steps += 'a';
-                EXPECT_EQ(weft_unit_suspend_to_popped(pop(pool)), WEFT_OK);
+                EXPECT_EQ(weft_unit_hand_off(pop(pool), WEFT_TO_POPPED, WEFT_BY_SUSPEND), WEFT_OK);
                 steps += 'b';
             });
             Ult resumes([&] {
@@ -257,14 +258,14 @@ TEST(Embedding, AUnitThatWasPoppedRunsInTheCallersPlace) {
             steps.clear();
             Ult ends([&] {
                 steps += 'a';
-                weft_unit_exit_to_popped(pop(pool));
+                weft_unit_hand_off(pop(pool), WEFT_TO_POPPED, WEFT_BY_EXIT);
                 steps += '!';
             });
             Ult last([&] { steps += 't'; }, nullptr, pool);
             ends.join();
             last.join();
             EXPECT_EQ(steps, "at");
-            EXPECT_EQ(weft_unit_yield_to_popped(last.handle()), WEFT_WRONG_STATE) << "it has ended";
+            EXPECT_EQ(weft_unit_hand_off(last.handle(), WEFT_TO_POPPED, WEFT_BY_YIELD), WEFT_WRONG_STATE) << "it has ended";
         }
         if (kind == WEFT_POOL_SHARED) {
             EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
@@ -315,7 +316,7 @@ struct Counting {
 
 weft_pool* now_of(const weft_unit* unit) {
     weft_pool* pool = nullptr;
-    EXPECT_EQ(weft_unit_pool(unit, &pool), WEFT_OK);
+    EXPECT_EQ(weft_unit_pool_get(unit, &pool), WEFT_OK);
     return pool;
 }
 
@@ -537,7 +538,7 @@ TEST(Embedding, UnitsThatLeaveForEachOtherAreOneTurnOfTheirSchedulers) {
     for (int i = 0; i < 20; ++i) {
         auto chain = [](void*) {
             ++ran;
-            if (weft_unit* next = pop(pool)) weft_unit_exit_to_popped(next);
+            if (weft_unit* next = pop(pool)) weft_unit_hand_off(next, WEFT_TO_POPPED, WEFT_BY_EXIT);
         };
         ASSERT_EQ(weft_ult_spawn(pool, chain, nullptr, nullptr, nullptr), WEFT_OK);
     }
@@ -567,9 +568,9 @@ TEST(Embedding, ARevivedUnitMayBeginBeforeTheCallerGoesOn) {
         how.site = &anywhere;
         Ult parent([&] {
             steps += 'p';
-            EXPECT_EQ(weft_unit_revive_with(nullptr, body, const_cast<char*>("2"), &how, unit), WEFT_OK) << weft_error_text();
+            EXPECT_EQ(weft_unit_revive_with(unit, nullptr, body, const_cast<char*>("2"), &how), WEFT_OK) << weft_error_text();
             steps += 'q';
-            EXPECT_EQ(weft_unit_spawn_site(unit), &anywhere);
+            EXPECT_EQ(value_of(weft_unit_spawn_site_get, unit), &anywhere);
         });
         EXPECT_EQ(parent.join(), WEFT_OK);
         EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
@@ -578,7 +579,7 @@ TEST(Embedding, ARevivedUnitMayBeginBeforeTheCallerGoesOn) {
         weft_unit* tasklet = nullptr;
         ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) {}, nullptr, nullptr, &tasklet), WEFT_OK);
         EXPECT_EQ(weft_unit_join(tasklet), WEFT_OK);
-        EXPECT_EQ(weft_unit_revive_with(nullptr, [](void*) {}, nullptr, &how, tasklet), WEFT_UNSUPPORTED);
+        EXPECT_EQ(weft_unit_revive_with(tasklet, nullptr, [](void*) {}, nullptr, &how), WEFT_UNSUPPORTED);
         EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     }
 }
@@ -617,7 +618,7 @@ TEST(Embedding, AStreamStopsAtOnceAndLeavesWhatWaitsOrWhenItsPoolsAreEmpty) {
             Stream stream(pool);
             bool ended = false;
             while (!ended) {
-                EXPECT_EQ(weft_stream_ended(stream.handle(), &ended), WEFT_OK);
+                EXPECT_EQ(weft_stream_ended_get(stream.handle(), &ended), WEFT_OK);
                 weft_unit_yield();
             }
             if (!at_once) {
@@ -644,7 +645,7 @@ TEST(Embedding, WithOwnStacksNoUnitOfKindAutoStandsOnItsSchedulersStack) {
         weft_unit* unit = nullptr;
         ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &how, &unit), WEFT_OK);
         weft_kind kind;
-        EXPECT_EQ(weft_unit_kind(unit, &kind), WEFT_OK);
+        EXPECT_EQ(weft_unit_kind_get(unit, &kind), WEFT_OK);
         ASSERT_NE(kind, WEFT_KIND_SC) << i;
         EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     }

@@ -169,7 +169,7 @@ TEST(Environment, AVariableWinsOverWhatTheProgramAsks) {
     Ult unit([] {
         weft_stack_info info{};
         info.size = sizeof info;
-        EXPECT_EQ(weft_unit_stack(weft_unit_self(), &info), WEFT_OK);
+        EXPECT_EQ(weft_unit_stack_get(weft_unit_self(), &info), WEFT_OK);
         EXPECT_EQ(info.guarded, WEFT_UNSUPPORTED);
         EXPECT_GT(info.bytes, 100000u);
     });

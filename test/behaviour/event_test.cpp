@@ -101,10 +101,10 @@ TEST_P(EventAs, IsWaitedForUntilTheDeadlineAndNotLess) {
     weft_event event = WEFT_EVENT_INIT;
     Doing late(GetParam(), [&] {
         const std::uint64_t deadline = in_ms(5);
-        EXPECT_EQ(weft_event_wait_until(&event, nullptr, deadline), WEFT_TIMED_OUT);
+        EXPECT_EQ(weft_event_wait_until(&event, deadline, nullptr), WEFT_TIMED_OUT);
         EXPECT_GE(weft_now_ns(), deadline);
-        EXPECT_EQ(weft_event_wait_until(&event, nullptr, 0), WEFT_TIMED_OUT);
-        EXPECT_EQ(weft_event_wait_until(&event, nullptr, never_in_this_test()), WEFT_OK);
+        EXPECT_EQ(weft_event_wait_until(&event, 0, nullptr), WEFT_TIMED_OUT);
+        EXPECT_EQ(weft_event_wait_until(&event, never_in_this_test(), nullptr), WEFT_OK);
     });
     let_others_wait();
     EXPECT_EQ(weft_event_set(&event, nullptr), WEFT_OK);
@@ -124,7 +124,7 @@ TEST_P(EventAs, LeavesNothingOfADeadlineBehind) {
     Doing waits(GetParam(), [&] {
         const std::uint64_t deadline = in_ms(50);
         begins = true;
-        if (weft_event_wait_until(&event, nullptr, deadline) != WEFT_OK) return;   // the machine is too slow to see anything
+        if (weft_event_wait_until(&event, deadline, nullptr) != WEFT_OK) return;   // the machine is too slow to see anything
         overwrite_the_stack();
         EXPECT_EQ(weft_sleep_until(deadline + 5 * ms), WEFT_OK);
     });
@@ -143,7 +143,7 @@ TEST_P(EventAs, ThatIsTheFirstOfSeveralIsTold) {
         atomic<std::size_t> told{99};
         Doing waits(GetParam(), [&] {
             std::size_t index = 98;
-            EXPECT_EQ(weft_event_wait_any(pointers.data(), pointers.size(), &index, WEFT_FOREVER), WEFT_OK);
+            EXPECT_EQ(weft_event_wait_any(pointers.data(), pointers.size(), &index), WEFT_OK);
             told = index;
         });
         if (which % 2 == 0) weft_unit_yield();   // before it waits, and while it does
@@ -162,7 +162,7 @@ TEST_P(EventAs, OfManyThatAreAllWaitedForMayComeInAnyOrder) {
     Runtime runtime;
     std::array<weft_event, 3> events{};
     weft_event* pointers[] = {&events[0], &events[1], &events[2]};
-    Doing waits(GetParam(), [&] { EXPECT_EQ(weft_event_wait_all(pointers, 3, WEFT_FOREVER), WEFT_OK); });
+    Doing waits(GetParam(), [&] { EXPECT_EQ(weft_event_wait_all(pointers, 3), WEFT_OK); });
     for (std::size_t i : {2u, 0u, 1u}) {
         let_others_wait();
         EXPECT_FALSE(waits.done());
@@ -179,13 +179,13 @@ TEST_P(EventAs, AnyAndAllHaveDeadlines) {
     Doing waits(GetParam(), [&] {
         const std::uint64_t deadline = in_ms(3);
         std::size_t index = 98;
-        EXPECT_EQ(weft_event_wait_all(pointers, 3, deadline), WEFT_TIMED_OUT);
+        EXPECT_EQ(weft_event_wait_all_until(pointers, 3, deadline), WEFT_TIMED_OUT);
         EXPECT_GE(weft_now_ns(), deadline);
-        EXPECT_EQ(weft_event_wait_any(pointers, 3, &index, 0), WEFT_OK);
+        EXPECT_EQ(weft_event_wait_any_until(pointers, 3, 0, &index), WEFT_OK);
         EXPECT_EQ(index, 1u);
-        EXPECT_EQ(weft_event_wait_any(pointers + 2, 1, &index, in_ms(3)), WEFT_TIMED_OUT);
+        EXPECT_EQ(weft_event_wait_any_until(pointers + 2, 1, in_ms(3), &index), WEFT_TIMED_OUT);
         EXPECT_EQ(index, 1u) << "not written";
-        EXPECT_EQ(weft_event_wait_all(pointers, 0, 0), WEFT_OK);
+        EXPECT_EQ(weft_event_wait_all_until(pointers, 0, 0), WEFT_OK);
     });
 }
 
@@ -195,13 +195,13 @@ TEST(Event, RefusesWhatMakesNoSense) {
     weft_event* none[] = {nullptr};
     EXPECT_EQ(weft_event_set(nullptr, nullptr), WEFT_INVALID);
     EXPECT_EQ(weft_event_wait(nullptr, nullptr), WEFT_INVALID);
-    EXPECT_EQ(weft_event_wait_any(none, 1, nullptr, 0), WEFT_INVALID);
-    EXPECT_EQ(weft_event_wait_any(none, 0, nullptr, 0), WEFT_INVALID);
+    EXPECT_EQ(weft_event_wait_any_until(none, 1, 0, nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_event_wait_any_until(none, 0, 0, nullptr), WEFT_INVALID);
     weft_unit* tasklet = nullptr;
     ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void* raw) {
         auto* unset = static_cast<weft_event*>(raw);
         EXPECT_EQ(weft_event_wait(unset, nullptr), WEFT_WRONG_KIND);
-        EXPECT_EQ(weft_event_wait_any(&unset, 1, nullptr, 0), WEFT_WRONG_KIND);
+        EXPECT_EQ(weft_event_wait_any_until(&unset, 1, 0, nullptr), WEFT_WRONG_KIND);
         EXPECT_EQ(weft_event_set(unset, nullptr), WEFT_OK);
         EXPECT_EQ(weft_event_wait(unset, nullptr), WEFT_OK) << "no wait is needed";
     }, &event, nullptr, &tasklet), WEFT_OK);
@@ -234,7 +234,7 @@ TEST_P(EventAs, AFutureIsReadyWhenAllItsCompartmentsAre) {
     int values[3];
     Doing waits(GetParam(), [&] {
         void** got = nullptr;
-        EXPECT_EQ(weft_future_wait(future, &got, WEFT_FOREVER), WEFT_OK);
+        EXPECT_EQ(weft_future_wait(future, &got), WEFT_OK);
         for (int i = 0; i < 3; ++i) EXPECT_EQ(got[i], &values[i]);
     });
     for (int& value : values) {
@@ -250,7 +250,7 @@ TEST_P(EventAs, AFutureIsReadyWhenAllItsCompartmentsAre) {
     EXPECT_EQ(weft_future_set(future, nullptr), WEFT_WRONG_STATE);
     EXPECT_EQ(weft_future_reset(future), WEFT_OK);
     EXPECT_EQ(weft_future_test(future), WEFT_BUSY);
-    EXPECT_EQ(weft_future_wait(future, nullptr, in_ms(2)), WEFT_TIMED_OUT);
+    EXPECT_EQ(weft_future_wait_until(future, in_ms(2), nullptr), WEFT_TIMED_OUT);
     EXPECT_EQ(weft_future_free(future), WEFT_OK);
 }
 
@@ -258,12 +258,12 @@ TEST(Future, OfNothingIsReadyAtOnce) {
     Runtime runtime;
     weft_future* future = nullptr;
     ASSERT_EQ(weft_future_create(0, nullptr, nullptr, &future), WEFT_OK);
-    EXPECT_EQ(weft_future_wait(future, nullptr, WEFT_FOREVER), WEFT_OK);
+    EXPECT_EQ(weft_future_wait(future, nullptr), WEFT_OK);
     EXPECT_EQ(weft_future_set(future, nullptr), WEFT_WRONG_STATE);
     EXPECT_EQ(weft_future_reset(future), WEFT_OK);
     EXPECT_EQ(weft_future_test(future), WEFT_OK);
-    weft_event* event = weft_future_event(future);
-    EXPECT_EQ(weft_event_wait_any(&event, 1, nullptr, 0), WEFT_OK);
+    weft_event* event = value_of(weft_future_event_get, future);
+    EXPECT_EQ(weft_event_wait_any_until(&event, 1, 0, nullptr), WEFT_OK);
     EXPECT_EQ(weft_future_free(future), WEFT_OK);
     EXPECT_EQ(weft_future_create(~std::size_t{0}, nullptr, nullptr, &future), WEFT_NO_MEMORY);
 }

@@ -139,14 +139,14 @@ void make_things() {
                 EXPECT_EQ(weft_sched_free(sched), WEFT_OK) << "a scheduler that no stream took is the caller's";
             } else {
                 spawn_units(pool);
-                EXPECT_EQ(weft_stream_free(stream), WEFT_OK);
+                EXPECT_EQ(weft_stream_join_free(stream), WEFT_OK);
             }
         }
         EXPECT_EQ(weft_pool_free(pool), WEFT_OK) << weft_error_text();
     }
     weft_stream* stream = nullptr;
     if (refused(weft_stream_create(nullptr, &stream))) return;
-    EXPECT_EQ(weft_stream_free(stream), WEFT_OK);
+    EXPECT_EQ(weft_stream_join_free(stream), WEFT_OK);
 }
 
 // True: the runtime started.
@@ -299,7 +299,7 @@ TEST(Faults, ADetachedUnitWithoutAStackRunsThoughOneAloneMayPushToItsPool) {
     EXPECT_EQ(ran, 0);
     Faults::disarm();
     while (ran != 5) weft_sleep_for(1'000'000);
-    EXPECT_EQ(weft_stream_free(stream), WEFT_OK);
+    EXPECT_EQ(weft_stream_join_free(stream), WEFT_OK);
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
 

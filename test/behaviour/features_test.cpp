@@ -47,7 +47,7 @@ TEST(Features, MigrationIsInOrRefused) {
     expect_migration(weft_unit_on_migration(unit.handle(), [](weft_unit*, void*) {}, nullptr), "weft_unit_on_migration");
     expect_migration(weft_unit_migratable_set(unit.handle(), true), "weft_unit_migratable_set");
     bool migratable = false;
-    EXPECT_EQ(weft_unit_migratable(unit.handle(), &migratable), WEFT_OK);
+    EXPECT_EQ(weft_unit_migratable_get(unit.handle(), &migratable), WEFT_OK);
     EXPECT_EQ(migratable, is_in(WEFT_FEATURE_MIGRATION));
     expect_migration(weft_unit_migrate(unit.handle()), "weft_unit_migrate");
     expect_migration(weft_unit_migrate_to_stream(unit.handle(), there.handle()), "weft_unit_migrate_to_stream");
@@ -56,7 +56,7 @@ TEST(Features, MigrationIsInOrRefused) {
     expect_migration(weft_unit_migrate_wait(unit.handle()), "weft_unit_migrate_wait");
     EXPECT_EQ(unit.join(), WEFT_OK);
     weft_pool* home = nullptr;
-    EXPECT_EQ(weft_unit_pool(unit.handle(), &home), WEFT_OK);
+    EXPECT_EQ(weft_unit_pool_get(unit.handle(), &home), WEFT_OK);
     EXPECT_EQ(home, is_in(WEFT_FEATURE_MIGRATION) ? there.pool() : weft_test::pool_of(0));
 }
 
@@ -96,12 +96,12 @@ TEST(Features, ObserversAreInOrRefused) {
     options.call = [](const weft_observation*, void* count) { ++*static_cast<int*>(count); };
     options.argument = &told;
     weft_observer* observer = nullptr;
-    expect_as_built(weft_observer_add(&options, &observer), WEFT_FEATURE_OBSERVERS, "WEFT_OBSERVERS", "weft_observer_add");
+    expect_as_built(weft_observer_register(&options, &observer), WEFT_FEATURE_OBSERVERS, "WEFT_OBSERVERS", "weft_observer_register");
     Ult unit([] {});
     EXPECT_EQ(unit.free(), WEFT_OK);
     EXPECT_EQ(told, is_in(WEFT_FEATURE_OBSERVERS) ? 1 : 0);
     if (observer != nullptr) {
-        EXPECT_EQ(weft_observer_remove(observer), WEFT_OK);
+        EXPECT_EQ(weft_observer_unregister(observer), WEFT_OK);
     }
 }
 

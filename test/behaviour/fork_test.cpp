@@ -100,13 +100,13 @@ void another_stream(weft_pool* from) {
     weft_stream* stream = nullptr;
     check(weft_stream_create(&options, &stream) == WEFT_OK);
     weft_pool* pool = nullptr;
-    check(weft_stream_pool(stream, &pool) == WEFT_OK);
+    check(weft_stream_pool_get(stream, &pool) == WEFT_OK);
     spawn_and_join(pool);
     weft_unit* moves = nullptr;
     check(weft_ult_spawn(from, [](void*) {}, nullptr, nullptr, &moves) == WEFT_OK);
     if (weft_unit_migrate_to_pool(moves, pool) == WEFT_OK) weft_unit_migrate_wait(moves);
     check(weft_unit_join_free(moves) == WEFT_OK);
-    check(weft_stream_free(stream) == WEFT_OK);
+    check(weft_stream_join_free(stream) == WEFT_OK);
 }
 
 void waits_outside() {
@@ -114,7 +114,7 @@ void waits_outside() {
     atomic<int> called{0};
     check(weft_blocking(add_one, &called) == WEFT_OK && called == 1);
     weft_timer timer{};
-    check(weft_timer_start(&timer, weft_now_ns() + 10'000, add_one, &called) == WEFT_OK);
+    check(weft_timer_start(&timer, add_one, &called, weft_now_ns() + 10'000) == WEFT_OK);
     while (called != 2) weft_unit_yield();
 }
 
@@ -309,7 +309,7 @@ TEST_F(Fork, WhatTheUnitHasGoesAlong) {
         const Ult unit([key, &how] {
             weft_local_set(key, &told().ran);
             weft_unit* const self = weft_unit_self();
-            const std::uint64_t id = weft_unit_id(self);
+            const std::uint64_t id = value_of(weft_unit_id_get, self);
             try {
                 throw std::runtime_error("kept");
             } catch (const std::runtime_error&) {
@@ -325,10 +325,10 @@ TEST_F(Fork, WhatTheUnitHasGoesAlong) {
                 for (int i = 0; i < 10; ++i) {
                     weft_unit* other = nullptr;
                     weft_tasklet_spawn(nullptr, [](void*) {}, nullptr, nullptr, &other);
-                    if (weft_unit_id(other) == id) ++told().failed_at;
+                    if (value_of(weft_unit_id_get, other) == id) ++told().failed_at;
                     weft_unit_join_free(other);
                 }
-                if (error == 77 && weft_unit_self() == self && weft_unit_id(self) == id && weft_local_get(key) == &told().ran) ++told().ended;
+                if (error == 77 && weft_unit_self() == self && value_of(weft_unit_id_get, self) == id && weft_local_get(key) == &told().ran) ++told().ended;
                 try {
                     throw;
                 } catch (const std::runtime_error& again) {
@@ -613,7 +613,7 @@ TEST_F(Fork, FromAMemberOfATeam) {
     static atomic<int> how{-1};
     how = -1;
     EXPECT_EQ(weft_spmd(4, [](void*) {
-        if (weft_spmd_tid() != 2) return;
+        if (weft_spmd_member() != 2) return;
         const pid_t child = fork_with_alarm();
         if (child == 0) {
             told().failed_at = line_of(tour);

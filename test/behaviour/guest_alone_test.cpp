@@ -73,7 +73,7 @@ TEST(GuestAlone, ItsStreamsHaveOsThreadsOfTheirOwn) {
     });
     EXPECT_EQ(unit.join(), WEFT_OK);
     EXPECT_EQ(zero, weft_stream_at(0));
-    EXPECT_EQ(weft_stream_free(weft_stream_at(0)), WEFT_WRONG_CONTEXT);
+    EXPECT_EQ(weft_stream_join_free(weft_stream_at(0)), WEFT_WRONG_CONTEXT);
 }
 
 // Everything sleeps when the unit comes, so no stream that is idle tries again to start stream 0's OS thread.
@@ -84,7 +84,7 @@ TEST(GuestAlone, AUnitOfStreamZeroRunsOnceTheKernelHasAnOsThreadForIt) {
         weft_pool* pool = nullptr;
         {
             Inside in;
-            if (weft_stream_pool(weft_stream_at(0), &pool) != WEFT_OK) std::exit(1);
+            if (weft_stream_pool_get(weft_stream_at(0), &pool) != WEFT_OK) std::exit(1);
         }
         weft::os::fault_hook.store([](Door door) { return door == Door::thread && !refused.exchange(true); });
         Ult unit([] {}, nullptr, pool);
@@ -154,7 +154,7 @@ TEST(GuestAlone, AHartThatWasSentHomeToOneIsLentAgainWhileItsOsThreadBlocks) {
             if (self % 2 != 0) {
                 for (int i = 0; i < 6; ++i) {
                     EXPECT_EQ(weft_spmd(3, [](void*) {
-                        for (int nap = 0; nap < 3; ++nap) EXPECT_EQ(weft_sleep_for(100'000 * (1 + weft_spmd_tid())), WEFT_OK);
+                        for (int nap = 0; nap < 3; ++nap) EXPECT_EQ(weft_sleep_for(100'000 * (1 + weft_spmd_member())), WEFT_OK);
                     }, nullptr), WEFT_OK);
                 }
                 return;
@@ -165,7 +165,7 @@ TEST(GuestAlone, AHartThatWasSentHomeToOneIsLentAgainWhileItsOsThreadBlocks) {
             for (int i = 0; i < 2; ++i) {
                 EXPECT_EQ(weft_spmd(members, [](void* raw) {
                     auto& of = *static_cast<Team*>(raw);
-                    const auto number = static_cast<std::size_t>(weft_spmd_tid());
+                    const auto number = static_cast<std::size_t>(weft_spmd_member());
                     char byte = 0;
                     for (int k = 0; k < 3; ++k) EXPECT_GE(weft_barrier_wait(&of.barrier), 0);
                     if (number != 0) {

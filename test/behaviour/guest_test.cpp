@@ -97,7 +97,7 @@ TEST(Guest, WhatAUnitHasNotLeftIsNotTheNextOnes) {
     const auto leaves = [](void*) { EXPECT_EQ(weft_guest_leave(), WEFT_WRONG_STATE); };
     ASSERT_EQ(weft_ult_spawn(nullptr, enters, nullptr, nullptr, &unit), WEFT_OK);
     ASSERT_EQ(weft_unit_join(unit), WEFT_OK);
-    ASSERT_EQ(weft_unit_revive(nullptr, leaves, nullptr, unit), WEFT_OK);
+    ASSERT_EQ(weft_unit_revive(unit, nullptr, leaves, nullptr), WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     for (const auto body : {+enters, +leaves}) {
         ASSERT_EQ(weft_ult_spawn(nullptr, body, nullptr, nullptr, &unit), WEFT_OK);
@@ -237,7 +237,7 @@ TEST(Guest, SpawnsIntoThePoolThatItBelongsTo) {
     with_threads(1, [](int) {
         Inside in;
         weft_pool* mine = nullptr;
-        ASSERT_EQ(weft_unit_pool(weft_unit_self(), &mine), WEFT_OK);
+        ASSERT_EQ(weft_unit_pool_get(weft_unit_self(), &mine), WEFT_OK);
         bool ran = false;
         Ult unit([&ran] { ran = true; }, nullptr, mine);
         EXPECT_EQ(unit.join(), WEFT_OK);
@@ -310,10 +310,10 @@ TEST(Guest, RegistersADomainWithItsOwnHartAndHasItBack) {
             EXPECT_EQ(weft_latch_init(&done, 1), WEFT_OK);
             own.done = &done;
             ASSERT_EQ(own.begin(), WEFT_OK) << weft_error_text();
-            EXPECT_EQ(weft_domain_parent(own.domain), nullptr);
+            EXPECT_EQ(value_of(weft_domain_parent_get, own.domain), nullptr);
             EXPECT_EQ(weft_guest_leave(), WEFT_BUSY) << "with a domain";
             weft_unit* context = nullptr;
-            ASSERT_EQ(weft_context_init(nullptr, 0, &context), WEFT_OK);
+            ASSERT_EQ(weft_context_create(nullptr, 0, &context), WEFT_OK);
             own.fresh = context;
             EXPECT_EQ(weft_latch_wait(&done), WEFT_OK);
             EXPECT_EQ(weft_unit_join_free(context), WEFT_OK);
@@ -487,9 +487,9 @@ TEST(Guest, ItsStreamIsNoneOfTheProgramsToStopOrBind) {
         ASSERT_NE(self, nullptr);
         EXPECT_EQ(weft_stream_count(), 1u);
         std::size_t rank = 0;
-        EXPECT_EQ(weft_stream_rank(self, &rank), WEFT_OK);
+        EXPECT_EQ(weft_stream_rank_get(self, &rank), WEFT_OK);
         EXPECT_EQ(weft_stream_at(rank), nullptr);
-        EXPECT_EQ(weft_stream_free(self), WEFT_WRONG_CONTEXT);
+        EXPECT_EQ(weft_stream_join_free(self), WEFT_WRONG_CONTEXT);
         EXPECT_EQ(weft_stream_stop(self, false), WEFT_WRONG_CONTEXT);
         EXPECT_EQ(weft_stream_suspend(self), WEFT_WRONG_CONTEXT);
         EXPECT_EQ(weft_stream_resume(self), WEFT_WRONG_CONTEXT);
@@ -498,10 +498,10 @@ TEST(Guest, ItsStreamIsNoneOfTheProgramsToStopOrBind) {
         EXPECT_EQ(weft_stream_unbind(self), WEFT_WRONG_CONTEXT);
         EXPECT_EQ(weft_stream_post(self, [](void*) {}, nullptr), WEFT_WRONG_CONTEXT);
         weft_sched* sched = nullptr;
-        EXPECT_EQ(weft_stream_sched(self, &sched), WEFT_OK);
+        EXPECT_EQ(weft_stream_sched_get(self, &sched), WEFT_OK);
         EXPECT_EQ(weft_stream_sched_set(self, sched), WEFT_WRONG_CONTEXT);
         weft_pool* pool = nullptr;
-        EXPECT_EQ(weft_stream_pool(self, &pool), WEFT_OK);
+        EXPECT_EQ(weft_stream_pool_get(self, &pool), WEFT_OK);
         EXPECT_EQ(pool, pool_of(0)) << "where its spawns go";
         weft_unit_options options = weft_test::options();
         options.bound = true;

@@ -54,7 +54,7 @@ TEST(Guest, ThatSleepsGoesOnInTimeThoughAContextYieldsOnItsThread) {
         domain.create();
         const auto member = [](void* raw) { until([&] { return static_cast<atomic<bool>*>(raw)->load(); }); };
         weft_unit* unit = nullptr;
-        EXPECT_EQ(weft_ult_spawn(weft_domain_pool(domain.domain), member, &over, nullptr, &unit), WEFT_OK);
+        EXPECT_EQ(weft_ult_spawn(value_of(weft_domain_pool_get, domain.domain), member, &over, nullptr, &unit), WEFT_OK);
         EXPECT_EQ(weft_domain_request(domain.domain, 1), WEFT_OK);
         for (int i = 0; i < 3; ++i) EXPECT_EQ(weft_sleep_for(1'000'000), WEFT_OK);
         over = true;
@@ -123,7 +123,7 @@ TEST(Guest, ThatLooksInVainStepsAsideUntilThoseItLooksForLookInVain) {
             make_way_until([&] { return of.seen.load(); });
             EXPECT_EQ(weft_latch_count_down(&of.done, 1), WEFT_OK);
         };
-        for (int i = 0; i < team.count; ++i) EXPECT_EQ(weft_ult_spawn(weft_domain_pool(team.domain.domain), member, &team, nullptr, nullptr), WEFT_OK);
+        for (int i = 0; i < team.count; ++i) EXPECT_EQ(weft_ult_spawn(value_of(weft_domain_pool_get, team.domain.domain), member, &team, nullptr, nullptr), WEFT_OK);
         EXPECT_EQ(weft_domain_request(team.domain.domain, team.count), WEFT_OK);
         make_way_until([&] { return team.running.load() == team.count; });
         team.seen.store(true);

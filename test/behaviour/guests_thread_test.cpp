@@ -98,7 +98,7 @@ struct SmallDomain {
         };
         ASSERT_EQ(weft_domain_register(&ops, this, &domain), WEFT_OK);
         std::vector<weft_unit*> contexts(3);
-        for (weft_unit*& context : contexts) ASSERT_EQ(weft_context_init(nullptr, 0, &context), WEFT_OK);
+        for (weft_unit*& context : contexts) ASSERT_EQ(weft_context_create(nullptr, 0, &context), WEFT_OK);
         {
             std::lock_guard guard(lock);
             fresh = contexts;
@@ -124,7 +124,7 @@ struct ShyDomain : SmallDomain {
 
     void decide() override {
         const bool any = !fresh.empty() || !ready.empty();
-        if (any && weft_carrier_guest() != nullptr) {
+        if (any && weft_guest_here() != nullptr) {
             EXPECT_EQ(weft_domain_pass(), WEFT_OK);
             ++passed;
         } else if (any && weft_domain_pass() != WEFT_WRONG_STATE) {
@@ -138,7 +138,7 @@ struct ShyDomain : SmallDomain {
     }
     void live() override {
         for (int i = 0; i < 200 && passed.load() == 0; ++i) {
-            if (weft_carrier_guest() != nullptr) ++misplaced;
+            if (weft_guest_here() != nullptr) ++misplaced;
             yield();
         }
     }
@@ -149,16 +149,16 @@ TEST(GuestsThread, IsSparedContextsWhoseDomainPassesTheHartOn) {
     EXPECT_EQ(weft_domain_pass(), WEFT_WRONG_CONTEXT);
     Runtime runtime;
     EXPECT_EQ(weft_domain_pass(), WEFT_WRONG_CONTEXT);
-    EXPECT_EQ(weft_carrier_guest(), nullptr);
+    EXPECT_EQ(weft_guest_here(), nullptr);
     weft_event event = WEFT_EVENT_INIT;
     weft_latch waits;
     ASSERT_EQ(weft_latch_init(&waits, 1), WEFT_OK);
     pid_t id = 0;
     std::thread thread([&] {
         id = gettid();
-        EXPECT_EQ(weft_carrier_guest(), nullptr);
+        EXPECT_EQ(weft_guest_here(), nullptr);
         Inside in;
-        EXPECT_EQ(weft_carrier_guest(), weft_unit_self());
+        EXPECT_EQ(weft_guest_here(), weft_unit_self());
         EXPECT_EQ(weft_latch_count_down(&waits, 1), WEFT_OK);
         EXPECT_EQ(weft_event_wait(&event, nullptr), WEFT_OK);
     });
@@ -208,9 +208,9 @@ private:
 // A context that runs there tells the guest, which goes on before anything else of its thread's.
 TEST(GuestsThread, IsItsGuestsAgainAtTheNextSwitch) {
     if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
-    EXPECT_FALSE(weft_carrier_awaited());
+    EXPECT_FALSE(weft_guest_awaited());
     Runtime runtime;
-    EXPECT_FALSE(weft_carrier_awaited());
+    EXPECT_FALSE(weft_guest_awaited());
     struct Telling : SmallDomain {
         Awaited guest;
         atomic<int> told{0};
@@ -222,14 +222,14 @@ TEST(GuestsThread, IsItsGuestsAgainAtTheNextSwitch) {
         void live() override {
             for (int i = 0; i < 200 && told.load() == 0; ++i) {
                 yield();
-                if (weft_carrier_guest() == nullptr || told.exchange(1) != 0) continue;
-                EXPECT_FALSE(weft_carrier_awaited());
+                if (weft_guest_here() == nullptr || told.exchange(1) != 0) continue;
+                EXPECT_FALSE(weft_guest_awaited());
                 guest.tell();
-                EXPECT_TRUE(weft_carrier_awaited());
+                EXPECT_TRUE(weft_guest_awaited());
                 EXPECT_FALSE(guest.went());
                 EXPECT_EQ(weft_unit_yield(), WEFT_OK);
-                EXPECT_FALSE(weft_carrier_awaited());
-                EXPECT_TRUE(weft_carrier_guest() == nullptr || guest.went());
+                EXPECT_FALSE(weft_guest_awaited());
+                EXPECT_TRUE(weft_guest_here() == nullptr || guest.went());
             }
         }
     } telling;
@@ -247,17 +247,17 @@ TEST(GuestsThread, RunsNoContextThatIsChosenWhenItsGuestCanGoOn) {
         atomic<int> told{0}, misplaced{0};
 
         void decide() override {
-            const bool tells = weft_carrier_guest() != nullptr && told.load() == 0 && (!fresh.empty() || !ready.empty());
+            const bool tells = weft_guest_here() != nullptr && told.load() == 0 && (!fresh.empty() || !ready.empty());
             if (tells) {
                 guest.tell();
-                EXPECT_TRUE(weft_carrier_awaited());
+                EXPECT_TRUE(weft_guest_awaited());
                 ++told;
             }
             if (!fresh.empty()) run_first();
             else if (!ready.empty()) resume_first();
         }
         void note() {
-            if (told.load() != 0 && weft_carrier_guest() != nullptr && !guest.went()) ++misplaced;
+            if (told.load() != 0 && weft_guest_here() != nullptr && !guest.went()) ++misplaced;
         }
         void live() override {
             note();

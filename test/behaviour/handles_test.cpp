@@ -5,7 +5,7 @@
 #include "support.hpp"
 #include "weft/arena.h"
 #include "weft/domain.h"
-#include "weft/here.hpp"
+#include "weft/embed/here.hpp"
 #include "weft/io.h"
 #include "weft/local.h"
 #include "weft/sync.h"
@@ -106,10 +106,10 @@ TEST_F(HandlesDeathTest, AStreamAndTheSchedulerThatEndsWithItAreTold) {
     options.sched = sched;
     weft_stream* stream = nullptr;
     ASSERT_EQ(weft_stream_create(&options, &stream), WEFT_OK);
-    ASSERT_EQ(weft_stream_free(stream), WEFT_OK);
-    EXPECT_DEATH(weft_stream_free(stream), "weft_stream_free: stale handle 0x.*: its stream has been freed, by weft_stream_free");
+    ASSERT_EQ(weft_stream_join_free(stream), WEFT_OK);
+    EXPECT_DEATH(weft_stream_join_free(stream), "weft_stream_join_free: stale handle 0x.*: its stream has been freed, by weft_stream_join_free");
     EXPECT_DEATH(weft_stream_suspend(stream), "weft_stream_suspend: stale handle");
-    EXPECT_DEATH(weft_sched_free(sched), "weft_sched_free: stale handle 0x.*: its scheduler has been freed, by .*weft_sched_automatic_set");
+    EXPECT_DEATH(weft_sched_free(sched), "weft_sched_free: stale handle 0x.*: its scheduler has been freed, by .*weft_sched_owned_set");
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
 
@@ -165,12 +165,12 @@ TEST_F(HandlesDeathTest, AChannelIsToldAlsoInASelect) {
     ASSERT_EQ(weft_channel_free(channel), WEFT_OK);
     ASSERT_EQ(weft_channel_create(nullptr, &next), WEFT_OK);
     void* element = nullptr;
-    EXPECT_DEATH(weft_channel_send(channel, &element, 0), std::string("weft_channel_send: ") + freed);
+    EXPECT_DEATH(weft_channel_send_until(channel, &element, 0), std::string("weft_channel_send: ") + freed);
     weft_channel_case one{};
     one.channel = channel;
     one.element = &element;
     std::size_t index = 0;
-    EXPECT_DEATH(weft_channel_select(&one, 1, &index, 0), "weft_channel_select: stale handle");
+    EXPECT_DEATH(weft_channel_select_until(&one, 1, 0, &index), "weft_channel_select: stale handle");
     EXPECT_EQ(weft_channel_free(next), WEFT_OK);
 }
 
@@ -184,9 +184,9 @@ TEST_F(HandlesDeathTest, AnArenaIsTold) {
 
 TEST_F(HandlesDeathTest, APollerIsTold) {
     weft_poller* poller = nullptr;
-    ASSERT_EQ(weft_poller_add([](void*) { return false; }, nullptr, nullptr, &poller), WEFT_OK);
-    ASSERT_EQ(weft_poller_remove(poller), WEFT_OK);
-    EXPECT_DEATH(weft_poller_remove(poller), std::string("weft_poller_remove: ") + freed);
+    ASSERT_EQ(weft_poller_register([](void*) { return false; }, nullptr, nullptr, &poller), WEFT_OK);
+    ASSERT_EQ(weft_poller_unregister(poller), WEFT_OK);
+    EXPECT_DEATH(weft_poller_unregister(poller), std::string("weft_poller_unregister: ") + freed);
 }
 
 TEST_F(HandlesDeathTest, ADomainIsTold) {
@@ -198,13 +198,13 @@ TEST_F(HandlesDeathTest, ADomainIsTold) {
     ASSERT_EQ(weft_domain_create(&ops, nullptr, &domain), WEFT_OK);
     weft_domain_ask_back(domain, 0);
     finalize();
-    EXPECT_DEATH(static_cast<void>(weft_domain_data(domain)), std::string("weft_domain_data: ") + freed);
+    EXPECT_DEATH(static_cast<void>(value_of(weft_domain_data_get, domain)), std::string("weft_domain_data_get: ") + freed);
 }
 
 TEST_F(HandlesDeathTest, WhatIsNoHandleIsTold) {
     long something = 0;
     EXPECT_DEATH(weft_pool_free(reinterpret_cast<weft_pool*>(&something)), "weft_pool_free: 0x.* is no handle of a pool");
     weft_pool* pool = nullptr;
-    ASSERT_EQ(weft_stream_pool(weft_stream_self(), &pool), WEFT_OK);
-    EXPECT_DEATH(weft_stream_free(reinterpret_cast<weft_stream*>(pool)), "weft_stream_free: 0x.* is no handle of a stream: it is a pool's");
+    ASSERT_EQ(weft_stream_pool_get(weft_stream_self(), &pool), WEFT_OK);
+    EXPECT_DEATH(weft_stream_join_free(reinterpret_cast<weft_stream*>(pool)), "weft_stream_join_free: 0x.* is no handle of a stream: it is a pool's");
 }

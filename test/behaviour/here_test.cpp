@@ -1,5 +1,5 @@
-// Who calls, as <weft/here.hpp> reads it: the same as the calls say, wherever it is asked.
-#include <weft/here.hpp>
+// Who calls, as <weft/embed/here.hpp> reads it: the same as the calls say, wherever it is asked.
+#include <weft/embed/here.hpp>
 
 #include <vector>
 
@@ -19,7 +19,7 @@ void expect_agreement(bool in_unit) {
     EXPECT_EQ(running != nullptr, in_unit && !weft::config::checked);
     if (running == nullptr) return;
     EXPECT_EQ(weft::here::unit_of(running), weft_unit_self());
-    EXPECT_EQ(weft::here::data_of(running), weft_unit_data(nullptr));
+    EXPECT_EQ(weft::here::data_of(running), weft_unit_self_data());
 }
 
 void agree(void*) { expect_agreement(true); }
@@ -57,10 +57,10 @@ TEST(Here, DataAreTheUnitsOwn) {
     Runtime runtime;
     ASSERT_EQ(weft_unit_data_set(weft_unit_self(), &of_primary, nullptr), WEFT_OK);
     expect_agreement(true);
-    EXPECT_EQ(weft_unit_data(nullptr), &of_primary);
+    EXPECT_EQ(weft_unit_self_data(), &of_primary);
     const auto body = [](void* expected) {
         expect_agreement(true);
-        EXPECT_EQ(weft_unit_data(nullptr), expected);
+        EXPECT_EQ(weft_unit_self_data(), expected);
         weft_unit_yield();
         expect_agreement(true);
     };
@@ -75,7 +75,7 @@ TEST(Here, DataAreTheUnitsOwn) {
     EXPECT_EQ(weft_unit_join_free_many(units.data(), units.size()), WEFT_OK) << weft_error_text();
     Ult late([] {
         expect_agreement(true);
-        EXPECT_EQ(weft_unit_data(nullptr), nullptr) << "what was freed has left nothing";
+        EXPECT_EQ(weft_unit_self_data(), nullptr) << "what was freed has left nothing";
         EXPECT_EQ(weft_unit_data_set(weft_unit_self(), &of_unit, nullptr), WEFT_OK);
         expect_agreement(true);
     });

@@ -5,6 +5,7 @@
 
 #include "test/behaviour/several.hpp"
 #include "test/behaviour/support.hpp"
+#include "weft/embed/hosted.h"
 
 namespace weft_test {
 

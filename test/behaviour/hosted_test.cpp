@@ -156,7 +156,7 @@ TEST(Hosted, ItsStackIsThePthreads) {
         EXPECT_GE(here - from, how.stack_bytes - (64 << 10));
         weft_stack_info info{};
         info.size = sizeof info;
-        EXPECT_EQ(weft_unit_stack(weft_unit_self(), &info), WEFT_OK);
+        EXPECT_EQ(weft_unit_stack_get(weft_unit_self(), &info), WEFT_OK);
         EXPECT_EQ(info.lowest, lowest);
     }, how), WEFT_OUTCOME_RETURNED);
 }
@@ -239,10 +239,10 @@ TEST(Hosted, LivesAgain) {
     weft_unit* unit;
     ASSERT_EQ(weft_ult_spawn(nullptr, [](void* raw) { ++*static_cast<int*>(raw); }, &ran, &how, &unit), WEFT_OK);
     ASSERT_EQ(weft_unit_join(unit), WEFT_OK);
-    ASSERT_EQ(weft_unit_revive(nullptr, [](void* raw) {
+    ASSERT_EQ(weft_unit_revive(unit, nullptr, [](void* raw) {
         yield();
         *static_cast<int*>(raw) += 10;
-    }, &ran, unit), WEFT_OK);
+    }, &ran), WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_EQ(ran, 11);
 }
@@ -374,7 +374,7 @@ TEST(HostedPool, APreparedStackThatIsTooSmallIsLeftForAnotherUnit) {
     EXPECT_EQ(run_hosted([] {
         weft_stack_info stack{};
         stack.size = sizeof stack;
-        EXPECT_EQ(weft_unit_stack(weft_unit_self(), &stack), WEFT_OK);
+        EXPECT_EQ(weft_unit_stack_get(weft_unit_self(), &stack), WEFT_OK);
         EXPECT_GE(stack.bytes, std::size_t{64} << 20);
     }, large), WEFT_OUTCOME_RETURNED);
     EXPECT_EQ(counter("/hosts/count/started"), 2u);

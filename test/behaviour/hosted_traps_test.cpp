@@ -492,7 +492,7 @@ TEST(HostedTraps, WhatIsStartedFromAStreamThatIsBoundIsNotBound) {
     Runtime runtime;
     Stream stream;
     weft_pool* pool = nullptr;
-    ASSERT_EQ(weft_stream_pool(stream.handle(), &pool), WEFT_OK);
+    ASSERT_EQ(weft_stream_pool_get(stream.handle(), &pool), WEFT_OK);
     cpu_set_t one;
     ASSERT_EQ(sched_getaffinity(0, sizeof one, &one), 0);
     int first = 0;

@@ -29,7 +29,7 @@ std::uint64_t promoted() { return counter("/units/count/promoted"); }
 
 weft_kind kind_of(weft_unit* unit) {
     weft_kind kind = WEFT_KIND_DEFAULT;
-    EXPECT_EQ(weft_unit_kind(unit, &kind), WEFT_OK);
+    EXPECT_EQ(weft_unit_kind_get(unit, &kind), WEFT_OK);
     return kind;
 }
 
@@ -478,7 +478,7 @@ TEST(Kinds, UnderASchedulerThatIsAUnitAllRunToo) {
     }
     weft_sched* sched = make_sched(WEFT_SCHED_BASIC, {pool});
     weft_unit* of_it = nullptr;
-    ASSERT_EQ(weft_sched_push(pool_of(0), sched, nullptr, &of_it), WEFT_OK) << weft_error_text();
+    ASSERT_EQ(weft_sched_push(sched, pool_of(0), nullptr, &of_it), WEFT_OK) << weft_error_text();
     EXPECT_EQ(weft_unit_join_free_many(units.data(), units.size()), WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(of_it), WEFT_OK);
     EXPECT_EQ(ran, 5);
@@ -528,7 +528,7 @@ TEST(Kinds, ARevivedOneIsPromotedAnew) {
         };
         ASSERT_EQ(weft_ult_spawn(nullptr, suspends, nullptr, &chosen, &unit), WEFT_OK);
         EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
-        ASSERT_EQ(weft_unit_revive(nullptr, suspends, nullptr, unit), WEFT_OK) << weft_error_text();
+        ASSERT_EQ(weft_unit_revive(unit, nullptr, suspends, nullptr), WEFT_OK) << weft_error_text();
         EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         EXPECT_EQ(promoted() - before, 2u);
     }
@@ -541,19 +541,19 @@ TEST(Kinds, AnObserverIsToldOfThePromotionBeforeTheUnitLeaves) {
     how.size = sizeof how;
     how.events = WEFT_OBSERVED_ALL;
     how.call = [](const weft_observation* what, void*) {
-        if (weft_unit_kind(what->unit, nullptr) == WEFT_INVALID && what->what != WEFT_OBSERVED_FREE) seen.push_back(what->what);
+        if (weft_unit_kind_get(what->unit, nullptr) == WEFT_INVALID && what->what != WEFT_OBSERVED_FREE) seen.push_back(what->what);
     };
     weft_observer* observer = nullptr;
     const auto chosen = of_kind(WEFT_KIND_SC);
     weft_unit* unit = nullptr;
-    ASSERT_EQ(weft_observer_add(&how, &observer), WEFT_OK);
+    ASSERT_EQ(weft_observer_register(&how, &observer), WEFT_OK);
     seen.clear();
     ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { weft_unit_yield(); weft_unit_yield(); }, nullptr, &chosen, &unit), WEFT_OK);
-    EXPECT_EQ(weft_observer_remove(observer), WEFT_OK);
+    EXPECT_EQ(weft_observer_unregister(observer), WEFT_OK);
     seen.clear();
-    ASSERT_EQ(weft_observer_add(&how, &observer), WEFT_OK);
+    ASSERT_EQ(weft_observer_register(&how, &observer), WEFT_OK);
     run_until_done(unit);
-    EXPECT_EQ(weft_observer_remove(observer), WEFT_OK);
+    EXPECT_EQ(weft_observer_unregister(observer), WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     const auto at = std::find(seen.begin(), seen.end(), WEFT_OBSERVED_PROMOTE);
     ASSERT_NE(at, seen.end());

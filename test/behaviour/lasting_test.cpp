@@ -1,5 +1,5 @@
 // Values under lasting keys: what libraries that embed Weft hang on the handles of units, their own and others'.
-#include <weft/here.hpp>
+#include <weft/embed/here.hpp>
 
 #include <set>
 #include <vector>
@@ -83,7 +83,7 @@ TEST_F(Lasting, AValueIsSetOnceInAnyStateAndStaysUntilTheUnitIsFreed) {
         EXPECT_EQ(value_of(unit.handle(), ended), number(100));
         EXPECT_EQ(weft_unit_local_set(unit.handle(), suspended, number(20)), WEFT_WRONG_STATE);
         if (life == 1) continue;
-        ASSERT_EQ(weft_unit_revive(nullptr, nothing, nullptr, unit.handle()), WEFT_OK);
+        ASSERT_EQ(weft_unit_revive(unit.handle(), nullptr, nothing, nullptr), WEFT_OK);
         EXPECT_EQ(weft_unit_local_set(unit.handle(), again, number(1000)), WEFT_OK);
         EXPECT_EQ(unit.join(), WEFT_OK);
     }
@@ -195,7 +195,7 @@ TEST_F(Lasting, ASpawnGivesAValueThatIsThereBeforeTheUnitRuns) {
     {
         Ult unit([&] {
             EXPECT_EQ(weft_local_get(key), number(1));
-            EXPECT_EQ(weft_unit_data(nullptr), nullptr) << "which is for whoever spawns it";
+            EXPECT_EQ(weft_unit_self_data(), nullptr) << "which is for whoever spawns it";
             EXPECT_EQ(weft_unit_data_set(weft_unit_self(), &data, nullptr), WEFT_OK);
             EXPECT_EQ(weft_local_get(key), number(1));
         }, &how);

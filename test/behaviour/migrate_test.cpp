@@ -12,7 +12,7 @@ namespace {
 
 weft_pool* pool_of(const Ult& unit) {
     weft_pool* pool = nullptr;
-    EXPECT_EQ(weft_unit_pool(unit.handle(), &pool), WEFT_OK);
+    EXPECT_EQ(weft_unit_pool_get(unit.handle(), &pool), WEFT_OK);
     return pool;
 }
 
@@ -180,7 +180,7 @@ TEST(Migrate, FromEveryPoolToEveryPoolAndBackWithJoinersOfAllSorts) {
                             go_to(weft_unit_self(), next);
                             weft_unit_yield();
                             weft_pool* now = nullptr;
-                            EXPECT_EQ(weft_unit_pool(weft_unit_self(), &now), WEFT_OK);
+                            EXPECT_EQ(weft_unit_pool_get(weft_unit_self(), &now), WEFT_OK);
                             EXPECT_EQ(now, next);
                             weft_unit_yield();
                         }
@@ -311,7 +311,7 @@ TEST(Migrate, TheCallbackRunsOnceForEachRequestThatWasHeeded) {
         auto& to = *static_cast<Seen*>(argument);
         ++to.times;
         to.unit = unit;
-        weft_unit_pool(unit, &to.pool);
+        weft_unit_pool_get(unit, &to.pool);
         to.on = weft_stream_self();
     };
     chosen.on_migration_argument = &seen;
@@ -444,17 +444,17 @@ TEST(Migrate, WhatIsRefusedHasItsStatus) {
     EXPECT_EQ(weft_unit_migrate_wait(nullptr), WEFT_INVALID);
     EXPECT_EQ(weft_unit_on_migration(nullptr, nullptr, nullptr), WEFT_INVALID);
     EXPECT_EQ(weft_unit_migratable_set(nullptr, true), WEFT_INVALID);
-    EXPECT_EQ(weft_unit_migratable(nullptr, &migratable), WEFT_INVALID);
+    EXPECT_EQ(weft_unit_migratable_get(nullptr, &migratable), WEFT_INVALID);
     weft_unit* const primary = weft_unit_self();
     EXPECT_EQ(weft_unit_migrate_to_pool(primary, there.pool()), WEFT_WRONG_STATE);
     EXPECT_EQ(weft_unit_migratable_set(primary, true), WEFT_WRONG_STATE);
-    EXPECT_EQ(weft_unit_migratable(primary, &migratable), WEFT_OK);
+    EXPECT_EQ(weft_unit_migratable_get(primary, &migratable), WEFT_OK);
     EXPECT_FALSE(migratable);
     auto chosen = options();
     chosen.not_migratable = true;
     Ult unit([] {}, &chosen);
     EXPECT_EQ(weft_unit_migrate_to_pool(unit.handle(), nullptr), WEFT_INVALID);
-    EXPECT_EQ(weft_unit_migratable(unit.handle(), &migratable), WEFT_OK);
+    EXPECT_EQ(weft_unit_migratable_get(unit.handle(), &migratable), WEFT_OK);
     EXPECT_FALSE(migratable);
     EXPECT_EQ(weft_unit_migrate_to_pool(unit.handle(), there.pool()), WEFT_UNSUPPORTED);
     EXPECT_EQ(weft_unit_migratable_set(unit.handle(), true), WEFT_OK);

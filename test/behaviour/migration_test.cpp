@@ -31,7 +31,7 @@ public:
         for (auto& stream : streams_) EXPECT_EQ(weft_stream_create(&chosen, &stream), WEFT_OK) << weft_error_text();
     }
     ~Movers() {
-        for (auto* stream : streams_) EXPECT_EQ(weft_stream_free(stream), WEFT_OK);
+        for (auto* stream : streams_) EXPECT_EQ(weft_stream_join_free(stream), WEFT_OK);
         EXPECT_EQ(weft_pool_free(pool_), WEFT_OK);
     }
     Movers(const Movers&) = delete;
@@ -246,7 +246,7 @@ TEST(Migration, WhatAUnitThrowsArrivesAtAJoinerOnAnotherStream) {
                 throw Own(id, i);
             }, nullptr, movers.pool());
             ASSERT_EQ(child.outcome(), WEFT_OUTCOME_EXCEPTION);
-            auto* kept = static_cast<std::exception_ptr*>(weft_unit_exception(child.handle()));
+            auto* kept = static_cast<std::exception_ptr*>(value_of(weft_unit_exception_get, child.handle()));
             ASSERT_NE(kept, nullptr);
             try {
                 std::rethrow_exception(*kept);

@@ -29,7 +29,7 @@ public:
     void end() { end_ = true; }
     weft_pool* pool() const {
         weft_pool* pool = nullptr;
-        EXPECT_EQ(weft_unit_pool(handle(), &pool), WEFT_OK);
+        EXPECT_EQ(weft_unit_pool_get(handle(), &pool), WEFT_OK);
         return pool;
     }
 

@@ -39,7 +39,7 @@ TEST(Mutex, ThatNobodyElseHoldsIsTakenWithoutASwitch) {
         EXPECT_EQ(weft_mutex_unlock(mutex), WEFT_OK);
         EXPECT_EQ(weft_mutex_spin_lock(mutex), WEFT_OK);
         EXPECT_EQ(weft_mutex_unlock(mutex), WEFT_OK);
-        EXPECT_EQ(weft_mutex_lock_until(mutex, WEFT_URGENCY_HIGH, 0), WEFT_OK);
+        EXPECT_EQ(weft_mutex_lock_urgent_until(mutex, WEFT_URGENCY_HIGH, 0), WEFT_OK);
         EXPECT_EQ(weft_mutex_unlock(mutex), WEFT_OK);
     }
     EXPECT_EQ(switches(), before);
@@ -93,9 +93,9 @@ TEST_P(MutexAs, ThatIsHeldIsWaitedForUntilTheDeadlineAndNotLess) {
     ASSERT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
     Doing late(GetParam(), [&] {
         const std::uint64_t deadline = in_ms(5);
-        EXPECT_EQ(weft_mutex_lock_until(&mutex, WEFT_URGENCY_NORMAL, deadline), WEFT_TIMED_OUT);
+        EXPECT_EQ(weft_mutex_lock_until(&mutex, deadline), WEFT_TIMED_OUT);
         EXPECT_GE(weft_now_ns(), deadline);
-        EXPECT_EQ(weft_mutex_lock_until(&mutex, WEFT_URGENCY_NORMAL, 0), WEFT_TIMED_OUT) << "a deadline that has passed";
+        EXPECT_EQ(weft_mutex_lock_until(&mutex, 0), WEFT_TIMED_OUT) << "a deadline that has passed";
     });
     late.join();
     EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
@@ -108,7 +108,7 @@ TEST_P(MutexAs, ThatIsUnlockedBeforeTheDeadlineIsTaken) {
     weft_mutex mutex = WEFT_MUTEX_INIT;
     ASSERT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
     Doing waits(GetParam(), [&] {
-        EXPECT_EQ(weft_mutex_lock_until(&mutex, WEFT_URGENCY_NORMAL, never_in_this_test()), WEFT_OK);
+        EXPECT_EQ(weft_mutex_lock_until(&mutex, never_in_this_test()), WEFT_OK);
         EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
     });
     let_others_wait();
@@ -127,7 +127,7 @@ TEST(Mutex, ServesTheUrgentFirstAndEqualsInTheirOrder) {
                                                         {'m', WEFT_URGENCY_LOW},    {'I', WEFT_URGENCY_HIGH},   {'b', WEFT_URGENCY_NORMAL}};
         for (auto [name, urgency] : comers) {
             all.push_back(std::make_unique<Ult>([&, name = name, urgency = urgency] {
-                ASSERT_EQ(weft_mutex_lock_until(&mutex, urgency, WEFT_FOREVER), WEFT_OK);
+                ASSERT_EQ(weft_mutex_lock_urgent(&mutex, urgency), WEFT_OK);
                 order += name;
                 ASSERT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
             }));
@@ -295,7 +295,7 @@ TEST(Mutex, RefusesWhatMakesNoSense) {
     EXPECT_EQ(weft_mutex_lock(nullptr), WEFT_INVALID);
     EXPECT_EQ(weft_mutex_unlock(nullptr), WEFT_INVALID);
     EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_WRONG_STATE) << "nobody holds it";
-    EXPECT_EQ(weft_mutex_lock_until(&mutex, static_cast<weft_urgency>(9), 0), WEFT_INVALID);
+    EXPECT_EQ(weft_mutex_lock_urgent_until(&mutex, static_cast<weft_urgency>(9), 0), WEFT_INVALID);
     ASSERT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
     EXPECT_EQ(weft_mutex_lock(&mutex), WEFT_WRONG_STATE) << "it would wait for itself";
     EXPECT_EQ(weft_mutex_spin_lock(&mutex), WEFT_WRONG_STATE);

@@ -214,14 +214,14 @@ TEST_P(NoStackOnOneStream, AStreamDoesNotEndBeforeTheDetachedUnitsOfItsPoolHaveB
     weft_stream* stream = nullptr;
     ASSERT_EQ(weft_stream_create(nullptr, &stream), WEFT_OK);
     weft_pool* pool = nullptr;
-    ASSERT_EQ(weft_stream_pool(stream, &pool), WEFT_OK);
+    ASSERT_EQ(weft_stream_pool_get(stream, &pool), WEFT_OK);
     const auto sleep = [](void*) {
         begun.fetch_add(1);
         weft_sleep_for(10'000'000);
     };
     for (std::size_t i = 0; i < too_many; ++i) ASSERT_EQ(weft_ult_spawn(pool, sleep, nullptr, nullptr, nullptr), WEFT_OK);
     while (begun.load() == 0) weft_sleep_for(1'000'000);
-    EXPECT_EQ(weft_stream_free(stream), WEFT_OK);
+    EXPECT_EQ(weft_stream_join_free(stream), WEFT_OK);
     EXPECT_EQ(begun.load(), too_many);
     weft_sleep_for(20'000'000);
 }

@@ -64,14 +64,14 @@ public:
         options.events = events;
         options.call = [](const weft_observation* seen, void* raw) { static_cast<Notes*>(raw)->note(*seen); };
         options.argument = this;
-        EXPECT_EQ(weft_observer_add(&options, &observer_), WEFT_OK) << weft_error_text();
+        EXPECT_EQ(weft_observer_register(&options, &observer_), WEFT_OK) << weft_error_text();
     }
     ~Notes() { stop(); }
     Notes(const Notes&) = delete;
 
     void stop() {
         if (observer_ == nullptr) return;
-        EXPECT_EQ(weft_observer_remove(std::exchange(observer_, nullptr)), WEFT_OK) << weft_error_text();
+        EXPECT_EQ(weft_observer_unregister(std::exchange(observer_, nullptr)), WEFT_OK) << weft_error_text();
     }
 
     std::vector<Seen> all() {

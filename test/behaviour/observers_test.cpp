@@ -281,15 +281,15 @@ TEST(Observers, LeavingForANamedUnitIsAYieldASuspensionOrAnEnd) {
     weft_unit_join_free(target);
     EXPECT_EQ(notes.life(target), "csyrfjx");
     weft_unit* goes = nullptr;
-    target = spawn([](void* unit) { EXPECT_EQ(weft_unit_resume_yield_to(*static_cast<weft_unit**>(unit)), WEFT_OK); }, &goes);
-    goes = spawn([](void* unit) { EXPECT_EQ(weft_unit_suspend_to(static_cast<weft_unit*>(unit)), WEFT_OK); }, target);
+    target = spawn([](void* unit) { EXPECT_EQ(weft_unit_hand_off(*static_cast<weft_unit**>(unit), WEFT_TO_SUSPENDED, WEFT_BY_YIELD), WEFT_OK); }, &goes);
+    goes = spawn([](void* unit) { EXPECT_EQ(weft_unit_hand_off(static_cast<weft_unit*>(unit), WEFT_TO_READY, WEFT_BY_SUSPEND), WEFT_OK); }, target);
     EXPECT_EQ(weft_unit_yield_to(goes), WEFT_OK);
     weft_unit_join_free(target);
     weft_unit_join_free(goes);
     EXPECT_EQ(notes.life(goes), "cswrfjx");
     EXPECT_EQ(notes.life(target), "csyrfjx");
     weft_unit* last = spawn(nothing);
-    weft_unit* ends = spawn([](void* unit) { weft_unit_exit_to(static_cast<weft_unit*>(unit)); }, last);
+    weft_unit* ends = spawn([](void* unit) { weft_unit_hand_off(static_cast<weft_unit*>(unit), WEFT_TO_READY, WEFT_BY_EXIT); }, last);
     EXPECT_EQ(weft_unit_yield_to(ends), WEFT_OK);
     weft_unit_join_free(ends);
     weft_unit_join_free(last);
@@ -368,17 +368,17 @@ TEST(Observers, ARevivedUnitLivesOnceMore) {
         Notes notes;
         weft_unit* unit = spawn(nothing);
         EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
-        EXPECT_EQ(weft_unit_revive(nullptr, yield_once, nullptr, unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_revive(unit, nullptr, yield_once, nullptr), WEFT_OK);
         EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         EXPECT_EQ(without_pairs(notes.life(unit), {"yr"}), "csfjvsfjx");
-        EXPECT_EQ(weft_unit_revive(nullptr, nothing, nullptr, unseen), WEFT_OK);
+        EXPECT_EQ(weft_unit_revive(unseen, nullptr, nothing, nullptr), WEFT_OK);
         EXPECT_EQ(weft_unit_join_free(unseen), WEFT_OK);
         EXPECT_EQ(notes.life(unseen), "vsfjx");
         unit = spawn(nothing);
         EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
         notes.stop();
         const std::size_t before = notes.count();
-        EXPECT_EQ(weft_unit_revive(nullptr, nothing, nullptr, unit), WEFT_OK);
+        EXPECT_EQ(weft_unit_revive(unit, nullptr, nothing, nullptr), WEFT_OK);
         EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         EXPECT_EQ(notes.count(), before);
     }
@@ -435,7 +435,7 @@ TEST(Observers, SchedulersAreNotObserved) {
     weft_unit* by = nullptr;
     weft_sched_push_options how{};
     how.size = sizeof how;
-    EXPECT_EQ(weft_sched_push(pool_of(0), sched, &how, &by), WEFT_OK) << weft_error_text();
+    EXPECT_EQ(weft_sched_push(sched, pool_of(0), &how, &by), WEFT_OK) << weft_error_text();
     weft_unit* unit = spawn(yield_once, nullptr, pool);
     EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(by), WEFT_OK);

@@ -27,23 +27,23 @@ TEST(Observing, WhatIsNotLegalIsRefusedWithAReason) {
     options.size = sizeof options;
     options.events = WEFT_OBSERVED_ALL;
     options.call = [](const weft_observation*, void*) {};
-    EXPECT_EQ(weft_observer_add(&options, &observer), WEFT_NOT_INITIALIZED);
+    EXPECT_EQ(weft_observer_register(&options, &observer), WEFT_NOT_INITIALIZED);
     Runtime runtime;
-    EXPECT_EQ(weft_observer_add(nullptr, &observer), WEFT_INVALID);
-    EXPECT_EQ(weft_observer_add(&options, nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_observer_register(nullptr, &observer), WEFT_INVALID);
+    EXPECT_EQ(weft_observer_register(&options, nullptr), WEFT_INVALID);
     for (const unsigned events : {0u, 4096u, ~0u}) {
         options.events = events;
-        EXPECT_EQ(weft_observer_add(&options, &observer), WEFT_INVALID);
+        EXPECT_EQ(weft_observer_register(&options, &observer), WEFT_INVALID);
         EXPECT_NE(std::string(weft_error_text()).find("WEFT_OBSERVED_ALL"), std::string::npos) << weft_error_text();
     }
     options.events = WEFT_OBSERVED_ALL;
     options.size = 3;
-    EXPECT_EQ(weft_observer_add(&options, &observer), WEFT_INVALID);
+    EXPECT_EQ(weft_observer_register(&options, &observer), WEFT_INVALID);
     options.size = sizeof options;
     options.call = nullptr;
-    EXPECT_EQ(weft_observer_add(&options, &observer), WEFT_INVALID);
-    EXPECT_EQ(weft_observer_remove(nullptr), WEFT_INVALID);
-    EXPECT_EQ(weft_observer_remove(reinterpret_cast<weft_observer*>(&options)), WEFT_INVALID);
+    EXPECT_EQ(weft_observer_register(&options, &observer), WEFT_INVALID);
+    EXPECT_EQ(weft_observer_unregister(nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_observer_unregister(reinterpret_cast<weft_observer*>(&options)), WEFT_INVALID);
 }
 
 TEST(Observing, AnObserverCannotAddOrRemoveObservers) {
@@ -63,15 +63,15 @@ TEST(Observing, AnObserverCannotAddOrRemoveObservers) {
         more.events = WEFT_OBSERVED_CREATE;
         more.call = [](const weft_observation*, void*) {};
         weft_observer* another = nullptr;
-        if (weft_observer_add(&more, &another) == WEFT_WRONG_CONTEXT) ++of.refused;
-        if (weft_observer_remove(of.observer) == WEFT_WRONG_CONTEXT) ++of.refused;
+        if (weft_observer_register(&more, &another) == WEFT_WRONG_CONTEXT) ++of.refused;
+        if (weft_observer_unregister(of.observer) == WEFT_WRONG_CONTEXT) ++of.refused;
     };
-    EXPECT_EQ(weft_observer_add(&options, &self.observer), WEFT_OK);
+    EXPECT_EQ(weft_observer_register(&options, &self.observer), WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(spawn(nothing)), WEFT_OK);
     EXPECT_EQ(self.refused, 2);
     std::thread([] { EXPECT_EQ(weft_unit_join_free(spawn(nothing)), WEFT_OK); }).join();
     EXPECT_EQ(self.refused, 4);
-    EXPECT_EQ(weft_observer_remove(self.observer), WEFT_OK);
+    EXPECT_EQ(weft_observer_unregister(self.observer), WEFT_OK);
 }
 
 TEST(Observing, ErrnoStaysAsItWas) {
@@ -144,7 +144,7 @@ TEST(Observing, WhoRemovesOneWaitsForItsCallsToReturn) {
     for (const bool from_outside : {false, true}) {
         slow.removing = false;
         weft_observer* observer = nullptr;
-        EXPECT_EQ(weft_observer_add(&options, &observer), WEFT_OK);
+        EXPECT_EQ(weft_observer_register(&options, &observer), WEFT_OK);
         weft_unit* unit = nullptr;
         auto how = weft_test::options();
         how.stream = weft_stream_at(1);
@@ -153,7 +153,7 @@ TEST(Observing, WhoRemovesOneWaitsForItsCallsToReturn) {
         while (!slow.inside) std::this_thread::yield();
         auto remove = [&] {
             slow.removing = true;
-            EXPECT_EQ(weft_observer_remove(observer), WEFT_OK);
+            EXPECT_EQ(weft_observer_unregister(observer), WEFT_OK);
             EXPECT_FALSE(slow.inside);
         };
         if (from_outside) {

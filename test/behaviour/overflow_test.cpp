@@ -35,7 +35,7 @@ void dive_without_end(void*) {
 void dive_over_the_end(void*) {
     weft_stack_info info{};
     info.size = sizeof info;
-    weft_unit_stack(weft_unit_self(), &info);
+    weft_unit_stack_get(weft_unit_self(), &info);
     limit = static_cast<const volatile char*>(info.lowest) + 4096;
     std::printf("%d", dive(0));
     std::memset(info.lowest, 0, 64);   // the last frames' share, to the byte
@@ -131,7 +131,7 @@ TEST(Overflow, AUnitWithoutAnOverflowIsNotSuspected) {
     Ult deep([&] {
         weft_stack_info info{};
         info.size = sizeof info;
-        weft_unit_stack(weft_unit_self(), &info);
+        weft_unit_stack_get(weft_unit_self(), &info);
         limit = static_cast<const volatile char*>(info.lowest) + 16384;
         sum = dive(0);
         weft_unit_yield();

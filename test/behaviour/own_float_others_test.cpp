@@ -35,7 +35,7 @@ struct Callbacks {
             return popped(by);
         };
         else table.run = [](void* self, weft_sched* by) {
-            while (!weft_sched_should_stop(by)) {
+            while (!weft_sched_check_stop(by)) {
                 static_cast<Callbacks*>(self)->see("run");
                 weft_unit* const unit = popped(by);
                 EXPECT_EQ(unit != nullptr ? weft_sched_run_unit(by, unit) : weft_sched_wait(by), WEFT_OK);
@@ -67,7 +67,7 @@ private:
     static weft_unit* popped(weft_sched* by) {
         weft_pool* pool = nullptr;
         weft_unit* unit = nullptr;
-        EXPECT_EQ(weft_sched_pools(by, nullptr, 0, &pool), WEFT_OK);
+        EXPECT_EQ(weft_sched_pool_get(by, 0, &pool), WEFT_OK);
         EXPECT_EQ(weft_pool_pop(pool, &unit), WEFT_OK);
         return unit;
     }
@@ -291,7 +291,7 @@ void team_of(bool each_its_own) {
     static bool own;
     own = each_its_own;
     EXPECT_EQ(weft_spmd(5, [](void*) {
-        const int mode = own ? modes[weft_spmd_tid() % 4] : FE_TONEAREST;
+        const int mode = own ? modes[weft_spmd_member() % 4] : FE_TONEAREST;
         EXPECT_EQ(rounding(), FE_TONEAREST);
         if (own) std::fesetround(mode);
         for (int i = 0; i < 10; ++i) {

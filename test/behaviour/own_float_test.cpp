@@ -193,11 +193,11 @@ TEST_P(OwnFloat, IsThereInAnotherLife) {
         weft_unit* unit = nullptr;
         ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &how, &unit), WEFT_OK);
         EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
-        ASSERT_EQ(weft_unit_revive(nullptr, [](void*) {
+        ASSERT_EQ(weft_unit_revive(unit, nullptr, [](void*) {
             std::fesetround(FE_UPWARD);
             weft_unit_yield();
             EXPECT_EQ(rounding(), FE_UPWARD);
-        }, nullptr, unit), WEFT_OK);
+        }, nullptr), WEFT_OK);
         EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         EXPECT_EQ(rounding(), FE_TONEAREST) << kind;
     }

@@ -44,7 +44,7 @@ TEST(Ownerless, GivesItsUnitsInTheirOrderToWhoeverPops) {
     EXPECT_EQ(taken, 1u);
     EXPECT_EQ(pop(pool), nullptr);
     weft_unit* none = nullptr;
-    EXPECT_EQ(weft_pool_pop_wait(pool, 1, &none), WEFT_WRONG_CONTEXT);
+    EXPECT_EQ(weft_pool_pop_wait(pool, &none), WEFT_WRONG_CONTEXT);
     // Run here, one pushed to a pool of others, the rest pushed back.
     EXPECT_EQ(weft_unit_run(units[0]), WEFT_OK) << weft_error_text();
     EXPECT_EQ(pop(pool), units[0]) << "it has yielded to its pool";

@@ -168,7 +168,7 @@ TEST(Invoke, AnotherStreamTakesTheSecondBranchAndRunsItAsAUnit) {
                     EXPECT_NE(weft_unit_self(), self);
                     EXPECT_NE(weft_stream_self(), here);
                     weft_kind as = WEFT_KIND_DEFAULT;
-                    EXPECT_EQ(weft_unit_kind(weft_unit_self(), &as), WEFT_OK);
+                    EXPECT_EQ(weft_unit_kind_get(weft_unit_self(), &as), WEFT_OK);
                     EXPECT_EQ(as == WEFT_KIND_RTC, kind == WEFT_KIND_RTC);   // it can do what its caller could
                     return fib(10);
                 }), 55);
@@ -284,7 +284,7 @@ TEST(Invoke, GivesATakenBranchAStackAsLargeAsTheCallers) {
         have_taken([&] {
             weft_stack_info info{};
             info.size = sizeof info;
-            EXPECT_EQ(weft_unit_stack(weft_unit_self(), &info), WEFT_OK);
+            EXPECT_EQ(weft_unit_stack_get(weft_unit_self(), &info), WEFT_OK);
             bytes = info.bytes;
         });
     };
@@ -482,8 +482,8 @@ TEST(Invoke, ABranchThatIsTakenOfABoundCallerIsNotBound) {
     Ult caller([&] {
         weft_pool* former = nullptr;
         EXPECT_EQ(weft_unit_bind(&former), WEFT_OK) << weft_error_text();
-        EXPECT_EQ(weft_unit_pool(weft_unit_self(), &bound), WEFT_OK);
-        have_taken([&] { EXPECT_EQ(weft_unit_pool(weft_unit_self(), &of_branch), WEFT_OK); });
+        EXPECT_EQ(weft_unit_pool_get(weft_unit_self(), &bound), WEFT_OK);
+        have_taken([&] { EXPECT_EQ(weft_unit_pool_get(weft_unit_self(), &of_branch), WEFT_OK); });
         EXPECT_EQ(weft_unit_unbind(former), WEFT_OK);
     }, nullptr, other.pool());
     EXPECT_EQ(caller.join(), WEFT_OK);   // stream 0 takes the branch
@@ -609,7 +609,7 @@ TEST(InvokeEnds, NoUnitExitsBetweenAForkAndItsJoin) {
             EXPECT_EQ(weft_unit_exit(), WEFT_WRONG_STATE);
             weft_unit_yield();
             EXPECT_EQ(weft_unit_exit(), WEFT_WRONG_STATE);
-            EXPECT_EQ(weft_unit_exit_to(target.handle()), WEFT_WRONG_STATE);
+            EXPECT_EQ(weft_unit_hand_off(target.handle(), WEFT_TO_READY, WEFT_BY_EXIT), WEFT_WRONG_STATE);
         }, [&] { second = true; });
         have_taken([] { EXPECT_EQ(weft_unit_exit(), WEFT_WRONG_STATE); });
         weft_unit_exit();

@@ -32,7 +32,7 @@ TEST(Placement, AStreamThatIsNamedGetsTheUnitInItsMainPool) {
         const auto how = on(weft_stream_at(1));
         Ult unit([] {}, &how);
         weft_pool* pool = nullptr;
-        EXPECT_EQ(weft_unit_pool(unit.handle(), &pool), WEFT_OK);
+        EXPECT_EQ(weft_unit_pool_get(unit.handle(), &pool), WEFT_OK);
         EXPECT_TRUE(pool == pool_of(1) || kind == WEFT_POOL_DEQUE) << "a thief changes the pool";
     }
 }
@@ -173,7 +173,7 @@ TEST(Placement, WhatIsWrongHasItsStatus) {
     how = on(nullptr, true);
     Ult bound([] {}, &how);
     weft_pool* pool = nullptr;
-    EXPECT_EQ(weft_unit_pool(bound.handle(), &pool), WEFT_OK);
+    EXPECT_EQ(weft_unit_pool_get(bound.handle(), &pool), WEFT_OK);
     weft_unit* popped = nullptr;
     ASSERT_EQ(weft_pool_pop(pool, &popped), WEFT_OK);
     EXPECT_EQ(popped, bound.handle());
@@ -196,7 +196,7 @@ TEST(BindingItself, AUnitGoesOnOnItsStreamUntilItUnbindsItself) {
             units.push_back(std::make_unique<Ult>([] {
                 weft_pool* before = nullptr;
                 weft_pool* former = nullptr;
-                EXPECT_EQ(weft_unit_pool(weft_unit_self(), &before), WEFT_OK);
+                EXPECT_EQ(weft_unit_pool_get(weft_unit_self(), &before), WEFT_OK);
                 EXPECT_EQ(weft_unit_bind(&former), WEFT_OK) << weft_error_text();
                 weft_stream* const here = weft_stream_self();
                 EXPECT_EQ(weft_unit_bind(&former), WEFT_WRONG_STATE);
@@ -207,7 +207,7 @@ TEST(BindingItself, AUnitGoesOnOnItsStreamUntilItUnbindsItself) {
                 }
                 EXPECT_EQ(weft_unit_unbind(former), WEFT_OK) << weft_error_text();
                 weft_pool* after = nullptr;
-                EXPECT_EQ(weft_unit_pool(weft_unit_self(), &after), WEFT_OK);
+                EXPECT_EQ(weft_unit_pool_get(weft_unit_self(), &after), WEFT_OK);
                 EXPECT_EQ(after, before);
                 weft_unit_yield();
             }, &chosen));

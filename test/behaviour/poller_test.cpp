@@ -28,7 +28,7 @@ struct Polled {
 
 weft_poller* add(bool (*fn)(void*), void* argument, const weft_poller_hint* hint = nullptr) {
     weft_poller* poller = nullptr;
-    EXPECT_EQ(weft_poller_add(fn, argument, hint, &poller), WEFT_OK) << weft_error_text();
+    EXPECT_EQ(weft_poller_register(fn, argument, hint, &poller), WEFT_OK) << weft_error_text();
     return poller;
 }
 
@@ -45,7 +45,7 @@ TEST(Poller, IsCalledWhileUnitsRunAtABoundedInterval) {
     EXPECT_LE(polled.calls, before + 9);
     stop = true;
     other.join();
-    EXPECT_EQ(weft_poller_remove(poller), WEFT_OK);
+    EXPECT_EQ(weft_poller_unregister(poller), WEFT_OK);
     const int after = polled.calls;
     for (int i = 0; i < 64; ++i) weft_unit_yield();
     EXPECT_EQ(polled.calls, after);
@@ -67,10 +67,10 @@ TEST(Poller, WakesWhatWaitsForItThoughAllAreIdle) {
         std::this_thread::sleep_for(std::chrono::milliseconds(30));
         source.ready = true;
     });
-    EXPECT_EQ(weft_event_wait_until(&source.event, nullptr, never_in_this_test()), WEFT_OK);
+    EXPECT_EQ(weft_event_wait_until(&source.event, never_in_this_test(), nullptr), WEFT_OK);
     other.join();
     EXPECT_LT(source.calls, 3000) << "it backs off, up to 1 ms";
-    EXPECT_EQ(weft_poller_remove(poller), WEFT_OK);
+    EXPECT_EQ(weft_poller_unregister(poller), WEFT_OK);
 }
 
 TEST(Poller, WithADescriptorLetsIdleStreamsSleepAndWakesThem) {
@@ -101,7 +101,7 @@ TEST(Poller, WithADescriptorLetsIdleStreamsSleepAndWakesThem) {
         other.join();
     }
     EXPECT_LT(source.calls, 500) << "nobody looks while nothing is ready";
-    EXPECT_EQ(weft_poller_remove(poller), WEFT_OK);
+    EXPECT_EQ(weft_poller_unregister(poller), WEFT_OK);
     close(source.descriptor);
 }
 
@@ -120,7 +120,7 @@ TEST(Poller, OnlyWhenReadyIsNotCalledBefore) {
     const std::uint64_t one = 1;
     ASSERT_EQ(write(descriptor, &one, sizeof one), static_cast<ssize_t>(sizeof one));
     until([&] { return polled.calls > 0; });
-    EXPECT_EQ(weft_poller_remove(poller), WEFT_OK);
+    EXPECT_EQ(weft_poller_unregister(poller), WEFT_OK);
     close(descriptor);
 }
 
@@ -135,7 +135,7 @@ TEST(Poller, IsRunByOneStreamAtATime) {
     all.clear();
     EXPECT_FALSE(polled.together);
     EXPECT_GT(polled.calls, 10);
-    EXPECT_EQ(weft_poller_remove(poller), WEFT_OK);
+    EXPECT_EQ(weft_poller_unregister(poller), WEFT_OK);
 }
 
 TEST(Poller, MayRemoveItself) {
@@ -148,7 +148,7 @@ TEST(Poller, MayRemoveItself) {
         auto* to = static_cast<Once*>(raw);
         if (to->self == nullptr) return false;
         ++to->calls;
-        EXPECT_EQ(weft_poller_remove(to->self), WEFT_OK);
+        EXPECT_EQ(weft_poller_unregister(to->self), WEFT_OK);
         return true;
     }, &once);
     until([&] { return once.calls == 1; });
@@ -176,27 +176,27 @@ TEST(Poller, ThatRunsIsRemovedWhenItHasReturned) {
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
         slow.go_on = true;
     });
-    EXPECT_EQ(weft_poller_remove(poller), WEFT_OK);
+    EXPECT_EQ(weft_poller_unregister(poller), WEFT_OK);
     EXPECT_TRUE(slow.returned);
     helper.join();
 }
 
 TEST(Poller, RefusesWhatMakesNoSense) {
     weft_poller* poller = nullptr;
-    EXPECT_EQ(weft_poller_add(Polled::poll, nullptr, nullptr, &poller), WEFT_NOT_INITIALIZED);
+    EXPECT_EQ(weft_poller_register(Polled::poll, nullptr, nullptr, &poller), WEFT_NOT_INITIALIZED);
     Runtime runtime;
-    EXPECT_EQ(weft_poller_add(nullptr, nullptr, nullptr, &poller), WEFT_INVALID);
-    EXPECT_EQ(weft_poller_remove(nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_poller_register(nullptr, nullptr, nullptr, &poller), WEFT_INVALID);
+    EXPECT_EQ(weft_poller_unregister(nullptr), WEFT_INVALID);
     weft_poller_hint hint{};
-    EXPECT_EQ(weft_poller_add(Polled::poll, nullptr, &hint, &poller), WEFT_INVALID) << "no size";
+    EXPECT_EQ(weft_poller_register(Polled::poll, nullptr, &hint, &poller), WEFT_INVALID) << "no size";
     hint.size = sizeof hint;
     hint.only_when_ready = true;
-    EXPECT_EQ(weft_poller_add(Polled::poll, nullptr, &hint, &poller), WEFT_INVALID);
+    EXPECT_EQ(weft_poller_register(Polled::poll, nullptr, &hint, &poller), WEFT_INVALID);
     hint.has_descriptor = true;
     hint.descriptor = -1;
-    EXPECT_EQ(weft_poller_add(Polled::poll, nullptr, &hint, &poller), WEFT_INVALID);
+    EXPECT_EQ(weft_poller_register(Polled::poll, nullptr, &hint, &poller), WEFT_INVALID);
     hint.descriptor = 900;
-    EXPECT_EQ(weft_poller_add(Polled::poll, nullptr, &hint, &poller), WEFT_INVALID) << "it is not open";
+    EXPECT_EQ(weft_poller_register(Polled::poll, nullptr, &hint, &poller), WEFT_INVALID) << "it is not open";
 }
 
 // Waiting for a descriptor needs two more.
@@ -215,12 +215,12 @@ TEST(Poller, WithoutMoreDescriptorsIsRefusedByTheSystemAndNotForItsOwn) {
     none.rlim_cur = 0;
     ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
     weft_poller* poller = nullptr;
-    const weft_status status = weft_poller_add(Polled::poll, &polled, &hint, &poller);
+    const weft_status status = weft_poller_register(Polled::poll, &polled, &hint, &poller);
     ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
     EXPECT_EQ(status, WEFT_SYSTEM) << weft_error_text();
     EXPECT_EQ(poller, nullptr);
-    EXPECT_EQ(weft_poller_add(Polled::poll, &polled, &hint, &poller), WEFT_OK) << weft_error_text();
-    EXPECT_EQ(weft_poller_remove(poller), WEFT_OK);
+    EXPECT_EQ(weft_poller_register(Polled::poll, &polled, &hint, &poller), WEFT_OK) << weft_error_text();
+    EXPECT_EQ(weft_poller_unregister(poller), WEFT_OK);
     close(own);
 }
 
@@ -314,7 +314,7 @@ TEST(Post, ComesUnderASchedulerOfTheUsersToo) {
     ops.size = sizeof ops;
     ops.run = [](void* raw, weft_sched* sched) {
         auto* from = static_cast<weft_pool*>(raw);
-        while (!weft_sched_should_stop(sched)) {
+        while (!weft_sched_check_stop(sched)) {
             weft_unit* unit = nullptr;
             weft_pool_pop(from, &unit);
             if (unit != nullptr) {

@@ -112,7 +112,7 @@ TEST(PriorityPool, TaskletsAndUnitsSpawnedTogetherHavePrioritiesToo) {
     ASSERT_EQ(weft_unit_spawn_many(nullptr, 2, [](void*) { order.push_back(2); }, nullptr, &low, many), WEFT_OK);
     ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) { order.push_back(1); }, nullptr, &high, &tasklet), WEFT_OK);
     int priority = 0;
-    EXPECT_EQ(weft_unit_priority(tasklet, &priority), WEFT_OK);
+    EXPECT_EQ(weft_unit_priority_get(tasklet, &priority), WEFT_OK);
     EXPECT_EQ(priority, 2);
     EXPECT_EQ(weft_unit_join_free_many(many, 2), WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
@@ -134,12 +134,12 @@ TEST(PriorityPool, AChangedPriorityCountsFromTheNextTimeOn) {
     EXPECT_EQ(order, (std::vector<int>{1, 2}));
     Ult unit([] {});
     int priority = 1;
-    EXPECT_EQ(weft_unit_priority(unit.handle(), &priority), WEFT_OK);
+    EXPECT_EQ(weft_unit_priority_get(unit.handle(), &priority), WEFT_OK);
     EXPECT_EQ(priority, 0) << "a new unit is normal, whoever had its descriptor before";
     EXPECT_EQ(weft_unit_priority_set(unit.handle(), 8), WEFT_INVALID);
     EXPECT_EQ(weft_unit_priority_set(unit.handle(), -8), WEFT_INVALID);
     EXPECT_EQ(weft_unit_priority_set(nullptr, 0), WEFT_INVALID);
-    EXPECT_EQ(weft_unit_priority(unit.handle(), nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_unit_priority_get(unit.handle(), nullptr), WEFT_INVALID);
     const auto wrong = urgent(100);
     weft_unit* none = nullptr;
     EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &wrong, &none), WEFT_INVALID);

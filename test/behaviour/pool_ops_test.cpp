@@ -71,7 +71,7 @@ struct Diary {
 
     static int admit(void* self, weft_unit* unit) {
         weft_pool* pool = nullptr;
-        EXPECT_EQ(weft_unit_pool(unit, &pool), WEFT_OK);
+        EXPECT_EQ(weft_unit_pool_get(unit, &pool), WEFT_OK);
         std::lock_guard guard(of(self).mutex);
         of(self).asked_from.push_back(pool);
         if (of(self).room == 0) return 0;
@@ -230,7 +230,7 @@ constexpr Way ways[] = {
          weft_pool* own = make_pool(WEFT_POOL_SHARED);
          weft_sched* sched = nullptr;
          EXPECT_EQ(weft_sched_create(WEFT_SCHED_BASIC, &own, 1, &sched), WEFT_OK);
-         const weft_status status = weft_sched_push(pool, sched, nullptr, unit);
+         const weft_status status = weft_sched_push(sched, pool, nullptr, unit);
          if (status != WEFT_OK) {
              EXPECT_EQ(weft_sched_free(sched), WEFT_OK) << "it is still the caller's";
          }
@@ -344,7 +344,7 @@ TEST(Admission, AUnitThatIsPushedOrRevivedStaysWhatItWas) {
         weft_unit* popped = pop(second);
         EXPECT_EQ(weft_pool_push(pool, popped), WEFT_NO_MEMORY);
         weft_pool* of = nullptr;
-        EXPECT_EQ(weft_unit_pool(popped, &of), WEFT_OK);
+        EXPECT_EQ(weft_unit_pool_get(popped, &of), WEFT_OK);
         EXPECT_EQ(of, second);
         EXPECT_EQ(other.members(), 1u) << "it has not left";
         diary.room = 1;
@@ -353,11 +353,11 @@ TEST(Admission, AUnitThatIsPushedOrRevivedStaysWhatItWas) {
         EXPECT_EQ(weft_pool_push(pool, pop(pool)), WEFT_OK) << "it belongs to the pool: it is not asked for again";
         Stream stream(pool);
         EXPECT_EQ(unit.join(), WEFT_OK);
-        EXPECT_EQ(weft_unit_revive(pool, nothing, nullptr, unit.handle()), WEFT_NO_MEMORY);
+        EXPECT_EQ(weft_unit_revive(unit.handle(), pool, nothing, nullptr), WEFT_NO_MEMORY);
         EXPECT_EQ(unit.state(), WEFT_UNIT_DONE);
         EXPECT_EQ(unit.join(), WEFT_OK) << "of its last life";
         diary.room = 1;
-        EXPECT_EQ(weft_unit_revive(pool, nothing, nullptr, unit.handle()), WEFT_OK);
+        EXPECT_EQ(weft_unit_revive(unit.handle(), pool, nothing, nullptr), WEFT_OK);
         EXPECT_EQ(unit.join(), WEFT_OK);
     }
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
@@ -398,7 +398,7 @@ TEST(Admission, AMigrationThatIsRefusedIsDroppedAndThoseWhoWaitForItAreTold) {
         EXPECT_EQ(waiter.join(), WEFT_OK);
         thread.join();
         weft_pool* of = nullptr;
-        EXPECT_EQ(weft_unit_pool(unit.handle(), &of), WEFT_OK);
+        EXPECT_EQ(weft_unit_pool_get(unit.handle(), &of), WEFT_OK);
         EXPECT_EQ(of, shared);
         over = true;
         EXPECT_EQ(unit.join(), WEFT_OK);
@@ -500,10 +500,10 @@ TEST(PopWait, AnOsThreadSleepsUntilAUnitComes) {
         atomic<bool> timed_out{false};
         std::thread waiter([&] {
             weft_unit* unit = nullptr;
-            EXPECT_EQ(weft_pool_pop_wait(pool, 1'000'000, &unit), WEFT_OK);
+            EXPECT_EQ(weft_pool_pop_wait_until(pool, weft_now_ns() + 1'000'000, &unit), WEFT_OK);
             EXPECT_EQ(unit, nullptr) << "the time has passed";
             timed_out = true;
-            EXPECT_EQ(weft_pool_pop_wait(pool, UINT64_MAX, &unit), WEFT_OK);
+            EXPECT_EQ(weft_pool_pop_wait(pool, &unit), WEFT_OK);
             got = unit;
         });
         while (!timed_out) std::this_thread::yield();
@@ -522,15 +522,15 @@ TEST(PopWait, AUnitIsRefusedRatherThanItsStreamStopped) {
     Runtime runtime;
     weft_pool* pool = make_pool(WEFT_POOL_BLOCKING);
     weft_unit* popped = nullptr;
-    EXPECT_EQ(weft_pool_pop_wait(pool, 0, &popped), WEFT_OK);
+    EXPECT_EQ(weft_pool_pop_wait_until(pool, weft_now_ns(), &popped), WEFT_OK);
     EXPECT_EQ(popped, nullptr);
-    EXPECT_EQ(weft_pool_pop_wait(pool, 1, &popped), WEFT_WRONG_CONTEXT);
+    EXPECT_EQ(weft_pool_pop_wait(pool, &popped), WEFT_WRONG_CONTEXT);
     Ult unit([] {}, nullptr, pool);
-    EXPECT_EQ(weft_pool_pop_wait(pool, 1, &popped), WEFT_OK) << "it need not wait";
+    EXPECT_EQ(weft_pool_pop_wait(pool, &popped), WEFT_OK) << "it need not wait";
     EXPECT_EQ(popped, unit.handle());
     EXPECT_EQ(weft_pool_push(pool, popped), WEFT_OK);
-    EXPECT_EQ(weft_pool_pop_wait(nullptr, 1, &popped), WEFT_INVALID);
-    EXPECT_EQ(weft_pool_pop_wait(pool, 1, nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_pool_pop_wait(nullptr, &popped), WEFT_INVALID);
+    EXPECT_EQ(weft_pool_pop_wait(pool, nullptr), WEFT_INVALID);
     Stream stream(pool);
     EXPECT_EQ(unit.join(), WEFT_OK);
 }
@@ -540,7 +540,7 @@ TEST(PopWait, ACallOnTheStreamsStackIsRefusedToo) {
     weft_pool* pool = make_pool(WEFT_POOL_SHARED);
     auto refused = [](void* from) {
         weft_unit* unit = nullptr;
-        EXPECT_EQ(weft_pool_pop_wait(static_cast<weft_pool*>(from), 1, &unit), WEFT_WRONG_CONTEXT);
+        EXPECT_EQ(weft_pool_pop_wait(static_cast<weft_pool*>(from), &unit), WEFT_WRONG_CONTEXT);
     };
     EXPECT_EQ(weft_on_stream_stack(refused, pool), WEFT_OK);
     EXPECT_EQ(weft_stream_post(weft_stream_at(0), refused, pool), WEFT_OK);
@@ -554,7 +554,7 @@ TEST(PopWait, AUsersPoolMayWaitInItsOwnWay) {
     weft_pool* pool = diary.make();
     std::thread([&] {
         weft_unit* unit = nullptr;
-        EXPECT_EQ(weft_pool_pop_wait(pool, UINT64_MAX, &unit), WEFT_OK);
+        EXPECT_EQ(weft_pool_pop_wait(pool, &unit), WEFT_OK);
         EXPECT_EQ(unit, nullptr);
     }).join();
     EXPECT_EQ(diary.waited, 1);
@@ -567,10 +567,10 @@ namespace {
 struct Waiting {
     static void run(void*, weft_sched* sched) {
         weft_pool* pool = nullptr;
-        EXPECT_EQ(weft_sched_pools(sched, nullptr, 0, &pool), WEFT_OK);
-        while (!weft_sched_should_stop(sched)) {
+        EXPECT_EQ(weft_sched_pool_get(sched, 0, &pool), WEFT_OK);
+        while (!weft_sched_check_stop(sched)) {
             weft_unit* unit = nullptr;
-            EXPECT_EQ(weft_pool_pop_wait(pool, UINT64_MAX, &unit), WEFT_OK) << weft_error_text();
+            EXPECT_EQ(weft_pool_pop_wait(pool, &unit), WEFT_OK) << weft_error_text();
             if (unit == nullptr) continue;
             EXPECT_EQ(weft_sched_run_unit(sched, unit), WEFT_OK);
         }

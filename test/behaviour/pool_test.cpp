@@ -188,7 +188,7 @@ TEST(Pool, WhatIsStolenIsCounted) {
         for (auto& unit : units) {
             EXPECT_EQ(unit->join(), WEFT_OK);
             weft_pool* now = nullptr;
-            EXPECT_EQ(weft_unit_pool(unit->handle(), &now), WEFT_OK);
+            EXPECT_EQ(weft_unit_pool_get(unit->handle(), &now), WEFT_OK);
             EXPECT_EQ(now, poor) << "what a deque's owner steals is his from then on";
         }
         units.clear();
@@ -234,8 +234,8 @@ TEST(Pool, WhatIsWrongHasItsStatus) {
     std::size_t number = 0;
     weft_pool_kind kind{};
     weft_unit* unit = nullptr;
-    EXPECT_EQ(weft_pool_length(nullptr, &number), WEFT_INVALID);
-    EXPECT_EQ(weft_pool_length(pool_of(0), nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_pool_length_get(nullptr, &number), WEFT_INVALID);
+    EXPECT_EQ(weft_pool_length_get(pool_of(0), nullptr), WEFT_INVALID);
     EXPECT_EQ(weft_pool_kind_get(nullptr, &kind), WEFT_INVALID);
     EXPECT_EQ(weft_pool_push(nullptr, weft_unit_self()), WEFT_INVALID);
     EXPECT_EQ(weft_pool_push(pool_of(0), nullptr), WEFT_INVALID);

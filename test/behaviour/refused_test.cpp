@@ -44,22 +44,22 @@ constexpr Call exit_unit{"exit", [](weft_unit*) { return weft_unit_exit(); }};
 constexpr Call yield{"yield", [](weft_unit*) { return weft_unit_yield(); }};
 constexpr Call suspend{"suspend", [](weft_unit*) { return weft_unit_suspend(nullptr, nullptr); }};
 constexpr Call yield_to{"yield_to", weft_unit_yield_to};
-constexpr Call suspend_to{"suspend_to", weft_unit_suspend_to};
-constexpr Call exit_to{"exit_to", weft_unit_exit_to};
+constexpr Call suspend_to{"suspend_to", hand_off<WEFT_TO_READY, WEFT_BY_SUSPEND>};
+constexpr Call exit_to{"exit_to", hand_off<WEFT_TO_READY, WEFT_BY_EXIT>};
 constexpr Call resume{"resume", weft_unit_resume};
-constexpr Call resume_yield_to{"resume_yield_to", weft_unit_resume_yield_to};
-constexpr Call resume_suspend_to{"resume_suspend_to", weft_unit_resume_suspend_to};
-constexpr Call resume_exit_to{"resume_exit_to", weft_unit_resume_exit_to};
+constexpr Call resume_yield_to{"resume_yield_to", hand_off<WEFT_TO_SUSPENDED, WEFT_BY_YIELD>};
+constexpr Call resume_suspend_to{"resume_suspend_to", hand_off<WEFT_TO_SUSPENDED, WEFT_BY_SUSPEND>};
+constexpr Call resume_exit_to{"resume_exit_to", hand_off<WEFT_TO_SUSPENDED, WEFT_BY_EXIT>};
 constexpr Call cancel{"cancel", weft_unit_cancel};
 constexpr Call migrate{"migrate_to_pool", [](weft_unit* unit) { return weft_unit_migrate_to_pool(unit, elsewhere); }};
 constexpr Call migrate_to_stream{"migrate_to_stream", [](weft_unit* unit) { return weft_unit_migrate_to_stream(unit, some_stream); }};
 constexpr Call migrate_wait{"migrate_wait", weft_unit_migrate_wait};
 constexpr Call migratable_set{"migratable_set", [](weft_unit* unit) { return weft_unit_migratable_set(unit, false); }};
-constexpr Call revive{"revive", [](weft_unit* unit) { return weft_unit_revive(elsewhere, nothing, nullptr, unit); }};
+constexpr Call revive{"revive", [](weft_unit* unit) { return weft_unit_revive(unit, elsewhere, nothing, nullptr); }};
 constexpr Call local_set{"local_set", [](weft_unit*) { return weft_local_set(some_key, nullptr); }};
 constexpr Call unit_local_set{"unit_local_set", [](weft_unit* unit) { return weft_unit_local_set(unit, some_key, nullptr); }};
 constexpr Call child_first{"spawn child_first", spawn_child_first};
-constexpr Call stream_free{"stream_free", [](weft_unit*) { return weft_stream_free(some_stream); }};
+constexpr Call stream_free{"stream_free", [](weft_unit*) { return weft_stream_join_free(some_stream); }};
 
 void expect(const Call& call, weft_unit* target, weft_status status, const char* where) {
     if (status == done) return;
@@ -231,8 +231,8 @@ TEST_F(Refused, ThePrimaryUnitDoesNotEnd) {
     Ult sleeper([&] { bed.sleep(); });
     until([&] { return bed.occupied(); });
     EXPECT_EQ(weft_unit_exit(), WEFT_WRONG_STATE);
-    EXPECT_EQ(weft_unit_exit_to(ready.handle()), WEFT_WRONG_STATE);
-    EXPECT_EQ(weft_unit_resume_exit_to(sleeper.handle()), WEFT_WRONG_STATE);
+    EXPECT_EQ(weft_unit_hand_off(ready.handle(), WEFT_TO_READY, WEFT_BY_EXIT), WEFT_WRONG_STATE);
+    EXPECT_EQ(weft_unit_hand_off(sleeper.handle(), WEFT_TO_SUSPENDED, WEFT_BY_EXIT), WEFT_WRONG_STATE);
     EXPECT_EQ(ready.state(), WEFT_UNIT_READY) << "nothing has happened to it";
     EXPECT_EQ(sleeper.state(), WEFT_UNIT_SUSPENDED);
     EXPECT_EQ(bed.wake(), WEFT_OK);
@@ -287,7 +287,7 @@ TEST_F(Refused, ATaskletThatHasStartedGoesNowhere) {
     weft_unit* tasklet = nullptr;
     ASSERT_EQ(weft_tasklet_spawn([] {
         weft_pool* pool = nullptr;
-        EXPECT_EQ(weft_stream_pool(some_stream, &pool), WEFT_OK);
+        EXPECT_EQ(weft_stream_pool_get(some_stream, &pool), WEFT_OK);
         return pool;
     }(), [](void*) {
         runs = true;

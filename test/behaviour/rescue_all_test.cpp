@@ -28,7 +28,7 @@ public:
         EXPECT_EQ(weft_stream_create(&options, &stream_), WEFT_OK);
     }
     ~OwnPool() {
-        EXPECT_EQ(weft_stream_free(stream_), WEFT_OK);
+        EXPECT_EQ(weft_stream_join_free(stream_), WEFT_OK);
         EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
     }
 

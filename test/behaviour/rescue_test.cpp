@@ -45,7 +45,7 @@ struct OnePool {
         }
     }
     ~OnePool() {
-        for (weft_stream* stream : all) EXPECT_EQ(weft_stream_free(stream), WEFT_OK);
+        for (weft_stream* stream : all) EXPECT_EQ(weft_stream_join_free(stream), WEFT_OK);
         EXPECT_EQ(weft_pool_free(pool), WEFT_OK) << weft_error_text();
     }
 
@@ -333,7 +333,7 @@ TEST(Rescue, ATimerThatAnOsThreadOutsideStartsIsHeardThoughStreamZeroBlocks) {
     std::thread outside([] {
         weft_event rung = WEFT_EVENT_INIT;
         weft_timer timer{};
-        EXPECT_EQ(weft_timer_start(&timer, weft_now_ns() + ms, [](void* event) { weft_event_set(static_cast<weft_event*>(event), nullptr); }, &rung), WEFT_OK);
+        EXPECT_EQ(weft_timer_start(&timer, [](void* event) { weft_event_set(static_cast<weft_event*>(event), nullptr); }, &rung, weft_now_ns() + ms), WEFT_OK);
         EXPECT_EQ(weft_event_wait(&rung, nullptr), WEFT_OK);
     });
     outside.join();   // by the OS thread of stream 0
@@ -524,7 +524,7 @@ TEST(Rescue, ARescuedUnitSpawnsWaitsAndEndsAsAnyOther) {
             EXPECT_EQ(weft_ult_spawn(nullptr, [](void* raw) {
                 auto& of = *static_cast<All*>(raw);
                 size_t rank = 0;
-                EXPECT_EQ(weft_stream_rank(weft_stream_self(), &rank), WEFT_OK);
+                EXPECT_EQ(weft_stream_rank_get(weft_stream_self(), &rank), WEFT_OK);
                 of.elsewhere = weft_stream_at(rank) == nullptr || weft_stream_at(rank) == weft_stream_self();
                 for (int i = 0; i < 50; ++i) {
                     Ult child([&of] {
@@ -565,7 +565,7 @@ public:
         };
         EXPECT_EQ(weft_domain_register(&ops, this, &domain_), WEFT_OK) << weft_error_text();
         EXPECT_EQ(weft_latch_init(&ended_, static_cast<std::size_t>(count)), WEFT_OK);
-        for (int i = 0; i < count; ++i) EXPECT_EQ(weft_context_init(nullptr, 0, &contexts_.emplace_back()), WEFT_OK);
+        for (int i = 0; i < count; ++i) EXPECT_EQ(weft_context_create(nullptr, 0, &contexts_.emplace_back()), WEFT_OK);
         fresh_ = count;
         EXPECT_EQ(weft_domain_request(domain_, count - 1), WEFT_OK);
     }

@@ -44,20 +44,20 @@ TEST(Revive, AUnitOfAnyKindRunsAgainByTheSameHandle) {
             } else {
                 ASSERT_EQ(weft_ult_spawn(nullptr, count, one, &chosen, &unit), WEFT_OK);
             }
-            const auto id = weft_unit_id(unit);
+            const auto id = value_of(weft_unit_id_get, unit);
             weft_kind before, after;
-            EXPECT_EQ(weft_unit_kind(unit, &before), WEFT_OK);
+            EXPECT_EQ(weft_unit_kind_get(unit, &before), WEFT_OK);
             EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
             for (weft_pool* pool : {static_cast<weft_pool*>(nullptr), there.pool(), shared, static_cast<weft_pool*>(nullptr)}) {
                 for (int i = 0; i < 3; ++i) {
-                    ASSERT_EQ(weft_unit_revive(pool, count, reinterpret_cast<void*>(10), unit), WEFT_OK) << weft_error_text();
+                    ASSERT_EQ(weft_unit_revive(unit, pool, count, reinterpret_cast<void*>(10)), WEFT_OK) << weft_error_text();
                     EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
                 }
             }
             EXPECT_EQ(runs, 121);
-            EXPECT_EQ(weft_unit_id(unit), id);
-            EXPECT_STREQ(weft_unit_name(unit), "phoenix");
-            EXPECT_EQ(weft_unit_kind(unit, &after), WEFT_OK);
+            EXPECT_EQ(value_of(weft_unit_id_get, unit), id);
+            EXPECT_STREQ(value_of(weft_unit_name_get, unit), "phoenix");
+            EXPECT_EQ(weft_unit_kind_get(unit, &after), WEFT_OK);
             EXPECT_EQ(before, after);
             EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         }
@@ -78,7 +78,7 @@ TEST(Revive, AUsersStackIsNoSmallerInALaterLife) {
     ASSERT_EQ(weft_ult_spawn(nullptr, nothing, nullptr, &chosen, &unit), WEFT_OK);
     EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
     for (int life = 0; life < 50; ++life) {
-        ASSERT_EQ(weft_unit_revive(nullptr, nothing, nullptr, unit), WEFT_OK) << life;
+        ASSERT_EQ(weft_unit_revive(unit, nullptr, nothing, nullptr), WEFT_OK) << life;
         EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
     }
     EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
@@ -94,7 +94,7 @@ TEST(Revive, TheStackOfEachLifeComesBack) {
         EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
         const auto created = counter("/stacks/count/created");
         for (int life = 0; life < 300; ++life) {   // more than a stream keeps
-            ASSERT_EQ(weft_unit_revive(nullptr, [](void*) { weft_unit_yield(); }, nullptr, unit), WEFT_OK);
+            ASSERT_EQ(weft_unit_revive(unit, nullptr, [](void*) { weft_unit_yield(); }, nullptr), WEFT_OK);
             EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
         }
         EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
@@ -109,14 +109,14 @@ TEST(Revive, HowTheLastLifeEndedIsForgotten) {
     ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { throw 1; }, nullptr, nullptr, &unit), WEFT_OK);
     EXPECT_EQ(outcome_of(unit), WEFT_OUTCOME_EXCEPTION);
     auto nothing = [](void*) {};
-    ASSERT_EQ(weft_unit_revive(nullptr, nothing, nullptr, unit), WEFT_OK);
+    ASSERT_EQ(weft_unit_revive(unit, nullptr, nothing, nullptr), WEFT_OK);
     EXPECT_EQ(weft_unit_cancel(unit), WEFT_OK);
     EXPECT_EQ(outcome_of(unit), WEFT_OUTCOME_CANCELLED);
-    EXPECT_EQ(weft_unit_exception(unit), nullptr);
-    ASSERT_EQ(weft_unit_revive(nullptr, nothing, nullptr, unit), WEFT_OK);
+    EXPECT_EQ(value_of(weft_unit_exception_get, unit), nullptr);
+    ASSERT_EQ(weft_unit_revive(unit, nullptr, nothing, nullptr), WEFT_OK);
     EXPECT_EQ(weft_unit_migrate_to_pool(unit, there.pool()), WEFT_OK);
     EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
-    ASSERT_EQ(weft_unit_revive(nullptr, nothing, nullptr, unit), WEFT_OK);   // local again, in this life
+    ASSERT_EQ(weft_unit_revive(unit, nullptr, nothing, nullptr), WEFT_OK);   // local again, in this life
     EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_EQ(units_alive(), 1u);
 }
@@ -139,12 +139,12 @@ TEST(Revive, WhatWasSaidOfMigrationStaysAndValuesDoNot) {
     };
     ASSERT_EQ(weft_ult_spawn(nullptr, body, nullptr, &chosen, &unit), WEFT_OK);
     EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
-    ASSERT_EQ(weft_unit_revive(nullptr, body, nullptr, unit), WEFT_OK);
+    ASSERT_EQ(weft_unit_revive(unit, nullptr, body, nullptr), WEFT_OK);
     EXPECT_EQ(weft_unit_migrate_to_pool(unit, there.pool()), WEFT_OK);
     EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
     EXPECT_EQ(moves, 1);
     EXPECT_EQ(weft_unit_migratable_set(unit, false), WEFT_OK);
-    ASSERT_EQ(weft_unit_revive(nullptr, body, nullptr, unit), WEFT_OK);
+    ASSERT_EQ(weft_unit_revive(unit, nullptr, body, nullptr), WEFT_OK);
     EXPECT_EQ(weft_unit_migrate_to_pool(unit, there.pool()), WEFT_UNSUPPORTED);
     EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_EQ(weft_key_free(key), WEFT_OK);
@@ -178,14 +178,14 @@ TEST(Revive, AUnitOnAUsersStackLeavesNothingToItsSuccessor) {
 TEST(Revive, OnlyWhatHasEndedIsRevived) {
     Runtime runtime;
     auto nothing = [](void*) {};
-    EXPECT_EQ(weft_unit_revive(nullptr, nothing, nullptr, nullptr), WEFT_INVALID);
-    EXPECT_EQ(weft_unit_revive(nullptr, nothing, nullptr, weft_unit_self()), WEFT_WRONG_STATE);
+    EXPECT_EQ(weft_unit_revive(nullptr, nullptr, nothing, nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_unit_revive(weft_unit_self(), nullptr, nothing, nullptr), WEFT_WRONG_STATE);
     Bed bed;
     Ult unit([&] { bed.sleep(); });
-    EXPECT_EQ(weft_unit_revive(nullptr, nullptr, nullptr, unit.handle()), WEFT_INVALID);
-    EXPECT_EQ(weft_unit_revive(nullptr, nothing, nullptr, unit.handle()), WEFT_WRONG_STATE) << "it is ready";
+    EXPECT_EQ(weft_unit_revive(unit.handle(), nullptr, nullptr, nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_unit_revive(unit.handle(), nullptr, nothing, nullptr), WEFT_WRONG_STATE) << "it is ready";
     until([&] { return bed.occupied(); });
-    EXPECT_EQ(weft_unit_revive(nullptr, nothing, nullptr, unit.handle()), WEFT_WRONG_STATE) << "it is suspended";
+    EXPECT_EQ(weft_unit_revive(unit.handle(), nullptr, nothing, nullptr), WEFT_WRONG_STATE) << "it is suspended";
     EXPECT_EQ(bed.wake(), WEFT_OK);
     EXPECT_EQ(unit.join(), WEFT_OK);
 }

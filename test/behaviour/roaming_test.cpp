@@ -25,7 +25,7 @@ void come_home() {
     auto how = options();
     how.stream = zero();
     how.bound = true;
-    Ult finds([&] { EXPECT_EQ(weft_unit_pool(weft_unit_self(), &alone), WEFT_OK); }, &how);
+    Ult finds([&] { EXPECT_EQ(weft_unit_pool_get(weft_unit_self(), &alone), WEFT_OK); }, &how);
     EXPECT_EQ(finds.join(), WEFT_OK);
     EXPECT_EQ(weft_unit_pool_set(weft_unit_self(), alone), WEFT_OK) << weft_error_text();
     EXPECT_EQ(weft_unit_yield(), WEFT_OK);
@@ -210,8 +210,8 @@ TEST(Roaming, WhereverThePrimaryUnitIsRunItMayEndTheRuntimeOnStream0) {
                 EXPECT_EQ(weft_ult_spawn(pool_of(0), runs, nullptr, nullptr, nullptr), WEFT_OK);
             } else {
                 weft_sched* sched = make_sched(WEFT_SCHED_BASIC, {below});
-                EXPECT_EQ(weft_sched_automatic_set(sched, true), WEFT_OK);
-                EXPECT_EQ(weft_sched_push(pool_of(0), sched, nullptr, nullptr), WEFT_OK);
+                EXPECT_EQ(weft_sched_owned_set(sched, true), WEFT_OK);
+                EXPECT_EQ(weft_sched_push(sched, pool_of(0), nullptr, nullptr), WEFT_OK);
                 steps = 2;
             }
             EXPECT_EQ(weft_unit_yield(), WEFT_OK);
@@ -230,8 +230,8 @@ TEST(Roaming, AMainSchedulerThatOwnsItsLoopRunsThePrimaryUnitAndIsEndedWithTheRu
     ran = 0;
     table.run = [](void*, weft_sched* sched) {
         weft_pool* pool = nullptr;
-        EXPECT_EQ(weft_sched_pools(sched, nullptr, 0, &pool), WEFT_OK);
-        while (!weft_sched_should_stop(sched)) {
+        EXPECT_EQ(weft_sched_pool_get(sched, 0, &pool), WEFT_OK);
+        while (!weft_sched_check_stop(sched)) {
             if (weft_unit* unit = pop(pool)) {
                 ++ran;
                 EXPECT_EQ(weft_sched_run_unit(sched, unit), WEFT_OK);

@@ -137,7 +137,7 @@ TEST(Runtime, TellsTheSettingsInForce) {
     EXPECT_EQ(kind, WEFT_POOL_SHARED);
     Ult unit([] {});
     weft_kind of_unit{};
-    EXPECT_EQ(weft_unit_kind(unit.handle(), &of_unit), WEFT_OK);
+    EXPECT_EQ(weft_unit_kind_get(unit.handle(), &of_unit), WEFT_OK);
     EXPECT_EQ(of_unit, WEFT_KIND_FULL);
 }
 

@@ -16,8 +16,8 @@ struct Loop {
     static Loop& of(void* self) { return *static_cast<Loop*>(self); }
     static void run(void* self, weft_sched* sched) {
         weft_pool* pool = nullptr;
-        EXPECT_EQ(weft_sched_pools(sched, nullptr, 0, &pool), WEFT_OK);
-        while (!weft_sched_should_stop(sched)) {
+        EXPECT_EQ(weft_sched_pool_get(sched, 0, &pool), WEFT_OK);
+        while (!weft_sched_check_stop(sched)) {
             weft_unit* unit = nullptr;
             EXPECT_EQ(weft_pool_pop(pool, &unit), WEFT_OK);
             EXPECT_EQ(unit != nullptr ? weft_sched_run_unit(sched, unit) : weft_sched_wait(sched), WEFT_OK);
@@ -39,7 +39,7 @@ struct Loop {
 
 weft_sched* sched_of(weft_stream* stream) {
     weft_sched* sched = nullptr;
-    EXPECT_EQ(weft_stream_sched(stream, &sched), WEFT_OK);
+    EXPECT_EQ(weft_stream_sched_get(stream, &sched), WEFT_OK);
     return sched;
 }
 
@@ -146,7 +146,7 @@ TEST(Replaced, OfStreamZeroWhosePrimaryUnitRunsOn) {
             Ult standard([] {});
             weft_pool* at = nullptr;
             weft_unit_yield();
-            EXPECT_EQ(weft_unit_pool(standard.handle(), &at), WEFT_OK);
+            EXPECT_EQ(weft_unit_pool_get(standard.handle(), &at), WEFT_OK);
             EXPECT_EQ(at, owned);
             EXPECT_EQ(standard.join(), WEFT_OK);
             set(zero, loop.make(pool));
@@ -165,7 +165,7 @@ TEST(Replaced, TheOldOneIsGivenBackWhenItIsNotAutomatic) {
     Runtime runtime;
     weft_pool* pool = make_pool(WEFT_POOL_SHARED);
     weft_sched* mine = make_sched(WEFT_SCHED_BASIC, {pool});
-    EXPECT_EQ(weft_sched_automatic_set(mine, false), WEFT_OK);
+    EXPECT_EQ(weft_sched_owned_set(mine, false), WEFT_OK);
     {
         Stream stream(nullptr, mine);
         runs(pool);
@@ -253,7 +253,7 @@ TEST(Replaced, WhileASchedulerBelowHasItsTurn) {
     how.size = sizeof how;
     how.turn = SIZE_MAX;
     weft_unit* unit = nullptr;
-    ASSERT_EQ(weft_sched_push(pool, make_sched(WEFT_SCHED_BASIC, {below}), &how, &unit), WEFT_OK);
+    ASSERT_EQ(weft_sched_push(make_sched(WEFT_SCHED_BASIC, {below}), pool, &how, &unit), WEFT_OK);
     Stream stream(pool);
     for (int i = 0; i < 10; ++i) {
         weft_sched* next = make_sched(WEFT_SCHED_BASIC, {pool});
@@ -277,7 +277,7 @@ TEST(Replaced, WhatIsWrongHasItsStatus) {
     EXPECT_EQ(weft_stream_sched_set(stream.handle(), sched_of(stream.handle())), WEFT_BUSY);
     EXPECT_EQ(weft_sched_free(theirs), WEFT_OK);
     weft_sched* none = nullptr;
-    EXPECT_EQ(weft_stream_sched(stream.handle(), nullptr), WEFT_INVALID);
-    EXPECT_EQ(weft_stream_sched(nullptr, &none), WEFT_INVALID);
+    EXPECT_EQ(weft_stream_sched_get(stream.handle(), nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_stream_sched_get(nullptr, &none), WEFT_INVALID);
     runs(pool);
 }

@@ -17,7 +17,7 @@ weft_unit* push(weft_pool* pool, weft_sched* sched, std::size_t turn = 0) {
     how.size = sizeof how;
     how.turn = turn;
     weft_unit* unit = nullptr;
-    EXPECT_EQ(weft_sched_push(pool, sched, &how, &unit), WEFT_OK) << weft_error_text();
+    EXPECT_EQ(weft_sched_push(sched, pool, &how, &unit), WEFT_OK) << weft_error_text();
     return unit;
 }
 
@@ -29,13 +29,13 @@ struct Loop {
     static Loop& of(void* self) { return *static_cast<Loop*>(self); }
     static void run(void* self, weft_sched* sched) {
         std::size_t count = 0;
-        EXPECT_EQ(weft_sched_pools(sched, &count, 0, nullptr), WEFT_OK);
-        while (!weft_sched_should_stop(sched)) {
+        EXPECT_EQ(weft_sched_pool_count_get(sched, &count), WEFT_OK);
+        while (!weft_sched_check_stop(sched)) {
             of(self).between(sched);
             weft_unit* unit = nullptr;
             for (std::size_t i = 0; i < count && unit == nullptr; ++i) {
                 weft_pool* pool = nullptr;
-                EXPECT_EQ(weft_sched_pools(sched, nullptr, i, &pool), WEFT_OK);
+                EXPECT_EQ(weft_sched_pool_get(sched, i, &pool), WEFT_OK);
                 EXPECT_EQ(weft_pool_pop(pool, &unit), WEFT_OK);
             }
             if (unit != nullptr) {
@@ -84,7 +84,7 @@ TEST(Stacked, TheStreamTellsHowManyRunBelowAUnit) {
     weft_pool* popped_from = make_pool(WEFT_POOL_SHARED);
     const auto depth = [] {
         std::size_t found = 99;
-        EXPECT_EQ(weft_stream_depth(weft_stream_self(), &found), WEFT_OK) << weft_error_text();
+        EXPECT_EQ(weft_stream_depth_get(weft_stream_self(), &found), WEFT_OK) << weft_error_text();
         return found;
     };
     EXPECT_EQ(depth(), 0u);
@@ -102,9 +102,9 @@ TEST(Stacked, TheStreamTellsHowManyRunBelowAUnit) {
     EXPECT_EQ(of_unit, 1u);
     EXPECT_EQ(of_child, 2u);
     EXPECT_EQ(depth(), 0u);
-    EXPECT_EQ(weft_stream_depth(weft_stream_self(), nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_stream_depth_get(weft_stream_self(), nullptr), WEFT_INVALID);
     std::size_t outside = 0;
-    std::thread([&, stream = weft_stream_self()] { EXPECT_EQ(weft_stream_depth(stream, &outside), WEFT_WRONG_CONTEXT); }).join();
+    std::thread([&, stream = weft_stream_self()] { EXPECT_EQ(weft_stream_depth_get(stream, &outside), WEFT_WRONG_CONTEXT); }).join();
     EXPECT_EQ(weft_pool_free(below), WEFT_OK);
     EXPECT_EQ(weft_pool_free(popped_from), WEFT_OK);
 }
@@ -176,7 +176,7 @@ TEST(Stacked, NestsToAnyDepth) {
             weft_unit_yield();
             Ult inner([] {});   // into the pool of the scheduler that runs it
             weft_pool* pool = nullptr;
-            EXPECT_EQ(weft_unit_pool(inner.handle(), &pool), WEFT_OK);
+            EXPECT_EQ(weft_unit_pool_get(inner.handle(), &pool), WEFT_OK);
             EXPECT_EQ(pool, pools[i]);
             EXPECT_EQ(weft_unit_yield_to(inner.handle()), WEFT_OK) << "a private pool is the stream's in this turn: " << weft_error_text();
             EXPECT_EQ(inner.join(), WEFT_OK);
@@ -296,7 +296,7 @@ TEST(Stacked, OneThatRunsIsNotWhereItsStreamsGuestsGo) {
         Ult goes([&] {
             EXPECT_EQ(weft_unit_migrate_to_stream(weft_unit_self(), weft_stream_at(0)), WEFT_OK) << weft_error_text();
             EXPECT_EQ(weft_unit_migrate_wait(weft_unit_self()), WEFT_OK);
-            EXPECT_EQ(weft_unit_pool(weft_unit_self(), &came_to), WEFT_OK);
+            EXPECT_EQ(weft_unit_pool_get(weft_unit_self(), &came_to), WEFT_OK);
         }, nullptr, below);
         weft_unit* unit = push(pool_of(0), make_sched(WEFT_SCHED_BASIC, {below}));
         EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
@@ -330,13 +330,13 @@ TEST(Stacked, IsGivenBackWhenItIsNotAutomaticAndPushedAgain) {
     Runtime runtime;
     weft_pool* below = make_pool(WEFT_POOL_SHARED);
     weft_sched* sched = make_sched(WEFT_SCHED_BASIC, {below});
-    EXPECT_EQ(weft_sched_automatic_set(sched, false), WEFT_OK);
+    EXPECT_EQ(weft_sched_owned_set(sched, false), WEFT_OK);
     for (int i = 0; i < 3; ++i) {
         Ult inner([] {}, nullptr, below);
         weft_unit* unit = push(pool_of(0), sched);
         EXPECT_EQ(weft_sched_free(sched), WEFT_BUSY);
         weft_unit* second = nullptr;
-        EXPECT_EQ(weft_sched_push(pool_of(0), sched, nullptr, &second), WEFT_BUSY);
+        EXPECT_EQ(weft_sched_push(sched, pool_of(0), nullptr, &second), WEFT_BUSY);
         EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     }
     EXPECT_EQ(weft_sched_free(sched), WEFT_OK);
@@ -375,7 +375,7 @@ TEST(Stacked, IsFinishedBeforeTheRuntimeEnds) {
         static atomic<int>* counted;
         counted = &ran;
         ASSERT_EQ(weft_unit_spawn_many(below, 50, [](void*) { weft_unit_yield(); ++*counted; }, nullptr, nullptr, units), WEFT_OK);
-        ASSERT_EQ(weft_sched_push(pool_of(1), make_sched(WEFT_SCHED_BASIC, {below}), nullptr, nullptr), WEFT_OK);
+        ASSERT_EQ(weft_sched_push(make_sched(WEFT_SCHED_BASIC, {below}), pool_of(1), nullptr, nullptr), WEFT_OK);
     }
     EXPECT_EQ(ran, 50);
 }
@@ -385,20 +385,20 @@ TEST(Stacked, WhatIsWrongHasItsStatus) {
     weft_pool *below = make_pool(WEFT_POOL_SHARED), *own = make_pool(WEFT_POOL_PRIVATE);
     weft_sched* sched = make_sched(WEFT_SCHED_BASIC, {below});
     weft_unit* unit = nullptr;
-    EXPECT_EQ(weft_sched_push(nullptr, sched, nullptr, &unit), WEFT_INVALID);
-    EXPECT_EQ(weft_sched_push(below, nullptr, nullptr, &unit), WEFT_INVALID);
-    EXPECT_EQ(weft_sched_push(below, sched, nullptr, &unit), WEFT_INVALID) << "in its own pool";
+    EXPECT_EQ(weft_sched_push(sched, nullptr, nullptr, &unit), WEFT_INVALID);
+    EXPECT_EQ(weft_sched_push(nullptr, below, nullptr, &unit), WEFT_INVALID);
+    EXPECT_EQ(weft_sched_push(sched, below, nullptr, &unit), WEFT_INVALID) << "in its own pool";
     weft_sched_push_options how{};
-    EXPECT_EQ(weft_sched_push(pool_of(0), sched, &how, &unit), WEFT_INVALID);
+    EXPECT_EQ(weft_sched_push(sched, pool_of(0), &how, &unit), WEFT_INVALID);
     EXPECT_EQ(weft_sched_free(sched), WEFT_OK);
     Loop loop;
     sched = loop.make({own});
-    EXPECT_EQ(weft_sched_push(pool_of(0), sched, nullptr, &unit), WEFT_UNSUPPORTED);
+    EXPECT_EQ(weft_sched_push(sched, pool_of(0), nullptr, &unit), WEFT_UNSUPPORTED);
     EXPECT_EQ(weft_sched_free(sched), WEFT_OK);
     sched = make_sched(WEFT_SCHED_BASIC, {pool_of(0)});
-    EXPECT_EQ(weft_sched_push(below, sched, nullptr, &unit), WEFT_BUSY) << "stream 0 owns the private pool";
+    EXPECT_EQ(weft_sched_push(sched, below, nullptr, &unit), WEFT_BUSY) << "stream 0 owns the private pool";
     EXPECT_EQ(weft_sched_free(sched), WEFT_OK);
-    EXPECT_EQ(weft_sched_automatic_set(nullptr, true), WEFT_INVALID);
+    EXPECT_EQ(weft_sched_owned_set(nullptr, true), WEFT_INVALID);
     EXPECT_EQ(unit, nullptr);
 }
 
@@ -443,7 +443,7 @@ TEST(MainLoop, MayYieldJoinAndSuspendBetweenTwoUnits) {
         Ult spawner([&] {
             Ult inner([] {});
             weft_pool* at = nullptr;
-            EXPECT_EQ(weft_unit_pool(inner.handle(), &at), WEFT_OK);
+            EXPECT_EQ(weft_unit_pool_get(inner.handle(), &at), WEFT_OK);
             EXPECT_EQ(at, pool);
             EXPECT_EQ(inner.join(), WEFT_OK);
         }, nullptr, pool);

@@ -21,11 +21,11 @@ struct Own {
     // The last pool first.
     static weft_unit* pick(void* self, weft_sched* sched) {
         std::size_t count = 0;
-        if (weft_sched_pools(sched, &count, 0, nullptr) != WEFT_OK) of(self).clean = false;
+        if (weft_sched_pool_count_get(sched, &count) != WEFT_OK) of(self).clean = false;
         for (std::size_t i = count; i-- > 0;) {
             weft_pool* pool = nullptr;
             weft_unit* unit = nullptr;
-            if (weft_sched_pools(sched, nullptr, i, &pool) != WEFT_OK || weft_pool_pop(pool, &unit) != WEFT_OK) of(self).clean = false;
+            if (weft_sched_pool_get(sched, i, &pool) != WEFT_OK || weft_pool_pop(pool, &unit) != WEFT_OK) of(self).clean = false;
             if (unit == nullptr) continue;
             ++of(self).picked;
             return unit;
@@ -33,7 +33,7 @@ struct Own {
         return nullptr;
     }
     static void run(void* self, weft_sched* sched) {
-        while (!weft_sched_should_stop(sched)) {
+        while (!weft_sched_check_stop(sched)) {
             if (weft_unit* unit = pick(self, sched)) {
                 if (weft_sched_run_unit(sched, unit) != WEFT_OK) of(self).clean = false;
                 ++of(self).ran;
@@ -60,7 +60,7 @@ struct Own {
 
 bool stateless(const weft_sched* sched) {
     bool answer = false;
-    EXPECT_EQ(weft_sched_stateless(sched, &answer), WEFT_OK);
+    EXPECT_EQ(weft_sched_stateless_get(sched, &answer), WEFT_OK);
     return answer;
 }
 
@@ -227,13 +227,14 @@ TEST(Sched, WhatIsWrongHasItsStatus) {
     sched = make_sched(WEFT_SCHED_BASIC, {pool});
     std::size_t count = 0;
     weft_pool* first = nullptr;
-    EXPECT_EQ(weft_sched_pools(sched, &count, 0, &first), WEFT_OK);
+    EXPECT_EQ(weft_sched_pool_count_get(sched, &count), WEFT_OK);
+    EXPECT_EQ(weft_sched_pool_get(sched, 0, &first), WEFT_OK);
     EXPECT_EQ(count, 1u);
     EXPECT_EQ(first, pool);
-    EXPECT_EQ(weft_sched_pools(sched, nullptr, 1, &first), WEFT_INVALID);
-    EXPECT_EQ(weft_sched_pools(nullptr, &count, 0, nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_sched_pool_get(sched, 1, &first), WEFT_INVALID);
+    EXPECT_EQ(weft_sched_pool_count_get(nullptr, &count), WEFT_INVALID);
     EXPECT_TRUE(stateless(sched));
-    EXPECT_EQ(weft_sched_stateless(sched, nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_sched_stateless_get(sched, nullptr), WEFT_INVALID);
     Ult unit([] {}, nullptr, pool);
     EXPECT_EQ(weft_sched_run_unit(sched, unit.handle()), WEFT_WRONG_CONTEXT) << "not from a unit";
     EXPECT_EQ(weft_sched_wait(sched), WEFT_WRONG_CONTEXT);

@@ -43,7 +43,7 @@ inline weft_sched* make_sched(weft_sched_kind kind, std::vector<weft_pool*> pool
 
 inline std::size_t length(const weft_pool* pool) {
     std::size_t length = ~std::size_t{0};
-    EXPECT_EQ(weft_pool_length(pool, &length), WEFT_OK);
+    EXPECT_EQ(weft_pool_length_get(pool, &length), WEFT_OK);
     return length;
 }
 
@@ -72,21 +72,21 @@ public:
     }
     Stream(const Stream&) = delete;
 
-    weft_status free() { return weft_stream_free(std::exchange(stream_, nullptr)); }
+    weft_status free() { return weft_stream_join_free(std::exchange(stream_, nullptr)); }
     weft_stream* handle() const { return stream_; }
     weft_pool* pool() const {
         weft_pool* pool = nullptr;
-        EXPECT_EQ(weft_stream_pool(stream_, &pool), WEFT_OK);
+        EXPECT_EQ(weft_stream_pool_get(stream_, &pool), WEFT_OK);
         return pool;
     }
     std::size_t rank() const {
         std::size_t rank = ~std::size_t{0};
-        EXPECT_EQ(weft_stream_rank(stream_, &rank), WEFT_OK);
+        EXPECT_EQ(weft_stream_rank_get(stream_, &rank), WEFT_OK);
         return rank;
     }
     std::string binding() const {
         char text[256] = "";
-        EXPECT_EQ(weft_stream_binding(stream_, text, sizeof text), WEFT_OK) << weft_error_text();
+        EXPECT_EQ(weft_stream_binding_get(stream_, text, sizeof text), WEFT_OK) << weft_error_text();
         return text;
     }
 
@@ -123,8 +123,8 @@ private:
 // The run of a scheduler of the program's that owns its loop, over one pool.
 inline void run_all(void*, weft_sched* sched) {
     weft_pool* pool = nullptr;
-    EXPECT_EQ(weft_sched_pools(sched, nullptr, 0, &pool), WEFT_OK);
-    while (!weft_sched_should_stop(sched)) {
+    EXPECT_EQ(weft_sched_pool_get(sched, 0, &pool), WEFT_OK);
+    while (!weft_sched_check_stop(sched)) {
         weft_unit* unit = nullptr;
         weft_pool_pop(pool, &unit);
         if (unit != nullptr) {

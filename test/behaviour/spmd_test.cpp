@@ -23,11 +23,11 @@ TEST(Spmd, EachMemberHasItsNumber) {
     std::vector<int> seen(count);
     auto body = [&] {
         EXPECT_EQ(weft_spmd_size(), count);
-        ++seen[weft_spmd_tid()];
+        ++seen[weft_spmd_member()];
     };
     EXPECT_EQ(team(count, body), WEFT_OK) << weft_error_text();
     EXPECT_EQ(seen, std::vector<int>(count, 1));
-    EXPECT_EQ(weft_spmd_tid(), SIZE_MAX);
+    EXPECT_EQ(weft_spmd_member(), SIZE_MAX);
     EXPECT_EQ(weft_spmd_size(), 0u);
 }
 
@@ -69,9 +69,9 @@ TEST(Spmd, NestsToAnyDepth) {
     atomic<int> leaves{0};
     auto leaf = [&] { ++leaves; };
     auto inner = [&] {
-        const std::size_t before = weft_spmd_tid();
+        const std::size_t before = weft_spmd_member();
         EXPECT_EQ(team(3, leaf), WEFT_OK) << weft_error_text();
-        EXPECT_EQ(weft_spmd_tid(), before);
+        EXPECT_EQ(weft_spmd_member(), before);
     };
     auto outer = [&] { EXPECT_EQ(team(3, inner), WEFT_OK); };
     for (int round = 0; round < 5; ++round) {
@@ -92,7 +92,7 @@ TEST(Spmd, MembersOfNestedTeamsThatYieldUntilAllHaveComeKeepNoneOfThemFromBeginn
             while (here.load() != all) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
         };
         const auto wait_or_call = [&](auto& body) {
-            if (weft_spmd_tid() == 0) return wait();
+            if (weft_spmd_member() == 0) return wait();
             EXPECT_EQ(team(3, body), WEFT_OK);
         };
         auto inner = [&] { wait_or_call(wait); };
@@ -134,7 +134,7 @@ void yield_among_guests(int guests, int rounds) {
     Runtime runtime(settings);
     atomic<int> left{guests};
     auto member = [&] {
-        if (weft_spmd_tid() != 0) return;
+        if (weft_spmd_member() != 0) return;
         while (left.load() != 0) {
             EXPECT_EQ(weft_unit_yield(), WEFT_OK);
             std::this_thread::yield();

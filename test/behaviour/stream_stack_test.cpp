@@ -61,7 +61,7 @@ TEST_P(StreamStackOf, ContextsOfEachKindLoseNone) {
     for (const weft_kind kind : kinds) {
         auto how = options();
         how.kind = kind;
-        units.push_back(std::make_unique<Ult>([&made] { call_often(made); }, &how, weft_domain_pool(library.domain)));
+        units.push_back(std::make_unique<Ult>([&made] { call_often(made); }, &how, value_of(weft_domain_pool_get, library.domain)));
     }
     EXPECT_EQ(weft_domain_request(library.domain, 2), WEFT_OK);
     for (auto& unit : units) EXPECT_EQ(unit->join(), WEFT_OK);
@@ -141,7 +141,7 @@ TEST_P(StreamStackOf, ContextsLoseNoneThoughTheGuestGoesOnWhoseThreadTheyHave) {
                     EXPECT_EQ(weft_semaphore_release(&of.woken, 1), WEFT_OK);
                 }, &lent), WEFT_OK);
             }
-        }, nullptr, weft_domain_pool(lent.library.domain));
+        }, nullptr, value_of(weft_domain_pool_get, lent.library.domain));
         EXPECT_EQ(weft_domain_request(lent.library.domain, 1), WEFT_OK);
         for (int i = 0; i < calls; ++i) EXPECT_EQ(weft_semaphore_acquire(&lent.woken), WEFT_OK);
         EXPECT_EQ(context.free(), WEFT_OK);

@@ -103,11 +103,11 @@ TEST(Stream, TakesTheNameThePoolAndTheSchedulerItIsGiven) {
     chosen.sched = sched;
     {
         Stream named(&chosen);
-        EXPECT_STREQ(weft_stream_name(named.handle()), "a name longer t");
+        EXPECT_STREQ(value_of(weft_stream_name_get, named.handle()), "a name longer t");
         EXPECT_EQ(named.pool(), pool);
         Stream second(pool);
         EXPECT_EQ(second.pool(), pool);
-        EXPECT_STREQ(weft_stream_name(second.handle()), "weft/2");
+        EXPECT_STREQ(value_of(weft_stream_name_get, second.handle()), "weft/2");
         weft_stream* refused = nullptr;
         EXPECT_EQ(weft_stream_create(&chosen, &refused), WEFT_BUSY) << "its scheduler is another stream's";
         chosen.sched = nullptr;
@@ -230,7 +230,7 @@ TEST(Stream, IsBoundAndBoundAnewAndUnbound) {
     EXPECT_EQ(weft_stream_unbind(stream.handle()), WEFT_OK);
     EXPECT_EQ(stream.binding(), all);
     char narrow[1];
-    EXPECT_EQ(weft_stream_binding(stream.handle(), narrow, sizeof narrow), WEFT_INVALID);
+    EXPECT_EQ(weft_stream_binding_get(stream.handle(), narrow, sizeof narrow), WEFT_INVALID);
     EXPECT_EQ(weft_stream_bind_hart(weft_stream_at(0), 0), WEFT_OK) << "stream 0 as well";
     EXPECT_EQ(own_cpus(), first);
     EXPECT_EQ(weft_stream_unbind(weft_stream_at(0)), WEFT_OK);
@@ -241,7 +241,7 @@ TEST(Stream, IsBoundToANumaNode) {
     Runtime runtime;
     Stream stream;
     std::size_t nodes = 0;
-    const weft_status known = weft_numa_count(&nodes);
+    const weft_status known = weft_numa_count_get(&nodes);
     weft_hart_place place{};
     place.size = sizeof place;
     EXPECT_EQ(weft_hart_place_get(0, &place), known);
@@ -291,12 +291,12 @@ TEST(Stream, ANewOneDoesNotInheritTheBindingOfItsMaker) {
     maker.join();
     ASSERT_NE(born, nullptr);
     weft_pool* pool = nullptr;
-    ASSERT_EQ(weft_stream_pool(born, &pool), WEFT_OK);
+    ASSERT_EQ(weft_stream_pool_get(born, &pool), WEFT_OK);
     std::string inside;
     Ult looks([&] { inside = own_cpus(); }, nullptr, pool);   // once it runs a unit, it has settled
     looks.join();
     EXPECT_EQ(inside, own_cpus());
-    EXPECT_EQ(weft_stream_free(born), WEFT_OK);
+    EXPECT_EQ(weft_stream_join_free(born), WEFT_OK);
 }
 
 TEST(Stream, IsFreedFromAUltOnAnotherStreamAndFromAnOsThread) {
@@ -307,8 +307,8 @@ TEST(Stream, IsFreedFromAUltOnAnotherStreamAndFromAnOsThread) {
     ASSERT_EQ(weft_stream_create(nullptr, &first), WEFT_OK);
     ASSERT_EQ(weft_stream_create(nullptr, &second), WEFT_OK);
     weft_status by_ult{WEFT_INVALID}, by_thread{WEFT_INVALID};
-    Ult freeing([&] { by_ult = weft_stream_free(first); }, nullptr, helper.pool());
-    std::thread outside([&] { by_thread = weft_stream_free(second); });
+    Ult freeing([&] { by_ult = weft_stream_join_free(first); }, nullptr, helper.pool());
+    std::thread outside([&] { by_thread = weft_stream_join_free(second); });
     freeing.join();
     outside.join();
     EXPECT_EQ(by_ult, WEFT_OK);
@@ -330,12 +330,12 @@ TEST(Stream, FreeingLetsTheOtherUnitsOfTheFreersStreamRun) {
 TEST(Stream, WhatCannotBeFreedHasItsStatus) {
     Runtime runtime;
     Stream stream, other;
-    EXPECT_EQ(weft_stream_free(nullptr), WEFT_INVALID);
-    EXPECT_EQ(weft_stream_free(weft_stream_at(0)), WEFT_WRONG_CONTEXT);
+    EXPECT_EQ(weft_stream_join_free(nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_stream_join_free(weft_stream_at(0)), WEFT_WRONG_CONTEXT);
     weft_status own{}, zero{};
     Ult inside([&] {
-        own = weft_stream_free(weft_stream_self());
-        zero = weft_stream_free(weft_stream_at(0));
+        own = weft_stream_join_free(weft_stream_self());
+        zero = weft_stream_join_free(weft_stream_at(0));
     }, nullptr, stream.pool());
     inside.join();
     EXPECT_EQ(own, WEFT_WRONG_CONTEXT);
@@ -347,7 +347,7 @@ TEST(Stream, WhatCannotBeFreedHasItsStatus) {
     weft_unit* tasklet = nullptr;
     ASSERT_EQ(weft_tasklet_spawn(other.pool(), [](void* raw) {
         auto* to = static_cast<Try*>(raw);
-        to->status = weft_stream_free(to->stream);
+        to->status = weft_stream_join_free(to->stream);
     }, &attempt, nullptr, &tasklet), WEFT_OK);
     weft_unit_join_free(tasklet);
     EXPECT_EQ(attempt.status, WEFT_WRONG_CONTEXT);
@@ -363,12 +363,12 @@ TEST(Stream, FreeingOneThatIsBeingFreedIsBusy) {
     weft_stream* stream = nullptr;
     ASSERT_EQ(weft_stream_create(nullptr, &stream), WEFT_OK);
     weft_pool* pool = nullptr;
-    ASSERT_EQ(weft_stream_pool(stream, &pool), WEFT_OK);
+    ASSERT_EQ(weft_stream_pool_get(stream, &pool), WEFT_OK);
     atomic<bool> go{false};
     Ult holds([&] { until_set(go); }, nullptr, pool);
-    Ult frees([&] { EXPECT_EQ(weft_stream_free(stream), WEFT_OK); });
+    Ult frees([&] { EXPECT_EQ(weft_stream_join_free(stream), WEFT_OK); });
     until([&] { return frees.state() == WEFT_UNIT_SUSPENDED; });
-    EXPECT_EQ(weft_stream_free(stream), WEFT_BUSY);
+    EXPECT_EQ(weft_stream_join_free(stream), WEFT_BUSY);
     go = true;
     EXPECT_EQ(frees.join(), WEFT_OK);
 }

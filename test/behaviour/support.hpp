@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "test/behaviour/value_of.hpp"
 #include "weft/weft.h"
 
 namespace weft_test {
@@ -50,6 +51,12 @@ inline weft_unit_outcome end_of(weft_unit* unit) {
     EXPECT_NE(outcome, WEFT_OUTCOME_RETURNED);
     EXPECT_EQ(weft_unit_free(unit), WEFT_OK) << weft_error_text();
     return outcome;
+}
+
+// A weft_unit_hand_off as a function of the unit alone.
+template <weft_hand_off_to to, weft_hand_off_by by>
+weft_status hand_off(weft_unit* unit) {
+    return weft_unit_hand_off(unit, to, by);
 }
 
 // A unit with a lambda for its body, joined and freed at the end.
@@ -111,7 +118,7 @@ inline std::size_t units_alive() {
 // The main pool of the stream of that rank.
 inline weft_pool* pool_of(std::size_t rank) {
     weft_pool* pool = nullptr;
-    EXPECT_EQ(weft_stream_pool(weft_stream_at(rank), &pool), WEFT_OK);
+    EXPECT_EQ(weft_stream_pool_get(weft_stream_at(rank), &pool), WEFT_OK);
     return pool;
 }
 

@@ -152,17 +152,17 @@ TEST(Timer, FiresOnceAndNotTooEarly) {
         atomic<int>& times;
     } both{fired, times};
     const std::uint64_t deadline = in_ms(3);
-    ASSERT_EQ(weft_timer_start(&timer, deadline, [](void* raw) {
+    ASSERT_EQ(weft_timer_start(&timer, [](void* raw) {
         auto* to = static_cast<Both*>(raw);
         to->fired = weft_now_ns();
         ++to->times;
-    }, &both), WEFT_OK);
-    EXPECT_EQ(weft_timer_start(&timer, deadline, [](void*) {}, nullptr), WEFT_WRONG_STATE);
+    }, &both, deadline), WEFT_OK);
+    EXPECT_EQ(weft_timer_start(&timer, [](void*) {}, nullptr, deadline), WEFT_WRONG_STATE);
     weft_sleep_for(10 * ms);
     EXPECT_EQ(times, 1);
     EXPECT_GE(fired, deadline);
     EXPECT_EQ(weft_timer_cancel(&timer), WEFT_WRONG_STATE);
-    EXPECT_EQ(weft_timer_start(&timer, 0, [](void* raw) { ++static_cast<Both*>(raw)->times; }, &both), WEFT_OK) << "again";
+    EXPECT_EQ(weft_timer_start(&timer, [](void* raw) { ++static_cast<Both*>(raw)->times; }, &both, 0), WEFT_OK) << "again";
     until([&] { return times == 2; });
 }
 
@@ -170,13 +170,13 @@ TEST(Timer, ThatIsCancelledDoesNotFire) {
     Runtime runtime;
     weft_timer timer = {};
     atomic<int> times{0};
-    ASSERT_EQ(weft_timer_start(&timer, in_ms(2), [](void* raw) { ++*static_cast<atomic<int>*>(raw); }, &times), WEFT_OK);
+    ASSERT_EQ(weft_timer_start(&timer, [](void* raw) { ++*static_cast<atomic<int>*>(raw); }, &times, in_ms(2)), WEFT_OK);
     EXPECT_EQ(weft_timer_cancel(&timer), WEFT_OK);
     weft_sleep_for(5 * ms);
     EXPECT_EQ(times, 0);
     EXPECT_EQ(weft_timer_cancel(nullptr), WEFT_INVALID);
-    EXPECT_EQ(weft_timer_start(nullptr, 0, [](void*) {}, nullptr), WEFT_INVALID);
-    EXPECT_EQ(weft_timer_start(&timer, 0, nullptr, nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_timer_start(nullptr, [](void*) {}, nullptr, 0), WEFT_INVALID);
+    EXPECT_EQ(weft_timer_start(&timer, nullptr, nullptr, 0), WEFT_INVALID);
 }
 
 TEST(Timer, OfAnOsThreadIsFiredByStreamZero) {
@@ -185,7 +185,7 @@ TEST(Timer, OfAnOsThreadIsFiredByStreamZero) {
     std::thread other([&] {
         static weft_timer timer;
         timer = {};
-        EXPECT_EQ(weft_timer_start(&timer, in_ms(1), [](void* raw) { static_cast<atomic<bool>*>(raw)->store(true); }, &fired), WEFT_OK);
+        EXPECT_EQ(weft_timer_start(&timer, [](void* raw) { static_cast<atomic<bool>*>(raw)->store(true); }, &fired, in_ms(1)), WEFT_OK);
     });
     until_set(fired);
     other.join();
@@ -206,12 +206,12 @@ TEST(Timer, ManyPendingOnesAreFiredInOrder) {
     const std::uint64_t start = in_ms(10);
     for (std::size_t i = 0; i < count; ++i) {
         all[i] = {{}, start + (i * 7919 % count) * 1000, &last, &fired};
-        ASSERT_EQ(weft_timer_start(&all[i].timer, all[i].deadline, [](void* raw) {
+        ASSERT_EQ(weft_timer_start(&all[i].timer, [](void* raw) {
             auto* one = static_cast<One*>(raw);
             EXPECT_GE(one->deadline, *one->last);
             *one->last = one->deadline;
             ++*one->fired;
-        }, &all[i]), WEFT_OK);
+        }, &all[i], all[i].deadline), WEFT_OK);
     }
     for (std::size_t i = 0; i < count; i += 3) cancelled += weft_timer_cancel(&all[i].timer) == WEFT_OK;
     until([&] { return fired + cancelled == count; });

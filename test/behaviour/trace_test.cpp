@@ -47,7 +47,7 @@ TEST(Trace, AUnitIsASliceForEachTimeThatItRan) {
     {
         Runtime runtime(traced(file));
         weft_unit* unit = spawn("twice", [](void*) { weft_unit_yield(); });
-        id = weft_unit_id(unit);
+        id = value_of(weft_unit_id_get, unit);
         weft_unit* tasklet = nullptr;
         EXPECT_EQ(weft_tasklet_spawn(nullptr, nothing, nullptr, nullptr, &tasklet), WEFT_OK);
         EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
@@ -142,7 +142,7 @@ TEST(Trace, CancellationsMigrationsAndOtherLivesAreSeen) {
         EXPECT_EQ(end_of(cancelled), WEFT_OUTCOME_CANCELLED);
         weft_unit* again = spawn("again", nothing);
         EXPECT_EQ(weft_unit_join(again), WEFT_OK);
-        EXPECT_EQ(weft_unit_revive(nullptr, nothing, nullptr, again), WEFT_OK);
+        EXPECT_EQ(weft_unit_revive(again, nullptr, nothing, nullptr), WEFT_OK);
         EXPECT_EQ(weft_unit_join_free(again), WEFT_OK);
         Stream other;
         weft_unit* goes = spawn("goes", [](void*) { weft_unit_yield(); });
@@ -285,9 +285,9 @@ TEST(Trace, ObserversComeAndGoBesideIt) {
         how.argument = &told;
         how.call = [](const weft_observation*, void* count) { ++*static_cast<atomic<int>*>(count); };
         weft_observer* observer = nullptr;
-        EXPECT_EQ(weft_observer_add(&how, &observer), WEFT_OK);
+        EXPECT_EQ(weft_observer_register(&how, &observer), WEFT_OK);
         EXPECT_EQ(weft_unit_join_free(spawn("both", nothing)), WEFT_OK);
-        EXPECT_EQ(weft_observer_remove(observer), WEFT_OK);
+        EXPECT_EQ(weft_observer_unregister(observer), WEFT_OK);
         EXPECT_EQ(told, 7);
         EXPECT_EQ(weft_unit_join_free(spawn("trace alone", nothing)), WEFT_OK);
         EXPECT_EQ(told, 7);

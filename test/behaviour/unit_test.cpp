@@ -191,13 +191,13 @@ TEST(Unit, KnowsItself) {
     weft_kind kind{};
     Ult unit([&] {
         self = weft_unit_self();
-        name = weft_unit_name(self);
-        weft_unit_kind(self, &kind);
+        name = value_of(weft_unit_name_get, self);
+        weft_unit_kind_get(self, &kind);
         weft_pool* mine = nullptr;
-        EXPECT_EQ(weft_unit_pool(self, &mine), WEFT_OK);
+        EXPECT_EQ(weft_unit_pool_get(self, &mine), WEFT_OK);
         EXPECT_EQ(mine, pool_of(0));
         EXPECT_EQ(weft_unit_name_set(self, "new"), WEFT_OK);
-        EXPECT_STREQ(weft_unit_name(self), "new");
+        EXPECT_STREQ(value_of(weft_unit_name_get, self), "new");
     }, &chosen);
     unit.join();
     EXPECT_EQ(self, unit.handle());
@@ -207,11 +207,11 @@ TEST(Unit, KnowsItself) {
 
 TEST(Unit, IdsAreNeverUsedTwice) {
     Runtime runtime;
-    std::set<std::uint64_t> ids{weft_unit_id(weft_unit_self())};
+    std::set<std::uint64_t> ids{value_of(weft_unit_id_get, weft_unit_self())};
     for (int round = 0; round < 3; ++round) {
         for (int i = 0; i < 100; ++i) {
             Ult unit([] {});
-            EXPECT_TRUE(ids.insert(weft_unit_id(unit.handle())).second);
+            EXPECT_TRUE(ids.insert(value_of(weft_unit_id_get, unit.handle())).second);
         }
         weft_memory_trim();
     }
@@ -219,7 +219,7 @@ TEST(Unit, IdsAreNeverUsedTwice) {
     std::thread outside([&] {
         {
             Ult unit([] {}, nullptr, pool_of(0));
-            EXPECT_TRUE(ids.insert(weft_unit_id(unit.handle())).second);
+            EXPECT_TRUE(ids.insert(value_of(weft_unit_id_get, unit.handle())).second);
         }
         over.store(true);   // before that this stream must run the unit
     });
@@ -241,7 +241,7 @@ TEST(Unit, UsesTheStackItIsGiven) {
             weft_unit_yield();
             weft_stack_info info{};
             info.size = sizeof info;
-            EXPECT_EQ(weft_unit_stack(weft_unit_self(), &info), WEFT_OK);
+            EXPECT_EQ(weft_unit_stack_get(weft_unit_self(), &info), WEFT_OK);
             EXPECT_EQ(info.guarded, WEFT_UNSUPPORTED);
         }, &chosen);
         EXPECT_EQ(unit.join(), WEFT_OK);
@@ -283,7 +283,7 @@ TEST(Unit, HasTheStackSizeItAsksFor) {
         Ult unit([&] {
             weft_stack_info info{};
             info.size = sizeof info;
-            EXPECT_EQ(weft_unit_stack(weft_unit_self(), &info), WEFT_OK);
+            EXPECT_EQ(weft_unit_stack_get(weft_unit_self(), &info), WEFT_OK);
             EXPECT_GE(info.bytes + 64 * 1024, std::size_t{1} << 20);
             EXPECT_EQ(info.guarded, WEFT_OK);
             volatile char deep[900 << 10];
@@ -308,10 +308,10 @@ TEST(Unit, TellsHowDeepItsStackWasUsed) {
     shallow.join();
     weft_stack_info info{};
     info.size = sizeof info;
-    ASSERT_EQ(weft_unit_stack(deep.handle(), &info), WEFT_OK);
+    ASSERT_EQ(weft_unit_stack_get(deep.handle(), &info), WEFT_OK);
     EXPECT_GE(info.most_bytes, std::size_t{100} << 10);
     EXPECT_LE(info.most_bytes, std::size_t{140} << 10);
-    ASSERT_EQ(weft_unit_stack(shallow.handle(), &info), WEFT_OK);
+    ASSERT_EQ(weft_unit_stack_get(shallow.handle(), &info), WEFT_OK);
     EXPECT_LE(info.most_bytes, std::size_t{40} << 10);
 }
 
@@ -319,7 +319,7 @@ TEST(Unit, AnExceptionOfTheBodyIsItsOutcomeAndIsKept) {
     Runtime runtime;
     Ult unit([] { throw std::runtime_error("from the body"); });
     EXPECT_EQ(unit.outcome(), WEFT_OUTCOME_EXCEPTION);
-    auto* kept = static_cast<std::exception_ptr*>(weft_unit_exception(unit.handle()));
+    auto* kept = static_cast<std::exception_ptr*>(value_of(weft_unit_exception_get, unit.handle()));
     ASSERT_NE(kept, nullptr);
     try {
         std::rethrow_exception(*kept);
@@ -329,7 +329,7 @@ TEST(Unit, AnExceptionOfTheBodyIsItsOutcomeAndIsKept) {
     }
     Ult fine([] {});
     fine.join();
-    EXPECT_EQ(weft_unit_exception(fine.handle()), nullptr);
+    EXPECT_EQ(value_of(weft_unit_exception_get, fine.handle()), nullptr);
 }
 
 TEST(Unit, SaysHowItHasEndedOnceItHas) {
@@ -358,7 +358,7 @@ TEST(Unit, IsFreedWithoutAWaitOnceItHasEnded) {
     Runtime runtime(2);
     for (const std::size_t rank : {0u, 1u}) {
         weft_pool* pool = nullptr;
-        ASSERT_EQ(weft_stream_pool(weft_stream_at(rank), &pool), WEFT_OK);
+        ASSERT_EQ(weft_stream_pool_get(weft_stream_at(rank), &pool), WEFT_OK);
         weft_unit* unit = nullptr;
         atomic<bool> go{false};
         ASSERT_EQ(weft_ult_spawn(pool, [](void* raw) {
@@ -384,9 +384,9 @@ TEST(Unit, ThatHasNotReturnedIsJoinedAndKept) {
         EXPECT_EQ(weft_unit_join_free(throws), WEFT_NOT_RETURNED);
         EXPECT_NE(std::string(weft_error_text()).find("an exception has ended unit"), std::string::npos) << weft_error_text();
     }
-    ASSERT_NE(weft_unit_exception(throws), nullptr);
+    ASSERT_NE(value_of(weft_unit_exception_get, throws), nullptr);
     try {
-        std::rethrow_exception(*static_cast<const std::exception_ptr*>(weft_unit_exception(throws)));
+        std::rethrow_exception(*static_cast<const std::exception_ptr*>(value_of(weft_unit_exception_get, throws)));
     } catch (int thrown) {
         EXPECT_EQ(thrown, 4);
     }
@@ -491,7 +491,7 @@ TEST(Tasklet, AnExceptionIsKeptAsAUltsIs) {
     weft_unit* tasklet = nullptr;
     ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) { throw 7; }, nullptr, nullptr, &tasklet), WEFT_OK);
     EXPECT_EQ(outcome_of(tasklet), WEFT_OUTCOME_EXCEPTION);
-    EXPECT_NE(weft_unit_exception(tasklet), nullptr);
+    EXPECT_NE(value_of(weft_unit_exception_get, tasklet), nullptr);
     EXPECT_EQ(end_of(tasklet), WEFT_OUTCOME_EXCEPTION);
 }
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <weft/domain.h>
-#include <weft/hosted.h>
+#include <weft/embed/hosted.h>
 
 #include "pool/deque.hpp"
 #include "process/stream.hpp"
@@ -43,7 +43,7 @@ public:
     }
     Drawer(const Drawer&) = delete;
     weft_stream* handle() const { return stream_; }
-    void free() { EXPECT_EQ(weft_stream_free(std::exchange(stream_, nullptr)), WEFT_OK) << weft_error_text(); }
+    void free() { EXPECT_EQ(weft_stream_join_free(std::exchange(stream_, nullptr)), WEFT_OK) << weft_error_text(); }
 
 private:
     weft_stream* stream_ = nullptr;
@@ -384,7 +384,7 @@ TEST_F(Windows, ALetterThatComesAfterTheEndIsAnswered) {
     must_happen("the joiner waits", [&] { return joiner.state() == WEFT_UNIT_SUSPENDED; });
     must_happen("its letter is sent", [&] {
         std::size_t length = 0;
-        EXPECT_EQ(weft_pool_length(pool_of(1), &length), WEFT_OK);
+        EXPECT_EQ(weft_pool_length_get(pool_of(1), &length), WEFT_OK);
         return length != 0;
     });
     go = true;
@@ -554,11 +554,11 @@ TEST_F(Windows, AStopThatComesOnTheWayToSleepEndsTheStream) {
         ASSERT_EQ(weft_stream_create(nullptr, &made), WEFT_OK);
         auto* stream = address_of<weft::Stream>(made);
         weft_pool* pool = nullptr;
-        ASSERT_EQ(weft_stream_pool(made, &pool), WEFT_OK);
+        ASSERT_EQ(weft_stream_pool_get(made, &pool), WEFT_OK);
         other_sleeps();
         Stop stop(where, made);
         nudge(pool, stop);
-        std::thread outside([&] { EXPECT_EQ(weft_stream_free(made), WEFT_OK); });
+        std::thread outside([&] { EXPECT_EQ(weft_stream_join_free(made), WEFT_OK); });
         if (forced) must_happen("it is asked", [&] { return stream->asked().has(weft::attention::stop); });
         stop.let_go();
         outside.join();
@@ -626,7 +626,7 @@ TEST_F(Windows, AGapInASharedQueueKeepsItsStreamsAwakeAndLosesNothing) {
         if (second_pushes) second = std::make_unique<Ult>([&] { ran.fetch_add(1); }, nullptr, target);
         if (forced) {
             std::size_t length = 0;
-            EXPECT_EQ(weft_pool_length(target, &length), WEFT_OK);
+            EXPECT_EQ(weft_pool_length_get(target, &length), WEFT_OK);
             EXPECT_GE(length, 1u) << "a hint of 0 would let a stream sleep";
             EXPECT_EQ(ran, 0) << "nothing behind the gap can run";
         }

@@ -38,7 +38,7 @@ TEST(YieldTo, AReadyUnitRunsNextAndTheCallerYieldsSuspendsOrEnds) {
         track.steps.clear();
         Ult suspends([&] {
             track('a');
-            EXPECT_EQ(weft_unit_suspend_to(target->handle()), WEFT_OK);
+            EXPECT_EQ(weft_unit_hand_off(target->handle(), WEFT_TO_READY, WEFT_BY_SUSPEND), WEFT_OK);
             track('b');
         });
         Ult behind([&] { track('-'); });
@@ -53,7 +53,7 @@ TEST(YieldTo, AReadyUnitRunsNextAndTheCallerYieldsSuspendsOrEnds) {
         track.steps.clear();
         Ult ends([&] {
             track('a');
-            weft_unit_exit_to(target->handle());
+            weft_unit_hand_off(target->handle(), WEFT_TO_READY, WEFT_BY_EXIT);
             track('!');
         });
         Ult last([&] { track('-'); });
@@ -117,14 +117,14 @@ TEST(YieldTo, ATaskletThatIsNextIsRefused) {
 
 TEST(YieldTo, ASuspendedUnitIsResumedAndRunsNext) {
     Runtime runtime;
-    for (const Call call : {weft_unit_resume_yield_to, weft_unit_resume_suspend_to, weft_unit_resume_exit_to}) {
+    for (const Call call : {Call{hand_off<WEFT_TO_SUSPENDED, WEFT_BY_YIELD>}, Call{hand_off<WEFT_TO_SUSPENDED, WEFT_BY_SUSPEND>}, Call{hand_off<WEFT_TO_SUSPENDED, WEFT_BY_EXIT>}}) {
         Track track;
         Bed bed;
         weft_unit* caller = nullptr;
         Ult target([&] {
             bed.sleep();
             track('t');
-            EXPECT_EQ(weft_unit_resume(caller), call == weft_unit_resume_suspend_to ? WEFT_OK : WEFT_WRONG_STATE);
+            EXPECT_EQ(weft_unit_resume(caller), (call == Call{hand_off<WEFT_TO_SUSPENDED, WEFT_BY_SUSPEND>}) ? WEFT_OK : WEFT_WRONG_STATE);
         });
         until([&] { return bed.occupied(); });
         Ult unit([&] {
@@ -136,7 +136,7 @@ TEST(YieldTo, ASuspendedUnitIsResumedAndRunsNext) {
         Ult between([&] { track('-'); });
         EXPECT_EQ(unit.join(), WEFT_OK);
         between.join();
-        EXPECT_EQ(track.steps, call == weft_unit_resume_exit_to ? "at-" : "at-b");
+        EXPECT_EQ(track.steps, (call == Call{hand_off<WEFT_TO_SUSPENDED, WEFT_BY_EXIT>}) ? "at-" : "at-b");
     }
 }
 
@@ -151,14 +151,14 @@ TEST(YieldTo, TwoUnitsHandEachOtherTheStream) {
             for (int i = 0; i < 1000; ++i) {
                 ++turns;
                 if (i == 999) break;
-                EXPECT_EQ(weft_unit_resume_suspend_to(units[1 - me]), WEFT_OK);
+                EXPECT_EQ(weft_unit_hand_off(units[1 - me], WEFT_TO_SUSPENDED, WEFT_BY_SUSPEND), WEFT_OK);
             }
-            if (me == 0) weft_unit_resume_exit_to(units[1]);
+            if (me == 0) weft_unit_hand_off(units[1], WEFT_TO_SUSPENDED, WEFT_BY_EXIT);
         };
     };
     Ult one(body(0)), two(body(1));
     until([&] { return units[0] != nullptr && units[1] != nullptr; });
-    EXPECT_EQ(weft_unit_resume_yield_to(units[0]), WEFT_OK);
+    EXPECT_EQ(weft_unit_hand_off(units[0], WEFT_TO_SUSPENDED, WEFT_BY_YIELD), WEFT_OK);
     EXPECT_EQ(one.join(), WEFT_OK);
     EXPECT_EQ(two.join(), WEFT_OK);
     EXPECT_EQ(turns, 2000);
@@ -193,7 +193,7 @@ TEST(YieldTo, TheUnitThatEndsMayHaveItsStackFromTheUserAndValues) {
     std::unique_ptr<Ult> target;
     Ult unit([&] {
         weft_local_set(key, key);
-        weft_unit_exit_to(target->handle());
+        weft_unit_hand_off(target->handle(), WEFT_TO_READY, WEFT_BY_EXIT);
     }, &chosen);
     target = std::make_unique<Ult>([&] {
         ran = true;
@@ -207,7 +207,7 @@ TEST(YieldTo, TheUnitThatEndsMayHaveItsStackFromTheUserAndValues) {
 
 TEST(YieldTo, ACancelledUnitLeavesForNobody) {
     Runtime runtime;
-    for (const Call call : {weft_unit_yield_to, weft_unit_suspend_to}) {
+    for (const Call call : {Call{weft_unit_yield_to}, Call{hand_off<WEFT_TO_READY, WEFT_BY_SUSPEND>}}) {
         bool ran = false;
         std::unique_ptr<Ult> target;
         Ult unit([&] {

@@ -39,7 +39,7 @@ void must(weft_status status) {
     came_back.fetch_add(1);
 }
 [[gnu::noinline]] void waits_for_the_event() {
-    must(weft_event_wait_until(&the_event, nullptr, weft_now_ns() + 3'600'000'000'000));
+    must(weft_event_wait_until(&the_event, weft_now_ns() + 3'600'000'000'000, nullptr));
     came_back.fetch_add(1);
 }
 [[gnu::noinline]] void waits_for_its_child() {
@@ -99,11 +99,11 @@ int main() {
     spawn("on_child", [](void*) { waits_for_its_child(); }, &units[3]);
     must(weft_event_wait(&child_is_there, nullptr));
     weft_pool* other = nullptr;
-    must(weft_stream_pool(weft_stream_at(1), &other));
+    must(weft_stream_pool_get(weft_stream_at(1), &other));
     spawn("busy", [](void*) { works(); }, &busy, other);
     while (!is_busy) must(weft_unit_yield());
     char cpus[1024];
-    must(weft_stream_binding(weft_stream_at(3), cpus, sizeof cpus));   // which waits until its OS thread has started
+    must(weft_stream_binding_get(weft_stream_at(3), cpus, sizeof cpus));   // which waits until its OS thread has started
     weft_hart_use use{};
     use.size = sizeof use;
     do must(weft_hart_use_get(&use));

@@ -26,9 +26,9 @@ void show_unit(const weft_unit_info* info, void*) {
     weft_pool* pool = nullptr;
     weft_pool_kind kind{};
     std::size_t length = 0;
-    weft_unit_pool(info->unit, &pool);
+    weft_unit_pool_get(info->unit, &pool);
     weft_pool_kind_get(pool, &kind);
-    weft_pool_length(pool, &length);
+    weft_pool_length_get(pool, &length);
     std::fprintf(stderr, "unit %llu belongs to pool %p of kind %d and length %zu\n", static_cast<unsigned long long>(info->id),
                  static_cast<void*>(pool), static_cast<int>(kind), length);
 }
@@ -40,13 +40,13 @@ void show_unit(const weft_unit_info* info, void*) {
     for (std::size_t rank = 0; rank < 32; ++rank) {
         weft_stream* stream = weft_stream_at(rank);
         weft_sched* sched = nullptr;
-        if (stream == nullptr || weft_stream_sched(stream, &sched) != WEFT_OK) continue;
+        if (stream == nullptr || weft_stream_sched_get(stream, &sched) != WEFT_OK) continue;
         std::fprintf(stderr, "stream %zu draws from", rank);
         std::size_t count = 0;
-        weft_sched_pools(sched, &count, 0, nullptr);
+        weft_sched_pool_count_get(sched, &count);
         for (std::size_t i = 0; i < count; ++i) {
             weft_pool* pool = nullptr;
-            weft_sched_pools(sched, nullptr, i, &pool);
+            weft_sched_pool_get(sched, i, &pool);
             std::fprintf(stderr, " %p", static_cast<void*>(pool));
         }
         std::fputc('\n', stderr);
@@ -138,7 +138,7 @@ void clean_up_after(Actor& actor) {
     free_stream(actor);
     const weft_status timer = weft_timer_cancel(&actor.timer);
     check(timer == WEFT_OK || timer == WEFT_WRONG_STATE, "weft_timer_cancel");
-    if (actor.poller != nullptr) expect(weft_poller_remove(actor.poller), bit(WEFT_OK), "weft_poller_remove");
+    if (actor.poller != nullptr) expect(weft_poller_unregister(actor.poller), bit(WEFT_OK), "weft_poller_unregister");
     if (actor.key != nullptr) expect(weft_key_free(actor.key), bit(WEFT_OK), "weft_key_free");
     if (actor.future != nullptr) expect(weft_future_free(actor.future), bit(WEFT_OK), "weft_future_free");
     if (actor.channel != nullptr) expect(weft_channel_free(actor.channel), bit(WEFT_OK), "weft_channel_free");
@@ -156,7 +156,7 @@ public:
         streams_.push_back(stream);
     }
     void free() {
-        for (weft_stream* stream : streams_) expect(weft_stream_free(stream), bit(WEFT_OK), "weft_stream_free");
+        for (weft_stream* stream : streams_) expect(weft_stream_join_free(stream), bit(WEFT_OK), "weft_stream_join_free");
     }
 
 private:

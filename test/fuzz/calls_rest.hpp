@@ -20,7 +20,7 @@ inline void pausable(World& world, weft_stream* stream, bool now) {
 inline void free_stream(Actor& actor) {
     if (actor.stream == nullptr) return;
     pausable(actor.world, actor.stream, false);
-    const weft_status status = expect(weft_stream_free(actor.stream), bits({WEFT_OK, WEFT_WRONG_CONTEXT}), "weft_stream_free");
+    const weft_status status = expect(weft_stream_join_free(actor.stream), bits({WEFT_OK, WEFT_WRONG_CONTEXT}), "weft_stream_join_free");
     if (status == WEFT_OK) actor.stream = nullptr;
     else pausable(actor.world, actor.stream, true);
 }
@@ -31,7 +31,7 @@ inline void replace_sched(Actor& actor) {
     weft_stream* stream = actor.world.streams[program.below(static_cast<std::uint32_t>(actor.world.streams.size()))];
     weft_pool* pools[8] = {};
     std::size_t count = 1;
-    expect(weft_stream_pool(stream, &pools[0]), bit(WEFT_OK), "weft_stream_pool");
+    expect(weft_stream_pool_get(stream, &pools[0]), bit(WEFT_OK), "weft_stream_pool_get");
     for (weft_pool* pool : actor.world.pools) {
         if (pool != pools[0] && count < 8) pools[count++] = pool;
     }
@@ -39,7 +39,8 @@ inline void replace_sched(Actor& actor) {
     weft_sched* sched = nullptr;
     expect(weft_sched_create(kinds[program.below(4)], pools, count, &sched), bit(WEFT_OK), "weft_sched_create");
     std::size_t found = 0;
-    expect(weft_sched_pools(sched, &found, 0, &pools[0]), bit(WEFT_OK), "weft_sched_pools");
+    expect(weft_sched_pool_count_get(sched, &found), bit(WEFT_OK), "weft_sched_pool_count_get");
+    expect(weft_sched_pool_get(sched, 0, &pools[0]), bit(WEFT_OK), "weft_sched_pool_get");
     check(found == count, "a scheduler has its pools");
     const weft_status status = expect(weft_stream_sched_set(stream, sched), bits({WEFT_OK, WEFT_BUSY}), "weft_stream_sched_set");
     if (status != WEFT_OK) expect(weft_sched_free(sched), bit(WEFT_OK), "weft_sched_free");
@@ -77,18 +78,20 @@ inline void use_stream(Actor& actor) {
         if (invalid == 0) expect(weft_stream_unbind(stream), bit(WEFT_OK), "weft_stream_unbind");
         break;
     }
-    case 6: expect(weft_stream_free(weft_stream_at(0)), bit(WEFT_WRONG_CONTEXT), "weft_stream_free of stream 0"); break;
+    case 6: expect(weft_stream_join_free(weft_stream_at(0)), bit(WEFT_WRONG_CONTEXT), "weft_stream_join_free of stream 0"); break;
     case 7: {
         char text[64];
-        expect(weft_stream_binding(stream, text, program.below(sizeof text)), invalid != 0 ? invalid : bits({WEFT_OK, WEFT_INVALID}),
-               "weft_stream_binding");
+        expect(weft_stream_binding_get(stream, text, program.below(sizeof text)), invalid != 0 ? invalid : bits({WEFT_OK, WEFT_INVALID}),
+               "weft_stream_binding_get");
         break;
     }
     default: {
         std::size_t rank = 99;
-        expect(weft_stream_rank(stream, &rank), invalid != 0 ? invalid : bit(WEFT_OK), "weft_stream_rank");
+        expect(weft_stream_rank_get(stream, &rank), invalid != 0 ? invalid : bit(WEFT_OK), "weft_stream_rank_get");
         check(weft_stream_count() >= 1 + actor.world.streams.size(), "the streams are counted");
-        check((weft_stream_name(stream)[0] == '\0') == (stream == nullptr), "a stream has a name");
+        const char* name = "";
+        expect(weft_stream_name_get(stream, &name), invalid != 0 ? invalid : bit(WEFT_OK), "weft_stream_name_get");
+        check((name[0] == '\0') == (stream == nullptr), "a stream has a name");
     }
     }
 }
@@ -99,8 +102,8 @@ inline bool run_popped(Actor& actor, weft_unit* unit) {
     weft_status status = WEFT_OK;
     switch (how) {
     case 0: status = weft_unit_run(unit); break;
-    case 1: status = weft_unit_yield_to_popped(unit); break;
-    default: status = parked(actor, [&] { return weft_unit_suspend_to_popped(unit); });
+    case 1: status = weft_unit_hand_off(unit, WEFT_TO_POPPED, WEFT_BY_YIELD); break;
+    default: status = parked(actor, [&] { return weft_unit_hand_off(unit, WEFT_TO_POPPED, WEFT_BY_SUSPEND); });
     }
     const unsigned legal = bits({WEFT_OK, WEFT_UNSUPPORTED}) | (how == 0 ? 0 : bit(WEFT_WRONG_KIND));
     return expect(status, switches(actor, legal), "a call that runs a popped unit") == WEFT_OK;
@@ -121,7 +124,7 @@ inline void use_pool(Actor& actor) {
     Input& program = actor.program;
     weft_pool* from = some_pool(actor);
     const bool of_stream = from == nullptr;
-    if (of_stream) expect(weft_stream_pool(weft_stream_at(program.below(2)), &from), bits({WEFT_OK, WEFT_INVALID}), "weft_stream_pool");
+    if (of_stream) expect(weft_stream_pool_get(weft_stream_at(program.below(2)), &from), bits({WEFT_OK, WEFT_INVALID}), "weft_stream_pool_get");
     if (from == nullptr) return;
     weft_pool* to = some_pool(actor);
     const unsigned legal = of_stream ? bits({WEFT_OK, WEFT_WRONG_CONTEXT}) : bit(WEFT_OK);
@@ -144,7 +147,7 @@ inline void use_pool(Actor& actor) {
     }
     case 3: {
         const unsigned here = actor.who == Who::thread ? 0 : bit(WEFT_WRONG_CONTEXT);   // who cannot wait in a stream's place
-        expect(weft_pool_pop_wait(from, program.below(2) * 50'000u, &unit), legal | here, "weft_pool_pop_wait");
+        expect(weft_pool_pop_wait_until(from, weft_now_ns() + program.below(2) * 50'000u, &unit), legal | here, "weft_pool_pop_wait_until");
         if (unit != nullptr) put_back(actor, from, unit, to);
         break;
     }
@@ -159,7 +162,7 @@ inline void use_pool(Actor& actor) {
         std::size_t length = 0;
         weft_pool_kind kind{};
         weft_pool_access access{};
-        expect(weft_pool_length(from, &length), bit(WEFT_OK), "weft_pool_length");
+        expect(weft_pool_length_get(from, &length), bit(WEFT_OK), "weft_pool_length_get");
         expect(weft_pool_kind_get(from, &kind), bit(WEFT_OK), "weft_pool_kind_get");
         expect(weft_pool_access_get(from, &access), bit(WEFT_OK), "weft_pool_access_get");
         expect(weft_pool_free(from), bit(WEFT_BUSY), "weft_pool_free of a pool that is drawn from");
@@ -199,7 +202,7 @@ inline void make_pools(Actor& actor) {
     actor.bodies[slot] = body;
     expect(weft_ult_spawn(pool, unit_body, body, nullptr, &actor.units[slot]), bit(WEFT_OK), "weft_ult_spawn");
     weft_sched_push_options turn{sizeof(weft_sched_push_options), program.below(3)};
-    expect(weft_sched_push(actor.world.pools[program.below(2)], sched, &turn, nullptr), bit(WEFT_OK), "weft_sched_push");
+    expect(weft_sched_push(sched, actor.world.pools[program.below(2)], &turn, nullptr), bit(WEFT_OK), "weft_sched_push");
 }
 
 inline void use_time(Actor& actor) {
@@ -209,7 +212,7 @@ inline void use_time(Actor& actor) {
     case 0: expect(weft_sleep_until(soon(program)), waits(actor), "weft_sleep_until"); break;
     case 1: {
         const std::uint64_t due = soon(program);
-        expect(weft_timer_start(&actor.timer, due, count, &actor.world.noise), bits({WEFT_OK, WEFT_WRONG_STATE}), "weft_timer_start");
+        expect(weft_timer_start(&actor.timer, count, &actor.world.noise, due), bits({WEFT_OK, WEFT_WRONG_STATE}), "weft_timer_start");
         break;
     }
     case 2: expect(weft_timer_cancel(&actor.timer), bits({WEFT_OK, WEFT_WRONG_STATE}), "weft_timer_cancel"); break;
@@ -218,14 +221,14 @@ inline void use_time(Actor& actor) {
         weft_poller_hint hint{};
         hint.size = sizeof hint;
         hint.only_when_ready = program.below(8) == 0;   // of what? there is no descriptor
-        const weft_status status = weft_poller_add([](void* noise) { return static_cast<std::atomic<int>*>(noise)->fetch_add(1) % 2 == 0; },
+        const weft_status status = weft_poller_register([](void* noise) { return static_cast<std::atomic<int>*>(noise)->fetch_add(1) % 2 == 0; },
                                                    &actor.world.noise, &hint, &actor.poller);
-        expect(status, bit(hint.only_when_ready ? WEFT_INVALID : WEFT_OK), "weft_poller_add");
+        expect(status, bit(hint.only_when_ready ? WEFT_INVALID : WEFT_OK), "weft_poller_register");
         break;
     }
     case 4:
         if (actor.poller == nullptr) break;
-        expect(weft_poller_remove(actor.poller), bit(WEFT_OK), "weft_poller_remove");
+        expect(weft_poller_unregister(actor.poller), bit(WEFT_OK), "weft_poller_unregister");
         actor.poller = nullptr;
         break;
     default: expect(weft_sleep_for(program.byte() * 1000u), waits(actor), "weft_sleep_for");
@@ -328,20 +331,20 @@ inline void use_nothing(Actor& actor) {
         [] { return weft_unit_each(nullptr, nullptr); },
         [] { return weft_pool_unit_each(nullptr, nullptr, nullptr); },
         [] { return weft_unit_name_set(nullptr, nullptr); },
-        [] { return weft_unit_stack(nullptr, nullptr); },
+        [] { return weft_unit_stack_get(nullptr, nullptr); },
         [] { return weft_pool_create(WEFT_POOL_SHARED, nullptr); },
         [] { return weft_pool_create_user(nullptr, nullptr, nullptr); },
         [] { return weft_pool_free(nullptr); },
         [] { return weft_pool_push(nullptr, nullptr); },
         [] { return weft_pool_push_many(nullptr, nullptr, 1); },
-        [] { return weft_pool_pop_wait(nullptr, 0, nullptr); },
+        [] { return weft_pool_pop_wait(nullptr, nullptr); },
         [] { return weft_sched_create(WEFT_SCHED_BASIC, nullptr, 0, nullptr); },
         [] { return weft_sched_create_user(nullptr, nullptr, nullptr, 0, nullptr); },
         [] { return weft_sched_push(nullptr, nullptr, nullptr, nullptr); },
         [] { return weft_sched_run_unit(nullptr, nullptr); },
         [] { return weft_sched_wait(nullptr); },
         [] { return weft_stream_create(nullptr, nullptr); },
-        [] { return weft_stream_free(nullptr); },
+        [] { return weft_stream_join_free(nullptr); },
         [] { return weft_stream_sched_set(nullptr, nullptr); },
         [] { return weft_stream_bind_hart(nullptr, 0); },
         [] { return weft_mutex_lock(nullptr); },
@@ -349,21 +352,21 @@ inline void use_nothing(Actor& actor) {
         [] { return weft_cond_wait(nullptr, nullptr); },
         [] { return weft_cond_settle(nullptr, nullptr); },
         [] { return weft_event_wait(nullptr, nullptr); },
-        [] { return weft_event_wait_all(nullptr, 1, 0); },
+        [] { return weft_event_wait_all_until(nullptr, 1, 0); },
         [] { return weft_semaphore_acquire(nullptr); },
         [] { return weft_latch_wait(nullptr); },
         [] { return weft_barrier_wait(nullptr); },
         [] { return weft_rwlock_read_lock(nullptr); },
         [] { return weft_rwlock_write_lock(nullptr); },
         [] { return weft_future_create(1, nullptr, nullptr, nullptr); },
-        [] { return weft_future_wait(nullptr, nullptr, 0); },
+        [] { return weft_future_wait_until(nullptr, 0, nullptr); },
         [] { return weft_channel_create(nullptr, nullptr); },
-        [] { return weft_channel_send(nullptr, nullptr, 0); },
-        [] { return weft_channel_select(nullptr, 1, nullptr, 0); },
-        [] { return weft_timer_start(nullptr, 0, nullptr, nullptr); },
+        [] { return weft_channel_send_until(nullptr, nullptr, 0); },
+        [] { return weft_channel_select_until(nullptr, 1, 0, nullptr); },
+        [] { return weft_timer_start(nullptr, nullptr, nullptr, 0); },
         [] { return weft_timer_cancel(nullptr); },
-        [] { return weft_poller_add(nullptr, nullptr, nullptr, nullptr); },
-        [] { return weft_poller_remove(nullptr); },
+        [] { return weft_poller_register(nullptr, nullptr, nullptr, nullptr); },
+        [] { return weft_poller_unregister(nullptr); },
         [] { return weft_blocking(nullptr, nullptr); },
         [] { return weft_on_stream_stack(nullptr, nullptr); },
         [] { return weft_key_create(nullptr, nullptr); },

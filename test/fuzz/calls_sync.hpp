@@ -24,14 +24,14 @@ inline void use_condition(Actor& actor) {
     }
     default: break;
     }
-    if (expect(weft_mutex_lock_until(&mutex, WEFT_URGENCY_NORMAL, soon(program)), waits(actor), "weft_mutex_lock_until") != WEFT_OK) return;
+    if (expect(weft_mutex_lock_until(&mutex, soon(program)), waits(actor), "weft_mutex_lock_until") != WEFT_OK) return;
     const std::uint64_t deadline = soon(program);
     const std::uint32_t how = program.below(4);
     weft_status status = WEFT_OK;
     if (how == 0) {
         status = weft_cond_wait_until(&cond, &mutex, deadline);
     } else if (how < 3) {
-        status = weft_cond_wait_unless(&cond, &mutex, deadline, [](void* now) { return now != nullptr; }, how == 1 ? &actor : nullptr);
+        status = weft_cond_wait_unless_until(&cond, &mutex, [](void* now) { return now != nullptr; }, how == 1 ? &actor : nullptr, deadline);
     } else {
         expect(weft_cond_signal(&cond), signalled, "weft_cond_signal by the holder");
         expect(weft_cond_settle(&cond, &mutex), bits({WEFT_OK, WEFT_BUSY}), "weft_cond_settle");
@@ -50,7 +50,7 @@ inline void use_mutex(Actor& actor) {
     switch (program.below(4)) {
     case 0: {
         const auto urgency = static_cast<weft_urgency>(program.below(4));
-        const weft_status status = weft_mutex_lock_until(&mutex, urgency, soon(program));
+        const weft_status status = weft_mutex_lock_urgent_until(&mutex, urgency, soon(program));
         expect(status, static_cast<int>(urgency) == 3 ? bit(WEFT_INVALID) : waits(actor) | bit(WEFT_WRONG_STATE), "weft_mutex_lock_until");
         if (status == WEFT_OK) ++locked;
         break;
@@ -91,7 +91,7 @@ inline void use_event(Actor& actor) {
     switch (program.below(6)) {
     case 0: expect(weft_event_set(&event, &event), bits({WEFT_OK, WEFT_WRONG_STATE}), "weft_event_set"); break;
     case 1: {
-        const weft_status status = expect(weft_event_wait_until(&event, &value, soon(program)), waits(actor), "weft_event_wait_until");
+        const weft_status status = expect(weft_event_wait_until(&event, soon(program), &value), waits(actor), "weft_event_wait_until");
         check(status != WEFT_OK || value == &event, "an event carries what it was set with");
         break;
     }
@@ -104,14 +104,14 @@ inline void use_event(Actor& actor) {
         weft_event* events[] = {&actor.world.events[0], &actor.world.events[1], &actor.world.events[0], &actor.event};
         std::size_t index = 99;
         const std::size_t count = program.below(5);
-        const weft_status status = weft_event_wait_any(events, count, &index, soon(program));
+        const weft_status status = weft_event_wait_any_until(events, count, soon(program), &index);
         expect(status, count == 0 ? bit(WEFT_INVALID) : waits(actor), "weft_event_wait_any");
         check(status != WEFT_OK || index < count, "it is said which event was set");
         break;
     }
     case 4: {
         weft_event* events[] = {&actor.world.events[0], &actor.world.events[1]};
-        expect(weft_event_wait_all(events, program.below(3), soon(program)), waits(actor), "weft_event_wait_all");
+        expect(weft_event_wait_all_until(events, program.below(3), soon(program)), waits(actor), "weft_event_wait_all");
         break;
     }
     default:
@@ -133,7 +133,7 @@ inline void use_counts(Actor& actor) {
     case 3:
         expect(weft_semaphore_release(&world.semaphore, WEFT_COUNT_MAX + program.below(2)), bits({WEFT_OK, WEFT_INVALID}),
                "weft_semaphore_release of very many");
-        expect(weft_semaphore_count(&world.semaphore, &count), bit(WEFT_OK), "weft_semaphore_count");
+        expect(weft_semaphore_count_get(&world.semaphore, &count), bit(WEFT_OK), "weft_semaphore_count_get");
         check(count <= WEFT_COUNT_MAX, "a semaphore has a most");
         break;
     case 4: expect(weft_latch_count_down(&world.latch, program.below(4)), bits({WEFT_OK, WEFT_INVALID}), "weft_latch_count_down"); break;
@@ -150,7 +150,7 @@ inline void use_barrier(Actor& actor) {
     case 0:
         if (expect(weft_barrier_arrive(&barrier, program.below(4), &phase), bits({WEFT_OK, WEFT_INVALID}), "weft_barrier_arrive") != WEFT_OK) break;
         [[fallthrough]];
-    case 1: expect(weft_barrier_wait_phase(&barrier, phase, soon(program)), waits(actor), "weft_barrier_wait_phase"); break;
+    case 1: expect(weft_barrier_wait_phase_until(&barrier, phase, soon(program)), waits(actor), "weft_barrier_wait_phase"); break;
     case 2: expect(weft_barrier_arrive_and_drop(&barrier), bits({WEFT_OK, WEFT_INVALID}), "weft_barrier_arrive_and_drop"); break;
     default: {
         // One's own, for one: nobody else is waited for.
@@ -212,7 +212,7 @@ inline void use_future(Actor& actor) {
     case 0: expect(weft_future_set(shared, &actor), bits({WEFT_OK, WEFT_WRONG_STATE}), "weft_future_set"); break;
     case 1: {
         void** values = nullptr;
-        const weft_status status = expect(weft_future_wait(shared, &values, soon(program)), waits(actor), "weft_future_wait");
+        const weft_status status = expect(weft_future_wait_until(shared, soon(program), &values), waits(actor), "weft_future_wait");
         check(status != WEFT_OK || (values != nullptr && values[0] != nullptr), "a future that is ready has its values");
         break;
     }
@@ -227,7 +227,9 @@ inline void use_future(Actor& actor) {
         if (actor.future == nullptr) break;
         if (program.below(2) == 0) expect(weft_future_reset(actor.future), bit(WEFT_OK), "weft_future_reset");
         expect(weft_future_set(actor.future, &actor), bits({WEFT_OK, WEFT_WRONG_STATE}), "weft_future_set");
-        check(weft_future_event(actor.future) != nullptr, "a future has its event");
+        weft_event* event = nullptr;
+        expect(weft_future_event_get(actor.future, &event), bit(WEFT_OK), "weft_future_event_get");
+        check(event != nullptr, "a future has its event");
         if (program.below(2) == 0) {
             expect(weft_future_free(actor.future), bit(WEFT_OK), "weft_future_free");
             actor.future = nullptr;
@@ -242,10 +244,10 @@ inline void use_channel(Actor& actor) {
     std::uint64_t element = program.byte();
     const unsigned legal = waits(actor) | bit(WEFT_CLOSED);
     switch (program.below(8)) {
-    case 0: expect(weft_channel_send(world.channel, &element, soon(program)), legal, "weft_channel_send"); break;
-    case 1: expect(weft_channel_receive(world.channel, &element, soon(program)), legal, "weft_channel_receive"); break;
+    case 0: expect(weft_channel_send_until(world.channel, &element, soon(program)), legal, "weft_channel_send"); break;
+    case 1: expect(weft_channel_receive_until(world.channel, soon(program), &element), legal, "weft_channel_receive"); break;
     case 2:
-        expect(weft_channel_length(world.channel, &length), bit(WEFT_OK), "weft_channel_length");
+        expect(weft_channel_length_get(world.channel, &length), bit(WEFT_OK), "weft_channel_length_get");
         check(length <= 2, "a channel has its capacity");
         break;
     case 3: {
@@ -254,7 +256,7 @@ inline void use_channel(Actor& actor) {
                                      {actor.channel, program.below(2) == 0, &own, WEFT_OK}, {nullptr, false, nullptr, WEFT_OK}};
         std::size_t index = 99;
         const std::size_t count = program.below(5);
-        const weft_status status = weft_channel_select(cases, count, &index, soon(program));
+        const weft_status status = weft_channel_select_until(cases, count, soon(program), &index);
         expect(status, count == 0 ? bit(WEFT_INVALID) : waits(actor), "weft_channel_select");
         check(status != WEFT_OK || index < count, "it is said which case was done");
         break;
@@ -270,8 +272,8 @@ inline void use_channel(Actor& actor) {
     }
     case 5:
         if (actor.channel == nullptr) break;
-        expect(weft_channel_send(actor.channel, &element, soon(program)), legal, "weft_channel_send");
-        expect(weft_channel_receive(actor.channel, &element, soon(program)), legal, "weft_channel_receive");
+        expect(weft_channel_send_until(actor.channel, &element, soon(program)), legal, "weft_channel_send");
+        expect(weft_channel_receive_until(actor.channel, soon(program), &element), legal, "weft_channel_receive");
         break;
     case 6:
         if (program.below(4) == 0) expect(weft_channel_close(world.channel), bits({WEFT_OK, WEFT_WRONG_STATE}), "weft_channel_close");

@@ -211,7 +211,7 @@ inline void revive_own(Actor& actor) {
     if (unit == nullptr) return;
     Actor* body = actor.world.recruit(actor.world.piece(actor.program), actor.bodies[slot]->who);
     if (body == nullptr) return;
-    const weft_status status = weft_unit_revive(some_pool(actor), unit_body, body, unit);
+    const weft_status status = weft_unit_revive(unit, some_pool(actor), unit_body, body);
     expect(status, bits({WEFT_OK, WEFT_WRONG_STATE}), "weft_unit_revive");
     if (status == WEFT_OK) actor.bodies[slot] = body;
     else body->ended.store(true);
@@ -247,11 +247,11 @@ inline void leave_for_another(Actor& actor) {
     weft_status status = WEFT_OK;
     switch (how) {
     case 0: status = weft_unit_yield_to(unit); break;
-    case 1: status = parked(actor, [&] { return weft_unit_suspend_to(unit); }); break;
-    case 2: status = weft_unit_exit_to(unit); break;
-    case 3: status = weft_unit_resume_yield_to(unit); break;
-    case 4: status = parked(actor, [&] { return weft_unit_resume_suspend_to(unit); }); break;
-    default: status = weft_unit_resume_exit_to(unit);
+    case 1: status = parked(actor, [&] { return weft_unit_hand_off(unit, WEFT_TO_READY, WEFT_BY_SUSPEND); }); break;
+    case 2: status = weft_unit_hand_off(unit, WEFT_TO_READY, WEFT_BY_EXIT); break;
+    case 3: status = weft_unit_hand_off(unit, WEFT_TO_SUSPENDED, WEFT_BY_YIELD); break;
+    case 4: status = parked(actor, [&] { return weft_unit_hand_off(unit, WEFT_TO_SUSPENDED, WEFT_BY_SUSPEND); }); break;
+    default: status = weft_unit_hand_off(unit, WEFT_TO_SUSPENDED, WEFT_BY_EXIT);
     }
     unsigned legal = bits({WEFT_OK, WEFT_WRONG_STATE, WEFT_UNSUPPORTED, WEFT_WRONG_KIND});
     if (unit == nullptr) legal = bit(WEFT_INVALID);
@@ -332,21 +332,26 @@ inline void question(Actor& actor) {
     int priority = 99;
     bool migratable = false;
     expect(weft_unit_state_get(unit, &state), legal, "weft_unit_state_get");
-    expect(weft_unit_kind(unit, &kind), legal, "weft_unit_kind");
-    expect(weft_unit_pool(unit, &pool), legal, "weft_unit_pool");
-    expect(weft_unit_priority(unit, &priority), legal, "weft_unit_priority");
-    expect(weft_unit_migratable(unit, &migratable), legal, "weft_unit_migratable");
+    expect(weft_unit_kind_get(unit, &kind), legal, "weft_unit_kind_get");
+    expect(weft_unit_pool_get(unit, &pool), legal, "weft_unit_pool_get");
+    expect(weft_unit_priority_get(unit, &priority), legal, "weft_unit_priority_get");
+    expect(weft_unit_migratable_get(unit, &migratable), legal, "weft_unit_migratable_get");
     weft_unit_info info{};
     void* argument = nullptr;
     bool detached = false;
     expect(weft_unit_info_get(unit, &info), legal | bit(WEFT_WRONG_STATE), "weft_unit_info_get");
-    expect(weft_unit_argument(unit, &argument), legal | bit(WEFT_WRONG_STATE), "weft_unit_argument");
-    expect(weft_unit_detached(unit, &detached), legal, "weft_unit_detached");
-    void* const data = weft_unit_data(unit);
+    expect(weft_unit_argument_get(unit, &argument), legal | bit(WEFT_WRONG_STATE), "weft_unit_argument_get");
+    expect(weft_unit_detached_get(unit, &detached), legal, "weft_unit_detached_get");
+    void* data = nullptr;
+    expect(weft_unit_data_get(unit, &data), legal, "weft_unit_data_get");
     check(data == nullptr || data == &actor.world, "data are what was given");
     check((weft_unit_self_kind() == WEFT_KIND_TASKLET) == (actor.who == Who::tasklet), "a tasklet knows that it is one");
-    check((weft_unit_id(unit) == 0) == (unit == nullptr), "a unit has a number");
-    check(std::strlen(weft_unit_name(unit)) <= 23, "a name is kept up to its 23rd byte");
+    std::uint64_t id = 0;
+    expect(weft_unit_id_get(unit, &id), legal, "weft_unit_id_get");
+    check((id == 0) == (unit == nullptr), "a unit has a number");
+    const char* name = "";
+    expect(weft_unit_name_get(unit, &name), legal, "weft_unit_name_get");
+    check(std::strlen(name) <= 23, "a name is kept up to its 23rd byte");
     if (unit == nullptr) return;
     check(state >= WEFT_UNIT_READY && state <= WEFT_UNIT_DONE, "a unit is in a state");
     check(priority >= WEFT_PRIORITY_LEAST && priority <= WEFT_PRIORITY_MOST, "a unit has a priority");
@@ -372,7 +377,7 @@ inline void use_stale(Actor& actor) {
         case 0: weft_unit_join_free(actor.stale); break;
         case 1: weft_unit_resume(actor.stale); break;
         case 2: weft_unit_join(actor.stale); break;
-        case 3: weft_unit_migratable(actor.stale, &migratable); break;
+        case 3: weft_unit_migratable_get(actor.stale, &migratable); break;
         default: weft_unit_yield_to(actor.stale);
         }
         _exit(0);

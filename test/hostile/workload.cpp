@@ -124,7 +124,7 @@ int spawn(int count, void (*body)(void*), void* argument, const weft_unit_option
     for (int i = 0; i < count; ++i) {
         weft_stream* stream = weft_stream_at(static_cast<std::size_t>(i) % weft_stream_count());
         weft_pool* pool = nullptr;
-        if (stream != nullptr) must("weft_stream_pool", weft_stream_pool(stream, &pool));
+        if (stream != nullptr) must("weft_stream_pool_get", weft_stream_pool_get(stream, &pool));
         if (got("weft_ult_spawn", weft_ult_spawn(pool, body, argument, options, &units[made]))) ++made;
     }
     return made;
@@ -205,13 +205,13 @@ void synchronize() {
     weft_future* future = nullptr;
     weft_channel* channel = nullptr;
     if (got("weft_future_create", weft_future_create(1, nullptr, nullptr, &future))) {
-        const weft_status status = weft_future_wait(future, nullptr, later(ms));
+        const weft_status status = weft_future_wait_until(future, later(ms), nullptr);
         if (status != WEFT_TIMED_OUT) fail("weft_future_wait", status);
         must("weft_future_free", weft_future_free(future));
     }
     if (got("weft_channel_create", weft_channel_create(nullptr, &channel))) {
         void* element = nullptr;
-        const weft_status status = weft_channel_receive(channel, &element, later(ms / 4));
+        const weft_status status = weft_channel_receive_until(channel, later(ms / 4), &element);
         if (status != WEFT_TIMED_OUT) fail("weft_channel_receive", status);
         must("weft_channel_free", weft_channel_free(channel));
     }
@@ -222,7 +222,7 @@ void wait_for_time() {
     static std::atomic<int> fired;
     fired = 0;
     std::memset(&timer, 0, sizeof timer);
-    must("weft_timer_start", weft_timer_start(&timer, later(ms), [](void*) { fired.fetch_add(1); }, nullptr));
+    must("weft_timer_start", weft_timer_start(&timer, [](void*) { fired.fetch_add(1); }, nullptr, later(ms)));
     join(spawn(30, [](void*) { must("weft_sleep_for", weft_sleep_for(ms / 2)); }, nullptr));
     if (weft_timer_cancel(&timer) != WEFT_OK) {
         while (fired.load() == 0) must("weft_unit_yield", weft_unit_yield());
@@ -240,9 +240,9 @@ void poll() {
     calls = 0;
     auto look = [](void*) { return calls.fetch_add(1) < 0; };
     weft_poller* poller = nullptr;
-    if (got("weft_poller_add", weft_poller_add(look, nullptr, nullptr, &poller))) {
+    if (got("weft_poller_register", weft_poller_register(look, nullptr, nullptr, &poller))) {
         while (calls.load() == 0) must("weft_unit_yield", weft_unit_yield());
-        must("weft_poller_remove", weft_poller_remove(poller));
+        must("weft_poller_unregister", weft_poller_unregister(poller));
     }
     const int descriptor = eventfd(1, EFD_CLOEXEC);
     if (descriptor < 0) return;
@@ -250,9 +250,9 @@ void poll() {
     hint.size = sizeof hint;
     hint.has_descriptor = true;
     hint.descriptor = descriptor;
-    if (got("weft_poller_add", weft_poller_add(look, nullptr, &hint, &poller))) {
+    if (got("weft_poller_register", weft_poller_register(look, nullptr, &hint, &poller))) {
         must("weft_sleep_for", weft_sleep_for(ms / 4));
-        must("weft_poller_remove", weft_poller_remove(poller));
+        must("weft_poller_unregister", weft_poller_unregister(poller));
     }
     close(descriptor);
 }
@@ -264,7 +264,7 @@ void come_and_go() {
     }
     spawn_and_join();
     for (weft_stream* stream : streams) {
-        if (stream != nullptr) must("weft_stream_free", weft_stream_free(stream));
+        if (stream != nullptr) must("weft_stream_join_free", weft_stream_join_free(stream));
     }
     weft_key* key = nullptr;
     if (!got("weft_key_create", weft_key_create(nullptr, &key))) return;

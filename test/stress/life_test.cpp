@@ -109,7 +109,7 @@ TEST(Life, UnitsCancelledMigratedAndJoinedFromEverywhereEndOnce) {
             outside.join();
         }
         EXPECT_EQ(units_alive(), 1u);
-        for (weft_stream* stream : streams) EXPECT_EQ(weft_stream_free(stream), WEFT_OK);
+        for (weft_stream* stream : streams) EXPECT_EQ(weft_stream_join_free(stream), WEFT_OK);
         for (weft_pool* pool : pools) EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
     }
     EXPECT_EQ(values_made, values_destroyed);

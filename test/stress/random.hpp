@@ -37,7 +37,7 @@ public:
         over_ = true;
         for (auto& waker : wakers) waker.join();
         check();
-        EXPECT_EQ(weft_stream_free(extra_), WEFT_OK);
+        EXPECT_EQ(weft_stream_join_free(extra_), WEFT_OK);
     }
 
 private:
@@ -89,7 +89,7 @@ private:
         if (random.below(8) == 0) chosen.stack_bytes = 32768;
         const weft_unit* self = weft_unit_self();
         weft_kind kind = WEFT_KIND_TASKLET;
-        if (self != nullptr) weft_unit_kind(self, &kind);
+        if (self != nullptr) weft_unit_kind_get(self, &kind);
         chosen.child_first = kind != WEFT_KIND_TASKLET && random.below(6) == 0;
         const weft_status status = slot.tasklet ? weft_tasklet_spawn(pool, body, &slot, nullptr, handle)
                                                 : weft_ult_spawn(pool, body, &slot, random.below(2) == 0 ? nullptr : &chosen, handle);

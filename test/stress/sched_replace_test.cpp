@@ -14,12 +14,12 @@ using namespace weft_test;
 
 void loop(void*, weft_sched* sched) {
     std::size_t count = 0;
-    weft_sched_pools(sched, &count, 0, nullptr);
-    while (!weft_sched_should_stop(sched)) {
+    weft_sched_pool_count_get(sched, &count);
+    while (!weft_sched_check_stop(sched)) {
         weft_unit* unit = nullptr;
         for (std::size_t i = 0; i < count && unit == nullptr; ++i) {
             weft_pool* pool = nullptr;
-            weft_sched_pools(sched, nullptr, i, &pool);
+            weft_sched_pool_get(sched, i, &pool);
             weft_pool_pop(pool, &unit);
         }
         if (unit != nullptr) weft_sched_run_unit(sched, unit);
@@ -92,7 +92,7 @@ TEST(ReplacedStress, NothingIsLostHoweverOftenTheSchedulersChange) {
                 living.push_back(std::make_unique<Ult>([&pools, &ended, s = random.below(1u << 30)] { work(pools, s, ended); }, nullptr, below));
                 ++spawned;
             }
-            EXPECT_EQ(weft_sched_push(pools[random.below(3)], random_sched(random, {below}), nullptr, nullptr), WEFT_OK);
+            EXPECT_EQ(weft_sched_push(random_sched(random, {below}), pools[random.below(3)], nullptr, nullptr), WEFT_OK);
         }
         if (spawned < units * rounds / 100 && random.below(2) == 0) {
             living.push_back(std::make_unique<Ult>([&pools, &ended, s = random.below(1u << 30)] { work(pools, s, ended); }, nullptr, pools[random.below(3)]));

@@ -131,7 +131,7 @@ int bind(Xstream& xstream, const Cpus& asked) {
 // The CPUs that its OS thread may run on: of a stream that nobody has bound, all of the process's, unless the program has bound the thread itself.
 int binding_of(const Xstream& xstream, Cpus& cpus) {
     char text[list_bytes];
-    return weft_stream_binding(xstream.now(), text, sizeof text) == WEFT_OK && read_list(text, cpus) ? ABT_SUCCESS : ABT_ERR_SYS;
+    return weft_stream_binding_get(xstream.now(), text, sizeof text) == WEFT_OK && read_list(text, cpus) ? ABT_SUCCESS : ABT_ERR_SYS;
 }
 
 // A stream that has ended runs nowhere.

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include <abt.h>
-#include <weft/here.hpp>
+#include <weft/embed/here.hpp>
 #include <weft/weft.h>
 
 namespace weft::argobots {

@@ -51,7 +51,7 @@ bool is_waited_for(const Cond& cond) {
     weft_mutex nobodys = WEFT_MUTEX_INIT;
     if (weft_cond_settle(cond.weft(), &nobodys) == WEFT_OK) return false;
     weft_mutex* const mutex = cond.mutex();   // it lives: who waits will lock it
-    const weft_status status = weft_mutex_lock_until(mutex, WEFT_URGENCY_NORMAL, 0);
+    const weft_status status = weft_mutex_lock_until(mutex, 0);
     const bool holds = status == WEFT_OK || status == WEFT_WRONG_STATE;   // WEFT_WRONG_STATE: the caller does already
     const bool waited_for = !holds || weft_cond_settle(cond.weft(), mutex) != WEFT_OK;
     if (status == WEFT_OK) weft_mutex_unlock(mutex);

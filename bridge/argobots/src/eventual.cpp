@@ -107,7 +107,7 @@ int ABT_eventual_wait(ABT_eventual eventual, void** value) {
 int ABT_eventual_timedwait(ABT_eventual eventual, void** value, const struct timespec* abstime) {
     if (is_null(eventual)) return ABT_ERR_INV_EVENTUAL;
     if (caller() == Caller::tasklet) return ABT_ERR_EVENTUAL;
-    return result_of(weft_event_wait_until(Eventual(eventual).event(), value, deadline_of(*abstime)));
+    return result_of(weft_event_wait_until(Eventual(eventual).event(), deadline_of(*abstime), value));
 }
 
 int ABT_eventual_test(ABT_eventual eventual, void** value, ABT_bool* is_ready) {

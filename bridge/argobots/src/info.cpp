@@ -123,7 +123,7 @@ struct XstreamLook {
     static XstreamLook at(const Xstream& xstream) {
         const weft_stream* stream = xstream.now();
         bool ended = stream == nullptr;
-        if (!ended && !xstream.freeing) weft_stream_ended(stream, &ended);
+        if (!ended && !xstream.freeing) weft_stream_ended_get(stream, &ended);
         return {&xstream, xstream.sched, xstream.rank, xstream.primary, ended};
     }
     void print(std::FILE* file) const {
@@ -138,19 +138,23 @@ void print_unit(std::FILE* file, const weft_unit* unit) {
     weft_unit_state state{};
     weft_unit_state_get(unit, &state);
     weft_kind kind{};
-    weft_unit_kind(unit, &kind);
+    weft_unit_kind_get(unit, &kind);
     bool detached = false, migratable = false;
-    weft_unit_detached(unit, &detached);
-    weft_unit_migratable(unit, &migratable);
+    weft_unit_detached_get(unit, &detached);
+    weft_unit_migratable_get(unit, &migratable);
     void* argument = nullptr;
-    weft_unit_argument(unit, &argument);
+    weft_unit_argument_get(unit, &argument);
+    std::uint64_t id = 0;
+    weft_unit_id_get(unit, &id);
+    const void* function = nullptr;
+    weft_unit_spawn_site_get(unit, &function);
     const Pool* pool = pool_of(pool_of_unit(unit));
     std::fprintf(file, "%s %llu (%p): %s%s, kind %s, %s, %s, ", is_tasklet(unit) ? "tasklet" : "ULT",
-                 static_cast<unsigned long long>(weft_unit_id(unit) - 1), static_cast<const void*>(unit), is_primary(unit) ? "primary, " : "",
+                 static_cast<unsigned long long>(id - 1), static_cast<const void*>(unit), is_primary(unit) ? "primary, " : "",
                  word(state), word(kind), detached ? "unnamed" : "named", migratable ? "migratable" : "not migratable");
     if (pool != nullptr) std::fprintf(file, "pool %d, ", pool->id);
     if (!is_tasklet(unit)) std::fprintf(file, "stack of %zu bytes, ", stack_bytes_of(unit));
-    std::fprintf(file, "function %p, argument %p\n", weft_unit_spawn_site(unit), argument);
+    std::fprintf(file, "function %p, argument %p\n", function, argument);
 }
 
 // ---- the stacks of a pool ------------------------------------------------------------------------------------------------

@@ -109,7 +109,7 @@ void come(void* of_round) {
 // Whether the stream may be called. Under the lock of the list: nobody frees it then.
 bool runs(const Xstream& xstream) {
     bool ended = xstream.stream == nullptr || xstream.freeing;
-    if (!ended) weft_stream_ended(xstream.stream, &ended);
+    if (!ended) weft_stream_ended_get(xstream.stream, &ended);
     return !ended;
 }
 
@@ -339,9 +339,11 @@ void print_raw_stack(std::FILE* file, const weft_unit* unit) {
     weft_unit_state_get(unit, &state);
     weft_stack_info stack{};
     stack.size = sizeof stack;
-    if (state == WEFT_UNIT_RUNNING || weft_unit_stack(unit, &stack) != WEFT_OK || stack.lowest == nullptr) return;
+    if (state == WEFT_UNIT_RUNNING || weft_unit_stack_get(unit, &stack) != WEFT_OK || stack.lowest == nullptr) return;
+    std::uint64_t id = 0;
+    weft_unit_id_get(unit, &id);
     const Reader reader;
-    std::fprintf(file, "    stack of unit %llu: %zu bytes from %p on; %s\n", static_cast<unsigned long long>(weft_unit_id(unit)), stack.bytes, stack.lowest,
+    std::fprintf(file, "    stack of unit %llu: %zu bytes from %p on; %s\n", static_cast<unsigned long long>(id), stack.bytes, stack.lowest,
                  reader.usable() ? "what is left out is zero" : "they cannot be read: no pipe can be had");
     if (!reader.usable()) return;
     constexpr std::size_t count = 32;   // small: pages that are missing leave out no more than they must

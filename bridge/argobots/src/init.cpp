@@ -57,7 +57,7 @@ void drop_first_sched(Sched* sched) {
 int adopt() {
     weft_stream* stream = weft_stream_self();
     weft_pool* main_pool = nullptr;
-    weft_stream_pool(stream, &main_pool);
+    weft_stream_pool_get(stream, &main_pool);
     first_pool = main_pool;
     Pool* pool = adopt_pool(main_pool);
     if (pool == nullptr) return ABT_ERR_MEM;

@@ -33,7 +33,7 @@ int result_of(weft_status status) {
 int lock_as(ABT_mutex mutex, weft_urgency urgency) {
     if (is_null(mutex)) return ABT_ERR_INV_MUTEX;
     weft_status status{};
-    while ((status = weft_mutex_lock_until(to_mutex(mutex), urgency, WEFT_FOREVER)) == WEFT_WRONG_KIND || status == WEFT_WRONG_CONTEXT) {
+    while ((status = weft_mutex_lock_urgent(to_mutex(mutex), urgency)) == WEFT_WRONG_KIND || status == WEFT_WRONG_CONTEXT) {
         doze();
     }
     return result_of(status);

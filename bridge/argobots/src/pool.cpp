@@ -162,7 +162,7 @@ weft_unit* Pool::pop(ABT_pool_context context) {
 std::size_t Pool::size() const {
     if (built_in()) {
         std::size_t length = 0;
-        weft_pool_length(handle, &length);
+        weft_pool_length_get(handle, &length);
         return length;
     }
     if (make == Make::old) return old.p_get_size(abt());
@@ -364,10 +364,9 @@ int wait_for(ABT_pool pool, double seconds, ABT_pool_context context, weft_unit*
         return ABT_SUCCESS;
     }
     const double ns = seconds * 1e9;
-    const std::uint64_t timeout_ns = ns <= 0 ? 0 : ns >= 1e18 ? UINT64_MAX : static_cast<std::uint64_t>(ns);
-    const std::uint64_t end_ns = weft_now_ns() + timeout_ns;
+    const std::uint64_t end_ns = ns <= 0 ? 0 : ns >= 1e18 ? WEFT_FOREVER : weft_now_ns() + static_cast<std::uint64_t>(ns);
     for (;;) {
-        const weft_status status = weft_pool_pop_wait(from->handle, timeout_ns, unit);
+        const weft_status status = weft_pool_pop_wait_until(from->handle, end_ns, unit);
         if (status == WEFT_OK) return ABT_SUCCESS;
         if (status != WEFT_WRONG_CONTEXT) return ABT_ERR_POOL;
         // A ULT other than a scheduler: it lets others run meanwhile.

@@ -1,4 +1,4 @@
-// Pools: the handle is Weft's own. What Weft does not know of one hangs on it (weft_pool_data): number, access, whether it is freed with its last
+// Pools: the handle is Weft's own. What Weft does not know of one hangs on it (weft_pool_data_set): number, access, whether it is freed with its last
 // scheduler, and, of a pool of the program's own, its functions.
 #pragma once
 
@@ -58,12 +58,16 @@ struct Pool {
 };
 
 inline weft_pool* to_weft(ABT_pool pool) { return reinterpret_cast<weft_pool*>(pool); }
-inline Pool* pool_of(const weft_pool* pool) { return static_cast<Pool*>(weft_pool_data(pool)); }
+inline Pool* pool_of(const weft_pool* pool) {
+    void* data = nullptr;
+    weft_pool_data_get(pool, &data);
+    return static_cast<Pool*>(data);
+}
 inline Pool* pool_of(ABT_pool pool) { return pool_of(to_weft(pool)); }
 
 inline weft_pool* pool_of_unit(const weft_unit* unit) {
     weft_pool* pool = nullptr;
-    weft_unit_pool(unit, &pool);
+    weft_unit_pool_get(unit, &pool);
     return pool;
 }
 

@@ -138,7 +138,7 @@ int begin_use(Sched& sched, Sched::Use use) {
     }
     if (list != few) delete[] list;
     // Given back when its use ends, to be freed by end_use(); a stacked one ends by itself.
-    if (status == WEFT_OK && use == Sched::Use::main) weft_sched_automatic_set(sched.handle, false);
+    if (status == WEFT_OK && use == Sched::Use::main) weft_sched_owned_set(sched.handle, false);
     if (status == WEFT_OK) return ABT_SUCCESS;
     if (sched.stand_in != nullptr) weft_pool_free(sched.stand_in);
     sched.stand_in = nullptr;
@@ -326,7 +326,7 @@ int ABT_sched_has_to_stop(ABT_sched sched, ABT_bool* stop) {
     const bool here = running_sched() == &of;
     if (here) {
         serve_dump_request();
-        const bool should = weft_sched_should_stop(of.handle);
+        const bool should = weft_sched_check_stop(of.handle);
         // A stream that is asked to end tells its scheduler so: if that returned before, it would be called again.
         if (should || (of.use.load() == Sched::Use::main && !of.xstream->primary)) {
             *stop = to_bool(should);
@@ -343,7 +343,7 @@ int ABT_xstream_check_events(ABT_sched sched) {
     if (weft_unit_self() == nullptr) return ABT_ERR_INV_XSTREAM;
     if (running_sched() != to_sched(sched)) return ABT_ERR_INV_THREAD;
     serve_dump_request();
-    weft_sched_should_stop(to_sched(sched)->handle);   // which does what the stream was asked for
+    weft_sched_check_stop(to_sched(sched)->handle);   // which does what the stream was asked for
     return ABT_SUCCESS;
 }
 
@@ -355,7 +355,7 @@ int ABT_pool_add_sched(ABT_pool pool, ABT_sched sched) {
     weft_sched_push_options how{};
     how.size = sizeof how;
     how.turn = SIZE_MAX;   // until its pools are empty: whatever lies behind it in the pool waits that long
-    const weft_status status = weft_sched_push(to_weft(pool), of.handle, &how, nullptr);
+    const weft_status status = weft_sched_push(of.handle, to_weft(pool), &how, nullptr);
     if (status == WEFT_OK) return ABT_SUCCESS;
     const bool automatic = of.automatic;
     of.automatic = false;

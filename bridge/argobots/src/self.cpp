@@ -9,14 +9,14 @@ using namespace weft::argobots;
 namespace {
 
 // Leaving for a named unit, by a call of Weft's. The caller must be a ULT and no main scheduler's, and so must the target.
-int hand_off_to(ABT_thread thread, weft_status (*leave)(weft_unit*), bool ends) {
+int hand_off_to(ABT_thread thread, weft_hand_off_to to, weft_hand_off_by by) {
     if (is_null(thread)) return ABT_ERR_INV_THREAD;
     if (const int error = must_be_ult(); error != ABT_SUCCESS) return error;
     weft_unit* const self = weft_unit_self();
     weft_unit* const target = to_unit(thread);
     if (target == self || is_tasklet(target) || is_main_sched(self) || is_main_sched(target)) return ABT_ERR_INV_THREAD;
-    if (ends && is_primary(self)) return ABT_ERR_INV_THREAD;
-    switch (const weft_status status = leave(target)) {
+    if (by == WEFT_BY_EXIT && is_primary(self)) return ABT_ERR_INV_THREAD;
+    switch (const weft_status status = weft_unit_hand_off(target, to, by)) {
     case WEFT_OK: return ABT_SUCCESS;
     case WEFT_WRONG_STATE: return ABT_ERR_INV_THREAD;   // neither popped nor suspended, as the call has it
     default: return from_weft(status);
@@ -54,12 +54,12 @@ int ABT_self_exit(void) {
     return weft_unit_exit() == WEFT_OK ? ABT_SUCCESS : ABT_ERR_INV_THREAD;   // the primary one, or a scheduler
 }
 
-int ABT_self_yield_to(ABT_thread thread) { return hand_off_to(thread, weft_unit_yield_to_popped, false); }
-int ABT_self_suspend_to(ABT_thread thread) { return hand_off_to(thread, weft_unit_suspend_to_popped, false); }
-int ABT_self_exit_to(ABT_thread thread) { return hand_off_to(thread, weft_unit_exit_to_popped, true); }
-int ABT_self_resume_yield_to(ABT_thread thread) { return hand_off_to(thread, weft_unit_resume_yield_to, false); }
-int ABT_self_resume_suspend_to(ABT_thread thread) { return hand_off_to(thread, weft_unit_resume_suspend_to, false); }
-int ABT_self_resume_exit_to(ABT_thread thread) { return hand_off_to(thread, weft_unit_resume_exit_to, true); }
+int ABT_self_yield_to(ABT_thread thread) { return hand_off_to(thread, WEFT_TO_POPPED, WEFT_BY_YIELD); }
+int ABT_self_suspend_to(ABT_thread thread) { return hand_off_to(thread, WEFT_TO_POPPED, WEFT_BY_SUSPEND); }
+int ABT_self_exit_to(ABT_thread thread) { return hand_off_to(thread, WEFT_TO_POPPED, WEFT_BY_EXIT); }
+int ABT_self_resume_yield_to(ABT_thread thread) { return hand_off_to(thread, WEFT_TO_SUSPENDED, WEFT_BY_YIELD); }
+int ABT_self_resume_suspend_to(ABT_thread thread) { return hand_off_to(thread, WEFT_TO_SUSPENDED, WEFT_BY_SUSPEND); }
+int ABT_self_resume_exit_to(ABT_thread thread) { return hand_off_to(thread, WEFT_TO_SUSPENDED, WEFT_BY_EXIT); }
 
 int ABT_self_schedule(ABT_thread thread, ABT_pool pool) {
     // Nearly always; if not, nothing has happened, and what follows tells why.

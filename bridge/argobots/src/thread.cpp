@@ -17,7 +17,7 @@ namespace weft::argobots {
 
 bool is_tasklet(const weft_unit* unit) {
     weft_kind kind{};
-    weft_unit_kind(unit, &kind);
+    weft_unit_kind_get(unit, &kind);
     return kind == WEFT_KIND_TASKLET;
 }
 
@@ -149,12 +149,12 @@ int read_attr(ABT_thread_attr given, weft_unit_options& how) {
     if (thread != nullptr && !child_first) *thread = ABT_THREAD_NULL;   // what it is if this fails
     if (is_null(pool)) return ABT_ERR_INV_POOL;
     const auto handle = reinterpret_cast<weft_unit**>(thread);
-    if (is_null(attr) && !child_first) return from_move(weft_ult_spawn_at(to_weft(pool), body, argument, nullptr, handle, site_of(body)));
+    if (is_null(attr) && !child_first) return from_move(weft_ult_spawn_at(to_weft(pool), body, argument, nullptr, site_of(body), handle));
     weft_unit_options how{};
     if (const int error = read_attr(attr, how); error != ABT_SUCCESS) return error;
     how.child_first = child_first;
     // The record is the unit's from here on, also where there is none after all.
-    return from_move(weft_ult_spawn_at(to_weft(pool), body, argument, &how, handle, site_of(body)));
+    return from_move(weft_ult_spawn_at(to_weft(pool), body, argument, &how, site_of(body), handle));
 }
 
 [[gnu::noinline, gnu::cold]] int created_nothing(weft_status status, ABT_thread* thread) {
@@ -176,7 +176,7 @@ int revive_unit(ABT_pool pool, void (*body)(void*), void* argument, ABT_thread* 
     // What a pool of the program's own has made for it goes before it may run in a built-in one.
     Record* record = pool_of(pool)->built_in() ? record_of(unit) : nullptr;
     if (record != nullptr) record->drop_unit();
-    const weft_status status = weft_unit_revive_with(to_weft(pool), body, argument, &how, unit);
+    const weft_status status = weft_unit_revive_with(unit, to_weft(pool), body, argument, &how);
     return status == WEFT_WRONG_STATE || status == WEFT_UNSUPPORTED ? ABT_ERR_INV_THREAD : from_move(status);
 }
 
@@ -204,7 +204,7 @@ int may_migrate(ABT_thread thread) {
     if (is_null(thread)) return ABT_ERR_INV_THREAD;
     const weft_unit* unit = to_unit(thread);
     bool migratable = false;
-    weft_unit_migratable(unit, &migratable);
+    weft_unit_migratable_get(unit, &migratable);
     return !migratable || is_main_sched(unit) || is_primary(unit) ? ABT_ERR_INV_THREAD : ABT_SUCCESS;
 }
 
@@ -229,7 +229,7 @@ extern "C" {
 int ABT_thread_create(ABT_pool pool, void (*thread_func)(void*), void* arg, ABT_thread_attr attr, ABT_thread* newthread) {
     if (newthread == nullptr || !is_null(attr) || is_null(pool)) [[unlikely]] return create_slow(pool, thread_func, arg, attr, newthread, false);
     const weft_status status =
-        weft_ult_spawn_at(to_weft(pool), thread_func, arg, nullptr, reinterpret_cast<weft_unit**>(newthread), site_of(thread_func));
+        weft_ult_spawn_at(to_weft(pool), thread_func, arg, nullptr, site_of(thread_func), reinterpret_cast<weft_unit**>(newthread));
     return status == WEFT_OK ? ABT_SUCCESS : created_nothing(status, newthread);
 }
 
@@ -274,7 +274,7 @@ int ABT_task_create(ABT_pool pool, void (*task_func)(void*), void* arg, ABT_task
     if (newtask != nullptr) *newtask = ABT_TASK_NULL;   // what it is if this fails
     if (is_null(pool)) return ABT_ERR_INV_POOL;
     const weft_status status =
-        weft_tasklet_spawn_at(to_weft(pool), task_func, arg, nullptr, reinterpret_cast<weft_unit**>(newtask), site_of(task_func));
+        weft_tasklet_spawn_at(to_weft(pool), task_func, arg, nullptr, site_of(task_func), reinterpret_cast<weft_unit**>(newtask));
     return status == WEFT_OK ? ABT_SUCCESS : from_move(status);
 }
 
@@ -482,7 +482,7 @@ int ABT_thread_is_migratable(ABT_thread thread, ABT_bool* is_migratable) {
     if (is_null(thread)) return ABT_ERR_INV_THREAD;
     if ((weft_features() & WEFT_FEATURE_MIGRATION) == 0) return ABT_ERR_FEATURE_NA;
     bool migratable = false;
-    weft_unit_migratable(to_unit(thread), &migratable);
+    weft_unit_migratable_get(to_unit(thread), &migratable);
     *is_migratable = to_bool(migratable && !is_primary(to_unit(thread)) && !is_main_sched(to_unit(thread)));
     return ABT_SUCCESS;
 }

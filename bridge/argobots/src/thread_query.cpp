@@ -17,7 +17,11 @@ namespace {
 
 using Body = void (*)(void*);
 
-Body body_of(const weft_unit* unit) { return reinterpret_cast<Body>(const_cast<void*>(weft_unit_spawn_site(unit))); }
+Body body_of(const weft_unit* unit) {
+    const void* site = nullptr;
+    weft_unit_spawn_site_get(unit, &site);
+    return reinterpret_cast<Body>(const_cast<void*>(site));
+}
 
 std::atomic<std::uint64_t> ids{0};   // that were given out in this run
 
@@ -76,7 +80,7 @@ StackTold stack_of(const weft_unit* unit) {
     }
     weft_stack_info info{};
     info.size = sizeof info;
-    if (told.bytes == 0 || weft_unit_stack(unit, &info) != WEFT_OK || info.lowest == nullptr) return told;
+    if (told.bytes == 0 || weft_unit_stack_get(unit, &info) != WEFT_OK || info.lowest == nullptr) return told;
     char* lowest = static_cast<char*>(info.lowest);
     if (environment().guards_asked()) {
         lowest -= environment().sys_page_bytes;
@@ -190,7 +194,7 @@ int ABT_thread_is_primary(ABT_thread thread, ABT_bool* flag) {
 int ABT_thread_is_unnamed(ABT_thread thread, ABT_bool* flag) {
     if (is_null(thread)) return ABT_ERR_INV_THREAD;
     bool detached = false;
-    weft_unit_detached(to_unit(thread), &detached);
+    weft_unit_detached_get(to_unit(thread), &detached);
     *flag = to_bool(detached);
     return ABT_SUCCESS;
 }
@@ -226,7 +230,7 @@ int ABT_thread_set_arg(ABT_thread thread, void* arg) {
 
 int ABT_thread_get_arg(ABT_thread thread, void** arg) {
     if (is_null(thread)) return ABT_ERR_INV_THREAD;
-    return weft_unit_argument(to_unit(thread), arg) == WEFT_OK ? ABT_SUCCESS : ABT_ERR_INV_THREAD;
+    return weft_unit_argument_get(to_unit(thread), arg) == WEFT_OK ? ABT_SUCCESS : ABT_ERR_INV_THREAD;
 }
 
 int ABT_thread_get_thread_func(ABT_thread thread, void (**thread_func)(void*)) {
@@ -243,8 +247,8 @@ int ABT_thread_get_attr(ABT_thread thread, ABT_thread_attr* attr) {
     const StackTold told = stack_of(unit);
     made->stack = told.address;
     made->stack_bytes = told.bytes;
-    weft_unit_migratable(unit, &made->migratable);
-    weft_unit_kind(unit, &made->kind);
+    weft_unit_migratable_get(unit, &made->migratable);
+    weft_unit_kind_get(unit, &made->kind);
     if (const Record* record = record_of(unit)) {
         made->on_migration = record->on_migration;
         made->on_migration_argument = record->on_migration_argument;
@@ -376,7 +380,7 @@ int ABT_self_get_arg(void** arg) {
     if (!initialized()) return ABT_ERR_UNINITIALIZED;
     weft_unit* self;
     if (const int error = self_unit(&self); error != ABT_SUCCESS) return error;
-    return from_weft(weft_unit_argument(self, arg));
+    return from_weft(weft_unit_argument_get(self, arg));
 }
 
 int ABT_self_get_thread_func(void (**thread_func)(void*)) {

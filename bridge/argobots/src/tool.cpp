@@ -49,14 +49,10 @@ struct Context {
     WaitingAt at;
 };
 
-Xstream* xstream_of(const weft_observation& seen) {
-    return seen.stream == nullptr ? nullptr : static_cast<Xstream*>(weft_stream_data(seen.stream));
-}
-
 void tell(const Tool& tool, std::uint64_t event, const weft_observation& seen, WaitingAt at = {}) {
     if ((tool.events & event) == 0) return;
     Context context{seen, event, at};
-    Xstream* const xstream = xstream_of(seen);
+    Xstream* const xstream = xstream_of(seen.stream);
     tool.call(to_thread(seen.unit), xstream == nullptr ? ABT_XSTREAM_NULL : xstream->abt(), event, reinterpret_cast<ABT_tool_context>(&context),
               tool.argument);
 }
@@ -78,7 +74,7 @@ WaitingAt what_it_waits_at(const weft_observation& seen) {
     for (const Name& name : names) {
         if (std::strcmp(seen.waits_for, name.weft) != 0) continue;
         void* object = const_cast<void*>(seen.object);
-        if (name.type == ABT_SYNC_EVENT_TYPE_XSTREAM_JOIN) object = weft_stream_data(static_cast<const weft_stream*>(seen.object));
+        if (name.type == ABT_SYNC_EVENT_TYPE_XSTREAM_JOIN) object = xstream_of(static_cast<const weft_stream*>(seen.object));
         return {name.type, name.type == ABT_SYNC_EVENT_TYPE_USER ? nullptr : object};
     }
     return {ABT_SYNC_EVENT_TYPE_OTHER, nullptr};
@@ -121,12 +117,12 @@ int observe(unsigned events, void (*call)(const weft_observation*, void*), void*
     how.events = events;
     how.call = call;
     how.argument = argument;
-    return from_weft(weft_observer_add(&how, observer));
+    return from_weft(weft_observer_register(&how, observer));
 }
 
 // Nobody calls it any more when this returns.
 void end_tool(Tool& tool) {
-    if (tool.observer != nullptr) weft_observer_remove(tool.observer);
+    if (tool.observer != nullptr) weft_observer_unregister(tool.observer);
     tool = {};
 }
 
@@ -186,7 +182,7 @@ int begin_tools(bool preserve_fpu) { return preserve_fpu ? keep_modes() : ABT_SU
 void end_tools() {
     const std::lock_guard guard(registering);
     forget_tool();
-    if (mode_observer != nullptr) weft_observer_remove(mode_observer);
+    if (mode_observer != nullptr) weft_observer_unregister(mode_observer);
     mode_observer = nullptr;
     modes.clear();
     kept.store(0);
@@ -223,8 +219,8 @@ std::uint64_t events_of(ABT_tool_query_kind kind) {
 // Schedulers below the unit: a main one of Weft's own is the stream's loop, and no unit.
 int depth_below(const weft_observation& seen) {
     std::size_t depth = 0;
-    if (seen.stream == nullptr || weft_stream_depth(seen.stream, &depth) != WEFT_OK) return 0;
-    const Xstream* const xstream = xstream_of(seen);   // null: of others
+    if (seen.stream == nullptr || weft_stream_depth_get(seen.stream, &depth) != WEFT_OK) return 0;
+    const Xstream* const xstream = xstream_of(seen.stream);   // null: of others
     return static_cast<int>(depth) + (xstream != nullptr && xstream->sched->custom ? 0 : 1);
 }
 

@@ -156,7 +156,7 @@ void end_now(Xstream& xstream) {
         xstream.freeing = true;
     }
     leave_dumps(xstream.stream);
-    weft_stream_free(xstream.stream);
+    weft_stream_join_free(xstream.stream);
     const ListGuard guard;
     xstream.stream = nullptr;
     xstream.freeing = false;
@@ -233,7 +233,7 @@ bool Xstream::terminated() const {
     if (this == this_xstream()) return false;
     const ListGuard guard;
     bool ended = stream == nullptr;
-    if (!ended && !freeing) weft_stream_ended(stream, &ended);
+    if (!ended && !freeing) weft_stream_ended_get(stream, &ended);
     return ended;
 }
 

@@ -25,7 +25,13 @@ struct Xstream {
 };
 
 inline Xstream* to_xstream(ABT_xstream xstream) { return reinterpret_cast<Xstream*>(xstream); }
-inline Xstream* this_xstream() { return static_cast<Xstream*>(weft_stream_data(weft_stream_self())); }
+// Null for null.
+inline Xstream* xstream_of(const weft_stream* stream) {
+    void* data = nullptr;
+    if (stream != nullptr) weft_stream_data_get(stream, &data);
+    return static_cast<Xstream*>(data);
+}
+inline Xstream* this_xstream() { return xstream_of(weft_stream_self()); }
 inline weft_stream* Xstream::now() const { return this == this_xstream() ? weft_stream_self() : stream; }
 
 // Calls visit for each, under the lock of the list.

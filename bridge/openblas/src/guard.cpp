@@ -19,7 +19,7 @@ struct Caller {
         if (self == nullptr) [[likely]] return;
         weft_stack_info stack{};
         stack.size = sizeof stack;
-        if (weft_unit_self_kind() == WEFT_KIND_HOSTED || weft_unit_stack(self, &stack) != WEFT_OK) return;
+        if (weft_unit_self_kind() == WEFT_KIND_HOSTED || weft_unit_stack_get(self, &stack) != WEFT_OK) return;
         const auto place = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
         if (place - reinterpret_cast<std::uintptr_t>(stack.lowest) < stack.bytes) unit = self;   // not so a guest: it stands on its thread's own
     }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include <weft/hart.h>
-#include <weft/hosted.h>
+#include <weft/embed/hosted.h>
 #include <weft/stream.h>
 
 #include "places.hpp"

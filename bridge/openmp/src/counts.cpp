@@ -38,10 +38,10 @@ void begin_anew() {
 
 // A name that is known already means that two of these libraries are loaded: the first is told of.
 bool add_counters() {
-    weft_counter_add("/openmp/count/members", [](void*) -> std::uint64_t { return members.load(std::memory_order_relaxed); }, nullptr);   // relaxed: a statistic
-    weft_counter_add("/openmp/count/tasks", [](void*) { return sum(&Counts::tasks); }, nullptr);
-    weft_counter_add("/openmp/count/regions-of-units", [](void*) { return sum(&Counts::of_units); }, nullptr);
-    weft_counter_add("/openmp/count/regions", [](void*) { return sum(&Counts::regions); }, nullptr);
+    weft_counter_register("/openmp/count/members", [](void*) -> std::uint64_t { return members.load(std::memory_order_relaxed); }, nullptr);   // relaxed: a statistic
+    weft_counter_register("/openmp/count/tasks", [](void*) { return sum(&Counts::tasks); }, nullptr);
+    weft_counter_register("/openmp/count/regions-of-units", [](void*) { return sum(&Counts::of_units); }, nullptr);
+    weft_counter_register("/openmp/count/regions", [](void*) { return sum(&Counts::regions); }, nullptr);
     pthread_atfork([] { free_lock.lock(); }, [] { free_lock.unlock(); }, begin_anew);
     return true;
 }

@@ -19,7 +19,7 @@ bool is_over_since(const Team& team, std::uint64_t until) {
 
 bool lend_thread(Until until) {
     Thread& me = this_thread();
-    const weft_unit* const guest = weft_carrier_guest();
+    const weft_unit* const guest = weft_guest_here();
     if (until == Until::something || me.slot->number != 0 || guest == nullptr || guest != weft_unit_self()) return false;
     Crew& crew = *me.team->crew;
     crew.lent.begin(until == Until::the_end ? Lent::to_the_end : me.team->generation.load(std::memory_order_relaxed));   // relaxed: where it has moved on, this thread does at once
@@ -55,7 +55,7 @@ bool is_behind_lent(const Crew& crew) {
 
 // Whoever has ended the barrier may be about to say so to the guest.
 void leave_lent_thread(const Crew& crew) {
-    while (weft_carrier_guest() != nullptr && is_behind_lent(crew)) weft_unit_yield();
+    while (weft_guest_here() != nullptr && is_behind_lent(crew)) weft_unit_yield();
     come_back();
 }
 

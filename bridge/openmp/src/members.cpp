@@ -11,7 +11,7 @@
 #include <weft/domain.h>
 #include <weft/guest.h>
 #include <weft/hart.h>
-#include <weft/hosted.h>
+#include <weft/embed/hosted.h>
 #include <weft/stream.h>
 #include <weft/unit.h>
 
@@ -29,7 +29,7 @@ namespace weft_openmp {
 
 unsigned this_hart() {
     std::size_t rank = 0;
-    weft_stream_rank(weft_stream_self(), &rank);
+    weft_stream_rank_get(weft_stream_self(), &rank);
     return static_cast<unsigned>(rank % Ready::most_harts);
 }
 
@@ -76,7 +76,11 @@ void be(void* raw) {
 
 // Null: it is the program's own, which a member has spawned, or a task that is a unit.
 Member* member_of(const weft_unit* context) {
-    return weft_unit_spawn_site(context) == reinterpret_cast<const void*>(be) ? static_cast<Member*>(weft_unit_data(context)) : nullptr;
+    const void* site = nullptr;
+    void* data = nullptr;
+    weft_unit_spawn_site_get(context, &site);
+    if (site == reinterpret_cast<const void*>(be)) weft_unit_data_get(context, &data);
+    return static_cast<Member*>(data);
 }
 
 // How often this hart has looked in vain. By the carrier's thread pointer, too.
@@ -141,7 +145,7 @@ void enter_on_guests_thread(Members& all) {
 void enter(void* self) {
     auto& all = *static_cast<Members*>(self);
     if (read(all.wanted) != 0) return go();
-    if (weft_carrier_guest() != nullptr) return enter_on_guests_thread(all);
+    if (weft_guest_here() != nullptr) return enter_on_guests_thread(all);
     weft_unit* const context = all.ready.pop(this_hart());
     if (context != nullptr) return resume(context);
     if (read(all.lacked) != 0 || !look_again()) go();
@@ -187,7 +191,7 @@ weft_status spawn_member(const Members& all, void (*body)(void*), void* argument
     auto* const member = new Member{body, argument, &crew};
     options.data = member;
     options.release = has_ended;
-    return weft_ult_spawn_at(all.pool, be, member, &options, nullptr, reinterpret_cast<const void*>(be));
+    return weft_ult_spawn_at(all.pool, be, member, &options, reinterpret_cast<const void*>(be), nullptr);
 }
 
 // Below the base, and not below the domain that the caller may be in: a team's members serve others after it.
@@ -201,7 +205,7 @@ Members& create_members() {
     ops.idle = is_idle;
     const weft_status status = weft_domain_create(&ops, made, &made->domain);
     if (status != WEFT_OK) fatal_no_thread(status);
-    made->pool = weft_domain_pool(made->domain);
+    weft_domain_pool_get(made->domain, &made->pool);
     made->wanted = weft_domain_wanted(made->domain);
     made->lacked = weft_domain_lacked(made->domain);
     return *made;
@@ -233,7 +237,7 @@ Members& begin_members() {
 bool crowded() {
     const Members* const all = members.load(std::memory_order_acquire);   // acquire: pairs with begin_members
     if (all == nullptr) return false;
-    return all->ready.any() || read(all->wanted) != 0 || read(all->lacked) != 0 || weft_carrier_awaited();
+    return all->ready.any() || read(all->wanted) != 0 || read(all->lacked) != 0 || weft_guest_awaited();
 }
 
 bool members_are_behind() {
@@ -245,7 +249,7 @@ bool among_members() { return weft_domain_self() == members.load(std::memory_ord
 
 weft_unit* next_member(const Crew& crew) {
     Members& all = *members.load(std::memory_order_acquire);   // acquire: pairs with begin_members; there is one, where members wait
-    if (read(all.wanted) != 0 || (weft_carrier_guest() != nullptr && is_behind_lent(crew))) return nullptr;
+    if (read(all.wanted) != 0 || (weft_guest_here() != nullptr && is_behind_lent(crew))) return nullptr;
     return all.ready.next_of_row(this_hart(), crew);
 }
 
@@ -273,7 +277,7 @@ weft_pool* pool_of_members() {
 void dismiss_members(unsigned count) { leaving.fetch_add(count, std::memory_order_relaxed); }   // relaxed, as below: a number
 
 void leave_crew() {
-    static_cast<Member*>(weft_unit_data(nullptr))->crew = nullptr;
+    static_cast<Member*>(weft_unit_self_data())->crew = nullptr;
     leaving.fetch_sub(1, std::memory_order_relaxed);
 }
 

@@ -351,7 +351,7 @@ void use_thread_up() {
         bool there = false;
         ~Destroyed() { there = false; }
     };
-    thread_local Destroyed object;   // weft/hosted.h: a pthread that has had one has no second unit
+    thread_local Destroyed object;   // weft/embed/hosted.h: a pthread that has had one has no second unit
     object.there = true;
 }
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include <weft/hosted.h>
+#include <weft/embed/hosted.h>
 
 #include "bind.hpp"
 #include "export.hpp"

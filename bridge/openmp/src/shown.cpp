@@ -101,9 +101,9 @@ void describe(const weft_description* of, void*) {
 
 Shown::Shown(const Thread& thread) : thread_(thread) {
     // Without memory for it units are shown as those of other libraries are.
-    [[maybe_unused]] static const bool added = weft_describer_add(describe, nullptr) == WEFT_OK;
+    [[maybe_unused]] static const bool added = weft_describer_register(describe, nullptr) == WEFT_OK;
     weft_unit* const self = weft_unit_self();
-    const bool of_unit = self != nullptr && self != weft_carrier_guest();
+    const bool of_unit = self != nullptr && self != weft_guest_here();
     if (of_unit) unit_.store(self, std::memory_order_relaxed);   // relaxed: the lock publishes
     else os_thread_ = static_cast<std::uint32_t>(syscall(SYS_gettid));
     std::lock_guard guard(Lists::lock);

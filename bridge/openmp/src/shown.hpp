@@ -1,5 +1,5 @@
 // How the units that are threads of OpenMP's are shown: in dumps and in the report of a deadlock by
-// weft_describer_add, and in gdb by tools/gdb/weft.py, which reads the same records through their debug information
+// weft_describer_register, and in gdb by tools/gdb/weft.py, which reads the same records through their debug information
 // (Lists, Shown, Thread, Team, Slot).
 #pragma once
 

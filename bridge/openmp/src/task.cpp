@@ -132,7 +132,7 @@ void call_help(Team& team) {
         team.waiters.wake();
     }
     // It may be a guest on whose OS thread this runs, and the only one who comes.
-    if (weft_carrier_awaited()) [[unlikely]] give_way();
+    if (weft_guest_awaited()) [[unlikely]] give_way();
 }
 
 // Whoever held the lock is no more in the child, and may have been in the middle of a change.

@@ -10,7 +10,7 @@
 
 #include <weft/guest.h>
 #include <weft/hart.h>
-#include <weft/hosted.h>
+#include <weft/embed/hosted.h>
 #include <weft/local.h>
 
 #include "bind.hpp"

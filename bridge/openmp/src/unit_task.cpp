@@ -2,7 +2,7 @@
 
 #include <pthread.h>
 
-#include <weft/hosted.h>
+#include <weft/embed/hosted.h>
 #include <weft/unit.h>
 
 #include "fatal.hpp"

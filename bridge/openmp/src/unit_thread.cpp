@@ -182,7 +182,7 @@ Thread* thread_of_unit() {
 
 void let_follow_primary(Thread& of_os_thread) {
     const weft_unit* const self = weft_unit_self();
-    if (self == nullptr || self == weft_carrier_guest() || of_os_thread.member || weft_unit_self_kind() == WEFT_KIND_HOSTED || of_calling_unit() != nullptr) return;
+    if (self == nullptr || self == weft_guest_here() || of_os_thread.member || weft_unit_self_kind() == WEFT_KIND_HOSTED || of_calling_unit() != nullptr) return;
     be_of_unit(new OfUnit{OfUnit::What::os_thread, &of_os_thread});
 }
 

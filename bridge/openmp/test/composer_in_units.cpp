@@ -136,7 +136,7 @@ void by_tasklets(const Parts& parts, std::uint64_t) {
 }
 
 void by_members(const Parts& parts, std::uint64_t) {
-    CHECK(weft_spmd(parts.size(), [](void* raw) { be_a_thread((*static_cast<const Parts*>(raw))[weft_spmd_tid()]); }, const_cast<Parts*>(&parts)) == WEFT_OK);
+    CHECK(weft_spmd(parts.size(), [](void* raw) { be_a_thread((*static_cast<const Parts*>(raw))[weft_spmd_member()]); }, const_cast<Parts*>(&parts)) == WEFT_OK);
 }
 
 // A library of the program's own: a domain whose contexts run in the order in which they can go on.
@@ -155,7 +155,7 @@ public:
         EQUAL(weft_domain_register(&ops, this, &domain_), WEFT_OK);
         for (const Part& part : parts) {
             contexts_.push_back(nullptr);
-            EQUAL(weft_context_init(nullptr, stack_bytes, &contexts_.back()), WEFT_OK);
+            EQUAL(weft_context_create(nullptr, stack_bytes, &contexts_.back()), WEFT_OK);
             const std::lock_guard guard(lock_);
             fresh_.push_back({contexts_.back(), &part});
         }
@@ -276,7 +276,7 @@ void by_a_revived_unit(const Parts& parts, std::uint64_t seed) {
     auto units = spawn_ults(first, seed, false, seed % 2 == 0 ? WEFT_KIND_LSA : WEFT_KIND_HOSTED);
     for (std::size_t i = 1; i < parts.size(); ++i) {
         EQUAL(weft_unit_join(units[0]), WEFT_OK);
-        EQUAL(weft_unit_revive(nullptr, be_a_thread, const_cast<Part*>(&parts[i]), units[0]), WEFT_OK);
+        EQUAL(weft_unit_revive(units[0], nullptr, be_a_thread, const_cast<Part*>(&parts[i])), WEFT_OK);
     }
     free_units(units);
 }
@@ -362,7 +362,7 @@ struct Run {
 };
 void run(void* raw, weft_sched* sched) {
     auto& self = *static_cast<Run*>(raw);
-    while (!weft_sched_should_stop(sched)) {
+    while (!weft_sched_check_stop(sched)) {
         weft_unit* unit = nullptr;
         EQUAL(weft_pool_pop(self.pool, &unit), WEFT_OK);
         if (unit != nullptr) weft_sched_run_unit(sched, unit);
@@ -403,8 +403,8 @@ void by_schedulers_of(const Parts& parts, void (*runs)(void*, weft_sched*), weft
         units.push_back(nullptr);
         EQUAL(weft_ult_spawn(self.pool, body, const_cast<Part*>(&part), &options, &units.back()), WEFT_OK);
     }
-    EQUAL(weft_stream_pool(weft_stream_at(0), &main), WEFT_OK);
-    EQUAL(weft_sched_push(main, sched, nullptr, &of_sched), WEFT_OK);
+    EQUAL(weft_stream_pool_get(weft_stream_at(0), &main), WEFT_OK);
+    EQUAL(weft_sched_push(sched, main, nullptr, &of_sched), WEFT_OK);
     free_units(units);
     weft_status status = WEFT_OK;
     while ((status = weft_unit_join_free(of_sched)) == WEFT_WRONG_STATE) weft_unit_yield();   // it runs the caller: the unit that it has waited for left for it

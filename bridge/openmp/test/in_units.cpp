@@ -333,10 +333,10 @@ void in_a_pushed_scheduler() {
     ops.pick = pick;
     CHECK(weft_pool_create(WEFT_POOL_SHARED, &pool) == WEFT_OK);
     CHECK(weft_sched_create_user(&ops, pool, &pool, 1, &sched) == WEFT_OK);
-    CHECK(weft_stream_pool(weft_stream_at(0), &main) == WEFT_OK);
+    CHECK(weft_stream_pool_get(weft_stream_at(0), &main) == WEFT_OK);
     own_regions = 0;
     for (weft_unit*& unit : units) CHECK(weft_ult_spawn(pool, unit_body, nullptr, nullptr, &unit) == WEFT_OK);
-    CHECK(weft_sched_push(main, sched, nullptr, &of_sched) == WEFT_OK);
+    CHECK(weft_sched_push(sched, main, nullptr, &of_sched) == WEFT_OK);
     for (weft_unit* unit : units) CHECK(weft_unit_join_free(unit) == WEFT_OK);
     weft_status status = WEFT_OK;
     while ((status = weft_unit_join_free(of_sched)) == WEFT_WRONG_STATE) yield();   // it runs the caller

@@ -63,7 +63,7 @@ bool may_switch_inside() noexcept {
     if (kind == WEFT_KIND_HOSTED && own.bytes != 0) return place - own.lowest < own.bytes;
     weft_stack_info stack{};
     stack.size = sizeof stack;
-    if (weft_unit_stack(weft::here::unit(), &stack) != WEFT_OK) return false;
+    if (weft_unit_stack_get(weft::here::unit(), &stack) != WEFT_OK) return false;
     const bool on_it = place - reinterpret_cast<std::uintptr_t>(stack.lowest) < stack.bytes;
     // Of a guest Weft has no stack to tell, and names its scheduler's. Whichever stack of its thread's it stands on: that thread alone goes on with it.
     if (kind == WEFT_KIND_FULL) return !on_it;

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include <weft/here.hpp>
+#include <weft/embed/here.hpp>
 
 namespace weft_pthread {
 

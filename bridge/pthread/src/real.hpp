@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-#include <weft/hosted.h>
+#include <weft/embed/hosted.h>
 
 namespace weft_pthread {
 

@@ -12,6 +12,7 @@
 #include <functional>
 #include <thread>
 
+#include <weft/embed/hosted.h>
 #include <weft/weft.h>
 
 namespace weft_pthread_test {

@@ -92,7 +92,7 @@ weft_context_call_light:
         .size   weft_context_call_light, . - weft_context_call_light
 
 /* The one thread-local word (os/local.hpp). In assembly, so that no compiler knows it as a variable
- * whose address it might keep across a switch, link-time optimisation included. Exported: include/weft/here.hpp reads it too. */
+ * whose address it might keep across a switch, link-time optimisation included. Exported: include/weft/embed/here.hpp reads it too. */
         .section .tbss, "awT", @nobits
         .globl  weft_local_word
         .type   weft_local_word, @object

@@ -31,7 +31,7 @@ int main(void) {
     weft_stream *stream;
     if (weft_stream_create(NULL, &stream) != WEFT_OK) return 2;
     weft_pool *pool;
-    weft_stream_pool(stream, &pool);
+    weft_stream_pool_get(stream, &pool);
     weft_unit *units[64];
     for (int i = 0; i < 64; ++i) {
         weft_pool *const where = i % 2 == 0 ? pool : NULL;
@@ -42,7 +42,7 @@ int main(void) {
         if (weft_unit_join_free(units[i]) != WEFT_OK) return 4;
         done += results[i];
     }
-    weft_stream_free(stream);
+    weft_stream_join_free(stream);
     weft_finalize();
     printf("%ld %d\n", sum, done);
     return 0;

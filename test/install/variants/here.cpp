@@ -1,7 +1,7 @@
-// What headers compile into a program of the library's layout (weft/here.hpp, weft/parallel.hpp), beside what the calls say.
+// What headers compile into a program of the library's layout (weft/embed/here.hpp, weft/parallel.hpp), beside what the calls say.
 #include <cstdio>
 
-#include <weft/here.hpp>
+#include <weft/embed/here.hpp>
 #include <weft/local.h>
 #include <weft/parallel.hpp>
 #include <weft/runtime.h>
@@ -27,7 +27,7 @@ void body(void* argument) {
     check("the unit", weft::here::unit() == weft_unit_self());
     check("the kind", weft::here::kind() == weft_unit_self_kind());
     const weft_running* const running = weft::here::running();   // null: a library that checks handles
-    check("the data", weft_unit_data(nullptr) == argument && (running == nullptr || weft::here::data_of(running) == argument));
+    check("the data", weft_unit_self_data() == argument && (running == nullptr || weft::here::data_of(running) == argument));
     check("the forks", fibonacci(12) == 144);
 }
 

@@ -21,12 +21,12 @@ int main(void) {
     weft_stream *stream;
     weft_stream_create(NULL, &stream);
     weft_pool *pool;
-    weft_stream_pool(stream, &pool);
+    weft_stream_pool_get(stream, &pool);
     weft_unit *units[2];
     weft_ult_spawn(pool, racing_unit, NULL, NULL, &units[0]);
     weft_ult_spawn(NULL, racing_unit, NULL, NULL, &units[1]);
     for (int i = 0; i < 2; ++i) weft_unit_join_free(units[i]);
-    weft_stream_free(stream);
+    weft_stream_join_free(stream);
     weft_finalize();
     printf("%ld\n", shared);
     return 0;

@@ -18,8 +18,8 @@
  * thread. A contended mutex with priority inheritance does not work: the kernel takes the carrier for its owner. With the interposers of bridge/pthread
  * pthread_kill, the affinity of threads, and setuid and its like, are right in hosted units. Who waits for one waits for the unit, and not for its
  * pthread by pthread_join. A hosted unit runs no other unit as its scheduler (weft_unit_run). */
-#ifndef WEFT_HOSTED_H
-#define WEFT_HOSTED_H
+#ifndef WEFT_EMBED_HOSTED_H
+#define WEFT_EMBED_HOSTED_H
 
 #include <stdbool.h>
 #include <stddef.h>

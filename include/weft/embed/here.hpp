@@ -1,9 +1,9 @@
-// Who calls, without a call where a unit runs. <weft/here.h> tells what is read.
+// Who calls, without a call where a unit runs. <weft/embed/here.h> tells what is read.
 #pragma once
 
 #include <cstdint>
 
-#include <weft/here.h>
+#include <weft/embed/here.h>
 #include <weft/kind.h>
 #include <weft/unit.h>
 
@@ -40,7 +40,7 @@ namespace detail {
  * and its like. */
 namespace here {
 
-/** The unit that runs, as <weft/here.h> has it; null: the calls must be asked, and may know one all the same. From anywhere; never
+/** The unit that runs, as <weft/embed/here.h> has it; null: the calls must be asked, and may know one all the same. From anywhere; never
  * switches. Since 0.5. */
 [[gnu::always_inline]] inline const weft_running* running() noexcept {
     const weft_here* const place = detail::here();
@@ -60,7 +60,7 @@ namespace here {
     return __atomic_load_n(&words[(at - block) / WEFT_BLOCK_UNIT], __ATOMIC_ACQUIRE);   // acquire: pairs with the release of who hangs something on the unit
 }
 
-/** The data of what running() has returned, if that is not null: weft_unit_data. From anywhere; never switches. Since 0.5. */
+/** The data of what running() has returned, if that is not null: weft_unit_self_data. From anywhere; never switches. Since 0.5. */
 [[gnu::always_inline]] inline void* data_of(const weft_running* running) noexcept {
     const weft_hanging* const hanging = hanging_of(running);
     return hanging == nullptr ? nullptr : __atomic_load_n(&hanging->data, __ATOMIC_ACQUIRE);   // acquire: pairs with the release of who gives the unit data

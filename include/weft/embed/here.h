@@ -1,20 +1,20 @@
 /* What runs here: what a program may read of the stream that it stands on and of the unit that calls, without a call.
  *
  * For headers of other languages, and for runtimes that embed Weft and ask at each of their own calls who it is that calls. In C++:
- * weft::here::unit and what is beside it, in <weft/here.hpp>. All of it is the library's, to be read alone, but for the jobs (<weft/parallel.h>).
+ * weft::here::unit and what is beside it, in <weft/embed/here.hpp>. All of it is the library's, to be read alone, but for the jobs (<weft/parallel.h>).
  *
  * The thread-local word `weft_local_word` leads to a weft_here; it is NULL where the OS thread is no stream. Read it anew after each call
- * that may switch, as <weft/here.hpp> does, and keep it in no variable across one. Where weft_here.running is NULL nothing is said of the
- * unit: then ask by the calls (weft_unit_self, weft_unit_self_kind, weft_unit_data, weft_local_get). So it is in a scheduler, and always with a library
+ * that may switch, as <weft/embed/here.hpp> does, and keep it in no variable across one. Where weft_here.running is NULL nothing is said of the
+ * unit: then ask by the calls (weft_unit_self, weft_unit_self_kind, weft_unit_self_data, weft_local_get). So it is in a scheduler, and always with a library
  * that checks handles. */
-#ifndef WEFT_HERE_H
-#define WEFT_HERE_H
+#ifndef WEFT_EMBED_HERE_H
+#define WEFT_EMBED_HERE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include <weft/local.h>
-#include <weft/parallel.h>
+#include <weft/embed/job.h>
 #include <weft/status.h>
 
 WEFT_BEGIN
@@ -49,7 +49,7 @@ typedef struct weft_hung {
  * WEFT_BLOCK_HEAD bytes of a block are words, one for each WEFT_BLOCK_UNIT bytes of the block. The word of the place where the unit lies is
  * NULL, or leads to what hangs on it. The unit that runs, and whoever knows that a unit is not freed, reads its word, and `data`, by loads that acquire. Since 0.5. */
 typedef struct weft_hanging {
-    void *data; /**< as weft_unit_data tells it */
+    void *data; /**< as weft_unit_data_get tells it */
 } weft_hanging;
 
 /** Where a unit's word lies: see weft_hanging. Since 0.5. */

@@ -1,0 +1,17 @@
+// What a getter of the C interface tells: value_of(weft_unit_id_get, unit).
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "weft/status.h"
+
+namespace weft_test {
+
+template <class Value, class Object, class Handle>
+Value value_of(weft_status (*get)(Object* object, Value* value), Handle* object) {
+    Value value{};
+    EXPECT_EQ(get(object, &value), WEFT_OK) << weft_error_text();
+    return value;
+}
+
+}  // namespace weft_test
