@@ -65,6 +65,7 @@ class Contracts(Tree):
         "include/weft/b.hpp": "void put(const weft_b_hint* hint = nullptr);\n",
         "include/weft/settings.h": "typedef struct weft_settings {\n    size_t size;\n    int a;\n    int b;\n} weft_settings;\n",
         "include/weft/settings.hpp": "void f() { const weft_settings asked{sizeof asked, 1, 2}; }\n",
+        "include/weft/c.h": "/** Pushes. */\nWEFT_API weft_status weft_pool_push(weft_pool *pool, weft_unit *unit) WEFT_NOTHROW;\n",
     }
 
     def command(self):
@@ -93,6 +94,74 @@ class Contracts(Tree):
         for name in self.files:
             self.write(name, "")
         self.fails("no structure of the C interface was found")
+
+    def call(self, declaration, comment="What it does."):
+        self.write("include/weft/c.h", f"/** {comment} */\nWEFT_API {declaration} WEFT_NOTHROW;\n")
+
+    def test_calls_that_keep_the_conventions_pass(self):
+        for declaration in ["weft_status weft_unit_kind_get(const weft_unit *unit, weft_kind *kind)", "weft_unit *weft_unit_self(void)",
+                            "weft_status weft_pool_push(weft_pool *pool, weft_unit *unit)", "weft_status weft_pool_create(int kind, weft_pool **pool)"]:
+            self.call(declaration)
+            self.passes()
+
+    def test_calls_that_do_not_fail(self):
+        for declaration, comment, saying in [
+                ("weft_status weft_unit_put(weft_pool *pool, weft_unit *unit)", "Puts.", "its subject, unit, is not its first argument"),
+                ("weft_status weft_unit_make(weft_unit **unit, int how)", "Makes.", "how comes behind an output, unit"),
+                ("size_t weft_unit_id(const weft_unit *unit)", "Its id.", "told by a getter: weft_unit_id_get(unit, &value)"),
+                ("weft_status weft_unit_kind(const weft_unit *unit, weft_kind *kind)", "Its kind.", "a getter's name ends in _get"),
+                ("weft_status weft_unit_pause(weft_unit *unit, uint64_t timeout_ns)", "Pauses.", "takes a timeout"),
+                ("weft_status weft_unit_wait_until(weft_unit *unit, uint64_t deadline_ns, int how)", "Does.", "its deadline is not the last input"),
+                ("weft_status weft_unit_wait(weft_unit *unit, uint64_t deadline_ns)", "Does.", "its name does not end in _until"),
+                ("weft_status weft_unit_wait_until(weft_unit *unit, uint64_t deadline_ns)", "Does.", "has no twin without a deadline"),
+                ("weft_status weft_unit_end(weft_unit *unit)", "Waits until it has ended.", "has no twin with a deadline, weft_unit_end_until"),
+                ("weft_status weft_unit_free(weft_unit *unit)", "Frees it. May switch.".lower(), "a _free does not wait")]:
+            self.call(declaration, comment)
+            self.fails(saying)
+
+
+class Upgrade(Tree):
+    """tools/upgrade.py on sources of 0.6."""
+
+    def becomes(self, before, after, notes=()):
+        path = self.write("program.c", before)
+        status, output = run(TOOLS / "upgrade.py", path)
+        self.assertEqual(path.read_text(), after, output)
+        self.assertEqual(status, 1 if notes else 0, output)
+        for note in notes:
+            self.assertIn(note, output)
+
+    def test_names_change_and_longer_ones_that_begin_so_do_not(self):
+        self.becomes("weft_unit_free(u); my_weft_unit_free(u); weft_unit_freed(u);", "weft_unit_join_free(u); my_weft_unit_free(u); weft_unit_freed(u);")
+
+    def test_arguments_go_to_their_new_places_whatever_they_are(self):
+        self.becomes('weft_unit_revive(pool(1, 2), body, (void *[]){a, "(,"}, u);', 'weft_unit_revive(u, pool(1, 2), body, (void *[]){a, "(,"});')
+        self.becomes("weft_timer_start(&t, /* a, b */ f(','), fn, [&] { g(1, 2); });", "weft_timer_start(&t, fn, [&] { g(1, 2); }, /* a, b */ f(','));")
+
+    def test_a_call_inside_a_call_is_rewritten_too(self):
+        self.becomes("weft_future_wait(g(weft_unit_revive(p, b, a, u)), &v, d);", "weft_future_wait_until(g(weft_unit_revive(u, p, b, a)), d, &v);")
+
+    def test_a_deadline_that_is_none_goes(self):
+        self.becomes("weft_channel_send(c, &e, WEFT_FOREVER); weft_channel_send(c, &e, 0);", "weft_channel_send(c, &e); weft_channel_send_until(c, &e, 0);")
+        self.becomes("weft_mutex_lock_until(m, WEFT_URGENCY_LOW, WEFT_FOREVER); weft_mutex_lock_until(m, WEFT_URGENCY_NORMAL, d);",
+                     "weft_mutex_lock_urgent(m, WEFT_URGENCY_LOW); weft_mutex_lock_until(m, d);")
+
+    def test_calls_that_are_one_get_a_flag(self):
+        self.becomes("weft_unit_resume_exit_to(u);", "weft_unit_hand_off(u, WEFT_TO_SUSPENDED, WEFT_BY_EXIT);")
+        self.becomes("Leave leave = weft_unit_exit_to;", "Leave leave = weft_unit_exit_to;", ["program.c:1: weft_unit_exit_to is weft_unit_hand_off(unit, WEFT_TO_READY, WEFT_BY_EXIT)"])
+
+    def test_headers_have_their_new_places(self):
+        self.becomes("#include <weft/here.h>\n", "#include <weft/embed/here.h>\n")
+
+    def test_what_a_person_must_look_at_is_named(self):
+        self.becomes("\nif (s == WEFT_CANCELLED) print(weft_unit_id(u));", "\nif (s == WEFT_CANCELLED) print(weft_unit_id(u));",
+                     ["program.c:2: WEFT_CANCELLED a join returns", "program.c:2: weft_unit_id has become weft_unit_id_get"])
+
+    def test_a_look_writes_nothing(self):
+        path = self.write("program.c", "weft_unit_free(u);")
+        status, output = run(TOOLS / "upgrade.py", "--check", path)
+        self.assertEqual((status, path.read_text()), (0, "weft_unit_free(u);"), output)
+        self.assertIn("would be rewritten", output)
 
 
 class Layers(Tree):

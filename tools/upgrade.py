@@ -4,7 +4,7 @@
     tools/upgrade.py FILE...            rewrites the files
     tools/upgrade.py --check FILE...    says what it would do, and writes nothing
 
-It renames, puts arguments into their new order, and splits calls whose deadline was a mandatory argument. What it
+Run it once: some names have got another meaning, as weft_unit_free. It renames, puts arguments into their new order, and splits calls whose deadline was a mandatory argument. What it
 cannot decide it leaves alone and names, with the file, the line and the remedy; the exit status is 1 then.
 doc/upgrade.md has the table.
 """
@@ -57,6 +57,13 @@ MOVED = {
     "weft/hosted.h": "weft/embed/hosted.h",
 }
 
+# Names of C++, in this order.
+IN_CXX = [
+    *((f"{kind}::automatic", f"{kind}::unspecified") for kind in ["unit_kind", "pool_kind", "pool_access", "scheduler_kind"]),
+    ("unit_kind::adaptive", "unit_kind::automatic"),
+    ("set_automatic", "set_owned"),
+]
+
 # Calls whose arguments have another order: the new name, and the places that the new arguments had.
 REORDERED = {
     "weft_unit_revive": ("weft_unit_revive", (3, 0, 1, 2)),
@@ -98,6 +105,7 @@ REPORTED = {
        for name in ["unit_id", "unit_name", "unit_exception", "unit_spawn_site", "pool_data", "stream_data", "stream_name",
                     "domain_pool", "domain_data", "domain_parent", "arena_harts", "future_event"]},
     r"\bweft_unit_data\b": "has become weft_unit_data_get(unit, &data), which returns a status; of the calling unit: weft_unit_self_data()",
+    r"\b(resume_to|resume_and_suspend_to)\b": "is yield_to(unit, weft::hand_off_to::suspended), suspend_to(unit, weft::hand_off_to::suspended)",
     r"\bweft_sched_pools\b": "is weft_sched_pool_count_get(sched, &count) and weft_sched_pool_get(sched, index, &pool)",
     r"\bweft_pool_pop_wait\(": "has no timeout: weft_pool_pop_wait(pool, &unit), or weft_pool_pop_wait_until(pool, weft_now_ns() + timeout, &unit)",
 }
@@ -212,6 +220,8 @@ class Upgrade:
     def rewrite(self, text):
         text = self.calls(text)
         text = re.sub(r"\b(" + "|".join(sorted(RENAMED, key=len, reverse=True)) + r")\b", lambda match: RENAMED[match[1]], text)
+        for old, new in IN_CXX:
+            text = re.sub(rf"\b{re.escape(old)}\b", new, text)
         for old, new in MOVED.items():
             text = re.sub(rf'(?<=["<]){re.escape(old)}(?=[">])', new, text)
         for pattern, remedy in {**REPORTED, **{rf"\b{name}\b": f"is {new}(unit, {', '.join(more)})" for name, (new, more) in MERGED.items()}}.items():

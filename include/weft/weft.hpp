@@ -6,6 +6,7 @@
 #include <weft/unit.hpp>
 #include <weft/pool.hpp>
 #include <weft/thread.hpp>
+#include <weft/spawn.hpp>
 #include <weft/local.hpp>
 #include <weft/sched.hpp>
 #include <weft/stream.hpp>

@@ -65,6 +65,14 @@ TEST_F(CppAllocation, ACallableThatFitsAPointerNeedsNoMemory) {
     EXPECT_EQ(number, 2);
 }
 
+TEST_F(CppAllocation, AValueLiesInTheBlockOfItsBody) {
+    int number = 0;
+    EXPECT_EQ(during([&] { weft::spawn([&number] { ++number; }).join(); }), 0);
+    EXPECT_EQ(during([&] { number += weft::spawn([] { return 4; }).join(); }), 1);
+    EXPECT_EQ(during([&] { number += weft::spawn([](int more) { return more; }, 5).join(); }), 1);
+    EXPECT_EQ(number, 10);
+}
+
 TEST_F(CppAllocation, ALargerOneNeedsOneBlock) {
     std::array<int, 64> large{};
     large[63] = 9;

@@ -1,0 +1,203 @@
+// Threads that return a value: weft::spawn, and the handle that joins one.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include <weft/status.hpp>
+#include <weft/thread.hpp>
+#include <weft/unit.hpp>
+
+namespace weft {
+inline namespace v0 {
+
+namespace detail {
+
+// What a value is kept as until somebody joins.
+template <class T>
+using kept_value = std::conditional_t<std::is_void_v<T>, std::monostate, std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, T>>;
+
+// A body's value. The handle owns it, and `destroy` frees it with what it is a part of.
+template <class T>
+struct result {
+    void (*destroy)(result* self) noexcept;
+    std::optional<kept_value<T>> value = {};
+};
+
+template <class T>
+struct result_deleter {
+    void operator()(result<T>* self) const noexcept { self->destroy(self); }
+};
+template <class T>
+using result_ptr = std::unique_ptr<result<T>, result_deleter<T>>;
+
+// A body with its arguments and its value, in one allocation. The parts are destroyed on the unit's stack, however the call ends, but where the
+// unit is cancelled: then by the handle.
+template <class T, class Function, class... Arguments>
+struct result_closure final : result<T> {
+    template <class F, class... A>
+    explicit result_closure(F&& function, A&&... arguments)
+        : result<T>{[](result<T>* self) noexcept { delete static_cast<result_closure*>(self); }},
+          parts(std::in_place, std::forward<F>(function), std::forward<A>(arguments)...) {}
+
+    static void body(void* argument) {
+        auto& self = *static_cast<result_closure*>(argument);
+        enter([&self] {
+            const struct ending {
+                std::optional<std::tuple<Function, Arguments...>>& parts;
+                ~ending() { parts.reset(); }
+            } at_the_end{self.parts};
+            const auto call = [](auto&&... part) -> T { return std::invoke(std::forward<decltype(part)>(part)...); };
+            if constexpr (std::is_void_v<T>) {
+                std::apply(call, std::move(*self.parts));
+                self.value.emplace();
+            } else if constexpr (std::is_reference_v<T>) {
+                self.value.emplace(std::addressof(std::apply(call, std::move(*self.parts))));
+            } else {
+                self.value.emplace(std::apply(call, std::move(*self.parts)));
+            }
+        });
+    }
+
+    std::optional<std::tuple<Function, Arguments...>> parts;
+};
+
+}  // namespace detail
+
+/** Owns a thread that returns a T: what weft::spawn returns. Move-only, and for one thread at a time. Since 0.7.
+ *
+ *     weft::join_handle<int> sum = weft::spawn([] { return 40 + 2; });
+ *     std::printf("%d\n", sum.join());
+ *
+ * An exception that left the body is kept until join() rethrows it. If nobody joins, the destructor calls std::terminate, unless an exception is on its way
+ * through it already: none is lost otherwise. */
+template <class T>
+class [[nodiscard]] join_handle {
+    static_assert(std::is_void_v<T> || std::is_reference_v<T> || std::is_move_constructible_v<T>, "a value is moved to whoever joins");
+
+public:
+    /** What join() returns. */
+    using value_type = T;
+
+    /** Owns no thread. */
+    join_handle() noexcept = default;
+    /** Takes the thread; `other` is left with none. */
+    join_handle(join_handle&& other) noexcept
+        : unit_(std::exchange(other.unit_, nullptr)), result_(std::move(other.result_)), uncaught_(other.uncaught_) {}
+    /** Joins this thread as the destructor does, then takes the other. */
+    join_handle& operator=(join_handle&& other) noexcept {
+        join_handle(std::move(other)).swap(*this);
+        return *this;
+    }
+    /** Joins; what the body has returned is dropped. Calls std::terminate when its body ended by an exception and none is on its way already, when no stack or pthread
+     * could be had to run it, or when joining is impossible, as in a tasklet that would have to wait. That the unit was cancelled is no reason to. The object must not
+     * outlive its runtime, as weft::thread must not. May switch. */
+    ~join_handle() {
+        if (unit_ != nullptr) finish();
+    }
+
+    /** Whether there is a thread to join. */
+    bool joinable() const noexcept { return unit_ != nullptr; }
+    /** The thread's id; that of no unit when there is none. */
+    unit_id get_id() const noexcept { return ref().get_id(); }
+    /** The handle of the C interface; it stays owned. */
+    weft_unit* native_handle() const noexcept { return unit_; }
+    /** The unit without the ownership. */
+    unit_ref ref() const noexcept { return unit_; }
+
+    /** Waits until the thread has ended, frees it, and returns what its body has returned. Rethrows the exception that ended its body, if one did. Once: afterwards there
+     * is no thread to join.
+     *
+     * Throws weft::error, and owns the thread still, when nothing could be waited for, as weft::thread::join does. Throws weft::not_returned, and owns nothing any
+     * more, when the unit was cancelled, or no stack or pthread could be had to run its body; weft::error with WEFT_NOT_RETURNED when the body has ended by
+     * this_thread::exit() and so has no value. May switch. */
+    T join() {
+        const std::exception_ptr ended_by = wait() == WEFT_OK ? nullptr : detail::what_ended(unit_);
+        weft_unit_free(std::exchange(unit_, nullptr));
+        const detail::result_ptr<T> result = std::move(result_);
+        if (ended_by) std::rethrow_exception(ended_by);
+        if constexpr (!std::is_void_v<T>) {
+            if (!result->value) throw error(WEFT_NOT_RETURNED, "WEFT_NOT_RETURNED: the body has called this_thread::exit(), and has no value");
+            if constexpr (std::is_reference_v<T>) {
+                return static_cast<T>(**result->value);
+            } else {
+                return std::move(*result->value);
+            }
+        }
+    }
+
+    /** Exchanges two handles. */
+    void swap(join_handle& other) noexcept {
+        std::swap(unit_, other.unit_);
+        result_.swap(other.result_);
+        std::swap(uncaught_, other.uncaught_);
+    }
+    /** Exchanges two handles. */
+    friend void swap(join_handle& one, join_handle& other) noexcept { one.swap(other); }
+
+private:
+    template <class F, class... A>
+        requires detail::spawnable<F, A...>
+    friend auto spawn(const attributes& wanted, F&& function, A&&... arguments);
+
+    join_handle(weft_unit* unit, detail::result_ptr<T> result) noexcept : unit_(unit), result_(std::move(result)) {}
+
+    // WEFT_OK or WEFT_NOT_RETURNED: the thread has ended.
+    weft_status wait() const {
+        if (unit_ != nullptr) detail::expect_runtime(unit_, "weft::join_handle");
+        const weft_status status = weft_unit_join(unit_);
+        if (!weft_unit_joined(status)) throw error(status);
+        return status;
+    }
+
+    // What is thrown here meets noexcept: std::terminate.
+    void finish() noexcept {
+        if (wait() != WEFT_OK && !may_drop(ref().outcome())) std::rethrow_exception(detail::what_ended(unit_));
+        weft_unit_free(unit_);
+    }
+
+    bool may_drop(unit_outcome outcome) const noexcept {
+        return outcome == unit_outcome::cancelled || (outcome == unit_outcome::exception && std::uncaught_exceptions() > uncaught_);
+    }
+
+    weft_unit* unit_ = nullptr;
+    detail::result_ptr<T> result_;   // null of a body that returns nothing and travels in its argument
+    int uncaught_ = std::uncaught_exceptions();
+};
+
+/** Spawns a thread that runs a decayed copy of `function` with decayed copies of `arguments`, and returns the handle by which its value is had. The body, its arguments and
+ * its value lie in one allocation, or in none when it returns nothing, takes no arguments, and is trivially copyable and fits in a pointer. Throws weft::error
+ * when the library refuses (no memory, not initialized, ...). Since 0.7. */
+template <class F, class... A>
+    requires detail::spawnable<F, A...>
+auto spawn(const attributes& wanted, F&& function, A&&... arguments) {
+    using function_type = std::decay_t<F>;
+    using value_type = std::invoke_result_t<function_type, std::decay_t<A>...>;
+    const detail::unit_options options(wanted);
+    weft_unit* unit = nullptr;
+    if constexpr (std::is_void_v<value_type> && sizeof...(A) == 0 && detail::packed<function_type>::fits) {
+        check(weft_ult_spawn(wanted.pool.native_handle(), detail::packed<function_type>::body, detail::packed<function_type>::pack(function), options.given(), &unit));
+        return join_handle<value_type>(unit, nullptr);
+    } else {
+        using closure_type = detail::result_closure<value_type, function_type, std::decay_t<A>...>;
+        auto made = std::make_unique<closure_type>(std::forward<F>(function), std::forward<A>(arguments)...);
+        check(weft_ult_spawn(wanted.pool.native_handle(), closure_type::body, made.get(), options.given(), &unit));
+        return join_handle<value_type>(unit, detail::result_ptr<value_type>(made.release()));
+    }
+}
+
+/** Spawns a thread with default attributes; see above. */
+template <class F, class... A>
+    requires(detail::not_a_handle<F> && detail::spawnable<F, A...>)
+auto spawn(F&& function, A&&... arguments) {
+    return spawn(attributes{}, std::forward<F>(function), std::forward<A>(arguments)...);
+}
+
+}  // namespace v0
+}  // namespace weft
