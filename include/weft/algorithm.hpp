@@ -25,6 +25,8 @@
 // Since 0.4.
 #pragma once
 
+#include <weft/language.hpp>
+
 #include <algorithm>
 #include <atomic>
 #include <bit>

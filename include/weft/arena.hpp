@@ -4,6 +4,8 @@
 //     const double sum = arena.execute([&] { return weft::parallel_reduce(x, 0.0); });   // on four harts at most, whatever else the process does
 #pragma once
 
+#include <weft/language.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <exception>

@@ -1,6 +1,8 @@
 // Times and durations of std::chrono as the deadlines of the C interface.
 #pragma once
 
+#include <weft/language.hpp>
+
 #include <chrono>
 #include <concepts>
 #include <cstdint>

@@ -1,6 +1,8 @@
 // Domains in C++: parallel libraries that share the process's harts. <weft/domain.h> tells what each call does and when it may be made. The template writes the C table.
 #pragma once
 
+#include <weft/language.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,8 @@
 // Guests in C++: an OS thread is inside for the time of a scope. <weft/guest.h> tells what that is.
 #pragma once
 
+#include <weft/language.hpp>
+
 #include <weft/guest.h>
 #include <weft/status.hpp>
 

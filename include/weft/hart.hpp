@@ -1,6 +1,8 @@
 // Harts in C++: how many hardware threads may be used, how they are, and where they lie.
 #pragma once
 
+#include <weft/language.hpp>
+
 #include <cstddef>
 
 #include <weft/hart.h>

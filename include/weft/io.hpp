@@ -1,6 +1,8 @@
 // Time, events from outside, and calls that block, in C++.
 #pragma once
 
+#include <weft/language.hpp>
+
 #include <chrono>
 #include <concepts>
 #include <exception>

@@ -1,6 +1,8 @@
 // The kinds of thread in C++.
 #pragma once
 
+#include <weft/language.hpp>
+
 #include <weft/kind.h>
 
 namespace weft {

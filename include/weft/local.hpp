@@ -1,6 +1,8 @@
 // A value that each unit has for itself, as a thread_local variable is a thread's: see local.h.
 #pragma once
 
+#include <weft/language.hpp>
+
 #include <concepts>
 #include <memory>
 #include <utility>

@@ -1,6 +1,8 @@
 // Lazy fork-join in C++: weft::invoke. <weft/parallel.h> tells how it works and who may call it.
 #pragma once
 
+#include <weft/language.hpp>
+
 #include <concepts>
 #include <exception>
 #include <functional>

@@ -2,6 +2,8 @@
 // one's own. A pool_ref is one pointer and owns nothing; a pool owns.
 #pragma once
 
+#include <weft/language.hpp>
+
 #include <chrono>
 #include <concepts>
 #include <cstddef>

@@ -1,6 +1,8 @@
 // Starting and stopping the runtime from C++, and its settings.
 #pragma once
 
+#include <weft/language.hpp>
+
 #include <cstddef>
 #include <cstdio>
 #include <utility>

@@ -2,6 +2,8 @@
 // scheduler of one's own. A scheduler_ref is one pointer and owns nothing; a scheduler owns until a stream takes it.
 #pragma once
 
+#include <weft/language.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <initializer_list>

@@ -23,6 +23,8 @@
 // delta debugging (Zeller and Hildebrandt, TSE 2002). Since 0.3.
 #pragma once
 
+#include <weft/language.hpp>
+
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -30,9 +32,10 @@
 #include <cstring>
 #include <functional>
 #include <memory>
-#include <source_location>
 #include <string>
 #include <type_traits>
+
+#include <weft/location.hpp>
 
 namespace weft::sim {
 
@@ -83,7 +86,7 @@ result explore(const options& with, const std::function<void()>& body);
 bool simulated() noexcept;
 
 /** Ends the run as failed unless `holds`. Outside of a run: ends the process. */
-void check(bool holds, const char* what, const std::source_location& where = std::source_location::current());
+void check(bool holds, const char* what, const weft::location& where = weft::location::current());
 
 /** Virtual time, in nanoseconds. Of a run; elsewhere that of the monotonic clock. */
 std::uint64_t now_ns() noexcept;
@@ -93,7 +96,7 @@ void sleep_ns(std::uint64_t duration_ns);
 
 /** Lets others run: for loops that look at something until it changes. The point of pre-emption that such a loop needs; a virtual hart
  * that only yields waits for others as one that sleeps does, and when all of them do nothing but yield the run never ends. */
-void yield(const std::source_location& where = std::source_location::current());
+void yield(const weft::location& where = weft::location::current());
 
 /** A virtual hart beside the calling one. Like std::thread; it must be joined. */
 class thread {
@@ -124,10 +127,10 @@ enum class access : std::uint8_t { load, store, exchange, compare, add, subtract
 extern std::int64_t countdown;   // steps until somebody must look; never, outside of a run
 extern bool buffering;           // the running hart's stores are buffered
 
-void at_point(access what, const void* word, const std::source_location& where);
+void at_point(access what, const void* word, const weft::location& where);
 
 // Before each operation that others can see.
-[[gnu::always_inline]] inline void point(access what, const void* word, const std::source_location& where) {
+[[gnu::always_inline]] inline void point(access what, const void* word, const weft::location& where) {
     if (--countdown < 0) [[unlikely]] at_point(what, word, where);
 }
 
@@ -135,8 +138,8 @@ void at_point(access what, const void* word, const std::source_location& where);
 void keep_old(void* word, std::size_t bytes);
 void empty_buffer();
 
-void wait_while_equal(const void* word, const void* old, std::size_t bytes, const std::source_location& where);
-void notify(const void* word, bool all, const std::source_location& where);
+void wait_while_equal(const void* word, const void* old, std::size_t bytes, const weft::location& where);
+void notify(const void* word, bool all, const weft::location& where);
 
 template <class T>
 struct amount { using type = T; };
@@ -146,7 +149,7 @@ struct amount<T*> { using type = std::ptrdiff_t; };
 // The operations, on a word that lies anywhere.
 template <class T>
 struct operations {
-    using where = std::source_location;
+    using where = weft::location;
 
     static T load(const T& word, const where& at) {
         point(access::load, &word, at);
@@ -191,7 +194,7 @@ template <class T>
 class atomic {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8, "up to eight bytes, trivially copyable");
     using order = std::memory_order;
-    using where = std::source_location;
+    using where = weft::location;
     using on = detail::operations<T>;
     using change = typename detail::amount<T>::type;
     static constexpr order seq_cst = std::memory_order_seq_cst;

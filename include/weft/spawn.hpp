@@ -1,6 +1,8 @@
 // Threads that return a value: weft::spawn, and the handle that joins one.
 #pragma once
 
+#include <weft/language.hpp>
+
 #include <exception>
 #include <functional>
 #include <memory>

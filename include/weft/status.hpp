@@ -2,6 +2,8 @@
 // The C++ headers stand on the C interface alone and hold nothing that it does not offer.
 #pragma once
 
+#include <weft/language.hpp>
+
 #include <stdexcept>
 #include <string>
 

@@ -2,6 +2,8 @@
 // stream owns, and stops the stream when destroyed.
 #pragma once
 
+#include <weft/language.hpp>
+
 #include <array>
 #include <cstddef>
 #include <string>

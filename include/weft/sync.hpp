@@ -4,6 +4,8 @@
 // threads that are no streams at once; a call that would have to wait throws an error with WEFT_WRONG_KIND in a tasklet.
 #pragma once
 
+#include <weft/language.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <concepts>

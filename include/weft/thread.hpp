@@ -4,6 +4,8 @@
 // callable is trivially copyable and fits in a pointer. The body's side of the trip is below, in detail.
 #pragma once
 
+#include <weft/language.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>

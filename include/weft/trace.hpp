@@ -1,6 +1,8 @@
 // Counters in C++, the list of the units that live, and who observes what becomes of them.
 #pragma once
 
+#include <weft/language.hpp>
+
 #include <cstdint>
 #include <cstdio>
 #include <memory>

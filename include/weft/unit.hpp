@@ -2,6 +2,8 @@
 // weft::thread and weft::tasklet have in common. The unit keeps the exception that ended its body; whoever joins gets it.
 #pragma once
 
+#include <weft/language.hpp>
+
 #include <chrono>
 #include <compare>
 #include <cstddef>

@@ -1,6 +1,8 @@
 // Weft's C++ interface, in reading order. Declares nothing itself.
 #pragma once
 
+#include <weft/language.hpp>
+
 #include <weft/status.hpp>
 #include <weft/hart.hpp>
 #include <weft/unit.hpp>

@@ -11,7 +11,7 @@ namespace weft::sim {
 
 bool simulated() noexcept { return machine_runs(); }
 
-void check(bool holds, const char* what, const std::source_location& where) {
+void check(bool holds, const char* what, const weft::location& where) {
     if (holds) return;
     const std::string text = std::string("this does not hold: ") + what + " (" + where.file_name() + ":" + std::to_string(where.line()) + ")\n";
     if (machine_runs()) machine_fail(End::check, text);
@@ -26,7 +26,7 @@ void sleep_ns(std::uint64_t duration_ns) {
     block(Wait::time, nullptr, duration_ns < forever - now ? now + duration_ns : forever);
 }
 
-void yield(const std::source_location& where) { pause(where); }
+void yield(const weft::location& where) { pause(where); }
 
 void thread::start() {
     system_call("thread-start");

@@ -13,9 +13,9 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstdint>
-#include <source_location>
 
 #include "os/sim/machine.hpp"
+#include "weft/location.hpp"
 
 namespace {
 
@@ -93,7 +93,7 @@ pthread_t pthread_self() noexcept {
 
 int sched_yield() noexcept {
     if (!sim::machine_runs()) return real<decltype(sched_yield)>("sched_yield")();
-    sim::pause(std::source_location());
+    sim::pause(weft::location());
     return 0;
 }
 

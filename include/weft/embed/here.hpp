@@ -1,6 +1,8 @@
 // Who calls, without a call where a unit runs. <weft/embed/here.h> tells what is read.
 #pragma once
 
+#include <weft/language.hpp>
+
 #include <cstdint>
 
 #include <weft/embed/here.h>

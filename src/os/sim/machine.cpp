@@ -84,7 +84,7 @@ struct Hart {
     unsigned out = 0;                     // decisions until it may run again, unless nobody else can
 
     const char* last_what = "start";
-    std::source_location last_where;
+    weft::location last_where;
 };
 
 struct Machine {
@@ -108,8 +108,8 @@ struct Machine {
     void arm();
     View view();
     void expire();
-    void note_step(const char* what, const void* word, const std::source_location& where);
-    void step(const char* what, const void* word, const std::source_location& where);
+    void note_step(const char* what, const void* word, const weft::location& where);
+    void step(const char* what, const void* word, const weft::location& where);
     [[noreturn]] void too_many_steps();
     // `frame`: of the function that was called to come here; below it the hart's stack holds nothing but the machine's frames.
     void decide_at(Moment moment, const void* frame);
@@ -195,7 +195,7 @@ void Machine::expire() {
     }
 }
 
-void Machine::note_step(const char* what, const void* word, const std::source_location& where) {
+void Machine::note_step(const char* what, const void* word, const weft::location& where) {
     running->last_what = what;
     running->last_where = where;
     if (!limits.trace) return;
@@ -406,7 +406,7 @@ void hart_main(void (*)(void*), void*) {
     std::abort();   // nobody runs a hart that has ended
 }
 
-std::string text_of(const std::source_location& where) {
+std::string text_of(const weft::location& where) {
     std::string file = where.file_name();
     const std::size_t at = file.rfind('/', file.rfind('/') == std::string::npos ? std::string::npos : file.rfind('/') - 1);
     if (at != std::string::npos) file.erase(0, at + 1);
@@ -436,7 +436,7 @@ void Machine::too_many_steps() {
 }
 
 // The step that is being made, after account(): noted, and what has become due with it is seen to.
-void Machine::step(const char* what, const void* word, const std::source_location& where) {
+void Machine::step(const char* what, const void* word, const weft::location& where) {
     note_step(what, word, where);
     if (total >= limits.most_steps) too_many_steps();
     expire();
@@ -533,7 +533,7 @@ const char* name_of(access what) {
 
 }  // namespace
 
-void at_point(access what, const void* word, const std::source_location& where) {
+void at_point(access what, const void* word, const weft::location& where) {
     Machine& of = *machine;
     if (of.silent) {
         countdown = std::numeric_limits<std::int64_t>::max();
@@ -561,7 +561,7 @@ void keep_old(void* word, std::size_t bytes) {
 
 void empty_buffer() { machine->running->stores.let_all_go(); }
 
-void wait_while_equal(const void* word, const void* old, std::size_t bytes, const std::source_location& where) {
+void wait_while_equal(const void* word, const void* old, std::size_t bytes, const weft::location& where) {
     if (machine == nullptr) std::abort();
     for (;;) {
         point(access::wait, word, where);
@@ -571,7 +571,7 @@ void wait_while_equal(const void* word, const void* old, std::size_t bytes, cons
     }
 }
 
-void notify(const void* word, bool all, const std::source_location& where) {
+void notify(const void* word, bool all, const weft::location& where) {
     point(access::notify, word, where);
     if (machine == nullptr) return;
     empty_buffer();
@@ -616,7 +616,7 @@ std::size_t wake(const void* on, std::size_t count) {
     return woken;
 }
 
-void pause(const std::source_location& where) {
+void pause(const weft::location& where) {
     if (machine == nullptr || machine->silent) return;
     Machine& of = *machine;
     --detail::countdown;
@@ -636,7 +636,7 @@ void system_call(const char* what, const void* word) {
     --detail::countdown;
     of.account();
     of.clock_ns += call_ns;
-    of.step(what, word, std::source_location());
+    of.step(what, word, weft::location());
     of.decide_at(Moment::point, __builtin_frame_address(0));
     of.running->stores.let_all_go();
 }

@@ -7,11 +7,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <source_location>
 #include <string>
 
 #include "os/cpuset.hpp"
 #include "os/sim/strategy.hpp"
+#include "weft/location.hpp"
 
 namespace weft::sim {
 
@@ -96,7 +96,7 @@ bool block(Wait why, const void* on, std::uint64_t deadline_ns);
 // At most `count` of those that wait on `on` become ready, those that have waited longest first. Returns how many.
 std::size_t wake(const void* on, std::size_t count);
 
-void pause(const std::source_location& where);
+void pause(const weft::location& where);
 // A system call: a point of pre-emption, with an empty store buffer afterwards.
 void system_call(const char* what, const void* word = nullptr);
 

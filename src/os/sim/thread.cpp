@@ -99,6 +99,6 @@ bool thread_delay(std::uint32_t thread, std::uint64_t& ns) {
     return load != nullptr;
 }
 
-void thread_yield() { sim::pause(std::source_location::current()); }
+void thread_yield() { sim::pause(weft::location::current()); }
 
 }  // namespace weft::os

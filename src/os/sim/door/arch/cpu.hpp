@@ -3,11 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <source_location>
+
+#include "weft/location.hpp"
 
 namespace weft::sim {
 extern void* local_word;   // of the hart that runs
-void pause(const std::source_location& where);
+void pause(const weft::location& where);
 std::uint64_t now_ns() noexcept;
 }  // namespace weft::sim
 
@@ -15,7 +16,7 @@ namespace weft::arch {
 
 inline void* local_word() { return sim::local_word; }
 inline void set_local_word(void* word) { sim::local_word = word; }
-inline void pause(const std::source_location& where = std::source_location::current()) { sim::pause(where); }
+inline void pause(const weft::location& where = weft::location::current()) { sim::pause(where); }
 inline std::uint64_t cycles() { return sim::now_ns(); }
 
 }  // namespace weft::arch

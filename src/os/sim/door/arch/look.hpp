@@ -2,26 +2,26 @@
 #pragma once
 
 #include <cstdint>
-#include <source_location>
 
 #include "base/atomic.hpp"
+#include "weft/location.hpp"
 
 namespace weft::arch {
 
 template <class T>
-inline bool any_of(const atomic<T>& word, T bits, const std::source_location& at = std::source_location::current()) {
+inline bool any_of(const atomic<T>& word, T bits, const weft::location& at = weft::location::current()) {
     return (word.load(std::memory_order_relaxed, at) & bits) != 0;   // relaxed: as asked for
 }
 
 using FourBytes [[gnu::may_alias]] = std::uint32_t;
 
 template <class Bytes>
-inline bool any_of_four(const Bytes& bytes, std::uint32_t bits, const std::source_location& at = std::source_location::current()) {
+inline bool any_of_four(const Bytes& bytes, std::uint32_t bits, const weft::location& at = weft::location::current()) {
     return (atomic_ref(const_cast<Bytes&>(bytes)).load(std::memory_order_relaxed, at) & bits) != 0;   // relaxed: as asked for
 }
 
 template <class T>
-inline bool is_zero(const atomic<T>& word, const std::source_location& at = std::source_location::current()) {
+inline bool is_zero(const atomic<T>& word, const weft::location& at = weft::location::current()) {
     return word.load(std::memory_order_relaxed, at) == T{};   // relaxed: as asked for
 }
 

@@ -14,7 +14,7 @@ using atomic = sim::atomic<T>;
 template <class T>
 class atomic_ref {
     using on = sim::detail::operations<T>;
-    using where = std::source_location;
+    using where = weft::location;
     using order = std::memory_order;
     static constexpr order seq_cst = std::memory_order_seq_cst;
 
