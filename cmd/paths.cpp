@@ -19,7 +19,7 @@ std::string own_folder() {
     return text.substr(0, text.rfind('/'));
 }
 
-struct Place {
+struct KnownLibrary {
     Piece piece;
     const char* soname;
     const char* installed;   // folders: below that of installed libraries, and below the build's root
@@ -28,8 +28,8 @@ struct Place {
 };
 
 // libweft_openblas.so guards OpenBLAS, and a build may be without it. The others need libweft.so and know where it is: named here, the loader
-// looks in one place instead of a dozen.
-constexpr Place places[] = {
+// looks in one library instead of a dozen.
+constexpr KnownLibrary known_libraries[] = {
     {Piece::regions, "libweft_regions.so.0", "/weft", "/cmd", true},
     {Piece::openmp, "libgomp.so.1", "/weft/openmp", "/bridge/openmp", true},
     {Piece::pthread, "libweft_pthread.so." WEFT_SOVERSION, "", "/bridge/pthread", true},
@@ -56,12 +56,12 @@ Pieces find_pieces() {
     const std::string root = is_installed ? installed : built, found = real(root);
     pieces.root = found;
     pieces.is_installed = is_installed;
-    for (const Place& place : places) {
-        const std::string where = is_installed ? place.installed : place.built;
-        if (!found.empty() && access((found + where + "/" + place.soname).c_str(), R_OK) == 0) {
-            pieces.libraries.push_back({place.piece, place.soname, found + where});
-        } else if (place.required && pieces.missing.empty()) {
-            pieces.missing = root + where + "/" + place.soname;
+    for (const KnownLibrary& library : known_libraries) {
+        const std::string where = is_installed ? library.installed : library.built;
+        if (!found.empty() && access((found + where + "/" + library.soname).c_str(), R_OK) == 0) {
+            pieces.libraries.push_back({library.piece, library.soname, found + where});
+        } else if (library.required && pieces.missing.empty()) {
+            pieces.missing = root + where + "/" + library.soname;
         }
     }
     pieces.info = is_installed ? installed + "/weft/weft-info" : folder + "/weft-info";

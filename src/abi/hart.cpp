@@ -63,7 +63,7 @@ weft_status weft_hart_policy_set(weft_hart_policy policy) noexcept {
 
 weft_status weft_hart_place_get(size_t hart, weft_hart_place* place) noexcept {
     if (place == nullptr) return is_null("place");
-    hart::Place found;
+    hart::Position found;
     if (weft_status status = told(hart::place(hart, found), hart); status != WEFT_OK) return status;
     const weft_hart_place full{place->size, found.cpu, found.core, found.package, found.numa};
     std::memcpy(place, &full, place->size < sizeof full ? place->size : sizeof full);

@@ -105,7 +105,7 @@ weft_status weft_sched_push(weft_sched* sched, weft_pool* pool, const weft_sched
                                           __builtin_return_address(0));
     if (status != WEFT_OK) return status;
     if (unit != nullptr) *unit = weft::to_handle(made);
-    make_ready(current_or_null(), *made, pool::Place::spawned);
+    make_ready(current_or_null(), *made, pool::From::spawned);
     return WEFT_OK;
 }
 

@@ -105,8 +105,8 @@ weft_status weft_mutex_spin_lock(weft_mutex* mutex) noexcept {
     Mutex of = at<Mutex>(mutex);
     if (lock_free(of)) return WEFT_OK;
     if (of.owner() == Caller().identity()) return lock_slow(of, Urgency::normal, forever);   // a recursive one, or an error
-    os::Patience patience;
-    while (!lock_free(of)) patience.wait();
+    os::Backoff backoff;
+    while (!lock_free(of)) backoff.wait();
     return WEFT_OK;
 }
 

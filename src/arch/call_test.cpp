@@ -16,7 +16,7 @@ namespace weft::arch {
 namespace {
 
 using testing::Coroutine;
-using testing::Place;
+using testing::ReturnPoint;
 
 // No sanitizer can follow a return from one stack to another; the library does not call there either.
 class Call : public ::testing::Test {
@@ -106,7 +106,7 @@ TEST_F(Call, TheCallerIsResumedWithoutAMessageToo) {
 
 TEST_F(Call, TheCalledMaySuspendAndComeBackBeforeItReturns) {
     static Coroutine* other;
-    static Place here;
+    static ReturnPoint here;
     Coroutine coroutine([](Coroutine& self, Message) {
         for (int i = 0; i < 3; ++i) self.leave();
     });
@@ -132,7 +132,7 @@ TEST_F(Call, ALightOneReturnsTooAndKeepsWhatItsCallerHas) {
 
 // Nobody returns to the caller of a light one that suspends: whoever goes on does so elsewhere.
 TEST_F(Call, ALightOneMaySuspendForGood) {
-    static Place here;
+    static ReturnPoint here;
     static std::vector<std::string> story;
     story.clear();
     Coroutine caller([this](Coroutine&, Message) {

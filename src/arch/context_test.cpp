@@ -14,7 +14,7 @@ namespace weft::arch {
 namespace {
 
 using testing::Coroutine;
-using testing::Place;
+using testing::ReturnPoint;
 
 constexpr int many = config::checked ? 200'000 : 3'000'000;
 
@@ -24,8 +24,8 @@ void other_call(void*) {}
 // ---- messages ---------------------------------------------------------------------------------------
 
 struct Raw {
-    Place home = testing::this_thread();
-    Place context;
+    ReturnPoint home = testing::this_thread();
+    ReturnPoint context;
     Message at_start;
     Message second;
     bool aligned = false;
@@ -61,7 +61,7 @@ TEST(Switch, TheFirstMessageReachesTheMainFunctionAndTheNextOnesReturnFromSwap) 
 }
 
 TEST(Switch, ASuspendedContextsStackPointerLiesInItsStackAndNearItsTop) {
-    Place home = testing::this_thread();
+    ReturnPoint home = testing::this_thread();
     Coroutine coroutine([](Coroutine& self, Message) { self.leave(); });
     const auto top = reinterpret_cast<std::uintptr_t>(coroutine.place().lowest) + coroutine.place().bytes;
     const auto fresh = reinterpret_cast<std::uintptr_t>(stack_pointer(coroutine.place().saved));
@@ -113,7 +113,7 @@ TEST(Switch, AFreshContextStartsOnAnAlignedStack) {
 
 // A leaf function could keep its locals below the stack pointer (x86-64: the red zone). Whatever includes the switch is
 // compiled so that none does, and this test would see it.
-[[gnu::noinline]] bool leaf_locals_survive(Place& from, Place& to, std::uint64_t seed) {
+[[gnu::noinline]] bool leaf_locals_survive(ReturnPoint& from, ReturnPoint& to, std::uint64_t seed) {
     volatile std::uint64_t locals[12];
     for (std::uint64_t i = 0; i < 12; ++i) locals[i] = seed + i;
     testing::leaving(from, to);
@@ -125,7 +125,7 @@ TEST(Switch, AFreshContextStartsOnAnAlignedStack) {
 }
 
 TEST(Switch, WhatALeafFunctionKeepsBelowTheStackPointerSurvives) {
-    Place home = testing::this_thread();
+    ReturnPoint home = testing::this_thread();
     Coroutine coroutine([](Coroutine& self, Message) { while (self.leave().call == nullptr) {} });
     coroutine.resume(home);
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
@@ -139,7 +139,7 @@ TEST(Switch, WhatALeafFunctionKeepsBelowTheStackPointerSurvives) {
 
 // More live integers and floating-point numbers than there are registers, across an inlined switch.
 template <class Number>
-[[gnu::noinline]] bool live_values_survive(Place& from, Place& to, const volatile Number* in) {
+[[gnu::noinline]] bool live_values_survive(ReturnPoint& from, ReturnPoint& to, const volatile Number* in) {
     Number a = in[0], b = in[1], c = in[2], d = in[3], e = in[4], f = in[5], g = in[6], h = in[7];
     Number i = in[8], j = in[9], k = in[10], l = in[11], m = in[12], n = in[13], o = in[14], p = in[15];
     Number q = in[16], r = in[17], s = in[18], t = in[19], u = in[20], v = in[21], w = in[22], x = in[23];
@@ -165,7 +165,7 @@ void churn(Coroutine& self) {
 
 template <class Number>
 void check_live_values() {
-    Place home = testing::this_thread();
+    ReturnPoint home = testing::this_thread();
     Coroutine coroutine([](Coroutine& self, Message) { churn<Number>(self); });
     coroutine.resume(home);
     Random random(7);
@@ -184,14 +184,14 @@ TEST(Switch, LiveFloatingPointNumbersSurvive) { check_live_values<double>(); }
 // does not know that others run in between could keep the variable in a register over the call.
 int turns;
 
-[[gnu::noinline]] void leave_and_come_back(Place& from, Place& to) {
+[[gnu::noinline]] void leave_and_come_back(ReturnPoint& from, ReturnPoint& to) {
     testing::leaving(from, to);
     swap(&from.saved, to.saved, {});
     testing::arrived(from);
 }
 
 // The same with the switch in plain sight.
-[[gnu::noinline]] int turns_made_meanwhile(Place& from, Place& to) {
+[[gnu::noinline]] int turns_made_meanwhile(ReturnPoint& from, ReturnPoint& to) {
     const int before = turns;
     testing::leaving(from, to);
     swap(&from.saved, to.saved, {});
@@ -200,7 +200,7 @@ int turns;
 }
 
 TEST(Switch, AStaticVariableIsReadAnewAfterIt) {
-    Place home = testing::this_thread();
+    ReturnPoint home = testing::this_thread();
     Coroutine coroutine([&](Coroutine& self, Message) {
         for (;;) {
             ++turns;
@@ -223,7 +223,7 @@ TEST(Switch, AStaticVariableIsReadAnewAfterIt) {
 
 TEST(Switch, MillionsOfSwitchesAmongSeveralContextsLoseNothing) {
     constexpr std::uint32_t contexts = 9;
-    Place home = testing::this_thread();
+    ReturnPoint home = testing::this_thread();
     std::vector<std::unique_ptr<Coroutine>> ring;
     int left = many;
     Random random(42);
@@ -265,7 +265,7 @@ TEST(Switch, AContextRunsOnWhateverOsThreadResumesItAndReadsThatOnesWord) {
     std::binary_semaphore turn[2] = {std::binary_semaphore(1), std::binary_semaphore(0)};
     int words[2];
     auto carrier = [&](int mine) {
-        Place home = testing::this_thread();
+        ReturnPoint home = testing::this_thread();
         void* const before = local_word();
         set_local_word(&words[mine]);
         for (int round = 0; round < rounds; ++round) {
@@ -280,7 +280,7 @@ TEST(Switch, AContextRunsOnWhateverOsThreadResumesItAndReadsThatOnesWord) {
     second.join();
     ASSERT_EQ(seen.size(), 2u * rounds);
     for (std::size_t i = 0; i < seen.size(); ++i) ASSERT_EQ(seen[i], &words[i % 2]) << i;
-    Place home = testing::this_thread();
+    ReturnPoint home = testing::this_thread();
     coroutine.resume(home);
     EXPECT_TRUE(coroutine.done());
 }

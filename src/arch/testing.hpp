@@ -16,7 +16,7 @@
 namespace weft::arch::testing {
 
 // Somewhere to come back to: an OS thread, or a context. Whoever leaves it writes `saved`.
-struct Place {
+struct ReturnPoint {
     void* saved = nullptr;
     void* lowest = nullptr;        // its stack
     std::size_t bytes = 0;
@@ -25,8 +25,8 @@ struct Place {
 };
 
 // The calling OS thread.
-inline Place this_thread() {
-    Place place;
+inline ReturnPoint this_thread() {
+    ReturnPoint place;
     pthread_attr_t attributes;
     pthread_getattr_np(pthread_self(), &attributes);
     pthread_attr_getstack(&attributes, &place.lowest, &place.bytes);
@@ -37,16 +37,16 @@ inline Place this_thread() {
 
 // Around each switch, in the function that holds it: inlined, because the sanitizers keep account of entries
 // and exits for each stack.
-[[gnu::always_inline]] inline void leaving(Place& from, const Place& to) {
+[[gnu::always_inline]] inline void leaving(ReturnPoint& from, const ReturnPoint& to) {
     sanitizer::asan_start_switch(&from.fake_stack, to.lowest, to.bytes);
     sanitizer::fiber_switch(to.fiber);
 }
-[[gnu::always_inline]] inline void arrived(Place& here) {
+[[gnu::always_inline]] inline void arrived(ReturnPoint& here) {
     sanitizer::asan_finish_switch(here.fake_stack, nullptr, nullptr);
 }
 
 // From `from`, where we are, to `to`; comes back with the message of whoever resumes `from`.
-[[gnu::noinline]] inline Message go(Place& from, Place& to, Message message) {
+[[gnu::noinline]] inline Message go(ReturnPoint& from, ReturnPoint& to, Message message) {
     leaving(from, to);
     message = swap(&from.saved, to.saved, message);
     arrived(from);
@@ -72,7 +72,7 @@ public:
     Coroutine(const Coroutine&) = delete;
     Coroutine& operator=(const Coroutine&) = delete;
 
-    Message resume(Place& from, Message message = {}) {
+    Message resume(ReturnPoint& from, Message message = {}) {
         back_ = &from;
         if (!std::exchange(started_, true)) {
             first_ = message;
@@ -82,7 +82,7 @@ public:
     }
     Message leave(Message message = {}) { return go(place_, *back_, message); }
 
-    Place& place() { return place_; }
+    ReturnPoint& place() { return place_; }
     bool done() const { return done_; }
 
 private:
@@ -96,7 +96,7 @@ private:
         finish();
     }
     [[noreturn, gnu::noinline]] void finish() {
-        Place& back = *back_;
+        ReturnPoint& back = *back_;
         // Null: AddressSanitizer drops what it keeps for the stack that is being left for good.
         sanitizer::asan_start_switch(nullptr, back.lowest, back.bytes);
         sanitizer::fiber_switch(back.fiber);
@@ -104,8 +104,8 @@ private:
     }
 
     Body body_;
-    Place place_;
-    Place* back_ = nullptr;
+    ReturnPoint place_;
+    ReturnPoint* back_ = nullptr;
     Message first_ = {};
     bool started_ = false;
     bool done_ = false;

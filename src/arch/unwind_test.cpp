@@ -19,7 +19,7 @@ namespace weft::arch {
 namespace {
 
 using testing::Coroutine;
-using testing::Place;
+using testing::ReturnPoint;
 
 // What the C++ run-time library keeps for each OS thread (Itanium C++ ABI, 2.2.2). Whoever switches inside
 // a catch block, or in a destructor that an exception runs, carries it by hand.
@@ -53,7 +53,7 @@ struct Counted {
 }
 
 TEST(Exception, IsCaughtInsideAContextAndDestroysWhatItPasses) {
-    Place home = testing::this_thread();
+    ReturnPoint home = testing::this_thread();
     int alive = 0;
     std::string caught;
     Coroutine coroutine([&](Coroutine&, Message) {
@@ -70,7 +70,7 @@ TEST(Exception, IsCaughtInsideAContextAndDestroysWhatItPasses) {
 }
 
 TEST(Exception, MayBeThrownWhileAnotherIsHandledAndBothCanBeRethrown) {
-    Place home = testing::this_thread();
+    ReturnPoint home = testing::this_thread();
     std::string story;
     Coroutine coroutine([&](Coroutine& self, Message) {
         try {
@@ -98,7 +98,7 @@ TEST(Exception, MayBeThrownWhileAnotherIsHandledAndBothCanBeRethrown) {
 
 TEST(Exception, EachOfManyContextsGetsItsOwnBackAfterSwitchesInsideCatch) {
     constexpr int contexts = 8, rounds = 50;
-    Place home = testing::this_thread();
+    ReturnPoint home = testing::this_thread();
     std::vector<std::unique_ptr<Coroutine>> all;
     int right = 0;
     for (int mine = 0; mine < contexts; ++mine) {
@@ -135,7 +135,7 @@ struct LeavesInDestructor {
 };
 
 TEST(Exception, InFlightOnOneContextIsUnknownToTheOthersAndArrives) {
-    Place home = testing::this_thread();
+    ReturnPoint home = testing::this_thread();
     int in_flight = -1, seen_outside = -1, caught = 0;
     Coroutine thrower([&](Coroutine& self, Message) {
         try {
@@ -170,7 +170,7 @@ TEST(ExceptionDeathTest, ThatNobodyCatchesEndsInTerminateAtTheEntry) {
             (void)!write(2, text, sizeof(text) - 1);
             std::_Exit(3);
         });
-        Place home = testing::this_thread();
+        ReturnPoint home = testing::this_thread();
         Coroutine coroutine([](Coroutine&, Message) { throw 1; });
         coroutine.resume(home);
     }, "reached terminate");
@@ -216,7 +216,7 @@ void expect_clean(const Trace& trace, int recursion) {
 }
 
 TEST(Backtrace, FromInsideAContextEndsAtItsEntry) {
-    Place home = testing::this_thread();
+    ReturnPoint home = testing::this_thread();
     Trace first, later, elsewhere;
     trace_further = trace_from_below;
     Coroutine coroutine([&](Coroutine& self, Message) {
@@ -232,8 +232,8 @@ TEST(Backtrace, FromInsideAContextEndsAtItsEntry) {
     EXPECT_EQ(std::count(elsewhere.functions.begin(), elsewhere.functions.end(), address(weft_context_entry)), 0);
 }
 
-Place* bare_home;
-Place bare;
+ReturnPoint* bare_home;
+ReturnPoint bare;
 Trace bare_trace;
 
 void bare_main(void (*)(void*), void*) {
@@ -246,7 +246,7 @@ void bare_main(void (*)(void*), void*) {
 TEST(Backtrace, HasTheMainFunctionJustAboveTheEntryAndNothingBeyond) {
     alignas(16) static char stack[128 * 1024];
     std::fill(std::begin(stack), std::end(stack), '\x5a');   // what lies above the entry's frame is no address
-    Place home = testing::this_thread();
+    ReturnPoint home = testing::this_thread();
     bare_home = &home;
     bare.lowest = stack;
     bare.bytes = sizeof(stack) - 64;
@@ -263,7 +263,7 @@ TEST(Backtrace, HasTheMainFunctionJustAboveTheEntryAndNothingBeyond) {
 }
 
 TEST(Backtrace, OfTheCLibraryEndsThereToo) {
-    Place home = testing::this_thread();
+    ReturnPoint home = testing::this_thread();
     void* frames[100];
     int count = -1;
     Coroutine coroutine([&](Coroutine&, Message) { count = backtrace(frames, 100); });

@@ -14,7 +14,7 @@ namespace {
 
 // hart/README.md, "Going to sleep and being woken", for one pool: the numbers are its steps.
 Unit* wait_once(Stream* stream, Sleeper& sleeper, Pool& from, std::uint64_t timeout_ns) {
-    Bell::Place place(sleeper);
+    Bell::Entry place(sleeper);
     sleeper.prepare();                                                            // 1
     from.bell.add(place);                                                         // 2
     Unit* unit = pool::pop(from);                                                 // 3

@@ -22,7 +22,7 @@ namespace weft::context {
 namespace {
 
 using arch::testing::Coroutine;
-using arch::testing::Place;
+using arch::testing::ReturnPoint;
 using Functions = std::vector<const void*>;   // where they begin, innermost first
 
 // What C++ exceptions would unwind, from here on.
@@ -88,7 +88,7 @@ struct Used {
     std::vector<unsigned char> bytes;
     std::uintptr_t from;
 
-    explicit Used(const Place& place) : from(reinterpret_cast<std::uintptr_t>(place.saved)) {
+    explicit Used(const ReturnPoint& place) : from(reinterpret_cast<std::uintptr_t>(place.saved)) {
         const auto end = reinterpret_cast<std::uintptr_t>(place.lowest) + place.bytes;
         bytes.resize(end - from);
         EXPECT_EQ(os::peek(place.saved, bytes.data(), bytes.size()), bytes.size());
@@ -113,7 +113,7 @@ void expect_same(const Functions& seen, const Functions& found) {
 }
 
 TEST(Unwind, FindsTheFramesThatExceptionsWouldFind) {
-    Place home = arch::testing::this_thread();
+    ReturnPoint home = arch::testing::this_thread();
     for (auto* first : {plain, aligned, grown, large}) {
         Functions seen;
         Coroutine coroutine([&](Coroutine& self, arch::Message) {
@@ -142,12 +142,12 @@ TEST(Unwind, AContextThatHasNotStartedIsAtItsEntry) {
     EXPECT_EQ(trace.end, Trace::End::outermost);
     ASSERT_EQ(trace.count, 1u);
     EXPECT_EQ(trace.frames[0], reinterpret_cast<std::uintptr_t>(weft_context_entry));
-    Place home = arch::testing::this_thread();
+    ReturnPoint home = arch::testing::this_thread();
     coroutine.resume(home);
 }
 
 TEST(Unwind, EndsAfterSoManyFrames) {
-    Place home = arch::testing::this_thread();
+    ReturnPoint home = arch::testing::this_thread();
     Coroutine coroutine([&](Coroutine& self, arch::Message) {
         Standing standing{self, {}};
         next_shape = plain;
@@ -162,7 +162,7 @@ TEST(Unwind, EndsAfterSoManyFrames) {
 }
 
 TEST(Unwind, AStackThatIsCutShortLosesItsLastFramesOnly) {
-    Place home = arch::testing::this_thread();
+    ReturnPoint home = arch::testing::this_thread();
     Coroutine coroutine([&](Coroutine& self, arch::Message) {
         Standing standing{self, {}};
         next_shape = plain;
@@ -187,7 +187,7 @@ TEST(Unwind, AnythingAtAllOnAStackComesToNoFault) {
     const std::uint64_t seed = std::random_device{}();
     std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
     Random random(seed);
-    Place home = arch::testing::this_thread();
+    ReturnPoint home = arch::testing::this_thread();
     Coroutine coroutine([&](Coroutine& self, arch::Message) {
         Standing standing{self, {}};
         next_shape = plain;

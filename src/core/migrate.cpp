@@ -193,7 +193,7 @@ Went go_over(Unit& unit) {
 void arrive(Stream& stream, Unit& unit) {
     MoveWait* const taken = settle(unit, *extras_of(unit), Went::there);
     probe(Probe::move_before_push);
-    make_ready(&stream, unit, pool::Place::migrated);
+    make_ready(&stream, unit, pool::From::migrated);
     wake_all(taken);
 }
 

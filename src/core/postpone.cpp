@@ -101,7 +101,7 @@ void postpone(Stream& stream, Unit& unit) {
     const std::size_t granted = of.base.granted();
     if (all_tried && of.starving.load() >= granted) return give_up(stream, unit, outcome);
     if (granted > 1) os::thread_yield();
-    pool::push(*unit.pool, &unit, pool::Place::last);
+    pool::push(*unit.pool, &unit, pool::From::last);
 }
 
 void end_starving(Stream& stream) {

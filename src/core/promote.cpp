@@ -35,7 +35,7 @@ void yield_parent(Stream& stream, Unit& parent) {
     stream.counters.add(trace::Count::yielded);
     if (parent.marked(Unit::careful)) check_canary(parent);
     if (parent.marked(Unit::observed)) observe(trace::Event::yield, parent);
-    make_ready(&stream, parent, pool::Place::parent);
+    make_ready(&stream, parent, pool::From::parent);
 }
 
 // The joiner that has called a unit waits for its end in earnest.

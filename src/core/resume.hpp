@@ -9,7 +9,7 @@ namespace weft {
 // A suspended unit that this caller has claimed goes to its pool. `stream`: the calling one, or null.
 [[gnu::always_inline]] inline void resume_claimed(Stream* stream, Unit& unit) {
     if (stream != nullptr) stream->counters.add(trace::Count::resumed);
-    make_ready(stream, unit, pool::Place::resumed);
+    make_ready(stream, unit, pool::From::resumed);
 }
 
 // A waiting unit that nobody else may wake does not wait any more.
@@ -24,11 +24,11 @@ weft_status resume(Unit& unit) noexcept;
 namespace detail {
 
 // After a switch: the unit that left goes to its pool.
-template <pool::Place place>
+template <pool::From from>
 void requeue(void* raw) {
     auto* unit = static_cast<Unit*>(raw);
     unit->life.move(State::running, State::ready);
-    make_ready(&current(), *unit, place);
+    make_ready(&current(), *unit, from);
 }
 
 }  // namespace detail

@@ -86,8 +86,8 @@ weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, 
     if (observed) observe(trace::Event::revive, unit);
     pool::belongs(unit);
     switch (how) {
-    case Revived::first: launch_child_first<pool::Place::reviving_parent>(unit); break;
-    case Revived::pushed: make_ready(stream, unit, pool::Place::revived); break;
+    case Revived::first: launch_child_first<pool::From::reviving_parent>(unit); break;
+    case Revived::pushed: make_ready(stream, unit, pool::From::revived); break;
     case Revived::held: break;
     }
     return WEFT_OK;

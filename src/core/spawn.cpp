@@ -17,8 +17,8 @@ void launch(Stream* stream, Unit& unit, bool child_first, weft_unit** handle) {
     } else {
         unit.joint.detach_local();   // nobody else knows the unit yet
     }
-    if (child_first) return launch_child_first<pool::Place::parent>(unit);
-    make_ready(stream, unit, pool::Place::spawned);
+    if (child_first) return launch_child_first<pool::From::parent>(unit);
+    make_ready(stream, unit, pool::From::spawned);
 }
 
 // Everything but the plain case, and but for what the options' data need where there is no unit to have them.
@@ -60,7 +60,7 @@ weft_status spawn_as_planned(Pool* pool, void (*body)(void*), void* argument, co
     if (stream.spawning.sampling.takes_next(site)) [[unlikely]] make_sample(*unit, site);
     if (unit->marked(Unit::observed)) [[unlikely]] observe(trace::Event::create, *unit);
     *handle = to_handle(unit);
-    pool::push(pool, unit, pool::Place::spawned);
+    pool::push(pool, unit, pool::From::spawned);
     return WEFT_OK;
 }
 
@@ -114,7 +114,7 @@ template <bool tasklet>
     if (where == WEFT_POOL_SHARED) {
         pool::push_shared(static_cast<SharedPool&>(*pool), unit);
     } else {
-        pool::push(*pool, unit, pool::Place::spawned);
+        pool::push(*pool, unit, pool::From::spawned);
     }
     return WEFT_OK;
 }
@@ -168,7 +168,7 @@ template <bool tasklet>
     if (!pool::enters(*unit)) [[unlikely]] return turn_away(&stream, *unit);
     if (unit->marked(Unit::observed)) [[unlikely]] observe(trace::Event::create, *unit);
     *handle = to_handle(unit);
-    pool::push(*pool, unit, pool::Place::spawned);
+    pool::push(*pool, unit, pool::From::spawned);
     return WEFT_OK;
 }
 template weft_status spawn_elsewhere<false>(Pool*, void (*)(void*), void*, weft_unit**, const void*) noexcept;
@@ -188,13 +188,13 @@ template <bool tasklet>
 template weft_status spawn_slow<false>(Pool*, void (*)(void*), void*, const weft_unit_options*, weft_unit**, const void*) noexcept;
 template weft_status spawn_slow<true>(Pool*, void (*)(void*), void*, const weft_unit_options*, weft_unit**, const void*) noexcept;
 
-template <pool::Place place>
+template <pool::From from>
 void launch_child_first(Unit& unit) {
     Stream& stream = current();
-    if (is_out_of_place(stream, unit) || !call_child(stream, unit)) spawn_away<place>(stream, unit);
+    if (is_out_of_place(stream, unit) || !call_child(stream, unit)) spawn_away<from>(stream, unit);
 }
-template void launch_child_first<pool::Place::parent>(Unit&);
-template void launch_child_first<pool::Place::reviving_parent>(Unit&);
+template void launch_child_first<pool::From::parent>(Unit&);
+template void launch_child_first<pool::From::reviving_parent>(Unit&);
 
 void begin_as_unit(Process& of, Stream& stream, Unit& unit, Pool& pool, Unit::Flags flags) {
     unit.id = stream.take_id();

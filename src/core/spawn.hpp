@@ -49,12 +49,12 @@ weft_status spawn_many(Pool* pool, std::size_t count, void (*body)(void*), void*
                        const void* site) noexcept;
 
 // A described unit begins at once in the place of the running ULT.
-// `place`: how that comes into its pool.
-template <pool::Place place>
+// `from`: how that comes into its pool.
+template <pool::From from>
 void launch_child_first(Unit& unit);
 
-extern template void launch_child_first<pool::Place::parent>(Unit&);
-extern template void launch_child_first<pool::Place::reviving_parent>(Unit&);
+extern template void launch_child_first<pool::From::parent>(Unit&);
+extern template void launch_child_first<pool::From::reviving_parent>(Unit&);
 
 // What runs on a stream that has the calling OS thread for its carrier is a unit from now on. `flags`: Unit's.
 void begin_as_unit(Process& of, Stream& stream, Unit& unit, Pool& pool, Unit::Flags flags);

@@ -122,7 +122,7 @@ weft_status spawn_many(Pool* pool, std::size_t count, void (*body)(void*), void*
         return not_admitted();
     }
     if (birth.marks.has(Unit::observed)) [[unlikely]] observe_all_created(row.first, count);
-    pool::push_many(home, row.first, row.last, count, pool::Place::spawned);
+    pool::push_many(home, row.first, row.last, count, pool::From::spawned);
     return WEFT_OK;
 }
 

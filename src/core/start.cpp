@@ -11,7 +11,7 @@ namespace weft {
 namespace {
 
 // A unit whose body is to be called, and those that take over its stack after it.
-[[noreturn, gnu::always_inline]] inline void run_units() {
+[[noreturn, gnu::always_inline]] inline void run_bodies() {
     for (;;) {
         Stream& stream = current();
         *stream.errno_address = 0;
@@ -26,13 +26,13 @@ namespace {
 
 void unit_main(void (*call)(void*), void* argument) {
     context::arrive({call, argument});
-    run_units();
+    run_bodies();
 }
 
 void end_promoted() {
     Stream& stream = current();
     finish_plainly(stream, *stream.running);
-    run_units();
+    run_bodies();
 }
 
 void* begin_slow(Stream& stream, Unit& unit) {

@@ -53,13 +53,13 @@ Unit* detail::successor_other(Stream& stream) {
     return pick(stream);
 }
 
-template <pool::Place place>
+template <pool::From from>
 [[gnu::noinline]] void spawn_away(Stream& stream, Unit& next) {
     stream.counters.add(trace::Count::yielded);
-    leave_to<Leaves::yields>(stream, *stream.running, unless_wanted(stream, &next), {requeue<place>, stream.running}, Unit::at_return);
+    leave_to<Leaves::yields>(stream, *stream.running, unless_wanted(stream, &next), {requeue<from>, stream.running}, Unit::at_return);
 }
-template void spawn_away<pool::Place::parent>(Stream&, Unit&);
-template void spawn_away<pool::Place::reviving_parent>(Stream&, Unit&);
+template void spawn_away<pool::From::parent>(Stream&, Unit&);
+template void spawn_away<pool::From::reviving_parent>(Stream&, Unit&);
 
 [[gnu::noinline]] void yield_slow(Stream& stream, Unit& self) {
     SharedPool* const shared = sole_shared(stream);
@@ -74,7 +74,7 @@ template void spawn_away<pool::Place::reviving_parent>(Stream&, Unit&);
     // Nobody is ready, the scheduler would find out no more than we have, and the unit would come back here at once.
     if (next == nullptr && !stream.wanted() && !stream.through_home && draws_from(stream, *self.pool)) return;
     stream.counters.add(trace::Count::yielded);
-    leave_to<Leaves::yields>(stream, self, next, {requeue<pool::Place::yielded>, &self}, Unit::at_return);
+    leave_to<Leaves::yields>(stream, self, next, {requeue<pool::From::yielded>, &self}, Unit::at_return);
 }
 
 namespace {

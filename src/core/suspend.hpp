@@ -163,10 +163,10 @@ template <std::derived_from<Suspension> By>
 }
 
 // The running ULT leaves for `next`, a unit that is in no pool, and goes to its own pool, as a parent that spawns or revives.
-template <pool::Place place>
+template <pool::From from>
 void spawn_away(Stream& stream, Unit& next);
-extern template void spawn_away<pool::Place::parent>(Stream&, Unit&);
-extern template void spawn_away<pool::Place::reviving_parent>(Stream&, Unit&);
+extern template void spawn_away<pool::From::parent>(Stream&, Unit&);
+extern template void spawn_away<pool::From::reviving_parent>(Stream&, Unit&);
 
 // The running ULT goes to the end of its pool, and others run; returns at once when there is nobody.
 void yield_slow(Stream& stream, Unit& self);

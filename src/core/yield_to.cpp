@@ -60,7 +60,7 @@ struct PlainSuspension : Suspension {
 
 // How the one that leaves comes into its pool.
 void (*way_back(Named from))(void*) {
-    return from == Named::suspended ? detail::requeue<pool::Place::yielded_to_resumed> : detail::requeue<pool::Place::yielded_to>;
+    return from == Named::suspended ? detail::requeue<pool::From::yielded_to_resumed> : detail::requeue<pool::From::yielded_to>;
 }
 
 // Whether a yield of the running ULT is all that it takes for `target` to run next: that is the next in the pool that the two share.

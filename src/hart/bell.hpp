@@ -45,17 +45,17 @@ template <class Orders = BellOrders>
 class BasicSleeper {
 public:
     // The sleeper's entry in one bell's list. Its storage belongs to the stream, which calls add and remove.
-    class Place {
+    class Entry {
     public:
-        Place() = default;
-        explicit Place(BasicSleeper& sleeper) : sleeper_(&sleeper) {}
+        Entry() = default;
+        explicit Entry(BasicSleeper& sleeper) : sleeper_(&sleeper) {}
         void belong_to(BasicSleeper& sleeper) { sleeper_ = &sleeper; }
 
     private:
         friend class BasicBell<Orders>;
         plain<BasicSleeper*> sleeper_{nullptr};
-        plain<Place*> next_{nullptr};        // under the bell's lock, as is the rest
-        plain<Place*> previous_{nullptr};
+        plain<Entry*> next_{nullptr};        // under the bell's lock, as is the rest
+        plain<Entry*> previous_{nullptr};
         plain<bool> listed_{false};
     };
 
@@ -177,16 +177,16 @@ template <class Orders = BellOrders>
 class alignas(config::cache_line) BasicBell {
 public:
     using Sleeper = BasicSleeper<Orders>;
-    using Place = typename Sleeper::Place;
+    using Entry = typename Sleeper::Entry;
 
     // Step 2.
-    void add(Place& place) {
+    void add(Entry& place) {
         lock_.lock();
         check();
         WEFT_ASSERT(!place.listed_);
         place.next_ = first_;
         place.previous_ = nullptr;
-        if (Place* second = first_) second->previous_ = &place;
+        if (Entry* second = first_) second->previous_ = &place;
         first_ = &place;
         place.listed_ = true;
         count_.fetch_add(1, Orders::announce);
@@ -194,7 +194,7 @@ public:
     }
 
     // The same for one who is to be told only when there is nobody else: that all who draw from the pool are awake, and something waits. One a bell.
-    void add_reserve(Place& place) {
+    void add_reserve(Entry& place) {
         lock_.lock();
         check();
         WEFT_ASSERT(!place.listed_ && reserve_ == nullptr);
@@ -205,7 +205,7 @@ public:
     }
 
     // Step 5. Once it returns, no ringer knows the place, nor by it the sleeper.
-    void remove(Place& place) {
+    void remove(Entry& place) {
         lock_.lock();
         check();
         if (place.listed_) unlink(place);
@@ -236,8 +236,8 @@ public:
     void check_whole() const {
         check();
         std::uint32_t listed = 0;
-        const Place* before = nullptr;
-        for (const Place* place = first_; place != nullptr; before = place, place = place->next_) {
+        const Entry* before = nullptr;
+        for (const Entry* place = first_; place != nullptr; before = place, place = place->next_) {
             WEFT_ASSERT(place->listed_ && place->previous_ == before);
             place->sleeper_->check(true);
             ++listed;
@@ -266,7 +266,7 @@ private:
         lock_.lock();
         check();
         while (claimed == Claim::refused) {
-            Place* place = first_;      // the newest: its caches are the warmest
+            Entry* place = first_;      // the newest: its caches are the warmest
             if (place == nullptr) place = reserve_;
             if (place == nullptr) break;
             unlink(*place);
@@ -284,10 +284,10 @@ private:
     }
 
     // Under the lock.
-    void unlink(Place& place) {
-        Place* next = place.next_;
-        Place* previous = place.previous_;
-        Place* reserve = reserve_;
+    void unlink(Entry& place) {
+        Entry* next = place.next_;
+        Entry* previous = place.previous_;
+        Entry* reserve = reserve_;
         if (next != nullptr) next->previous_ = previous;
         if (reserve == &place) reserve_ = nullptr;
         else if (previous != nullptr) previous->next_ = next;
@@ -298,8 +298,8 @@ private:
 
     atomic<std::uint32_t> count_{0};     // of places on the list
     os::Lock lock_;
-    plain<Place*> first_{nullptr};       // under the lock, as is the next
-    plain<Place*> reserve_{nullptr};     // whom nobody else hears
+    plain<Entry*> first_{nullptr};       // under the lock, as is the next
+    plain<Entry*> reserve_{nullptr};     // whom nobody else hears
 };
 
 using Sleeper = BasicSleeper<>;

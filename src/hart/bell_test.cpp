@@ -12,7 +12,7 @@ namespace {
 TEST(Bell, ASleeperOnTheListIsClaimedOnce) {
     Bell bell;
     Sleeper sleeper;
-    Bell::Place place(sleeper);
+    Bell::Entry place(sleeper);
     sleeper.prepare();
     bell.add(place);
     bell.ring();
@@ -28,7 +28,7 @@ TEST(Bell, ASleeperOnTheListIsClaimedOnce) {
 TEST(Bell, ARingWithNobodyOnTheListIsForgotten) {
     Bell bell;
     Sleeper sleeper;
-    Bell::Place place(sleeper);
+    Bell::Entry place(sleeper);
     bell.ring();
     bell.ring(3);
     bell.ring_after_plain_push();
@@ -42,7 +42,7 @@ TEST(Bell, ARingWithNobodyOnTheListIsForgotten) {
 TEST(Bell, WakesTheNewestAndNoMoreThanAsked) {
     Bell bell;
     Sleeper sleepers[4];
-    Bell::Place places[4];
+    Bell::Entry places[4];
     for (int i = 0; i < 4; ++i) {
         places[i].belong_to(sleepers[i]);
         sleepers[i].prepare();
@@ -60,7 +60,7 @@ TEST(Bell, AReserveIsCalledOnlyWhenThereIsNobodyElse) {
     called = 0;
     Bell bell;
     Sleeper reserve([](Sleeper&) { ++called; }), sleeper;
-    Bell::Place behind(reserve), place(sleeper);
+    Bell::Entry behind(reserve), place(sleeper);
     reserve.prepare();
     bell.add_reserve(behind);
     EXPECT_TRUE(reserve.lie_down());
@@ -92,7 +92,7 @@ TEST(Bell, AReserveIsCalledOnlyWhenThereIsNobodyElse) {
 TEST(Bell, OneThatAnotherBellHasWokenIsPassedOver) {
     Bell here, there;
     Sleeper both, one;
-    Bell::Place here_both(both), there_both(both), here_one(one);
+    Bell::Entry here_both(both), there_both(both), here_one(one);
     one.prepare();
     here.add(here_one);
     both.prepare();
@@ -111,7 +111,7 @@ TEST(Bell, PlacesComeOffFromAnywhereInTheList) {
     for (int which = 0; which < 3; ++which) {
         Bell bell;
         Sleeper sleepers[3];
-        Bell::Place places[3];
+        Bell::Entry places[3];
         for (int i = 0; i < 3; ++i) {
             places[i].belong_to(sleepers[i]);
             sleepers[i].prepare();
@@ -190,7 +190,7 @@ struct NumberPool {
 void take(NumberPool (&pools)[2], int share) {
     // Made anew for each stream, and freed while ringers may still be at the bells.
     auto sleeper = std::make_unique<Sleeper>();
-    auto places = std::make_unique<Bell::Place[]>(2);
+    auto places = std::make_unique<Bell::Entry[]>(2);
     for (int i = 0; i < 2; ++i) places[i].belong_to(*sleeper);
     const auto look = [&] { return pools[0].pop() || pools[1].pop(); };
     for (int taken = 0; taken < share;) {

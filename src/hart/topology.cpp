@@ -130,14 +130,14 @@ hwloc_obj_t numa_node(unsigned index) { return object(HWLOC_TYPE_DEPTH_NUMANODE,
 
 }  // namespace
 
-Answer place(std::size_t hart, Place& found) noexcept {
+Answer place(std::size_t hart, Position& found) noexcept {
     const std::size_t cpu = process_cpus().at(hart);
     if (cpu == os::CpuSet::limit) return Answer::no_such;
     std::lock_guard guard(lock);
     if (const Answer answer = ready(); answer != Answer::ok) return answer;
     hwloc_obj_t processor = find_cpu(static_cast<unsigned>(cpu));
     if (processor == nullptr) return Answer::no_such;
-    Place read{.cpu = static_cast<unsigned>(cpu)};
+    Position read{.cpu = static_cast<unsigned>(cpu)};
     read.core = above(processor, HWLOC_OBJ_CORE, processor->logical_index);
     read.package = above(processor, HWLOC_OBJ_PACKAGE, 0);
     for (unsigned index = 0; hwloc_obj_t node = numa_node(index); ++index) {

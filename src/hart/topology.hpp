@@ -16,7 +16,7 @@ enum class Answer : unsigned char {
     no_memory,
 };
 
-struct Place {
+struct Position {
     unsigned cpu = 0;       // the operating system's number
     unsigned core = 0;      // logical index
     unsigned package = 0;   // logical index
@@ -25,7 +25,7 @@ struct Place {
 
 // Harts are numbered from 0 in the order of the CPUs of process_cpus(). Each call may be made from any thread, and
 // answers through its last argument, which is written only when it is ok.
-Answer place(std::size_t hart, Place& found) noexcept;
+Answer place(std::size_t hart, Position& found) noexcept;
 
 // The NUMA nodes that have CPUs of this process.
 Answer numa_count(std::size_t& count) noexcept;

@@ -3,7 +3,7 @@
 
 namespace weft::hart {
 
-Answer place(std::size_t, Place&) noexcept { return Answer::unsupported; }
+Answer place(std::size_t, Position&) noexcept { return Answer::unsupported; }
 Answer numa_count(std::size_t&) noexcept { return Answer::unsupported; }
 Answer numa_cpus(unsigned, os::CpuSet&) noexcept { return Answer::unsupported; }
 void topology_release() noexcept {}

@@ -45,7 +45,7 @@ std::string cpu_folder(unsigned cpu) { return "/sys/devices/system/cpu/cpu" + st
 class Topology : public testing::Test {
 protected:
     void SetUp() override {
-        Place found;
+        Position found;
         if (!installed()) {
             EXPECT_EQ(place(0, found), Answer::unsupported);
             GTEST_SKIP() << "hwloc is not installed for this processor";
@@ -57,7 +57,7 @@ protected:
 TEST_F(Topology, EveryHartHasACpuOfItsOwnInTheOrderOfTheMask) {
     const os::CpuSet cpus = process_cpus();
     for (std::size_t hart = 0; hart < cpus.count(); ++hart) {
-        Place found;
+        Position found;
         ASSERT_EQ(place(hart, found), Answer::ok) << hart;
         EXPECT_EQ(found.cpu, cpus.at(hart)) << hart;
     }
@@ -67,7 +67,7 @@ TEST_F(Topology, HartsShareACoreAndAPackageAsTheKernelSaysTheyDo) {
     const std::size_t harts = process_cpus().count();
     for (std::size_t one = 0; one < harts; ++one) {
         for (std::size_t other = one + 1; other < harts && other < one + 20; ++other) {
-            Place a, b;
+            Position a, b;
             ASSERT_EQ(place(one, a), Answer::ok);
             ASSERT_EQ(place(other, b), Answer::ok);
             const std::string a_folder = cpu_folder(a.cpu) + "/topology/", b_folder = cpu_folder(b.cpu) + "/topology/";
@@ -85,7 +85,7 @@ TEST_F(Topology, HartsShareACoreAndAPackageAsTheKernelSaysTheyDo) {
 TEST_F(Topology, HartsLieAtTheNumaNodeWhereTheKernelListsThem) {
     std::set<unsigned> nodes;
     for (std::size_t hart = 0; hart < process_cpus().count(); ++hart) {
-        Place found;
+        Position found;
         ASSERT_EQ(place(hart, found), Answer::ok);
         const std::string folder = "/sys/devices/system/node/node" + std::to_string(found.numa);
         std::string list;
@@ -104,7 +104,7 @@ TEST_F(Topology, HartsLieAtTheNumaNodeWhereTheKernelListsThem) {
 }
 
 TEST_F(Topology, ANumberBeyondTheLastIsNoSuch) {
-    Place untouched{.cpu = 77};
+    Position untouched{.cpu = 77};
     EXPECT_EQ(place(process_cpus().count(), untouched), Answer::no_such);
     EXPECT_EQ(place(os::CpuSet::limit, untouched), Answer::no_such);
     EXPECT_EQ(untouched.cpu, 77u);
@@ -118,7 +118,7 @@ TEST_F(Topology, IsLoadedByTheFirstQuestionAndGivenBackOnRequest) {
     topology_release();
     ASSERT_FALSE(loaded());
     limit_anew();
-    Place found;
+    Position found;
     EXPECT_EQ(place(process_cpus().count(), found), Answer::no_such);   // answered by the mask alone
     EXPECT_FALSE(loaded());
     EXPECT_EQ(place(0, found), Answer::ok);
@@ -129,7 +129,7 @@ TEST_F(Topology, IsLoadedByTheFirstQuestionAndGivenBackOnRequest) {
 }
 
 TEST_F(Topology, MayBeAskedForByManyThreadsAtOnce) {
-    std::vector<Place> places(4);
+    std::vector<Position> places(4);
     std::vector<Answer> answers(4, Answer::no_memory);
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < places.size(); ++i) {
@@ -144,7 +144,7 @@ TEST_F(Topology, MayBeAskedForByManyThreadsAtOnce) {
 
 TEST_F(Topology, OfAnotherMachineIsUnsupportedRatherThanWrong) {
     setenv("HWLOC_SYNTHETIC", "pack:2 core:4 pu:2", 1);
-    Place found;
+    Position found;
     EXPECT_EQ(place(0, found), Answer::unsupported);
     unsetenv("HWLOC_SYNTHETIC");
     EXPECT_EQ(place(0, found), Answer::unsupported);   // not tried again, for that may cost milliseconds each time

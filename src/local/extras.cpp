@@ -57,7 +57,7 @@ void give_extras_outside(Extras* extras) {
 }
 
 Extras* others_extras(const Unit& unit) {
-    for (os::Patience patience;; patience.wait()) {
+    for (os::Backoff backoff;; backoff.wait()) {
         // acquire: as in extras_of().
         if (void* const there = extras_word(unit).load(std::memory_order_acquire)) return static_cast<Extras*>(there);
     }

@@ -11,7 +11,7 @@
 namespace weft::os {
 
 // One step of a wait that should be short: pauses at first, afterwards lets another thread have the processor.
-class Patience {
+class Backoff {
 public:
     void wait() {
         if (++steps_ < pauses) {
@@ -33,8 +33,8 @@ public:
         return state_.load(std::memory_order_relaxed) == 0 && state_.exchange(1, std::memory_order_acquire) == 0;
     }
     void lock() noexcept {
-        Patience patience;
-        while (!try_lock()) patience.wait();
+        Backoff backoff;
+        while (!try_lock()) backoff.wait();
     }
     // release: pairs with the acquire of the next holder.
     void unlock() noexcept { state_.store(0, std::memory_order_release); }

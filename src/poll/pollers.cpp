@@ -66,8 +66,8 @@ void Pollers::remove(Poller& poller, void* self) {
         poller.doomed = true;
         return;
     }
-    os::Patience patience;
-    while (!take(poller)) patience.wait();
+    os::Backoff backoff;
+    while (!take(poller)) backoff.wait();
     clear(poller);
     let_go(poller);
 }

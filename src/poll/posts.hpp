@@ -24,7 +24,7 @@ class BasicPosts {
 public:
     BasicPosts() {
         // relaxed: nobody else knows it yet.
-        for (std::size_t i = 0; i < size; ++i) places_[i].turn.store(i, std::memory_order_relaxed);
+        for (std::size_t i = 0; i < size; ++i) cells_[i].turn.store(i, std::memory_order_relaxed);
     }
 
     // From anywhere. False: it is full.
@@ -32,7 +32,7 @@ public:
         // relaxed: `turn` carries the order; the ticket only says whose place it is.
         std::size_t ticket = next_.load(std::memory_order_relaxed);
         for (;;) {
-            Place& place = places_[ticket % size];
+            Cell& place = cells_[ticket % size];
             const std::size_t turn = place.turn.load(Orders::look);
             if (turn == ticket) {
                 // relaxed: as above.
@@ -53,7 +53,7 @@ public:
         check();
         std::size_t taken = 0;
         for (;; ++taken) {
-            Place& place = places_[first_ % size];
+            Cell& place = cells_[first_ % size];
             if (place.turn.load(Orders::look) != first_ + 1) return taken;
             void (*call)(void*) = place.call;
             void* argument = place.argument;
@@ -68,7 +68,7 @@ public:
         check();
         const std::size_t next = next_.load();
         for (std::size_t ticket = first_; ticket != first_ + size; ++ticket) {
-            WEFT_ASSERT(places_[ticket % size].turn.load() == ticket + (ticket < next ? 1 : 0));
+            WEFT_ASSERT(cells_[ticket % size].turn.load() == ticket + (ticket < next ? 1 : 0));
         }
     }
 
@@ -76,7 +76,7 @@ private:
     // At the taker's door. relaxed: whoever has filled a place that was taken has counted before.
     void check() const { WEFT_ASSERT(next_.load(std::memory_order_relaxed) - first_ <= size); }
 
-    struct Place {
+    struct Cell {
         atomic<std::size_t> turn{0};       // the ticket that may fill it; one more when it has been filled
         plain<void (*)(void*)> call{nullptr};
         plain<void*> argument{nullptr};
@@ -84,7 +84,7 @@ private:
 
     atomic<std::size_t> next_{0};
     plain<std::size_t> first_{0};          // the taker's
-    Place places_[size];
+    Cell cells_[size];
 };
 
 using Posts = BasicPosts<64>;

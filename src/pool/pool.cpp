@@ -168,20 +168,20 @@ bool LockedPool::remove(Unit* unit) {
 
 namespace pool {
 
-void push_other(Pool& to, Unit* unit, Place place) {
+void push_other(Pool& to, Unit* unit, From from) {
     if (to.kind == WEFT_POOL_SHARED || to.kind == WEFT_POOL_BLOCKING) return push_shared(static_cast<SharedPool&>(to), unit);
     if (to.kind == WEFT_POOL_PRIVATE) return static_cast<PrivatePool&>(to).send(unit);
     to.promise.pushed(to.access);
     switch (to.kind) {
     case WEFT_POOL_LIFO:
-    case WEFT_POOL_PRIORITY: static_cast<LockedPool&>(to).push(unit, behind_all(place)); break;
+    case WEFT_POOL_PRIORITY: static_cast<LockedPool&>(to).push(unit, behind_all(from)); break;
     case WEFT_POOL_DEQUE: {
         auto& deque = static_cast<DequePool&>(to);
-        if (behind_all(place) || !deque.mine() || !deque.ring.push_bottom(unit)) deque.spill.push(unit);
+        if (behind_all(from) || !deque.mine() || !deque.ring.push_bottom(unit)) deque.spill.push(unit);
         break;
     }
     case WEFT_POOL_USER:
-        push_user(static_cast<UserPool&>(to), unit, operation_of(place));
+        push_user(static_cast<UserPool&>(to), unit, operation_of(from));
         return;
     case WEFT_POOL_PRIVATE:
     case WEFT_POOL_SHARED:
@@ -282,9 +282,9 @@ std::size_t pop_many(Pool& from, Unit** units, std::size_t capacity) {
     return count;
 }
 
-void push_many(Pool& to, Unit* first, Unit* last, std::size_t count, Place place) {
+void push_many(Pool& to, Unit* first, Unit* last, std::size_t count, From from) {
     if (to.kind == WEFT_POOL_USER && static_cast<UserPool&>(to).ops.push_many != nullptr) {
-        return push_many_user(static_cast<UserPool&>(to), first, count, operation_of(place));
+        return push_many_user(static_cast<UserPool&>(to), first, count, operation_of(from));
     }
     if (to.kind == WEFT_POOL_SHARED || to.kind == WEFT_POOL_BLOCKING) {
         to.promise.pushed(to.access);
@@ -302,7 +302,7 @@ void push_many(Pool& to, Unit* first, Unit* last, std::size_t count, Place place
     }
     for (Unit* unit = first; unit != nullptr;) {
         Unit* next = unit == last ? nullptr : unit->link;
-        push(to, unit, place);
+        push(to, unit, from);
         unit = next;
     }
 }

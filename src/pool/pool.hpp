@@ -51,7 +51,7 @@ struct Pool {
     void* data = nullptr;              // the program's
     pool::Promise promise;             // that access is; looked at in checked builds
     Bell bell;                         // rung after a push, heard by streams that sleep for want of work
-    Bell::Place watch;                 // the watchdog's on it (share/rescue.hpp)
+    Bell::Entry watch;                 // the watchdog's on it (share/rescue.hpp)
     Served served;                     // what that finds, from look to look
     atomic<std::uint32_t> lent{0};     // units that live elsewhere for a while and come back (core/migrate.hpp)
     atomic<std::uint32_t> came_back{0};
@@ -227,22 +227,22 @@ namespace pool {
 
 // Where a unit comes from, which says where among the ready units it goes. The first of each kind is for who does not care. A
 // pool that has an order of its own may pass over it; a table of the user's is told (operation_of).
-enum class Place : unsigned char {
+enum class From : unsigned char {
     next, spawned, parent, resumed, revived, reviving_parent, migrated,
     last, yielded, yielded_to, yielded_to_resumed,
 };
 
 // What goes behind all others.
-constexpr bool behind_all(Place place) { return place >= Place::last; }
+constexpr bool behind_all(From from) { return from >= From::last; }
 
-constexpr weft_pool_operation operation_of(Place place) {
+constexpr weft_pool_operation operation_of(From from) {
     constexpr weft_pool_operation words[] = {
         WEFT_POOL_OP_OTHER, WEFT_POOL_OP_SPAWN, WEFT_POOL_OP_SPAWN_CHILD_FIRST, WEFT_POOL_OP_RESUME,
         WEFT_POOL_OP_REVIVE, WEFT_POOL_OP_REVIVE_CHILD_FIRST, WEFT_POOL_OP_MIGRATE,
         WEFT_POOL_OP_OTHER, WEFT_POOL_OP_YIELD, WEFT_POOL_OP_YIELD_TO, WEFT_POOL_OP_RESUME_YIELD_TO};
-    return words[static_cast<unsigned>(place)];
+    return words[static_cast<unsigned>(from)];
 }
-static_assert(operation_of(Place::yielded_to_resumed) == WEFT_POOL_OP_RESUME_YIELD_TO && operation_of(Place::migrated) == WEFT_POOL_OP_MIGRATE);
+static_assert(operation_of(From::yielded_to_resumed) == WEFT_POOL_OP_RESUME_YIELD_TO && operation_of(From::migrated) == WEFT_POOL_OP_MIGRATE);
 
 // At the door of every pool: what comes in is a letter, or a ready unit of the pool's. relaxed: the caller owns the unit.
 [[gnu::always_inline]] inline void check(const Pool& to, const Unit& unit) {
@@ -251,7 +251,7 @@ static_assert(operation_of(Place::yielded_to_resumed) == WEFT_POOL_OP_RESUME_YIE
 }
 
 // A ready unit goes in; from anywhere. Afterwards the unit may run, end and be freed at any moment.
-void push_other(Pool& to, Unit* unit, Place place);
+void push_other(Pool& to, Unit* unit, From from);
 
 [[gnu::always_inline]] inline void push_shared(SharedPool& to, Unit* unit) {
     to.promise.pushed(to.access);
@@ -268,7 +268,7 @@ void push_other(Pool& to, Unit* unit, Place place);
     to.bell.ring();
 }
 
-[[gnu::always_inline]] inline void push(Pool& to, Unit* unit, Place place = Place::next) {
+[[gnu::always_inline]] inline void push(Pool& to, Unit* unit, From from = From::next) {
     check(to, *unit);
     if (to.kind == WEFT_POOL_PRIVATE) [[likely]] {
         auto& mine = static_cast<PrivatePool&>(to);
@@ -277,11 +277,11 @@ void push_other(Pool& to, Unit* unit, Place place);
             return;
         }
     }
-    push_other(to, unit, place);
+    push_other(to, unit, from);
 }
 
 // `count` ready units, linked first to last by their link.
-void push_many(Pool& to, Unit* first, Unit* last, std::size_t count, Place place = Place::next);
+void push_many(Pool& to, Unit* first, Unit* last, std::size_t count, From from = From::next);
 
 // A ready unit, or `count` linked by their link, into a user's pool, which is told this word.
 void push_user(UserPool& to, Unit* unit, std::uint64_t operation);

@@ -16,8 +16,8 @@ struct Sleep {
     atomic<bool> asleep{false};        // a hint for the lookout
     atomic<std::uint64_t> alarm_ns{Timers::never};   // while it is busy: its earliest deadline, for the lookout
     Sleeper sleeper{start_zero, false};
-    Bell::Place own_place;             // on the bell of the pool of its bound units,
-    Bell::Place jobs_place;            // and on that of the process's jobs
+    Bell::Entry own_place;             // on the bell of the pool of its bound units,
+    Bell::Entry jobs_place;            // and on that of the process's jobs
 };
 
 }  // namespace weft

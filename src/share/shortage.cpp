@@ -55,7 +55,7 @@ void arm(Stream& stream, Shortage& shortage, std::uint64_t now_ns);
 void try_again(Stream& stream, Shortage& shortage, Shortage::Units units) {
     while (Unit* const unit = units.pop_front()) {
         if (!unit->pool->one_pushes()) {
-            make_ready(&stream, *unit, pool::Place::last);
+            make_ready(&stream, *unit, pool::From::last);
         } else if (stream.handed == nullptr) {
             stream.handed = unit;
         } else {
@@ -147,7 +147,7 @@ bool try_kept_again(Process& of) {
         if (unit->pool->one_pushes()) {
             kept.push_back(unit);
         } else {
-            make_ready(current_or_null(), *unit, pool::Place::last);
+            make_ready(current_or_null(), *unit, pool::From::last);
         }
     }
     std::lock_guard guard(of.shortage.lock);

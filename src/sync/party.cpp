@@ -110,7 +110,7 @@ bool Party::park(std::uint64_t deadline_ns, Waits what, const void* object) {
     if (self.marked(Unit::observed)) observe(trace::Event::resume, self);   // its wait has been told of
     if (next == nullptr) return;
     stream.counters.add(trace::Count::yielded);
-    detail::leave_to<Leaves::yields>(stream, self, next, {detail::requeue<pool::Place::resumed>, &self}, Unit::after_wait);
+    detail::leave_to<Leaves::yields>(stream, self, next, {detail::requeue<pool::From::resumed>, &self}, Unit::after_wait);
 }
 
 weft_status wake_elsewhere(Stream* stream, Unit& unit) noexcept {

@@ -84,12 +84,12 @@ public:
 private:
     template <class May>
     [[gnu::noinline]] As lock_after_others(May& may) {
-        os::Patience patience;
+        os::Backoff backoff;
         for (;;) {
             As seen = look();
             if (is_busy(seen)) {
                 probe(Probe::word_busy);
-                patience.wait();
+                backoff.wait();
             } else if (!may(seen) || enter(seen, seen | busy)) {
                 return seen;
             }

@@ -186,7 +186,7 @@ struct Part {
     // As sleep() in stream.cpp has it, until it has run one.
     void sleep_until_one() {
         Sleeper sleeper;
-        Sleeper::Place place(sleeper);
+        Sleeper::Entry place(sleeper);
         bool found = false;
         while (!found) {
             sleeper.prepare();

@@ -140,7 +140,7 @@ private:
 
     Pool* pools_;
     BasicSleeper<Orders> sleeper_;
-    typename BasicSleeper<Orders>::Place places_[pools];
+    typename BasicSleeper<Orders>::Entry places_[pools];
 };
 
 // `pushers` push `units` each, pusher i beginning with pool i; `streams` take one each, from all pools.

@@ -85,22 +85,22 @@ struct Guard {
     Guard(const Guard&) = delete;
 };
 
-struct Place {
+struct Attendee {
     weft_stream* stream;
     int rank;
     bool called;
     bool here;
 };
-Place* places = nullptr;                             // of the meeting
-std::size_t place_count = 0;
+Attendee* attendees = nullptr;                             // of the meeting
+std::size_t attendee_count = 0;
 
 // Posted to each stream: it waits until the meeting is over. One that comes too late goes on at once.
 void come(void* of_round) {
     const Guard guard;
     const auto mine = reinterpret_cast<std::uintptr_t>(of_round);
     if (round_number != mine) return;
-    for (std::size_t i = 0; i < place_count; ++i) {
-        if (places[i].stream == weft_stream_self()) places[i].here = true;
+    for (std::size_t i = 0; i < attendee_count; ++i) {
+        if (attendees[i].stream == weft_stream_self()) attendees[i].here = true;
     }
     pthread_cond_broadcast(&changed);
     while (round_number == mine) pthread_cond_wait(&changed, &lock);
@@ -116,12 +116,12 @@ bool runs(const Xstream& xstream) {
 // Who is to come. Under the lock. False: no memory.
 bool list_streams() {
     const auto room = static_cast<std::size_t>(count_xstreams()) + 8;   // one that begins meanwhile may be missed
-    places = new (std::nothrow) Place[room];
-    place_count = 0;
-    if (places == nullptr) return false;
+    attendees = new (std::nothrow) Attendee[room];
+    attendee_count = 0;
+    if (attendees == nullptr) return false;
     ++round_number;
     each_xstream([&](const Xstream& xstream) {
-        if (place_count < room && runs(xstream)) places[place_count++] = {xstream.stream, xstream.rank, false, false};
+        if (attendee_count < room && runs(xstream)) attendees[attendee_count++] = {xstream.stream, xstream.rank, false, false};
     });
     return true;
 }
@@ -129,8 +129,8 @@ bool list_streams() {
 // Calls those that could not be called yet, and looks who is missing; streams that have ended meanwhile are not. Under the lock.
 bool all_here() {
     bool all = true;
-    for (std::size_t i = 0; i < place_count; ++i) {
-        Place& place = places[i];
+    for (std::size_t i = 0; i < attendee_count; ++i) {
+        Attendee& place = attendees[i];
         if (place.here) continue;
         bool found = false;
         each_xstream([&](const Xstream& xstream) {
@@ -161,10 +161,10 @@ bool meet(std::uint64_t deadline_ns) {
 
 void part() {
     const Guard guard;
-    if (places != nullptr) ++round_number;
-    delete[] places;
-    places = nullptr;
-    place_count = 0;
+    if (attendees != nullptr) ++round_number;
+    delete[] attendees;
+    attendees = nullptr;
+    attendee_count = 0;
     pthread_cond_broadcast(&changed);
 }
 
@@ -172,9 +172,9 @@ void part() {
 
 void print_absent(std::FILE* file) {
     const Guard guard;
-    for (std::size_t i = 0; i < place_count; ++i) {
-        if (places[i].here) continue;
-        std::fprintf(file, "execution stream %d has not come: its units may run while they are looked at\n", places[i].rank);
+    for (std::size_t i = 0; i < attendee_count; ++i) {
+        if (attendees[i].here) continue;
+        std::fprintf(file, "execution stream %d has not come: its units may run while they are looked at\n", attendees[i].rank);
     }
 }
 

@@ -186,7 +186,7 @@ namespace {
 void read_all(Environment& said) {
     Icv icv;
     icv.threads = processors();
-    said.spins = Patience::usual;
+    said.spins = SpinBudget::usual;
     with("OMP_NUM_THREADS", [&](std::string_view text) {
         std::vector<unsigned> list;
         const bool understood = parts(text, [&](std::string_view part) {
@@ -237,7 +237,7 @@ void read_all(Environment& said) {
         if (!same(text, "active") && !same(text, "passive")) return false;
         said.wait_policy_said = true;
         said.wait_actively = same(text, "active");
-        said.spins = said.wait_actively ? Patience::longest : 0;
+        said.spins = said.wait_actively ? SpinBudget::longest : 0;
         return true;
     });
     with("GOMP_SPINCOUNT", [&](std::string_view text) {
@@ -258,7 +258,7 @@ void read_all(Environment& said) {
         if (value) said.spins = *value * unit;
         return value.has_value();
     });
-    Patience::most = std::min(said.spins, Patience::longest);
+    SpinBudget::most = std::min(said.spins, SpinBudget::longest);
     // in the table's order
     constexpr weft_kind task_kinds[] = {WEFT_KIND_FULL, WEFT_KIND_LSA,  WEFT_KIND_ROC,   WEFT_KIND_SS,
                                         WEFT_KIND_SC,   WEFT_KIND_AUTO, WEFT_KIND_HOSTED};

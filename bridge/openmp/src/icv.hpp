@@ -46,7 +46,7 @@ struct Environment {
     std::size_t unit_stack_bytes() const { return stack_bytes == 0 ? 0 : std::max(stack_bytes, WEFT_STACK_LEAST); }
     bool cancellation = false;                  // OMP_CANCELLATION
     bool wait_policy_said = false, wait_actively = false;
-    std::uint64_t spins = 0;                    // GOMP_SPINCOUNT, or by OMP_WAIT_POLICY: as it was said; Patience has what comes of it
+    std::uint64_t spins = 0;                    // GOMP_SPINCOUNT, or by OMP_WAIT_POLICY: as it was said; SpinBudget has what comes of it
     int max_task_priority = 0;                  // OMP_MAX_TASK_PRIORITY
     int teams = 0, teams_thread_limit = 0;      // OMP_NUM_TEAMS, OMP_TEAMS_THREAD_LIMIT; 0: not said
     bool display_affinity = false;

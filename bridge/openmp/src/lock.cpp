@@ -25,7 +25,7 @@ Lot& lot_of(const Word& word) {
 }  // namespace
 
 void lock_contended(Word& word) {
-    for (Patience patience; patience.more();) {
+    for (SpinBudget budget; budget.more();) {
         if (word.load(std::memory_order_relaxed) == 0 && try_lock_word(word)) return;   // relaxed: only a hint
     }
     while (word.exchange(2) != 0) lot_of(word).parked.sleep([&word] { return word.load() != 2; }, &word);

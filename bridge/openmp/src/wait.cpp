@@ -26,7 +26,7 @@ void SpinLock::wait() const {
     }
 }
 
-std::uint64_t Patience::further(std::uint64_t looks) {
+std::uint64_t SpinBudget::further(std::uint64_t looks) {
     if (looks == most) return most;
     if (looks == overdue) weft_hart_overdue();
     syscall(SYS_sched_yield);   // two harts' OS threads may have come to one processor; the kernel's, since a member that can go on makes it crowded

@@ -34,7 +34,7 @@ weft_unit* next_member(const Crew& crew);
 bool crowded();
 
 // How long it is worth to look before one sleeps.
-class Patience {
+class SpinBudget {
 public:
     bool more() {
         if (looks_ == until_ && (until_ = further(looks_)) == looks_) [[unlikely]] return false;
@@ -150,7 +150,7 @@ private:
     // By reference: to copy what holds() has captured is to read as one what has just been written word by word, for which the processor waits.
     template <class Holds>
     [[gnu::noinline]] void look_and_sleep(const Holds& holds) {
-        for (Patience patience; patience.more();) {
+        for (SpinBudget budget; budget.more();) {
             if (holds()) return;
         }
         sleep(holds);
@@ -269,7 +269,7 @@ private:
                     if (const unsigned count = gather(region); count != 0 && gathered(count)) return true;
                 }
                 if (std::exchange(patient, false)) {
-                    for (Patience patience; patience.more();) {
+                    for (SpinBudget budget; budget.more();) {
                         if (holds()) return false;
                     }
                 }

@@ -55,8 +55,8 @@ struct Turn {
         late = deadline.over();
         // Who signals in another process wakes nobody here: so that one looks at its predicate now and then. Woken for nothing is allowed.
         const bool shared = is_shared(*condition);
-        Patience patience;
-        why = late ? turn.waiter.leave() : turn.waiter.wait(deadline.next(shared ? patience.next_ns() : WEFT_FOREVER));
+        PollInterval interval;
+        why = late ? turn.waiter.leave() : turn.waiter.wait(deadline.next(shared ? interval.next_ns() : WEFT_FOREVER));
     }
     if (why == Why::time) latest = nullptr;
     if (why == Why::time && !late) late = deadline.over();

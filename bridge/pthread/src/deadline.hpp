@@ -60,7 +60,7 @@ private:
 
 // How long to wait before one looks at the object again: who changes it without passing this library (inside of the C library, in another process)
 // wakes nobody here. Twice as long each time.
-class Patience {
+class PollInterval {
 public:
     std::uint64_t next_ns() {
         const std::uint64_t now_ns = next_ns_;

@@ -125,12 +125,12 @@ std::uint32_t value_of(const std::uint32_t* word) { return __atomic_load_n(word,
     if (value_of(word) != expected) return fail(EAGAIN);
     Waiter self(word, bits);
     bool has_waited = false;
-    for (Patience patience;; has_waited = true) {
+    for (PollInterval interval;; has_waited = true) {
         self.enter();
         // Woken by one who does not come by here, for all we know: the value is another now.
         if (value_of(word) != expected) return has_waited ? 0 : fail(EAGAIN);
         if (deadline.over()) return fail(ETIMEDOUT);
-        const Waiter::Outcome outcome = self.wait_for(deadline.next(patience.next_ns()));
+        const Waiter::Outcome outcome = self.wait_for(deadline.next(interval.next_ns()));
         if (outcome.why == Why::waker) return 0;
         if (outcome.why == Why::signal && interrupts(outcome.signal, time == nullptr)) return fail(EINTR);
     }

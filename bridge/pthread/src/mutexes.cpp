@@ -63,15 +63,15 @@ enum class Comes : bool { anew, back };
         if ((answer = trylock(mutex)) != EBUSY) return answer;
     }
     Waiter self(mutex);
-    for (Patience patience;;) {
+    for (PollInterval interval;;) {
         self.enter();
         if ((answer = trylock(mutex)) != EBUSY) return answer;
         if (deadline.over()) return ETIMEDOUT;
         if (comes == Comes::back) weft_guest_in_vain();
-        if (self.wait(deadline.next(patience.next_ns())) != Why::waker) continue;
+        if (self.wait(deadline.next(interval.next_ns())) != Why::waker) continue;
         if ((answer = trylock(mutex)) != EBUSY) return answer;
         self.in_vain();
-        patience.renew();
+        interval.renew();
     }
 }
 

@@ -35,11 +35,11 @@ Real<Lock> real_unlock("pthread_rwlock_unlock");
     int answer = way.timedlock.get()(rwlock, &before);
     if (answer != EBUSY && answer != ETIMEDOUT) return answer;
     Waiter self(rwlock);
-    for (Patience patience;;) {
+    for (PollInterval interval;;) {
         self.enter();
         if ((answer = trylock(rwlock)) != EBUSY) return answer;
         if (deadline.over()) return ETIMEDOUT;
-        if (self.wait(deadline.next(patience.next_ns())) != Why::waker) continue;
+        if (self.wait(deadline.next(interval.next_ns())) != Why::waker) continue;
         if ((answer = trylock(rwlock)) != EBUSY) return answer;
         self.in_vain();
     }

@@ -38,12 +38,12 @@ int fail(int error) {
     const Deadline deadline = time == nullptr ? Deadline() : Deadline(clock, *time);
     // Some who post wake nobody here: in other processes, in signal handlers at times, and in libraries that do not come by here.
     Waiter self(semaphore);
-    for (Patience patience;;) {
+    for (PollInterval interval;;) {
         self.enter();
         pthread_testcancel();
         if (got()) return 0;
         if (deadline.over()) return fail(ETIMEDOUT);
-        const Waiter::Outcome outcome = self.wait_for(deadline.next(patience.next_ns()));
+        const Waiter::Outcome outcome = self.wait_for(deadline.next(interval.next_ns()));
         if (outcome.why == Why::waker) self.in_vain();
         if (outcome.why == Why::signal && interrupts(outcome.signal, true)) return got() ? 0 : fail(EINTR);
     }

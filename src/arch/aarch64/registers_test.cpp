@@ -93,7 +93,7 @@ namespace weft::arch {
 namespace {
 
 using testing::Coroutine;
-using testing::Place;
+using testing::ReturnPoint;
 
 constexpr unsigned long hwcap_paca = 1ul << 30;
 constexpr unsigned long hwcap2_bti = 1ul << 17;
@@ -121,7 +121,7 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesASwitch) {
         }
     });
     struct Both {
-        Place home = testing::this_thread();
+        ReturnPoint home = testing::this_thread();
         Coroutine& other;
     } both{.other = other};
     while (!other.done()) {
@@ -188,7 +188,7 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesACallOnAnotherStackHoweverItE
           "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
 }
 
-void trashing_body(Coroutine& self, Place& home) {
+void trashing_body(Coroutine& self, ReturnPoint& home) {
     for (;;) {
         testing::leaving(self.place(), home);
         trash_registers();
@@ -198,7 +198,7 @@ void trashing_body(Coroutine& self, Place& home) {
 }
 
 // More live numbers than there are registers of either kind: the compiler keeps them wherever it thinks that they survive.
-[[gnu::noinline]] int lost_over_a_switch(Place& from, Place& to, const volatile std::uint64_t* whole, const volatile double* real) {
+[[gnu::noinline]] int lost_over_a_switch(ReturnPoint& from, ReturnPoint& to, const volatile std::uint64_t* whole, const volatile double* real) {
     std::uint64_t w[16];
     double r[32];
 #pragma GCC unroll 32
@@ -217,7 +217,7 @@ void trashing_body(Coroutine& self, Place& home) {
 }
 
 TEST(Registers, WhatTheCompilerKeepsInTheOthersSurvivesASwitchToo) {
-    Place home = testing::this_thread();
+    ReturnPoint home = testing::this_thread();
     Coroutine coroutine([&](Coroutine& self, Message) { trashing_body(self, home); });
     std::uint64_t whole[16];
     double real[32];
@@ -244,7 +244,7 @@ bool lands(void* context) {
 }
 
 TEST(Landing, AFreshAndASuspendedContextResumeAtABti) {
-    Place home = testing::this_thread();
+    ReturnPoint home = testing::this_thread();
     bool home_lands = false;
     Coroutine coroutine([&](Coroutine& self, Message) {
         home_lands = lands(home.saved);
@@ -262,7 +262,7 @@ TEST(Landing, TheResumeAddressIsSignedWhereTheProcessorAuthenticates) {
     if ((getauxval(AT_HWCAP) & hwcap_paca) == 0) GTEST_SKIP() << "this processor does not authenticate pointers";
     // A signature may be zero by chance, so several are looked at; with 7 bits or more, eight zeros are none.
     int fresh_signed = 0, suspended_signed = 0;
-    Place home = testing::this_thread();
+    ReturnPoint home = testing::this_thread();
     for (int i = 0; i < 8; ++i) {
         Coroutine coroutine([](Coroutine& self, Message) { self.leave(); }, 65536u + 4096u * static_cast<unsigned>(i));
         auto resume = [&] { return static_cast<Frame*>(coroutine.place().saved)->resume; };
@@ -284,7 +284,7 @@ void guard_text() {
 }
 
 void switch_back_and_forth() {
-    Place home = testing::this_thread();
+    ReturnPoint home = testing::this_thread();
     int rounds = 0;
     Coroutine coroutine([&](Coroutine& self, Message) {
         while (++rounds < 1000) self.leave();
@@ -310,7 +310,7 @@ TEST(LandingDeathTest, SwitchesWorkOnGuardedPagesAndABadJumpFaults) {
 
 // Two contexts suspended at one place of the code differ in nothing but the signature.
 void resume_with_the_signature_of_another() {
-    Place home = testing::this_thread();
+    ReturnPoint home = testing::this_thread();
     auto body = [](Coroutine& self, Message) { self.leave(); };
     Coroutine victim(body);
     victim.resume(home);

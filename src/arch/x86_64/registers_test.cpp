@@ -64,7 +64,7 @@ namespace weft::arch {
 namespace {
 
 using testing::Coroutine;
-using testing::Place;
+using testing::ReturnPoint;
 
 TEST(Registers, WhatACalledFunctionMustKeepSurvivesASwitch) {
     const KeptRegisters mine = {0x1111, 0x2222, 0x3333, 0x4444, 0x5555, 0x6666};
@@ -76,7 +76,7 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesASwitch) {
         }
     });
     struct Both {
-        Place home = testing::this_thread();
+        ReturnPoint home = testing::this_thread();
         Coroutine& other;
     } both{.other = other};
     while (!other.done()) {
@@ -136,7 +136,7 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesACallOnAnotherStackHoweverItE
           "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
 }
 
-void trashing_body(Coroutine& self, Place& home) {
+void trashing_body(Coroutine& self, ReturnPoint& home) {
     for (;;) {
         testing::leaving(self.place(), home);
         trash_registers();
@@ -146,7 +146,7 @@ void trashing_body(Coroutine& self, Place& home) {
 }
 
 // More live numbers than there are registers of either kind: the compiler keeps them wherever it thinks that they survive.
-[[gnu::noinline]] int lost_over_a_switch(Place& from, Place& to, const volatile std::uint64_t* whole, const volatile double* real) {
+[[gnu::noinline]] int lost_over_a_switch(ReturnPoint& from, ReturnPoint& to, const volatile std::uint64_t* whole, const volatile double* real) {
     std::uint64_t w[16];
     double r[32];
 #pragma GCC unroll 32
@@ -165,7 +165,7 @@ void trashing_body(Coroutine& self, Place& home) {
 }
 
 TEST(Registers, WhatTheCompilerKeepsInTheOthersSurvivesASwitchToo) {
-    Place home = testing::this_thread();
+    ReturnPoint home = testing::this_thread();
     Coroutine coroutine([&](Coroutine& self, Message) { trashing_body(self, home); });
     std::uint64_t whole[16];
     double real[32];
@@ -182,7 +182,7 @@ bool lands(void* context) {
 }
 
 TEST(Landing, AFreshAndASuspendedContextResumeAtAnEndbr64) {
-    Place home = testing::this_thread();
+    ReturnPoint home = testing::this_thread();
     bool home_lands = false;
     Coroutine coroutine([&](Coroutine& self, Message) {
         home_lands = lands(home.saved);

@@ -1,4 +1,4 @@
-// The short waits of a model. A step of patience lets the others go on: a search that never did would find only the spinning.
+// The short waits of a model. A step of backoff lets the others go on: a search that never did would find only the spinning.
 #pragma once
 
 #include "base/atomic.hpp"
@@ -6,7 +6,7 @@
 
 namespace weft::os {
 
-class Patience {
+class Backoff {
 public:
     void wait() { rl::yield(1, model::info(std::source_location::current())); }
 };
